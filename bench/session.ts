@@ -67,7 +67,7 @@ export async function openSession({ concurrency = 64 } = {}): Promise<Session> {
     async workflow(definition) {
       const { workflowId, version } = await engine.register(definition as Json);
       return async () => {
-        const settled = await engine.settled(await engine.start(workflowId, version));
+        const settled = await engine.waitFor(await engine.start(workflowId, version));
         if (settled.document.status !== 'completed') throw new Error(`the run is ${settled.document.status}`);
       };
     },

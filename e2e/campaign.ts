@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { databaseIn, openDeskIn } from './data-folder.ts';
+import { databaseIn, openServiceIn } from './data-folder.ts';
 import { JournalAudit } from './journal-audit.ts';
 import type { Moment } from './kill-plan.ts';
 
@@ -71,7 +71,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
 
 async function look(folder: string, audit: JournalAudit): Promise<void> {
   if (!existsSync(databaseIn(folder))) return;
-  const { store, close } = await openDeskIn(folder, []);
+  const { store, close } = await openServiceIn(folder, []);
   try {
     await audit.catchUp(store);
   } finally {

@@ -6,7 +6,7 @@ import { memoryQueue } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
-import { createDesk, createEngine, type Desk, type Engine } from '@nebula/engine';
+import { createEngine, createExecutionService, type Engine, type ExecutionService } from '@nebula/engine';
 import type { Store } from '@nebula/ports';
 
 const CONCURRENCY = 16;
@@ -51,11 +51,11 @@ export async function openEngineIn(
 }
 
 /** Changes nothing in the folder, so a killed worker's files stay as it left them. */
-export async function openDeskIn(
+export async function openServiceIn(
   folder: string,
   actions: readonly Action[],
-): Promise<{ readonly desk: Desk; readonly store: Store; close(): Promise<void> }> {
+): Promise<{ readonly executions: ExecutionService; readonly store: Store; close(): Promise<void> }> {
   const store = await openSqliteStore({ path: databaseIn(folder), clock: realClock, engine: false, readonly: true });
-  const desk = createDesk({ ...around(folder), store, logs: store.logs }, { actions });
-  return { desk, store, close: () => store.close() };
+  const executions = createExecutionService({ ...around(folder), store, logs: store.logs }, { actions });
+  return { executions, store, close: () => store.close() };
 }

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { effectActions } from './actions.ts';
 import { type Campaign, runCampaign, startLife } from './campaign.ts';
-import { databaseIn, effectsIn, openDeskIn } from './data-folder.ts';
+import { databaseIn, effectsIn, openServiceIn } from './data-folder.ts';
 import { type EffectLine, EffectLog } from './effect-log.ts';
 import { chanceFrom, killPlan, type Moment } from './kill-plan.ts';
 import { executionIdOf, expectedRun, ONCE } from './order.ts';
@@ -128,15 +128,15 @@ function expectedKeys(runs: number): string[] {
 }
 
 async function expectDocuments(folder: string, runs: number): Promise<void> {
-  const { desk, close } = await openDeskIn(
+  const { executions, close } = await openServiceIn(
     folder,
     effectActions(new EffectLog(effectsIn(folder)), 0, () => {}),
   );
   try {
-    const { rows } = await desk.list({ limit: runs + 1 });
+    const { rows } = await executions.list({ limit: runs + 1 });
     expect(rows).toHaveLength(runs);
     for (let n = 0; n < runs; n++) {
-      const document = await desk.document(executionIdOf(n));
+      const document = await executions.document(executionIdOf(n));
       const expected = expectedRun(n);
       expect({ n, status: document?.status, output: document?.output }).toEqual({
         n,

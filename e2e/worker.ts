@@ -48,7 +48,7 @@ async function finishAll(total: number): Promise<void> {
     for (let n = left.shift(); n !== undefined; n = left.shift()) {
       const executionId = executionIdOf(n);
       await engine.start(workflowId, version, { executionId, input: { n } });
-      const { parked } = await engine.settled(executionId);
+      const { parked } = await engine.waitFor(executionId);
       if (parked) throw new Error(`${executionId} waits for a person`);
     }
   };

@@ -67,7 +67,7 @@ export class PatternRun {
     return this.document.output;
   }
 
-  /** By path; rounds of loops that went well are not kept. */
+  /** By path; iterations of loops that went well are not kept. */
   get nodes(): Readonly<Record<string, string>> {
     return Object.fromEntries(Object.entries(this.document.nodes).map(([node, { status }]) => [node, status]));
   }

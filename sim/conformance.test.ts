@@ -1,4 +1,4 @@
-import type { Entry, Held, Json } from '@nebula/core';
+import type { Entry, Json, StoredValue } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { Conformance, type Definition } from './conformance.ts';
 
@@ -36,7 +36,7 @@ function complaintsOf(definition: Definition, ...frames: readonly (readonly Entr
   const conformance = new Conformance({
     complain: (complaint) => complaints.push(complaint),
     definitionOf: () => definition,
-    valueOf: (held: Held | undefined): Json => held?.value ?? null,
+    valueOf: (stored: StoredValue | undefined): Json => stored?.value ?? null,
   });
   for (const [index, entries] of frames.entries()) conformance.frame(index === 0 ? [begin, ...entries] : entries);
   return complaints;

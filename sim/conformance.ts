@@ -9,7 +9,7 @@
  *  4 A failure is handled as its edges, its `onError` and the policy say; an attempt is repeated as often as `retry` says.
  *  5 A run ends as its nodes did, with their outputs.
  */
-import type { Entry, Held, Json } from '@nebula/core';
+import type { Entry, Json, StoredValue } from '@nebula/core';
 import { type BodyKeys, Graph, type Keys } from './model/graph.ts';
 import { type ErrorFact, type Evaluate, evaluatorOf, type Fact, type Join, takenBy } from './model/meaning.ts';
 import { Retries } from './model/retries.ts';
@@ -29,7 +29,7 @@ export interface Definition extends BodyKeys {
 export interface ConformanceParts {
   readonly complain: (complaint: string) => void;
   readonly definitionOf: (workflowId: string, version?: number) => Definition;
-  readonly valueOf: (held: Held | undefined) => Json;
+  readonly valueOf: (stored: StoredValue | undefined) => Json;
 }
 
 /** What became of a node; a disabled one is skipped as far as the journal is concerned. */
@@ -138,7 +138,7 @@ export class Conformance {
       case 'node.stopping':
         return this.ends(entry.node, entry.finally);
       case 'scopes.opened':
-        return this.openRounds(entry.node, entry.from, entry.to);
+        return this.openIterations(entry.node, entry.from, entry.to);
       case 'scope.closed':
         return this.over(entry.scope);
       case 'run.finished':
@@ -230,11 +230,11 @@ export class Conformance {
     if (group !== undefined) this.open(path, path, group, 0, this.around(scope));
   }
 
-  private openRounds(node: string, from: number, to: number): void {
+  private openIterations(node: string, from: number, to: number): void {
     const { fact, scope } = this.find(node) ?? {};
     if (fact === undefined || scope === undefined) return;
-    for (let round = from; round < to; round++)
-      this.open(`${node}/${round}`, node, fact.keys.do as BodyKeys, round, this.around(scope));
+    for (let iteration = from; iteration < to; iteration++)
+      this.open(`${node}/${iteration}`, node, fact.keys.do as BodyKeys, iteration, this.around(scope));
   }
 
   private around({ policy, retry }: Scope): Definition {

@@ -133,7 +133,7 @@ export function randomDefinition(chance: Chance, id: string): Keys {
 /** Nodes of a definition, those in bodies included. */
 export function countNodes({ nodes = {} }: { readonly nodes?: unknown }): number {
   return Object.values(nodes as Record<string, { do?: Keys; group?: Keys }>).reduce(
-    (sum, { do: rounds, group: once }) => sum + 1 + countNodes(rounds ?? once ?? {}),
+    (sum, { do: iterations, group: once }) => sum + 1 + countNodes(iterations ?? once ?? {}),
     0,
   );
 }

@@ -106,7 +106,7 @@ function endingOf(world: World, { status, output, nodes }: RunDocument): Ending 
   const short = Object.entries(nodes).map(
     ([path, node]) => [path, { status: node.status, output: node.output }] as const,
   );
-  const effects = [...world.outside.effects].map(([key, { times }]) => [key, times] as const);
+  const effects = [...world.externalWorld.effects].map(([key, { times }]) => [key, times] as const);
   const ending = { status, output, nodes: Object.fromEntries(short), effects: Object.fromEntries(effects.sort()) };
   return JSON.parse(nameless(JSON.stringify(ending), world)) as Ending;
 }

@@ -1,5 +1,5 @@
 /** Executions that run for a node of another one: each is started once, and what it gave is what its node gets. */
-import type { Entry, Held } from '@nebula/core';
+import type { Entry, StoredValue } from '@nebula/core';
 import type { Legality } from './legality.ts';
 import { isSame } from './same.ts';
 
@@ -7,7 +7,7 @@ interface Child {
   readonly parent: string;
   readonly node: string;
   /** Of each time that it completed. */
-  readonly outputs: (Held | undefined)[];
+  readonly outputs: (StoredValue | undefined)[];
 }
 
 export class Family {

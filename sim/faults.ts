@@ -5,9 +5,9 @@ interface Fault {
   readonly is: string;
 }
 
-/** Of workers outside, and between them and the engines. */
+/** Of remote workers, and between them and the engines. */
 const WORKER_FAULTS = {
-  'worker dies': { oneIn: 8, is: 'a worker outside dies with all that it has' },
+  'worker dies': { oneIn: 8, is: 'a remote worker dies with all that it has' },
   'worker stalls': { oneIn: 4, is: 'it is silent for twice its lease, and goes on as if nothing had been' },
   'question lost': { oneIn: 6, is: 'what it asks or tells does not arrive' },
   'question delayed': { oneIn: 8, is: 'it arrives late, perhaps after the lease' },

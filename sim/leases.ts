@@ -1,5 +1,5 @@
 /**
- * Leases of workers outside: what an engine accepts is in the journal, once and for good; what it refuses was not open;
+ * Leases of remote workers: what an engine accepts is in the journal, once and for good; what it refuses was not open;
  * and when everything goes well none is lost.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /** Which entry may follow which, said once more and by other means than the core says it: a table of a node's statuses. */
-import type { Entry, FinalRunStatus, Held, RunError } from '@nebula/core';
+import type { Entry, FinalRunStatus, RunError, StoredValue } from '@nebula/core';
 import { BUSY, FINAL, type NodeRecord, type Status } from './node-record.ts';
 import { Scopes } from './scopes.ts';
 import { Undoing } from './undoing.ts';
@@ -57,7 +57,7 @@ const LEADS_TO: Record<NodeEntry, Status> = {
   'node.granted': 'gated',
 };
 
-/** Entries with which something begins: not in a run that is paused or being stopped, nor in a round that is over. */
+/** Entries with which something begins: not in a run that is paused or being stopped, nor in an iteration that is over. */
 const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.requested', 'node.waiting'];
 
 /** After these a node has an error to show. */
@@ -71,14 +71,14 @@ const SHOWN: readonly Status[] = [...FINAL, 'unknown'];
 export interface NodeEnding {
   readonly status: Status;
   readonly attempts: number;
-  readonly output: Held | undefined;
+  readonly output: StoredValue | undefined;
   readonly error: RunError | undefined;
 }
 
 export interface RunEnding {
   readonly status: FinalRunStatus;
   readonly error: RunError | undefined;
-  readonly output: Held | undefined;
+  readonly output: StoredValue | undefined;
   readonly at: number;
   readonly nodes: ReadonlyMap<string, NodeEnding>;
 }
@@ -115,7 +115,7 @@ export class Legality {
   readonly endings: RunEnding[] = [];
   /** Signals that nobody has taken yet, by name and key. */
   readonly kept: string[] = [];
-  /** The highest attempt of a node that there ever was, whatever became of its round. */
+  /** The highest attempt of a node that there ever was, whatever became of its iteration. */
   private readonly highest = new Map<string, number>();
   /** Settled or answered in this frame. */
   private readonly halfDone = new Set<string>();
@@ -155,7 +155,7 @@ export class Legality {
         hasBegun: false,
         effect: undefined,
         worker: undefined,
-        isAsked: false,
+        isRetryRequested: false,
         isCached: false,
         waits: [],
         child: undefined,
@@ -299,11 +299,11 @@ export class Legality {
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
       this.demand(node.effect === 'once', `${path} may be repeated, and is unknown`);
-      node.isAsked = false;
+      node.isRetryRequested = false;
     }
     if (type === 'node.settled' && entry.outcome === 'unknown') {
       node.status = 'unknown';
-      node.isAsked = true;
+      node.isRetryRequested = true;
     }
     if (type === 'node.completed') {
       node.isCached = entry.cached !== undefined;
@@ -313,7 +313,7 @@ export class Legality {
     if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
     if (!FINAL.includes(node.status)) return;
     // What is known of an attempt comes when it comes, whatever has become of what was around it.
-    if (before !== 'settled') this.demand(this.scopes.isHere(path), `${type} of ${path} in a round that is over`);
+    if (before !== 'settled') this.demand(this.scopes.isHere(path), `${type} of ${path} in an iteration that is over`);
     if (before === 'open') {
       this.undoing.mustBeOver(path);
       this.undoing.collect();
@@ -331,9 +331,9 @@ export class Legality {
     this.highest.set(path, Math.max(attempt, highest));
   }
 
-  /** Whether something of that path may begin now. `rounds`: it is only the rounds of a loop, which need no worker. */
-  private mayBegin(path: string, rounds = false): boolean {
-    return !this.isHeld && (this.status !== 'paused' || rounds) && this.isWanted(path);
+  /** Whether something of that path may begin now. `rounds`: it is only the iterations of a loop, which need no worker. */
+  private mayBegin(path: string, iterations = false): boolean {
+    return !this.isHeld && (this.status !== 'paused' || iterations) && this.isWanted(path);
   }
 
   /** Nothing around it is being stopped. What is being undone goes on to be, whatever is. */

@@ -1,5 +1,5 @@
 /** What the oracle knows of a node. */
-import type { Entry, Held, RunError } from '@nebula/core';
+import type { Entry, RunError, StoredValue } from '@nebula/core';
 
 export type Status =
   | 'idle'
@@ -11,7 +11,7 @@ export type Status =
   | 'unknown'
   /** Unknown, and somebody has just said what became of it. */
   | 'settled'
-  /** A composite node whose rounds are under way. */
+  /** A composite node whose iterations are under way. */
   | 'open'
   /** Another execution runs for it. */
   | 'child'
@@ -32,14 +32,14 @@ export interface NodeRecord {
   effect: string | undefined;
   worker: string | undefined;
   /** `verify` has been asked, and could not tell. */
-  isAsked: boolean;
+  isRetryRequested: boolean;
   /** Its output is that of another one. */
   isCached: boolean;
   /** What it waits for. */
   waits: Extract<Entry, { type: 'node.waiting' }>['waits'];
   /** The execution that runs for it. */
   child: string | undefined;
-  output: Held | undefined;
+  output: StoredValue | undefined;
   /** Of its last failure, or of what cut it off. */
   error: RunError | undefined;
   /** The reopening with which it last began as something new. */

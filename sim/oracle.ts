@@ -2,14 +2,14 @@
  * What must be true of a world. Safety is looked at with every frame and every call; liveness at the end.
  * The oracle watches from outside: journals as they are written, actions as they are called, effects as they happen.
  */
-import type { BlobRef, Entry, Held, Json, JsonObject, RunDocument } from '@nebula/core';
+import type { BlobRef, Entry, Json, JsonObject, RunDocument, StoredValue } from '@nebula/core';
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
 import { Conformance, type Definition } from './conformance.ts';
+import type { Call, Effect, ExternalWorld, Performer } from './external-world.ts';
 import { Family } from './family.ts';
 import { isLease, Leases } from './leases.ts';
 import { Legality, type OutputHeard, type RunEnding } from './legality.ts';
-import type { Call, Effect, Outside, Performer } from './outside.ts';
 import { Permits } from './permits.ts';
 import { isSame } from './same.ts';
 import { Signals } from './signals.ts';
@@ -21,7 +21,7 @@ const FINISHED = ['completed', 'failed', 'cancelled', 'timed-out'];
 export interface OracleParts {
   readonly data: MemoryData;
   readonly blobs: Blobs;
-  readonly outside: () => Outside;
+  readonly externalWorld: () => ExternalWorld;
   /** One engine is alone on the store: then nobody takes a living worker for dead. */
   readonly isAlone: boolean;
   /** Nothing goes wrong any more, nor is anything under way that did. */
@@ -67,7 +67,7 @@ export class Oracle {
       one = new Conformance({
         complain: (complaint) => this.violated(`${executionId}: ${complaint}`),
         definitionOf: (workflowId, version) => this.definitionOf(workflowId, version),
-        valueOf: (held) => this.valueOf(held),
+        valueOf: (stored) => this.valueOf(stored),
       });
       this.conformance.set(executionId, one);
     }
@@ -120,7 +120,7 @@ export class Oracle {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
     const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
-    // A worker outside may hear of its attempt when the run was ended and begun again: the next attempt is to come then.
+    // A remote worker may hear of its attempt when the run was ended and begun again: the next attempt is to come then.
     const isCurrent = record.attempts === attempt && !NOT_BEGUN.includes(record.status);
     if (isCurrent && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
@@ -128,7 +128,7 @@ export class Oracle {
     if (isCurrent && record.worker !== worker) this.violated(`${name} runs in another process`);
     const isGivenUp = !isCurrent || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
-    // A worker outside hears of that when it says that it lives.
+    // A remote worker hears of that when it says that it lives.
     if (isGivenUp && this.parts.isAlone && !isLease(worker)) this.violated(`${name} runs although it was given up`);
     if (this.called.has(name)) this.violated(`${name} runs twice`);
     this.called.set(name, performer);
@@ -160,7 +160,7 @@ export class Oracle {
       if (row.wakeAt !== null || row.finishedAt === null) this.violated(`${executionId} has ended, and will be woken`);
       if (inbox.size > 0) this.violated(`${executionId} has ended without hearing ${inbox.size} requests`);
     }
-    for (const [key, { times }] of this.parts.outside().effects) {
+    for (const [key, { times }] of this.parts.externalWorld().effects) {
       if (times > 1) this.violated(`${key} took effect ${times} times`);
     }
   }
@@ -191,8 +191,8 @@ export class Oracle {
     return `${executionId}:${node}:${this.journal(executionId).generationOf(node)}`;
   }
 
-  private valueOf(held: Held | undefined): Json {
-    return held?.blob === undefined ? (held?.value ?? null) : this.lookup(held.blob);
+  private valueOf(stored: StoredValue | undefined): Json {
+    return stored?.blob === undefined ? (stored?.value ?? null) : this.lookup(stored.blob);
   }
 
   /** Exactly one effect for each node that completes, and its result is the node's output. */
@@ -209,7 +209,7 @@ export class Oracle {
     const key = this.keyOf(executionId, path);
     if (this.completed.has(key)) this.violated(`${name} completes a second time`);
     this.completed.add(key);
-    const effect = this.parts.outside().effects.get(key);
+    const effect = this.parts.externalWorld().effects.get(key);
     if (effect === undefined) return this.violated(`${name} is completed without effect`);
     const output = this.valueOf(entry.type === 'node.opened' ? entry.graph : entry.output);
     if (!isSame(effect.result, output)) this.violated(`${name} has another output than its effect`);
@@ -220,7 +220,7 @@ export class Oracle {
   /** What the cache gave is what somebody did. */
   private wasDone(executionId: string, path: string, output: Json): void {
     const key = keyIn(output) ?? '';
-    const effect = this.parts.outside().effects.get(key);
+    const effect = this.parts.externalWorld().effects.get(key);
     if (effect === undefined || !isSame(effect.result, output))
       this.violated(`${executionId} ${path} has from the cache what nobody did`);
     this.cached.add(`${executionId} ${key}`);
@@ -233,14 +233,14 @@ export class Oracle {
     if (undoes !== key) this.violated(`${executionId} ${path} undid ${undoes}, not ${key}`);
   }
 
-  /** The list that a loop gives has the result of each round at its place. */
+  /** The list that a loop gives has the result of each iteration at its place. */
   private inOrder(executionId: string, path: string, output: Json): void {
     if (!Array.isArray(output) || output.length !== this.journal(executionId).scopes.roundsOf(path)) return;
-    for (const [round, one] of output.entries()) {
+    for (const [iteration, one] of output.entries()) {
       const key = keyIn(one);
       if (key === undefined || this.cached.has(`${executionId} ${key}`)) continue;
-      if (!key.startsWith(`${executionId}:${path}/${round}/`))
-        this.violated(`${executionId} ${path} has ${key} as its result ${round}`);
+      if (!key.startsWith(`${executionId}:${path}/${iteration}/`))
+        this.violated(`${executionId} ${path} has ${key} as its result ${iteration}`);
     }
   }
 

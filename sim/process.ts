@@ -11,8 +11,8 @@ import type { Engine } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
+import type { Performer } from './external-world.ts';
 import type { Injector } from './injector.ts';
-import type { Performer } from './outside.ts';
 
 const JUMPS_MS = [500, 5_000, 40_000, 600_000];
 const PAUSES_MS = [100, 5_000, 35_000, 60_000];

@@ -3,7 +3,7 @@
  * ending for each time that it is called; after the last one it goes well.
  */
 import type { Json } from '@nebula/core';
-import type { AttemptContext, Course } from './outside.ts';
+import type { AttemptContext, Course } from './external-world.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Scenario {
   readonly cancelWhenRunning?: string;
   /** A person pauses the run while this node runs, and resumes it once it has ended. */
   readonly pauseWhenRunning?: string;
-  /** Workers outside; none unless told. */
+  /** Remote workers; none unless told. */
   readonly workers?: number;
   /** A person retries it once it has failed. */
   readonly retryWhenFailed?: boolean;
@@ -69,7 +69,7 @@ export const SCENARIOS: readonly Scenario[] = [
     cancelWhenRunning: 'b',
   },
   {
-    name: 'a worker outside',
+    name: 'a remote worker',
     definition: {
       nodes: chain({
         a: node('far', ['user'], { retry: { attempts: 3, delay: '300ms' } }),

@@ -1,4 +1,4 @@
-/** The rounds of composite nodes, as the journal tells of them. A round closes once, and nothing begins in one that is over. */
+/** The iterations of composite nodes, as the journal tells of them. An iteration closes once, and nothing begins in one that is over. */
 import type { Entry } from '@nebula/core';
 import { BUSY, FINAL, type NodeRecord } from './node-record.ts';
 
@@ -11,7 +11,7 @@ interface ScopeRecord {
 }
 
 interface Body {
-  /** Rounds of other loops take each other's place. */
+  /** Iterations of other loops take each other's place. */
   readonly isForEach: boolean;
   next: number;
   isStopping: boolean;
@@ -35,7 +35,7 @@ export class Scopes {
     this.complain = complain;
   }
 
-  /** How many rounds of a forEach have begun; undefined for anything else. */
+  /** How many iterations of a forEach have begun; undefined for anything else. */
   roundsOf(node: string): number | undefined {
     const body = this.bodies.get(node);
     return body?.isForEach === true ? body.next : undefined;
@@ -43,7 +43,7 @@ export class Scopes {
 
   begin(node: string, { count }: Extract<Entry, { type: 'node.opened' }>): void {
     this.bodies.set(node, { isForEach: count !== undefined, next: 0, isStopping: false, cleans: false });
-    // A body that runs once; a loop that has no rounds of a known number has them next.
+    // A body that runs once; a loop that has no iterations of a known number has them next.
     if (count === undefined) this.scopes.set(node, { node, status: 'open', cleans: false });
   }
 
@@ -51,12 +51,12 @@ export class Scopes {
     const body = this.bodies.get(node);
     if (this.nodes.get(node)?.status !== 'open' || body === undefined) return this.complain(`${node} has no rounds`);
     if (body.next !== from || to <= from) this.complain(`rounds ${from} to ${to} of ${node} begin after ${body.next}`);
-    if (body.isStopping) this.complain(`${node} is being stopped, and begins round ${from}`);
+    if (body.isStopping) this.complain(`${node} is being stopped, and begins iteration ${from}`);
     body.next = to;
     this.scopes.delete(node);
     if (!body.isForEach) this.remove(node);
-    for (let round = from; round < to; round++)
-      this.scopes.set(`${node}/${round}`, { node, status: 'open', cleans: false });
+    for (let iteration = from; iteration < to; iteration++)
+      this.scopes.set(`${node}/${iteration}`, { node, status: 'open', cleans: false });
   }
 
   stop(scope: string, cleans = false): void {
@@ -136,7 +136,7 @@ export class Scopes {
     }
   }
 
-  /** The loop goes on with the rounds that did not go well. */
+  /** The loop goes on with the iterations that did not go well. */
   reopen(node: string): void {
     const record = this.nodes.get(node);
     const body = this.bodies.get(node);
@@ -146,7 +146,7 @@ export class Scopes {
     for (const scope of this.scopes.values()) if (scope.node === node) scope.status = 'open';
   }
 
-  /** Whether the round of that path, and everything around it, is not over. */
+  /** Whether the iteration of that path, and everything around it, is not over. */
   isHere(path: string): boolean {
     return this.holds(path, (scope) => scope.status !== 'closed');
   }
@@ -164,7 +164,7 @@ export class Scopes {
     if (parts.at(-2) === '~undo') parts.splice(-2);
     for (let length = parts.length - 1; length > 0; length--) {
       const scope = this.scopes.get(parts.slice(0, length).join('/'));
-      // Between a loop and its round there is no scope.
+      // Between a loop and its iteration there is no scope.
       if (scope !== undefined && !test(scope)) return false;
       if (scope === undefined && length === parts.length - 1) return false;
     }
@@ -175,7 +175,7 @@ export class Scopes {
     for (const [path, scope] of this.scopes) if (scope.node === node) this.scopes.delete(path);
   }
 
-  /** Rounds and composite nodes, the scope or in it, whose finally runs. */
+  /** Iterations and composite nodes, the scope or in it, whose finally runs. */
   private cleaning(scope: string): string[] {
     const scopes = [...this.scopes].filter(([, { status, cleans }]) => status === 'stopping' && cleans);
     const bodies = [...this.bodies].filter(([, { isStopping, cleans }]) => isStopping && cleans);

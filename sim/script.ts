@@ -2,7 +2,7 @@
 import { Chance } from './chance.ts';
 import { countNodes, randomDefinition, sharedDefinitions } from './definition.ts';
 import type { Process } from './process.ts';
-import { sendOutside } from './skills.ts';
+import { sendRemote } from './skills.ts';
 import { DEBOUNCED, KEYED_DEFINITIONS, SINGLETON } from './starts.ts';
 import { World } from './world.ts';
 
@@ -10,7 +10,7 @@ const STEPS = 24;
 const MIN_RUNS = 5;
 const MIN_NODES = 40;
 const PATIENCE_ROUNDS = 2_000;
-const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'workflow.outside_tasks', 'engine.queue_depth'];
+const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'workflow.remote_tasks', 'engine.queue_depth'];
 
 /** One workflow to be started under an id that people chose. */
 interface Order {
@@ -55,7 +55,7 @@ async function liveToTheEnd(seed: number, { alone = false, keepsTrace = false }:
   const shared = [...sharedDefinitions(world.chance), ...structuredClone(KEYED_DEFINITIONS)];
   const orders = ordersFor(world);
   if (shape.workers > 0) {
-    for (const one of [...shared, ...orders.map(({ definition }) => definition)]) sendOutside(world.chance, one);
+    for (const one of [...shared, ...orders.map(({ definition }) => definition)]) sendRemote(world.chance, one);
   }
   const script = new Script(world, orders, shared);
   for (let step = 0; step < STEPS && !isBroken(world); step++) await script.step();
@@ -63,7 +63,7 @@ async function liveToTheEnd(seed: number, { alone = false, keepsTrace = false }:
   return { world, runs: orders.length, nodes: orders.reduce((sum, { nodes }) => sum + nodes, 0) };
 }
 
-/** Such that the seeds that were pinned before there were workers outside are lives without them. */
+/** Such that the seeds that were pinned before there were remote workers are lives without them. */
 const SALT = 532;
 
 interface Shape {
@@ -74,7 +74,7 @@ interface Shape {
 }
 
 function shapeOf(seed: number): Shape {
-  // A stream of its own: lives without workers outside do not depend on there being any.
+  // A stream of its own: lives without remote workers do not depend on there being any.
   const chance = new Chance(seed + SALT * 1_000_003);
   return {
     engines: seed % 5 === 0 ? 3 : 2,
@@ -136,13 +136,13 @@ class Script {
   async untilAllEnd(): Promise<void> {
     const { world } = this;
     world.heal();
-    for (let round = 0; round < PATIENCE_ROUNDS && !isBroken(world); round++) {
+    for (let iteration = 0; iteration < PATIENCE_ROUNDS && !isBroken(world); iteration++) {
       for (let index = 0; index < world.slots.length; index++) world.open(index);
       for (let index = 0; index < world.workers.length; index++) world.hire(index);
       await this.pass(100);
-      if (round > 0 && this.missing().length === 0 && (await this.isAtRest())) break;
+      if (iteration > 0 && this.missing().length === 0 && (await this.isAtRest())) break;
       const people = world.living();
-      const person = people[round % people.length];
+      const person = people[iteration % people.length];
       if (person !== undefined) this.help(person);
       await this.pass(20_000);
     }
@@ -207,7 +207,7 @@ class Script {
     const order = this.orders.find((one) => one.executionId === executionId);
     switch (chance.below(6)) {
       case 0:
-        return nobodyHears(engine.settled(executionId));
+        return nobodyHears(engine.waitFor(executionId));
       case 1:
         if (order !== undefined) this.start(process, order);
         return;
@@ -236,7 +236,7 @@ class Script {
       case 3:
         return nobodyHears(engine.requestPause(executionId));
       case 4:
-        return nobodyHears(engine.settled(executionId));
+        return nobodyHears(engine.waitFor(executionId));
       case 5:
       case 6:
       case 7:

@@ -164,7 +164,7 @@ describe('the oracle', () => {
     ]);
   });
 
-  it('[SIM-8] complains of rounds that close twice or are left open, and of what begins in one that is over', () => {
+  it('[SIM-8] complains of iterations that close twice or are left open, and of what begins in one that is over', () => {
     const journal = new Legality();
     journal.frame(1, 1, [
       begin,

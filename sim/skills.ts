@@ -1,4 +1,4 @@
-/** What workers outside can do, and which nodes ask for it. */
+/** What remote workers can do, and which nodes ask for it. */
 import type { Chance } from './chance.ts';
 import type { Skills } from './worker.ts';
 
@@ -16,10 +16,10 @@ interface Definition {
   readonly nodes?: Record<string, Record<string, unknown>>;
 }
 
-/** Some of its nodes are run by workers outside from now on. */
-export function sendOutside(chance: Chance, { nodes = {} }: Definition): void {
+/** Some of its nodes are run by remote workers from now on. */
+export function sendRemote(chance: Chance, { nodes = {} }: Definition): void {
   for (const node of Object.values(nodes)) {
-    sendOutside(chance, (node.do ?? node.group ?? {}) as Definition);
+    sendRemote(chance, (node.do ?? node.group ?? {}) as Definition);
     if (node.action === 'work@1' && chance.oneIn(3)) node.action = `${FAR}@1`;
     else if ((node.action ?? node.dynamic) !== undefined && !chance.oneIn(3))
       node.labels = chance.pick([['gpu'], ['gpu'], ['near', 'gpu']]);

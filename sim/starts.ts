@@ -3,7 +3,7 @@
  * runs wait. Whatever is said to one that waits is heard by it, or by the next one; it begins with what it heard last, and
  * nothing begins more often than it was said. Those who start number what they say, in `n`.
  */
-import { type Entry, type Held, isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import { type Entry, isJsonObject, type Json, type JsonObject, type StoredValue } from '@nebula/core';
 
 export const SINGLETON = 'solo';
 export const DEBOUNCED = 'late';
@@ -49,7 +49,7 @@ export class Starts {
     if (run !== undefined && n !== undefined) this.say(n);
   }
 
-  onFrame(executionId: string, entries: readonly Entry[], read: (held: Held) => Json): void {
+  onFrame(executionId: string, entries: readonly Entry[], read: (stored: StoredValue) => Json): void {
     for (const entry of entries) {
       if (entry.type === 'run.started') this.started(executionId, entry, read(entry.input));
       const run = this.runs.get(executionId);

@@ -1,4 +1,4 @@
-/** Between workers outside and engines: questions and replies are lost, and late. */
+/** Between remote workers and engines: questions and replies are lost, and late. */
 import type { Engine } from '@nebula/engine';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';

@@ -1,18 +1,18 @@
 /**
- * A worker outside: a process without an engine, which asks engines for work and tells what became of it.
+ * A remote worker: a process without an engine, which asks engines for work and tells what became of it.
  *
  *  1 Each question goes to whichever engine is there. What it hears nothing of it asks again, of that one or another.
  *  2 While an action runs its lease is extended; when that is refused, or the run wants it back, the action is aborted.
  *  3 A dead worker does nothing and hears nothing. Its leases stay as they are.
  */
 import { type Json, mayServe, NebulaError } from '@nebula/core';
-import type { Engine, LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
+import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
+import type { ExternalWorld, Performer } from './external-world.ts';
 import type { Injector } from './injector.ts';
 import { type Leases, leaseName } from './leases.ts';
-import type { Outside, Performer } from './outside.ts';
 import type { Process } from './process.ts';
 import type { Wire } from './wire.ts';
 
@@ -35,7 +35,7 @@ export interface WorkerParts {
   readonly chance: Chance;
   readonly faults: Injector;
   readonly wire: Wire;
-  readonly outside: Outside;
+  readonly externalWorld: ExternalWorld;
   readonly leases: Leases;
   readonly skills: Skills;
   readonly living: () => readonly Process[];
@@ -44,7 +44,7 @@ export interface WorkerParts {
 }
 
 interface Attempt {
-  readonly work: OutsideWork;
+  readonly work: RemoteTask;
   readonly controller: AbortController;
   readonly leaseMs: number;
   /** It tells what became of it even if it was told that nobody wants to know. */
@@ -133,8 +133,8 @@ export class Worker implements Performer {
       const work = await wire.send(process, {
         site: 'claim',
         runs: [],
-        runsIn: (given: readonly OutsideWork[]) => given.map(({ executionId }) => executionId),
-        ask: (engine) => engine.outside.claim(request),
+        runsIn: (given: readonly RemoteTask[]) => given.map(({ executionId }) => executionId),
+        ask: (engine) => engine.remote.claim(request),
       });
       if (this.isDead) return;
       for (const one of work) this.begin(one, leaseMs);
@@ -146,7 +146,7 @@ export class Worker implements Performer {
     }
   }
 
-  private begin(work: OutsideWork, leaseMs: number): void {
+  private begin(work: RemoteTask, leaseMs: number): void {
     const { chance, faults, say } = this.parts;
     const { executionId, node, attempt: number, leaseId } = work;
     this.runs.add(executionId);
@@ -164,12 +164,12 @@ export class Worker implements Performer {
   private async perform(attempt: Attempt): Promise<void> {
     const { work, controller } = attempt;
     const { leaseId, executionId, node, attempt: number, idempotencyKey } = work;
-    const { outside } = this.parts;
+    const { externalWorld } = this.parts;
     const [id = ''] = work.action.split('@');
     const context = { executionId, node, attempt: number, idempotencyKey, signal: controller.signal, heartbeat() {} };
-    let outcome: OutsideOutcome;
+    let outcome: RemoteOutcome;
     try {
-      const output = await outside.perform(this, id, leaseName(leaseId, this.name), context, work.input);
+      const output = await externalWorld.perform(this, id, leaseName(leaseId, this.name), context, work.input);
       outcome = { status: 'completed', output };
     } catch (error) {
       outcome = failureOf(error);
@@ -198,13 +198,13 @@ export class Worker implements Performer {
 
   private lifeSign({ work: { leaseId, executionId }, leaseMs }: Attempt): Promise<LeaseState> {
     const isLine = this.parts.chance.oneIn(4);
-    return this.ask(isLine ? 'log' : 'extend', leaseId, executionId, ({ outside }) =>
-      isLine ? outside.log(leaseId, [{ message: 'still here' }]) : outside.extend(leaseId, { leaseMs, progress: 0.5 }),
+    return this.ask(isLine ? 'log' : 'extend', leaseId, executionId, ({ remote }) =>
+      isLine ? remote.log(leaseId, [{ message: 'still here' }]) : remote.extend(leaseId, { leaseMs, progress: 0.5 }),
     );
   }
 
   /** Again and again, until it is taken or nobody wants it any more. */
-  private async tell(attempt: Attempt, outcome: OutsideOutcome): Promise<void> {
+  private async tell(attempt: Attempt, outcome: RemoteOutcome): Promise<void> {
     const { executionId } = attempt.work;
     await this.awake();
     if (this.dies([executionId])) return;
@@ -220,14 +220,14 @@ export class Worker implements Performer {
   }
 
   /** False when nothing was heard of it. */
-  private async end({ work: { leaseId, executionId } }: Attempt, outcome: OutsideOutcome): Promise<boolean> {
+  private async end({ work: { leaseId, executionId } }: Attempt, outcome: RemoteOutcome): Promise<boolean> {
     const { leases } = this.parts;
     try {
       await this.ask(
         'end',
         leaseId,
         executionId,
-        ({ outside }) => outside.end(leaseId, outcome),
+        ({ remote }) => remote.end(leaseId, outcome),
         () => leases.onAccepted(leaseName(leaseId, this.name), outcome.status),
       );
       return true;
@@ -274,7 +274,7 @@ function isStale(error: unknown): error is NebulaError {
 }
 
 /** As a worker of the SDK tells it: what was aborted may have taken effect. */
-function failureOf(error: unknown): OutsideOutcome {
+function failureOf(error: unknown): RemoteOutcome {
   const { message } = error as Error;
   if (!(error instanceof ActionError)) {
     const isBug = error instanceof TypeError;

@@ -14,10 +14,10 @@ import type { Blobs, InboxRow, Write } from '@nebula/ports';
 import { Chance } from './chance.ts';
 import { WorldClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
+import { type AttemptContext, type Course, ExternalWorld, randomCourse, workName } from './external-world.ts';
 import { Injector } from './injector.ts';
 import { isLease } from './leases.ts';
 import { Oracle } from './oracle.ts';
-import { type AttemptContext, type Course, Outside, randomCourse, workName } from './outside.ts';
 import { edgedDigest, edgedLogs, edgedQueue, edgedSandbox, faultyBlobs } from './ports/edge.ts';
 import { Broker } from './ports/queue.ts';
 import { faultyStore } from './ports/store.ts';
@@ -37,7 +37,7 @@ export interface WorldOptions {
   readonly engines: number;
   /** All engines are served by one queue, or each has its own. */
   readonly sharesQueue: boolean;
-  /** Workers outside. */
+  /** Remote workers. */
   readonly workers: number;
   readonly calm: number;
   readonly crashAt?: number | undefined;
@@ -54,10 +54,10 @@ export class World {
   readonly trace: string[] = [];
   readonly faults: Injector;
   readonly oracle: Oracle;
-  readonly outside: Outside;
+  readonly externalWorld: ExternalWorld;
   readonly broker: Broker;
   readonly slots: (Process | undefined)[];
-  /** Workers outside. */
+  /** Remote workers. */
   readonly workers: (Worker | undefined)[];
   private readonly wire: Wire;
   /** Runs that somebody has tried to start. */
@@ -85,11 +85,11 @@ export class World {
     this.oracle = new Oracle({
       data: this.data,
       blobs: stored,
-      outside: () => this.outside,
+      externalWorld: () => this.externalWorld,
       isAlone: options.engines === 1,
       isCalm: () => clock.now() > this.calmFrom,
     });
-    this.outside = new Outside({
+    this.externalWorld = new ExternalWorld({
       faults,
       chance,
       largeBytes: 2 * INLINE_LIMIT_BYTES,
@@ -136,14 +136,14 @@ export class World {
   /** A new worker takes the place of the one that is gone. At least one of them has everything that is asked for. */
   hire(index: number): void {
     if (this.workers[index] !== undefined) return;
-    const { chance, faults, clock, wire, outside, oracle } = this;
+    const { chance, faults, clock, wire, externalWorld, oracle } = this;
     const worker: Worker = new Worker({
       name: `w${++this.hired}`,
       clock,
       chance,
       faults,
       wire,
-      outside,
+      externalWorld,
       leases: oracle.leases,
       skills: index === 0 ? SKILLS.all : chance.pick([SKILLS.all, SKILLS.some]),
       living: () => this.living(),
@@ -154,7 +154,7 @@ export class World {
     });
     this.workers[index] = worker;
     this.say(worker.name, 'asks for work');
-    outside.welcome(worker);
+    externalWorld.welcome(worker);
     void worker.open();
   }
 
@@ -182,14 +182,14 @@ export class World {
     this.calmFrom = this.clock.now() + CALM_AFTER_MS;
     for (const process of this.living()) process.heal();
     for (const worker of this.workers) worker?.heal();
-    this.outside.heal();
+    this.externalWorld.heal();
     this.broker.heal();
   }
 
   /** What a person would say about a node of unknown outcome; undefined while it is too early to tell. */
   settlementOf(executionId: string, node: string): Settlement | undefined {
     const key = `${executionId}:${node}:${this.oracle.journal(executionId).generationOf(node)}`;
-    const truth = this.outside.truth(executionId, node, key);
+    const truth = this.externalWorld.truth(executionId, node, key);
     if (truth === undefined) return undefined;
     if (truth !== false) return truth;
     const isPatient = this.faults.isOver || this.options.calm === Number.POSITIVE_INFINITY;
@@ -224,14 +224,14 @@ export class World {
       sandbox: edgedSandbox(
         process,
         createInProcessSandbox({ projectDir: '/', clock }),
-        this.outside.actionsOf(process, () => process.workerId),
+        this.externalWorld.actionsOf(process, () => process.workerId),
       ),
       clock: process.clock,
       random: this.random,
       digest: edgedDigest(process, sha256),
     };
     return createEngine(drivers, {
-      actions: this.outside.declared,
+      actions: this.externalWorld.declared,
       announced: this.workers.length === 0 ? [] : [announcedAction({ id: FAR, version: '1', effect: 'idempotent' })],
       compiled: this.compiled,
       concurrency: 1 + chance.below(4),

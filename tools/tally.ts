@@ -9,13 +9,13 @@ export interface Tally {
   /** Files that failed outside of any test: they do not load, or a hook threw. */
   readonly brokenFiles: number;
   /** Errors that no test caught, such as a promise rejected after its test was over. */
-  readonly strayErrors: number;
+  readonly unhandledRejections: number;
 }
 
 export const TALLY_FILE = 'NEBULA_TEST_TALLY';
 
 export default class TallyReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly SerializedError[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandledRejections: readonly SerializedError[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
     const isBroken = (module: TestModule) =>
@@ -25,7 +25,7 @@ export default class TallyReporter implements Reporter {
       failed: count('failed'),
       skipped: count('skipped'),
       brokenFiles: modules.filter(isBroken).length,
-      strayErrors: strayErrors.length,
+      unhandledRejections: unhandledRejections.length,
     };
     writeFileSync(process.env[TALLY_FILE]!, JSON.stringify(tally));
   }

@@ -49,21 +49,22 @@ export function conclude(
   { tally, exitCode }: TestRun,
   failedChecks: readonly string[],
 ): { ok: boolean; lines: string[] } {
-  const { passed, failed, skipped, brokenFiles, strayErrors } = tally ?? NOTHING;
+  const { passed, failed, skipped, brokenFiles, unhandledRejections } = tally ?? NOTHING;
   const failures = [
     ...failedChecks.map((name) => `check ${name} failed`),
     ...Array.from({ length: brokenFiles }, () => 'a test file failed outside of its tests'),
-    ...Array.from({ length: strayErrors }, () => 'an error was left unhandled'),
+    ...Array.from({ length: unhandledRejections }, () => 'an error was left unhandled'),
   ];
   if (tally === null) failures.push('vitest did not finish');
   else if (passed + failed === 0 && brokenFiles === 0) failures.push('no test ran');
-  else if (exitCode !== 0 && failed + brokenFiles + strayErrors === 0) failures.push(`vitest ended with ${exitCode}`);
+  else if (exitCode !== 0 && failed + brokenFiles + unhandledRejections === 0)
+    failures.push(`vitest ended with ${exitCode}`);
   const total = failed + failures.length;
   const line = `${passed} passed, ${total} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   return { ok: total === 0, lines: [...failures, line] };
 }
 
-const NOTHING: Tally = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, strayErrors: 0 };
+const NOTHING: Tally = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, unhandledRejections: 0 };
 
 function readTally(file: string): Tally | null {
   try {

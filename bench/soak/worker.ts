@@ -71,7 +71,7 @@ async function bring(executionId: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, CANCEL_AFTER_MS));
     await engine.requestCancel(executionId, 'it was to be cancelled');
   }
-  const { parked, document } = await engine.settled(executionId);
+  const { parked, document } = await engine.waitFor(executionId);
   const ms = isKnown ? null : performance.now() - begin;
   const error = document.error === null ? null : `${document.error.code}: ${document.error.message}`;
   say({ what: 'ended', executionId, status: parked ? 'parked' : document.status, error, ms });

@@ -41,7 +41,7 @@ for (const { executionId } of rows) {
 const timerMs: number[] = [];
 for (let at = 0; at < PROBES; at++) {
   const executionId = await engine.start(sleeping.workflowId, sleeping.version);
-  const { document } = await engine.settled(executionId);
+  const { document } = await engine.waitFor(executionId);
   const tookMs = Date.parse(String(document.finishedAt)) - Date.parse(String(document.startedAt));
   timerMs.push(Math.max(0, tookMs - 300));
 }

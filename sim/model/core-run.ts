@@ -13,7 +13,7 @@ import {
   type RunState,
   type Stimulus,
   seal,
-  take,
+  startAttempt,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { WorkflowKeys } from './interpreter.ts';
@@ -88,7 +88,7 @@ export class CoreRun {
     decide(turn, stimulus);
     for (let ready = nextReady(this.state, SLOTS); ready.length > 0; ready = nextReady(this.state, SLOTS)) {
       for (const { node, attempt } of ready) {
-        const started = take(turn, node, attempt, 'wrk_test');
+        const started = startAttempt(turn, node, attempt, 'wrk_test');
         if (started !== undefined) this.attempts.set(node, started.attempt);
       }
     }

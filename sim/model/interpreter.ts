@@ -45,7 +45,7 @@ import { View } from './view.ts';
 type Policy = 'fail-fast' | 'finish-running' | 'ignore';
 
 const EXPRESSION: ErrorFact = { code: 'EXPRESSION_FAILED', kind: 'USER', message: 'an expression failed' };
-const TOO_FEW: ErrorFact = { code: 'TOO_FEW_SUCCEEDED', kind: 'USER', message: 'too few rounds succeeded' };
+const TOO_FEW: ErrorFact = { code: 'TOO_FEW_SUCCEEDED', kind: 'USER', message: 'too few iterations succeeded' };
 
 export interface WorkflowKeys extends BodyKeys {
   readonly config?: { readonly onFailure?: Policy; readonly failureNode?: string; readonly maxParallelism?: number };
@@ -195,7 +195,7 @@ export class Interpreter {
     for (const [id, keys] of Object.entries(graph.nodes)) {
       nodes.set(id, blankNode(id, path === '' ? id : `${path}/${id}`, keys, scope));
     }
-    owner?.rounds.push(scope);
+    owner?.iterations.push(scope);
     return scope;
   }
 
@@ -411,7 +411,7 @@ export class Interpreter {
       if (node.status !== 'running') continue;
       node.isStopping = true;
       if (node.undoing.length > 0) this.isUnspecified = true;
-      for (const round of node.rounds) this.end(round, { status: 'cancelled' });
+      for (const iteration of node.iterations) this.end(iteration, { status: 'cancelled' });
     }
   }
 
@@ -423,7 +423,7 @@ export class Interpreter {
       if (IDLE.includes(node.status)) node.status = 'cancelled';
       if (node.status !== 'running') continue;
       node.isStopping = true;
-      for (const round of node.rounds) if (round.phase !== 'ended') this.skipCleanup(round);
+      for (const iteration of node.iterations) if (iteration.phase !== 'ended') this.skipCleanup(iteration);
     }
   }
 
@@ -441,28 +441,28 @@ export class Interpreter {
 
   private enter(node: Node): void {
     node.status = 'running';
-    node.rounds = [];
+    node.iterations = [];
     node.error = undefined;
     node.isBroken = false;
     this.round(node);
   }
 
-  /** A composite node begins, or one of its rounds has ended. */
+  /** A composite node begins, or one of its iterations has ended. */
   private round(node: Node): void {
-    const { rounds, keys } = node;
-    const failures = rounds.filter(({ ending, phase }) => phase === 'ended' && ending?.status === 'failed');
+    const { iterations, keys } = node;
+    const failures = iterations.filter(({ ending, phase }) => phase === 'ended' && ending?.status === 'failed');
     const total = roundsOf(keys);
     const { minSuccess } = (keys.forEach ?? {}) as { minSuccess?: number };
-    // After a break there are no more rounds to succeed in.
-    const left = node.isBroken ? rounds.length : total;
+    // After a break there are no more iterations to succeed in.
+    const left = node.isBroken ? iterations.length : total;
     const isLost = failures.length > (minSuccess === undefined ? 0 : left - minSuccess);
     if (isLost && !node.isStopping && (this.definition.config?.onFailure ?? 'fail-fast') === 'fail-fast')
-      for (const one of rounds) this.end(one, { status: 'cancelled' });
-    if (!isLost && !node.isStopping && !node.isBroken) this.openRounds(node, total);
-    if (rounds.some(({ phase }) => phase !== 'ended')) return;
+      for (const one of iterations) this.end(one, { status: 'cancelled' });
+    if (!isLost && !node.isStopping && !node.isBroken) this.openIterations(node, total);
+    if (iterations.some(({ phase }) => phase !== 'ended')) return;
     if (node.isStopping) node.status = 'cancelled';
     else if (isLost) this.compositeFailed(node, minSuccess === undefined ? (node.error as ErrorFact) : TOO_FEW);
-    else this.completed(node, keys.forEach === undefined ? bodyOutput(rounds.at(-1)) : rounds.map(bodyOutput));
+    else this.completed(node, keys.forEach === undefined ? bodyOutput(iterations.at(-1)) : iterations.map(bodyOutput));
   }
 
   /** It may be tried again, after what completed inside is undone. */
@@ -475,11 +475,11 @@ export class Interpreter {
     if (node.undoing.length === 0) node.status = 'waiting';
   }
 
-  private openRounds(node: Node, total: number): void {
-    const { rounds, keys } = node;
+  private openIterations(node: Node, total: number): void {
+    const { iterations, keys } = node;
     const { parallel = false } = (keys.forEach ?? {}) as { parallel?: boolean };
-    while (rounds.length < total && (parallel || rounds.every(({ phase }) => phase === 'ended')))
-      this.open((keys.do ?? keys.group) as BodyKeys, node, rounds.length);
+    while (iterations.length < total && (parallel || iterations.every(({ phase }) => phase === 'ended')))
+      this.open((keys.do ?? keys.group) as BodyKeys, node, iterations.length);
   }
 
   /** `without`: as if nothing were known of this source. */
@@ -508,7 +508,9 @@ export class Interpreter {
 
   /** Innermost first. */
   private scopes(scope: Scope = this.root): Scope[] {
-    const inside = [...scope.nodes.values()].flatMap(({ rounds }) => rounds).filter(({ phase }) => phase !== 'ended');
+    const inside = [...scope.nodes.values()]
+      .flatMap(({ iterations }) => iterations)
+      .filter(({ phase }) => phase !== 'ended');
     return [...inside.flatMap((one) => this.scopes(one)), scope];
   }
 

@@ -153,7 +153,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-32] break ends its own round early; other rounds that run are waited for', () => {
+  it('[SIM-32] break ends its own iteration early; other iterations that run are waited for', () => {
     expectStand({
       definition: {
         nodes: {
@@ -182,7 +182,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-33] any other loop fails with the error of its round', () => {
+  it('[SIM-33] any other loop fails with the error of its iteration', () => {
     expectStand({
       definition: {
         nodes: { l: { forEach: { in: [1] }, do: { nodes: { a: act() } } }, h: act() },
@@ -228,7 +228,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-36] a loop that is cut off ends when nothing in any of its rounds runs', () => {
+  it('[SIM-36] a loop that is cut off ends when nothing in any of its iterations runs', () => {
     expectStand({
       definition: {
         config: { maxParallelism: 1 },
@@ -239,7 +239,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-37] with onFailure: ignore a round in which something failed is no success for minSuccess', () => {
+  it('[SIM-37] with onFailure: ignore an iteration in which something failed is no success for minSuccess', () => {
     expectStand({
       definition: {
         config: { onFailure: 'ignore' },

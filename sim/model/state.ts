@@ -32,7 +32,7 @@ export interface Node {
   isFollower: boolean | undefined;
   isDisabled: boolean;
   cause: Cause | undefined;
-  /** Of a composite node: that of the first of its rounds to fail. */
+  /** Of a composite node: that of the first of its iterations to fail. */
   error: ErrorFact | undefined;
   isIgnored: boolean;
   /** When it failed, something was to handle it. */
@@ -41,8 +41,8 @@ export interface Node {
   isJudged: boolean;
   output: Json;
   taken: readonly string[] | undefined;
-  /** Of a composite node: its rounds. */
-  rounds: Scope[];
+  /** Of a composite node: its iterations. */
+  iterations: Scope[];
   /** It is being cut off, and becomes cancelled when nothing of it runs. */
   isStopping: boolean;
   isBroken: boolean;
@@ -79,7 +79,7 @@ export function blankNode(id: string, path: string, keys: Keys, scope: Scope): N
     ...{ id, path, keys, scope, retries: new Retries(keys.retry), status: 'pending', started: false },
     ...{ isFollower: undefined },
     ...{ isDisabled: false, cause: undefined, error: undefined, isIgnored: false, wasHandled: false, isJudged: false },
-    ...{ output: null, taken: undefined, rounds: [], isStopping: false, isBroken: false, isCleanup: false },
+    ...{ output: null, taken: undefined, iterations: [], isStopping: false, isBroken: false, isCleanup: false },
     ...{ wasQueued: false, undoing: [], isStained: false },
   };
 }

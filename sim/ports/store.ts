@@ -4,9 +4,9 @@ import { type MemoryData, memoryStore } from '@nebula/drivers/memory';
 import type { InboxRow, Store, WorkerLease, Write, WriteOutcome } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
 import type { Coverage } from '../coverage.ts';
+import { workName } from '../external-world.ts';
 import type { Injector } from '../injector.ts';
 import { isLease } from '../leases.ts';
-import { workName } from '../outside.ts';
 import type { Process } from '../process.ts';
 
 const DELAYS_MS = [1, 20, 400];
@@ -117,7 +117,7 @@ function asked({ process, chance, faults }: StoreParts, name: string, work: Call
   };
 }
 
-/** Leases of workers outside are not its own. */
+/** Leases of remote workers are not its own. */
 function noteWorker(process: Process, leases: readonly WorkerLease[]): void {
   for (const { worker } of leases) if (!isLease(worker)) process.workerId = worker;
 }

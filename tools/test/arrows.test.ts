@@ -129,7 +129,8 @@ describe('arrows between packages', () => {
       'packages/core/src/plan/plan.ts': "import '../definition/model.ts';\nimport '../a.ts';",
       'packages/core/src/definition/model.ts': "import '../expression/parse.ts';",
       'packages/core/src/expression/parse.ts': 'export const parse = 1;',
-      'packages/core/src/run/decide.ts': "import '../plan/plan.ts';\nimport type { M } from '../definition/model.ts';",
+      'packages/core/src/run/decide/decide.ts':
+        "import '../plan/plan.ts';\nimport type { M } from '../definition/model.ts';",
       'packages/core/src/verify/verify.ts': "import '../plan/plan.ts';",
       'packages/core/src/compile.ts': "import './plan/plan.ts';\nimport './verify/verify.ts';",
     };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { conclude, runVitest } from '../test.ts';
 import { makeWorkspace, ROOT } from './workspace.ts';
 
-const NOTHING = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, strayErrors: 0 };
+const NOTHING = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, unhandledRejections: 0 };
 const header = "import { expect, it } from 'vitest';\n";
 
 describe('npm test', () => {
@@ -24,7 +24,7 @@ describe('npm test', () => {
     ['no tests', { tally: NOTHING, exitCode: 0 }, []],
     ['only skipped tests', { tally: { ...NOTHING, skipped: 9 }, exitCode: 0 }, []],
     ['a file that does not load', { tally: { ...NOTHING, passed: 3, brokenFiles: 1 }, exitCode: 1 }, []],
-    ['a stray error', { tally: { ...NOTHING, passed: 3, strayErrors: 1 }, exitCode: 1 }, []],
+    ['a stray error', { tally: { ...NOTHING, passed: 3, unhandledRejections: 1 }, exitCode: 1 }, []],
     ['a runner that dies', { tally: null, exitCode: null }, []],
     ['an exit code', { tally: { ...NOTHING, passed: 3 }, exitCode: 7 }, []],
   ])('counts %s as a failure', (_, run, failedChecks) => {
@@ -41,7 +41,7 @@ describe('npm test', () => {
       'packages/core/test/stray.test.ts': `${header}it('d', () => void Promise.reject(new Error('stray')));`,
     });
     const { tally, exitCode } = await runVitest(workspace.root, [], 'ignore');
-    expect(tally).toEqual({ passed: 2, failed: 1, skipped: 1, brokenFiles: 1, strayErrors: 1 });
+    expect(tally).toEqual({ passed: 2, failed: 1, skipped: 1, brokenFiles: 1, unhandledRejections: 1 });
     expect(exitCode).not.toBe(0);
   });
 

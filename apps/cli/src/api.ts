@@ -2,8 +2,8 @@
 import type { NebulaClient } from '@nebula/client';
 import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
+import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
-import { placeOf } from './place.ts';
 import type { ApiSession, CommandOptions, Context, Project, Purpose } from './services.ts';
 
 export interface ApiUse {
@@ -18,7 +18,7 @@ export async function withApi<Result>(
   work: (session: ApiSession, project: Project) => Promise<Result>,
   how: ApiUse = {},
 ): Promise<Result> {
-  const project = await services.openProject(placeOf(options));
+  const project = await services.openProject(locationOf(options));
   const session = await services.openApi(project, purpose, how);
   try {
     return await work(session, project);

@@ -7,9 +7,9 @@ import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
 import { withApi } from './api.ts';
 import { inProject, textOption, textsOption } from './command-options.ts';
-import { writeLines } from './conclude.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
+import { writeLines } from './report-runs.ts';
 import { type RunFilter, runNamed, runsOf } from './runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
 import { type Output, readingWidth } from './terminal/io.ts';
@@ -187,7 +187,7 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
 }
 
 /** What is said about several runs. `after`: what happens with them now. */
-export function concludeChange(
+export function reportChange(
   { io }: Context,
   options: CommandOptions,
   change: Pick<Change, 'verb' | 'done'>,

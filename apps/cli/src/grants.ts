@@ -9,13 +9,13 @@ import {
   overCeiling,
   type WorkflowDefinition,
 } from '@nebula/core';
-import { writeLines } from './conclude.ts';
+import { writeLines } from './report-runs.ts';
 import { definitionOf } from './runs.ts';
 import type { ApiSession, Context } from './services.ts';
 import { ceilingText } from './views/ceiling.ts';
 
 /** Nothing for a workflow that asks for nothing, or that has run here as it is. */
-export async function tellGrants(
+export async function printGrants(
   { io }: Context,
   { api, server }: ApiSession,
   definition: WorkflowDefinition,

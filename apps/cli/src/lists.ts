@@ -3,10 +3,10 @@ import type { AnswerOf, NebulaClient, OperationId, QueryOf } from '@nebula/clien
 import type { Ceiling } from '@nebula/core';
 import { allItems, pageOf, withApiAs } from './api.ts';
 import { inProject, textOption } from './command-options.ts';
-import { mayText, rolesText } from './people.ts';
-import { atOnceText, startsText } from './plans.ts';
+import { atOnceText, startsText } from './launch-plans.ts';
+import { printList } from './print.ts';
+import { mayText, rolesText } from './roles.ts';
 import type { CommandModule, CommandOptions, Context } from './services.ts';
-import { tellList } from './tell.ts';
 import { printableLine } from './terminal/width.ts';
 import { ceilingText } from './views/ceiling.ts';
 import type { Heading } from './views/table.ts';
@@ -43,7 +43,7 @@ const list = <K extends ListOperation>(spec: ListSpec<K>): CommandModule => ({
     withApiAs(context, options, 'look', async ({ api }) => {
       const items = await itemsOf(api, spec, options);
       const columns = spec.columns.filter(({ isShown }) => isShown?.(items) ?? true);
-      return tellList(context, options, {
+      return printList(context, options, {
         document: { [spec.name]: items },
         headings: columns.map(({ title }): Heading => ({ title })),
         rows: items.map((item) => columns.map(({ cell }) => cell(item, context))),

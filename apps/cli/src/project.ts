@@ -12,7 +12,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import { serverPlace } from './remote/server-place.ts';
+import { serverLocation } from './remote/server-location.ts';
 import type { Project, ProjectOptions } from './services.ts';
 import type { Io } from './terminal/io.ts';
 
@@ -38,20 +38,20 @@ export async function openProject(io: Io, options: ProjectOptions): Promise<Proj
     fromHere;
   const config = configFile === undefined ? {} : await loadConfig(configFile);
   const dir = configFile === undefined ? plainProjectDir(io.cwd) : path.dirname(configFile);
-  const standing = standingDataDir(io, dir, config);
-  const dataDir = given ?? standing;
+  const byDefault = defaultDataDir(io, dir, config);
+  const dataDir = given ?? byDefault;
   return {
     dir,
     configFile,
     config,
     dataDir,
-    needsDataDirOption: dataDir !== standing || (configFile !== fromHere && io.env.NEBULA_DATA_DIR === undefined),
-    server: await serverPlace(io, options, dataDir),
+    needsDataDirOption: dataDir !== byDefault || (configFile !== fromHere && io.env.NEBULA_DATA_DIR === undefined),
+    server: await serverLocation(io, options, dataDir),
   };
 }
 
 /** Where runs are kept when the command line says nothing. */
-function standingDataDir(io: Io, dir: string, config: NebulaConfig): string {
+function defaultDataDir(io: Io, dir: string, config: NebulaConfig): string {
   const { NEBULA_DATA_DIR: fromEnvironment } = io.env;
   if (fromEnvironment !== undefined && fromEnvironment !== '') return path.resolve(io.cwd, fromEnvironment);
   return path.resolve(dir, config.dataDir ?? DEFAULT_DATA_DIR);

@@ -33,7 +33,7 @@ export async function waitsOf(
   const open = openNodes(document);
   const waits = open.flatMap(([path, node]) => waitOf(path, node, now));
   if (document.status === 'paused') return { parked: true, waits };
-  const isStill = document.status !== 'pending' && open.length > 0 && open.every(([, node]) => isStanding(node, now));
+  const isStill = document.status !== 'pending' && open.length > 0 && open.every(([, node]) => isIdle(node, now));
   if (!isStill || depth >= MAX_DEPTH) return { parked: false, waits };
   for (const child of openChildren(document)) {
     if ((await waitsOf(read, child.executionId, now, depth + 1))?.parked !== true) return { parked: false, waits };
@@ -66,7 +66,7 @@ function waitOf(node: string, { status, waitsFor, child }: NodeDocument, now: nu
 }
 
 /** Neither a worker nor time, soon, moves it; what runs as an execution of its own is looked at there. */
-function isStanding({ status, child, waitsFor }: NodeDocument, now: number): boolean {
+function isIdle({ status, child, waitsFor }: NodeDocument, now: number): boolean {
   if (status === 'unknown') return true;
   if (status === 'running') return child !== undefined;
   if (waitsFor?.kind !== 'event') return false;

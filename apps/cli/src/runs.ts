@@ -2,7 +2,7 @@
 import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
 import type { BareRun, Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import { allItems, found } from './api.ts';
-import { unknownExecution } from './place.ts';
+import { unknownExecution } from './location.ts';
 import type { ApiSession, Project } from './services.ts';
 
 /** As much as an operation gives at once. */

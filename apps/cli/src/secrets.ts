@@ -2,8 +2,8 @@
 import { didYouMean, NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT, type Secrets, secretsIn } from '@nebula/ports';
 import { textOption } from './command-options.ts';
+import { locationOf } from './location.ts';
 import { passwordOf, restOfStdin } from './passwords.ts';
-import { placeOf } from './place.ts';
 import { remoteSecrets } from './remote/secrets.ts';
 import type { CommandOptions, Context } from './services.ts';
 
@@ -11,7 +11,7 @@ import type { CommandOptions, Context } from './services.ts';
 export async function openSecrets(context: Context, options: CommandOptions): Promise<Secrets> {
   const { services } = context;
   const owner = textOption(options, 'project') ?? DEFAULT_PROJECT;
-  const project = await services.openProject(placeOf(options));
+  const project = await services.openProject(locationOf(options));
   const user = textOption(options, 'as');
   if (user === undefined) {
     const secrets = await services.openSecrets(project, owner);

@@ -16,14 +16,14 @@ export interface Project {
   /** Whether a later command must be given `--data-dir` to find the same runs from the same place. */
   readonly needsDataDirOption: boolean;
   /** Where runs are instead of in the data folder. */
-  readonly server?: ServerPlace | undefined;
+  readonly server?: ServerLocation | undefined;
 }
 
-export interface ServerPlace {
+export interface ServerLocation {
   readonly url: string;
   readonly token: string | undefined;
   /** Later commands find it without being told. */
-  readonly isStanding: boolean;
+  readonly isDefault: boolean;
 }
 
 export interface ProjectOptions {

@@ -19,7 +19,7 @@ export async function loadModule(io: Io, file: string): Promise<WorkflowModule> 
   const place = path.resolve(io.cwd, file);
   // For what it says when there is no such file.
   await readNamedFile(io, file, 'a workflow file');
-  await import('./testing/lend.ts');
+  await import('./testing/resolve-packages.ts');
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(place).href)) as typeof loaded;

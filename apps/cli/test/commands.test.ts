@@ -1,5 +1,5 @@
 import type { RunDocument } from '@nebula/core';
-import type { Settled } from '@nebula/engine';
+import type { WaitResult } from '@nebula/engine';
 import { describe, expect, test } from 'vitest';
 import { play } from './support/fake-services.ts';
 import { event, iso, nodeDocument, ORDER, runDocument, T0 } from './support/runs.ts';
@@ -274,7 +274,7 @@ describe('changing runs', () => {
 
   test('[CLI-67] retry: leaves the request, opens the run again and waits for its end', async () => {
     const events = [event(0, 'WorkflowReopened', null, { nodes: ['charge'] })];
-    const settled = async (): Promise<Settled> => ({ parked: false, document: done });
+    const settled = async (): Promise<WaitResult> => ({ parked: false, document: done });
     const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, settled });
     expect(exitCode).toBe(0);
     const names = calls.map(([name]) => name);
@@ -294,7 +294,7 @@ describe('changing runs', () => {
 describe('resume', () => {
   test('[CLI-45] one run, with its lines and its summary', async () => {
     const events = [event(0, 'NodeStarted', 'fetch', { attempt: 2 }), event(300, 'NodeCompleted', 'fetch')];
-    const settled = async (): Promise<Settled> => ({ parked: false, document: done });
+    const settled = async (): Promise<WaitResult> => ({ parked: false, document: done });
     const { exitCode, io } = await play(['resume', 'exe_1'], { documents: [running], events, settled });
     expect(exitCode).toBe(0);
     expect(io.out.text()).toContain('● fetch started, attempt 2\n');
@@ -309,7 +309,7 @@ describe('resume', () => {
       status: 'running' as const,
       finishedAt: null,
     }));
-    const settled = async (executionId: string): Promise<Settled> => {
+    const settled = async (executionId: string): Promise<WaitResult> => {
       if (executionId === 'exe_1') return { parked: false, document: { ...done, executionId } };
       if (executionId === 'exe_2')
         return { parked: true, document: { ...unknown, executionId }, waitingFor: [], inside: [] };
@@ -335,7 +335,10 @@ describe('resume', () => {
     ['cancelled', 3],
     ['timed-out', 3],
   ] as const)('[CLI-40] %s ends with %i', async (status, code) => {
-    const settled = async (): Promise<Settled> => ({ parked: false, document: { ...failed, status } as RunDocument });
+    const settled = async (): Promise<WaitResult> => ({
+      parked: false,
+      document: { ...failed, status } as RunDocument,
+    });
     const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
     expect(exitCode).toBe(code);
     expect(JSON.parse(io.out.text()).status).toBe(status);
@@ -343,7 +346,7 @@ describe('resume', () => {
   });
 
   test('[CLI-42] parked ends with 4 and says what to do, also beside the document', async () => {
-    const settled = async (): Promise<Settled> => ({
+    const settled = async (): Promise<WaitResult> => ({
       parked: true,
       document: unknown,
       waitingFor: [{ node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows.'], next: [] }],
@@ -356,7 +359,7 @@ describe('resume', () => {
   });
 
   test('[CLI-43] Ctrl-C hands back, prints the exact command and ends with 130', async () => {
-    const settled = (): Promise<Settled> => {
+    const settled = (): Promise<WaitResult> => {
       setTimeout(() => process.emit('SIGINT', 'SIGINT'), 20);
       return new Promise(() => undefined);
     };
@@ -369,7 +372,7 @@ describe('resume', () => {
   });
 
   test('[CLI-47] what actions print goes to stderr when stdout carries the document', async () => {
-    const settled = async (): Promise<Settled> => {
+    const settled = async (): Promise<WaitResult> => {
       process.stdout.write('an action prints\n');
       return { parked: false, document: done };
     };
@@ -382,7 +385,7 @@ describe('resume', () => {
 describe('on a terminal', () => {
   const watchFor = async (ms: number) => {
     const out = memoryOutput({ live: true, columns: 60, rows: 20 });
-    const settled = async (): Promise<Settled> => {
+    const settled = async (): Promise<WaitResult> => {
       await new Promise((resolve) => setTimeout(resolve, ms));
       return { parked: false, document: done };
     };

@@ -74,13 +74,13 @@ describe('waits', () => {
     expect([code, json.error?.code]).toEqual([1, 'TIMEOUT']);
   });
 
-  test('[CLI-311] rounds that have ended can be shown and asked about', async () => {
+  test('[CLI-311] iterations that have ended can be shown and asked about', async () => {
     const project = new MemoryProject();
     const body = { nodes: { p: { set: { x: '{{ $item }}' } }, q: { needs: ['p'], when: '$item > 1', set: { y: 1 } } } };
     const { json } = await project.run({ id: 'loop', nodes: { each: { forEach: { in: [1, 2] }, do: body } } });
     const id = json.executionId;
     const shown = await project.nebula(['executions', 'show', id, '--all']);
-    expect(shown.out).toMatch(/Rounds that have ended[\s\S]*each\/0\/q +skipped[\s\S]*each\/1\/p +completed/);
+    expect(shown.out).toMatch(/Iterations that have ended[\s\S]*each\/0\/q +skipped[\s\S]*each\/1\/p +completed/);
     expect((await project.nebula(['executions', 'show', id])).out).not.toContain('each/1/p');
     const all = (await project.json('executions', 'show', id, '--all')) as unknown as { ended: object };
     expect(all.ended).toMatchObject({ 'each/0/q': { status: 'skipped' }, 'each/1/q': { status: 'completed' } });

@@ -32,7 +32,7 @@ async function callbackUrl(server: Served): Promise<string> {
   const client = clientOf(server);
   await client.call('registerWorkflow', { body: { definition: CALLED } });
   const { executionId } = await client.call('startExecution', { body: { workflowId: 'called' } });
-  await server.session.engine.settled(executionId);
+  await server.session.engine.waitFor(executionId);
   const { nodes } = await client.call('getExecution', { params: { executionId } });
   return (nodes as unknown as { tell: { output: string } }).tell.output;
 }

@@ -196,7 +196,7 @@ function round(at: number, status: ScopeDocument['status']): ScopeDocument {
 }
 
 describe('inside of nodes', () => {
-  test('[CLI-102, CLI-103] rounds, bodies, other executions, waits and pauses', () => {
+  test('[CLI-102, CLI-103] iterations, bodies, other executions, waits and pauses', () => {
     const run = loopRun(
       {
         items: running(0, { rounds: { total: 100, open: 1, succeeded: 1, failed: 1 } }),
@@ -222,7 +222,7 @@ describe('inside of nodes', () => {
     );
     const text = picture(run, 1_000, { width: 110 });
     expect(text).toContain('⏸ Loop · paused (lunch) · 1.0s');
-    expect(text).toMatch(/items +1\.0s {2}─{12} {2}2 of 100 rounds, 1 open, 1 failed\n/);
+    expect(text).toMatch(/items +1\.0s {2}─{12} {2}2 of 100 iterations, 1 open, 1 failed\n/);
     expect(text).toMatch(/┊ 2\n.*┊ {3}\S pack .*\n.*┊ {3}○ label\n.*┊ 1\n.*┊ {3}✗ pack .*E: no/);
     expect(text).not.toContain('┊ 0');
     expect(text).toMatch(/sub .*\n {2}┊ \S seat/);
@@ -239,7 +239,7 @@ describe('inside of nodes', () => {
     expect(picture(run, 100)).toMatch(/↺ undoing what was done, last first\n {2}\S items\/3\/pack/);
   });
 
-  test('[CLI-102] 10,000 rounds that failed take the room of those that run or failed last', () => {
+  test('[CLI-102] 10,000 iterations that failed take the room of those that run or failed last', () => {
     const nodes: Record<string, NodeDocument> = {};
     const scopes: Record<string, ScopeDocument> = {};
     for (let at = 0; at < 10_050; at++) {
@@ -251,7 +251,7 @@ describe('inside of nodes', () => {
     const run = loopRun(nodes, scopes);
     const lines = treeLines(run, { colors, width: 100, now: T0, frame: 0 });
     expect(lines.length).toBeLessThan(35);
-    expect(lines.join('\n')).toContain('… 46 more rounds open, 9,997 more rounds failed');
+    expect(lines.join('\n')).toContain('… 46 more iterations open, 9,997 more iterations failed');
     for (const height of [8, 12, 20]) {
       expect(treeLines(run, { colors, width: 100, height, now: T0, frame: 0 }).length).toBeLessThanOrEqual(height);
     }

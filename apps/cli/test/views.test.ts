@@ -173,7 +173,7 @@ describe('events in words', () => {
   const cases: [TimelineEventType, string | null, object, string | RegExp][] = [
     ['NodeOpened', 'n', { items: 3 }, 'opened: 3 items'],
     ['ItemsAdded', 'n', { items: 1 }, '1 item added'],
-    ['RoundDelayed', 'n', { until: T0 + 5_000 }, /next round at .*\(in 5s\)/],
+    ['RoundDelayed', 'n', { until: T0 + 5_000 }, /next iteration at .*\(in 5s\)/],
     ['RoundFailed', 'n/3', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'n/3 failed: E: no'],
     ['ChildRequested', 'n', { executionId: 'exe_2', workflowId: 'sub', attempt: 1 }, 'workflow sub as exe_2'],
     ['NodeWaiting', 'n', { waits, deadline: null }, /waits for an approval “Pay\?” by ann or until .*\(in 1m\)/],

@@ -67,14 +67,14 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
 }
 
 async function takeCall(parts: Parts, address: Address, token: string, payload: Json): Promise<void> {
-  const { records, desk, digest, clock } = parts;
+  const { records, executions, digest, clock } = parts;
   const { executionId, node, generation } = address;
   const id = digest(token);
   const body = JSON.stringify({ payload });
   const expiresAt = clock.now() + RECORDED_MS;
   const outcome = await records.commit([{ kind: 'callback', id, body, expected: 0, expiresAt }]);
   const first = outcome.ok ? undefined : await readRecord<{ readonly payload: Json }>(records, 'callback', id);
-  const taken = await desk.requestCall(executionId, node, generation, first?.body.payload ?? payload);
+  const taken = await executions.requestCall(executionId, node, generation, first?.body.payload ?? payload);
   if (outcome.ok && taken === 'taken') return;
   throw new NebulaError('CALLBACK_USED', 'The call was made already, or nobody waits for it any more.', {
     hint: 'An address is good for one call.',

@@ -4,7 +4,7 @@
  */
 import type { BodyOf, OperationId } from '@nebula/client/contract';
 import { isJsonObject, NebulaError } from '@nebula/core';
-import type { Deed } from './http/app.ts';
+import type { AuditedCall } from './http/app.ts';
 import type { Call, EventStream, Reply } from './http/handler.ts';
 import { subjectOf } from './http/subject.ts';
 import { OWNER } from './identity/owner.ts';
@@ -44,7 +44,7 @@ export interface DirectParts {
   /** Throws where what goes in is not as the contract says. */
   check(operation: OperationId, input: Readonly<Record<'params' | 'query' | 'body', unknown>>): Promise<void>;
   /** Writes what was done into the audit log, where it belongs there. */
-  audit(deed: Deed): Promise<void>;
+  audit(auditedCall: AuditedCall): Promise<void>;
 }
 
 export function directTransport(own: DirectParts, who: Principal = OWNER): DirectTransport {

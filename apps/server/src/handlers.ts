@@ -15,8 +15,8 @@ import { credentialRoutes } from './routes/credentials.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes } from './routes/executions.ts';
-import { planRoutes } from './routes/plans.ts';
-import { restRoutes } from './routes/rest.ts';
+import { launchPlanRoutes } from './routes/launch-plans.ts';
+import { quiescenceRoutes } from './routes/quiescence.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { startRoutes } from './routes/starts.ts';
@@ -64,12 +64,12 @@ export function handlersOf(own: HandlerParts): Handlers {
     ...executionReads(parts, true),
     ...executionRequests(parts),
     ...bulkRoutes(parts),
-    ...restRoutes(parts, waits, (executionId) => engine.isResting(executionId)),
+    ...quiescenceRoutes(parts, waits, (executionId) => engine.isQuiescent(executionId)),
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed, followers),
     ...actionRoutes(parts),
     ...credentialRoutes(parts),
-    ...planRoutes(parts),
+    ...launchPlanRoutes(parts),
     ...cacheRoutes(parts),
     ...scheduleRoutes(parts, () => scheduler.changed()),
     ...fireRoutes(parts, launcher),

@@ -9,8 +9,8 @@ import { compatRoutes } from './compat/routes.ts';
 import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
 import { handlersOf } from './handlers.ts';
 import { type AppOptions, buildApp } from './http/app.ts';
+import { IdempotentRequests } from './http/idempotency.ts';
 import { publicRoutes } from './http/public.ts';
-import { Repeats } from './http/repeats.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
 import { Accounts } from './identity/accounts.ts';
@@ -84,7 +84,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
   });
   const seen = new Observability(parts, options, {
     subscribers: () => feed.size,
-    scheduler: () => scheduler.standing(),
+    scheduler: () => scheduler.health(),
     isClosing: () => isClosing,
   });
   await seen.openTraces(parts);
@@ -127,7 +127,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
       parts,
       handlers,
       authenticate,
-      repeats: new Repeats(parts),
+      idempotentRequests: new IdempotentRequests(parts),
       audit,
       onFault: seen.onFault,
       onRequest: seen.onRequest,
@@ -181,7 +181,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
       parts,
       handlerOf: async (operation) => handlers[operation] as AnyHandler,
       check: async (operation, input) => validatorOf(operation)(input),
-      audit: async (deed) => (isChange(deed.operation) ? await audit(deed) : undefined),
+      audit: async (auditedCall) => (isChange(auditedCall.operation) ? await audit(auditedCall) : undefined),
     }),
     close,
   };

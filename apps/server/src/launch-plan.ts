@@ -1,23 +1,23 @@
 /** Resolves a launch plan: workflow, version, input and concurrency limit of a start. */
-import { isJsonObject, type Json, type JsonObject, NebulaError, type RunPlace } from '@nebula/core';
+import { type ConcurrencySlot, isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
-import { projectOfWorkflow, unknownPlan } from './http/subject.ts';
+import { projectOfWorkflow, unknownLaunchPlan } from './http/subject.ts';
 import type { Parts } from './parts.ts';
-import { type PlanRecord, readRecord, type WorkflowRecord } from './records.ts';
+import { type LaunchPlanRecord, readRecord, type WorkflowRecord } from './records.ts';
 
 type OfPlans = Pick<Parts, 'records' | 'store'>;
 
-export interface Planned {
+export interface ResolvedLaunchPlan {
   readonly workflowId: string;
   /** Undefined: the newest. */
   readonly version: number | undefined;
   readonly input: Json;
-  readonly place?: RunPlace;
+  readonly place?: ConcurrencySlot;
   readonly project: string;
 }
 
 /** `given` may not name what the plan fixes. Rejects with `UNKNOWN_PLAN`, `PLAN_INACTIVE`, `INPUT_INVALID`, `INPUT_FIXED`. */
-export async function plannedStart(parts: OfPlans, planId: string, given: Json): Promise<Planned> {
+export async function resolveLaunchPlan(parts: OfPlans, planId: string, given: Json): Promise<ResolvedLaunchPlan> {
   const plan = await activePlan(parts, planId);
   const input = inputObject(given);
   const fixed = Object.keys(input).find((name) => Object.hasOwn(plan.fixed, name));
@@ -30,18 +30,18 @@ export async function plannedStart(parts: OfPlans, planId: string, given: Json):
 /** For nodes that name a launch plan: one of the run's own project, whose fixed inputs win. */
 export function launchPlans(parts: OfPlans): NonNullable<EngineOptions['launchPlan']> {
   return async (planId, { project, input }) => {
-    const record = await readRecord<PlanRecord>(parts.records, 'plan', planId);
+    const record = await readRecord<LaunchPlanRecord>(parts.records, 'plan', planId);
     // A plan of another project is not told from one that is not there.
-    if (record === undefined || record.body.project !== project) throw unknownPlan(planId);
+    if (record === undefined || record.body.project !== project) throw unknownLaunchPlan(planId);
     const start = await startOf(parts, planId, await activePlan(parts, planId), inputObject(input));
-    if (start.project !== project) throw unknownPlan(planId);
+    if (start.project !== project) throw unknownLaunchPlan(planId);
     return start;
   };
 }
 
-async function activePlan({ records }: OfPlans, planId: string): Promise<PlanRecord> {
-  const plan = await readRecord<PlanRecord>(records, 'plan', planId);
-  if (plan === undefined) throw unknownPlan(planId);
+async function activePlan({ records }: OfPlans, planId: string): Promise<LaunchPlanRecord> {
+  const plan = await readRecord<LaunchPlanRecord>(records, 'plan', planId);
+  if (plan === undefined) throw unknownLaunchPlan(planId);
   if (plan.body.active) return plan.body;
   throw new NebulaError('PLAN_INACTIVE', `The launch plan '${planId}' is not active.`, {
     hint: 'Set `active` to true.',
@@ -53,7 +53,12 @@ function inputObject(given: Json): JsonObject {
   throw new NebulaError('INPUT_INVALID', 'The input of a launch plan is an object.');
 }
 
-async function startOf(parts: OfPlans, planId: string, plan: PlanRecord, given: JsonObject): Promise<Planned> {
+async function startOf(
+  parts: OfPlans,
+  planId: string,
+  plan: LaunchPlanRecord,
+  given: JsonObject,
+): Promise<ResolvedLaunchPlan> {
   const { workflowId, concurrency } = plan;
   const { project, active } = await homeOf(parts, workflowId);
   const version = plan.version === 'active' ? active : plan.version;

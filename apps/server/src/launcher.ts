@@ -1,8 +1,8 @@
 /** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
 import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
-import { unknownPlan, unknownWorkflow } from './http/subject.ts';
-import { homeOf, type Planned, plannedStart } from './launch-plan.ts';
+import { unknownLaunchPlan, unknownWorkflow } from './http/subject.ts';
+import { homeOf, type ResolvedLaunchPlan, resolveLaunchPlan } from './launch-plan.ts';
 import type { EngineParts } from './parts.ts';
 
 export interface Launch {
@@ -42,7 +42,7 @@ export class Launcher {
     const { workflowId, version, input, place, project } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     if (launch.project !== undefined && launch.project !== project) {
-      throw launch.plan === undefined ? unknownWorkflow(workflowId) : unknownPlan(launch.plan);
+      throw launch.plan === undefined ? unknownWorkflow(workflowId) : unknownLaunchPlan(launch.plan);
     }
     const { idempotencyKey, traceparent } = launch;
     const wanted = launch.executionId ?? (idempotencyKey === undefined ? random.id('exe') : undefined);
@@ -87,16 +87,16 @@ export class Launcher {
   }
 
   private async inputOf(executionId: string): Promise<Json> {
-    const input = await this.parts.desk.input(executionId);
+    const input = await this.parts.executions.input(executionId);
     if (input === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     return input;
   }
 
-  private async resolved(launch: Launch): Promise<Planned> {
+  private async resolved(launch: Launch): Promise<ResolvedLaunchPlan> {
     const given = (launch.input ?? {}) as Json;
     if (launch.plan !== undefined) {
       refuseBeside(launch);
-      return await plannedStart(this.parts, launch.plan, given);
+      return await resolveLaunchPlan(this.parts, launch.plan, given);
     }
     if (launch.workflowId === undefined) {
       throw new NebulaError('BODY_INVALID', "The body lacks 'workflowId'.", {

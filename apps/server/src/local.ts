@@ -38,8 +38,8 @@ const GROUPS = {
     return executionRoutes(parts, waits, (executionId) => own?.engine.peek(executionId));
   },
   async rest({ parts, own, waits }) {
-    const { restRoutes } = await import('./routes/rest.ts');
-    return restRoutes(parts, waits, async (executionId) => (await own?.engine.isResting(executionId)) ?? false);
+    const { quiescenceRoutes } = await import('./routes/quiescence.ts');
+    return quiescenceRoutes(parts, waits, async (executionId) => (await own?.engine.isQuiescent(executionId)) ?? false);
   },
   reads: async ({ parts, own }) =>
     (await import('./routes/execution-reads.ts')).executionReads(parts, own !== undefined),
@@ -64,7 +64,7 @@ const GROUPS = {
   workflows: async ({ parts }) => (await import('./routes/workflows.ts')).workflowRoutes(parts, () => undefined),
   actions: async ({ parts }) => (await import('./routes/actions.ts')).actionRoutes(parts),
   credentials: async ({ parts }) => (await import('./routes/credentials.ts')).credentialRoutes(parts),
-  plans: async ({ parts }) => (await import('./routes/plans.ts')).planRoutes(parts),
+  plans: async ({ parts }) => (await import('./routes/launch-plans.ts')).launchPlanRoutes(parts),
   cache: async ({ parts }) => (await import('./routes/cache.ts')).cacheRoutes(parts),
   async schedules({ parts, own }) {
     const { Launcher } = await import('./launcher.ts');
@@ -219,10 +219,10 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
     async check(operation, input) {
       if (OF_RECORDS.has(GROUP_OF[operation])) (await import('./http/validate.ts')).validatorOf(operation)(input);
     },
-    async audit(deed) {
-      if (!isAudited(deed.operation, deed.body)) return;
+    async audit(auditedCall) {
+      if (!isAudited(auditedCall.operation, auditedCall.body)) return;
       const { auditLog } = await import('./identity/audit.ts');
-      await auditLog(parts)(deed);
+      await auditLog(parts)(auditedCall);
     },
   });
   return { transport, close: () => void opened?.then((feed) => feed.close()) };

@@ -1,11 +1,11 @@
 /** What the server is made of. It holds no state of its own: whatever lasts is behind these. */
 import type { OpenCatalog } from '@nebula/core';
-import type { Desk, Engine, Projects } from '@nebula/engine';
+import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
 /** Enough to look at runs, to leave requests and to change records, also beside an engine of another process. */
 export interface Parts {
-  readonly desk: Desk;
+  readonly executions: ExecutionService;
   readonly store: Store;
   readonly records: Records;
   readonly secrets: Secrets;

@@ -10,7 +10,7 @@ export interface WorkflowRecord {
   readonly active: number | null;
 }
 
-export interface PlanRecord {
+export interface LaunchPlanRecord {
   readonly project: string;
   readonly workflowId: string;
   readonly version: number | 'active';

@@ -5,7 +5,7 @@
  *  2 Beside an engine of another process nobody is told of an end: the row of the run is read again until it has one.
  */
 import { NebulaError, parseDuration, type RunDocument } from '@nebula/core';
-import type { Engine, Settled } from '@nebula/engine';
+import type { Engine, WaitResult } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
 import type { Parts } from './parts.ts';
 
@@ -13,20 +13,20 @@ import type { Parts } from './parts.ts';
 const MAX_WAIT_MS = 5 * 60_000;
 const LOOK_MS = 50;
 
-type Until = 'end' | 'rest';
+type Until = 'end' | 'parked';
 
 interface Shared {
-  readonly settled: Promise<Settled>;
+  readonly settled: Promise<WaitResult>;
   readonly stop: AbortController;
   callers: number;
 }
 
 export class Waits {
-  private readonly parts: Pick<Parts, 'desk' | 'store' | 'clock'>;
+  private readonly parts: Pick<Parts, 'executions' | 'store' | 'clock'>;
   private readonly engine: Engine | undefined;
   private readonly shared = new Map<string, Shared>();
 
-  constructor(parts: Pick<Parts, 'desk' | 'store' | 'clock'>, engine?: Engine) {
+  constructor(parts: Pick<Parts, 'executions' | 'store' | 'clock'>, engine?: Engine) {
     this.parts = parts;
     this.engine = engine;
   }
@@ -37,7 +37,7 @@ export class Waits {
     until: Until,
     wait: string | undefined,
     signal: AbortSignal,
-  ): Promise<Settled | undefined> {
+  ): Promise<WaitResult | undefined> {
     const waitMs = wait === undefined ? 0 : waitOf(wait);
     if (this.engine === undefined) return await this.looked(executionId, waitMs, signal);
     const key = `${until} ${executionId}`;
@@ -57,7 +57,7 @@ export class Waits {
 
   private wait(engine: Engine, key: string, executionId: string, until: Until): Shared {
     const stop = new AbortController();
-    const settled = engine.settled(executionId, until, stop.signal);
+    const settled = engine.waitFor(executionId, until, stop.signal);
     // Every caller may have gone.
     settled.catch(() => undefined);
     const shared = { settled, stop, callers: 0 };
@@ -70,12 +70,12 @@ export class Waits {
     shared.stop.abort();
   }
 
-  private async looked(executionId: string, waitMs: number, signal: AbortSignal): Promise<Settled | undefined> {
-    const { desk, store, clock } = this.parts;
+  private async looked(executionId: string, waitMs: number, signal: AbortSignal): Promise<WaitResult | undefined> {
+    const { executions, store, clock } = this.parts;
     const until = clock.now() + waitMs;
     for (;;) {
       const row = await store.execution(executionId);
-      const document = row?.finishedAt === null ? undefined : await desk.document(executionId);
+      const document = row?.finishedAt === null ? undefined : await executions.document(executionId);
       if (row === undefined || (row.finishedAt !== null && document === undefined)) {
         throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
       }
@@ -90,12 +90,12 @@ function within(
   clock: Clock,
   waitMs: number,
   signal: AbortSignal,
-  settled: Promise<Settled>,
-): Promise<Settled | undefined> {
+  settled: Promise<WaitResult>,
+): Promise<WaitResult | undefined> {
   return new Promise((resolve, reject) => {
     const leave = (): void => done(undefined);
     const timer = clock.timer(waitMs, leave);
-    const done = (outcome: Settled | undefined): void => {
+    const done = (outcome: WaitResult | undefined): void => {
       timer.cancel();
       signal.removeEventListener('abort', leave);
       resolve(outcome);

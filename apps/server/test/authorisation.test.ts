@@ -2,7 +2,7 @@
 import { API_PREFIX, type OperationId, ROUTES } from '@nebula/client/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from './support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/users.ts';
 import { approval, echo } from './support/workflows.ts';
 
 /** The least role that may; `members`: whoever has a role somewhere; `all`: also who has none; `admins`, `world`. */
@@ -370,7 +370,7 @@ describe('who may do what', () => {
     });
     const started = await ask(booted, 'POST /api/v1/executions', { headers: admin, body: { workflowId: 'named' } });
     const { executionId } = started.json;
-    await booted.parts.engine.settled(executionId);
+    await booted.parts.engine.waitFor(executionId);
     const body = { node: 'ask', approved: true };
     const line = `POST /api/v1/executions/${executionId}/answer`;
     for (const name of ['a-operator', 'admin', 'key of an owner']) {

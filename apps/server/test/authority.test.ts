@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemOf } from '../src/http/problem.ts';
 import { ceilingIn } from '../src/projects.ts';
 import { type Booted, boot } from './support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, signIn } from './support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, signIn } from './support/users.ts';
 import { echo } from './support/workflows.ts';
 
 const FAR = { id: 'far.work', version: '1', effect: 'pure' } as const;

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, sqliteKeeping, TOKEN } from './support/boot.ts';
-import { type Answer, addProject, addUser, ask, PASSWORD } from './support/people.ts';
+import { type Answer, addProject, addUser, ask, PASSWORD } from './support/users.ts';
 import {
   approval,
   callback,
@@ -44,7 +44,7 @@ const ended = (booted: Booted, definition: { readonly id: string }) => started(b
 
 async function parked(booted: Booted, definition: { readonly id: string }): Promise<string> {
   const executionId = await started(booted, definition);
-  await booted.parts.engine.settled(executionId);
+  await booted.parts.engine.waitFor(executionId);
   return executionId;
 }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
-import { type Answer, type Ask, ask } from './support/people.ts';
+import { type Answer, type Ask, ask } from './support/users.ts';
 import { echo, outside, waiting } from './support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

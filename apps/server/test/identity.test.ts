@@ -6,7 +6,7 @@ import { virtualClock } from '@nebula/drivers/memory';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localApi } from '../src/local.ts';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
-import { addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/people.ts';
+import { addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/users.ts';
 import { echo } from './support/workflows.ts';
 
 describe('signing in', () => {

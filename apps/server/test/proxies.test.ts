@@ -1,7 +1,7 @@
 /** What a proxy before the server says of who calls. */
 import { afterEach, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
-import { addUser, ask, PASSWORD } from './support/people.ts';
+import { addUser, ask, PASSWORD } from './support/users.ts';
 
 let booted: Booted | undefined;
 afterEach(async () => {

@@ -2,7 +2,7 @@
 import { NebulaError } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, memoryKeeping, sqliteKeeping, TOKEN } from './support/boot.ts';
-import { type Answer, addUser, ask, type Headers, signIn } from './support/people.ts';
+import { type Answer, addUser, ask, type Headers, signIn } from './support/users.ts';
 import { echo, waiting } from './support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -317,8 +317,8 @@ describe('waiting', () => {
   beforeAll(async () => {
     booted = await boot();
     const { engine } = booted.parts;
-    const settled = engine.settled.bind(engine);
-    engine.settled = async (...waiting) => {
+    const settled = engine.waitFor.bind(engine);
+    engine.waitFor = async (...waiting) => {
       waiters++;
       return await settled(...waiting).finally(() => {
         waiters--;

@@ -4,7 +4,7 @@ import { FEED_START } from '@nebula/ports';
 import { defineAction } from '@nebula/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
-import { ask } from './support/people.ts';
+import { ask } from './support/users.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const PLANTED = 'planted/value+with=signs';

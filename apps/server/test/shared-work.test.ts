@@ -22,14 +22,21 @@ it('[SRV-330] audit entries that come meanwhile are one write, and each waits fo
     return records.commit(changes);
   };
   const audit = auditLog({ records: { ...records, commit }, clock: realClock, random: realRandom() } as Parts);
-  const deed = { operation: 'startExecution', who: NOBODY, params: {}, project: 'p', status: 201, ip: '' } as const;
-  const first = audit(deed);
+  const auditedCall = {
+    operation: 'startExecution',
+    who: NOBODY,
+    params: {},
+    project: 'p',
+    status: 201,
+    ip: '',
+  } as const;
+  const first = audit(auditedCall);
   await Promise.resolve();
   await Promise.resolve();
-  const second = Promise.allSettled([audit(deed), audit(deed), audit(deed)]);
+  const second = Promise.allSettled([audit(auditedCall), audit(auditedCall), audit(auditedCall)]);
   await first;
   expect((await second).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  await Promise.all([audit(deed), audit(deed)]);
+  await Promise.all([audit(auditedCall), audit(auditedCall)]);
   expect(sizes).toEqual([1, 3, 2]);
   expect(await records.list('audit', { limit: 9 })).toHaveLength(3);
 });
@@ -46,8 +53,8 @@ it('[SRV-331] many callers are one waiter of the engine', async () => {
   const { client, parts } = booted;
   let waiters = 0;
   let most = 0;
-  const { settled } = parts.engine;
-  parts.engine.settled = async (id, until, signal) => {
+  const { waitFor: settled } = parts.engine;
+  parts.engine.waitFor = async (id, until, signal) => {
     most = Math.max(most, ++waiters);
     const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
     const outcome = settled.call(parts.engine, id, until, signal);

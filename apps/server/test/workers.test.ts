@@ -1,4 +1,4 @@
-/** Workers outside, over HTTP. */
+/** Remote workers, over HTTP. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -222,7 +222,7 @@ async function working(
   return worker;
 }
 
-const outsideAction = (id: string, run: Action['run'], effect: 'pure' | 'once' = 'pure'): Action =>
+const remoteAction = (id: string, run: Action['run'], effect: 'pure' | 'once' = 'pure'): Action =>
   defineAction({ id, version: '1', effect, run }) as Action;
 
 describe('@nebula/worker', () => {
@@ -254,12 +254,12 @@ describe('@nebula/worker', () => {
 
   it('[WRK-10] runs actions of its own process', async () => {
     const server = await booted();
-    const shouting = outsideAction('far.shout', async (ctx, input) => {
+    const shouting = remoteAction('far.shout', async (ctx, input) => {
       ctx.log.info('shouting');
       ctx.progress(0.5, 'half');
       return { text: (input as { text: string }).text.toUpperCase(), key: ctx.idempotencyKey };
     });
-    const failing = outsideAction('far.fail', () => {
+    const failing = remoteAction('far.fail', () => {
       throw new ActionError('no', { code: 'NO_WAY', details: { why: 'so' } });
     });
     await working(server, { actions: [shouting, failing] });
@@ -277,7 +277,7 @@ describe('@nebula/worker', () => {
     const server = await booted();
     const ran: string[] = [];
     const actions = [
-      outsideAction('far.count', (ctx) => {
+      remoteAction('far.count', (ctx) => {
         ran.push(`${ctx.executionId}/${ctx.node}`);
         return null;
       }),
@@ -298,7 +298,7 @@ describe('@nebula/worker', () => {
     const server = await booted();
     const aborted = Promise.withResolvers<string>();
     const begun = Promise.withResolvers<void>();
-    const hanging = outsideAction('far.hang', (ctx) => {
+    const hanging = remoteAction('far.hang', (ctx) => {
       begun.resolve();
       return new Promise((_, reject) => {
         ctx.signal.addEventListener('abort', () => {
@@ -319,7 +319,7 @@ describe('@nebula/worker', () => {
     const server = await booted();
     const seen: string[] = [];
     const act = (id: string, effect: 'pure' | 'once') =>
-      outsideAction(
+      remoteAction(
         id,
         (ctx) =>
           new Promise((resolve, reject) => {
@@ -342,14 +342,14 @@ describe('@nebula/worker', () => {
 
   it('[WRK-14] a server that does not know it, or its token, is told apart', async () => {
     const server = await booted();
-    const worker = await working(server, { actions: [outsideAction('far.x', () => 1)] });
+    const worker = await working(server, { actions: [remoteAction('far.x', () => 1)] });
     await server.client.call('deleteWorker', { params: { workerId: worker.workerId } });
     const executionId = await begin(server, { a: { action: 'far.x' } });
     expect(await server.client.run(executionId).result()).toMatchObject({ status: 'completed' });
     const stranger = createWorker({
       server: server.server.url,
       token: 'wrong',
-      actions: [outsideAction('far.x', () => 1)],
+      actions: [remoteAction('far.x', () => 1)],
     });
     await expect(stranger.run()).rejects.toThrow(ApiError);
   });

@@ -130,7 +130,7 @@ export interface Action<Input = Json, Output = Json> {
   readonly parseInput?: (input: Json) => Input | Promise<Input>;
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;
   /** A remote worker announced this action; this process cannot run it. */
-  readonly isOutside?: true;
+  readonly isRemote?: true;
   /** For announced actions: the project whose runs may use the action. Absent: all projects. */
   readonly project?: string;
   run(ctx: ActionContext, input: Input): Promise<Output> | Output;

@@ -101,7 +101,7 @@ export function announcedAction(description: ActionDescription, project?: string
   return {
     ...description,
     ...(project !== undefined && { project }),
-    isOutside: true,
+    isRemote: true,
     run: () => {
       throw new NebulaError(
         'RUNS_OUTSIDE',

@@ -102,64 +102,64 @@ export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
-export { actionWork } from './run/action-work.ts';
-export { ceilingOf, childAuthority, grantTo } from './run/authority.ts';
-export { type OpenChild, openChild, openChildren } from './run/children.ts';
-export { decide, goOnWith, isOpen, timeoutError } from './run/decide.ts';
-export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, take } from './run/dispatch.ts';
+export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
+export { stepsBefore } from './run/composite/returned-graph.ts';
+export { continueTurn, decide, isOpen, timeoutError } from './run/decide/decide.ts';
+export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
+export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/decide/stimulus.ts';
+export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
+export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, startAttempt } from './run/dispatch/dispatch.ts';
+export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
+export { evolve, replay } from './run/evolve/evolve.ts';
 export {
-  type Awaited,
+  type AwaitedEvent,
   type CacheHit,
   type CacheMiss,
+  type ConcurrencySlot,
   type Entry,
   type Gate,
   type Parent,
   type RunAuthority,
-  type RunPlace,
   type RunStarted,
   valuesIn,
-} from './run/entry.ts';
-export type { Estimates } from './run/estimates.ts';
-export { evolve, replay } from './run/evolve.ts';
-export { askOf, permitKey } from './run/gates.ts';
-export { type BlobRef, type Held, hold, outweighs, spill } from './run/held.ts';
-export { blobsToDecide, blobsToStart } from './run/needs.ts';
-export { newRunState } from './run/new-state.ts';
-export { recallDispatched } from './run/phases.ts';
-export { refuseCancel, refuseReplay, refuseSettle } from './run/refusals.ts';
-export { stepsBefore } from './run/returned.ts';
-export { timeoutsOf } from './run/settings.ts';
-export { decodeSnapshot, encodeSnapshot } from './run/snapshot.ts';
+} from './run/journal/entry.ts';
+export { decodeSnapshot, encodeSnapshot } from './run/journal/snapshot.ts';
+export { type BlobRef, exceedsBytes, inlineValue, type StoredValue, spill } from './run/journal/stored-value.ts';
+export { actionWork } from './run/state/action-work.ts';
+export { ceilingOf, childAuthority, grantTo } from './run/state/authority.ts';
+export type { Estimates } from './run/state/estimates.ts';
+export { newRunState } from './run/state/new-state.ts';
+export { recallDispatched } from './run/state/phases.ts';
 export {
   idempotencyKey,
   isFinished,
   isStopped,
   nodeAt,
   pathOf,
-  placePermit,
+  slotPermit,
   startPermit,
   statusOf,
   stopReason,
-} from './run/standing.ts';
-export { startKey } from './run/start-key.ts';
-export type { NodeState, RunState } from './run/state.ts';
-export type { FinalRunStatus, NodeStatus, RunStatus } from './run/status.ts';
-export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/stimulus.ts';
-export { TIMEOUT_MARGIN_MS } from './run/timers.ts';
-export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/turn.ts';
-export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo-plan.ts';
-export { isAwaitedCall } from './run/waits.ts';
+} from './run/state/selectors.ts';
+export { timeoutsOf } from './run/state/settings.ts';
+export { startKey } from './run/state/start-key.ts';
+export type { NodeState, RunState } from './run/state/state.ts';
+export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
+export { TIMEOUT_MARGIN_MS } from './run/timers/timers.ts';
 export {
   concerns,
-  hasLeftOver,
+  hasEndChecks,
   isParked,
-  isResting,
-  isStanding,
+  isParkedExceptChildren,
+  isQuiescent,
   openAttempts,
   PARKS_AFTER_MS,
   toVerify,
   wakeTime,
-} from './run/wake.ts';
+} from './run/timers/wake.ts';
+export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo/undo-plan.ts';
+export { gateRequestId, permitKey } from './run/waits/gates.ts';
+export { isAwaitedCall } from './run/waits/waits.ts';
 export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export { allSteps, type Steps } from './steps.ts';
 export {
@@ -180,15 +180,15 @@ export {
   bareDocumentOf,
   documentOf,
   type GateDocument,
+  type IterationsDocument,
   type NodeDocument,
-  type RoundsDocument,
   type RunDocument,
   type ScopeDocument,
   spilledInDocument,
   type WaitDocument,
 } from './view/document.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
-export { type NodeHistory, type RoundHistory, RunHistory, type Span } from './view/history.ts';
+export { type IterationHistory, type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';
 export { RunView, type ViewFrame } from './view/run-view.ts';
 export {

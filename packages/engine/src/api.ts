@@ -1,9 +1,10 @@
-/** The engine as apps see it. `Engine` executes runs; `Desk` only reads them and leaves durable requests. */
+/** The engine as apps see it. `Engine` executes runs; `ExecutionService` only reads them and leaves durable requests. */
 import type {
   Action,
   BareRun,
   CallbackUrl,
   Capabilities,
+  ConcurrencySlot,
   Explanation,
   ExpressionLimits,
   Json,
@@ -13,7 +14,6 @@ import type {
   RunAuthority,
   RunDocument,
   RunError,
-  RunPlace,
   Settlement,
   TimelineEvent,
   UndoPlan,
@@ -35,8 +35,8 @@ import type {
   Secrets,
   Store,
 } from '@nebula/ports';
-import type { Projects } from './authority.ts';
-import type { TracedFrame } from './tracing.ts';
+import type { TracedFrame } from './observe/tracing.ts';
+import type { Projects } from './start/authority.ts';
 
 /** The drivers that an app has chosen. */
 export interface Drivers {
@@ -53,12 +53,12 @@ export interface Drivers {
 }
 
 /** A start, as a launch plan resolves it. */
-export interface PlannedStart {
+export interface LaunchPlanStart {
   readonly workflowId: string;
   /** Undefined: the newest. */
   readonly version: number | undefined;
   readonly input: Json;
-  readonly place?: RunPlace;
+  readonly place?: ConcurrencySlot;
 }
 
 export interface EngineOptions {
@@ -70,7 +70,7 @@ export interface EngineOptions {
   readonly launchPlan?: (
     plan: string,
     start: { readonly project: string; readonly input: Json },
-  ) => Promise<PlannedStart>;
+  ) => Promise<LaunchPlanStart>;
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
   /** Actions that remote workers have announced. */
   readonly announced?: readonly Action[];
@@ -124,7 +124,7 @@ export interface JournalFrame {
 }
 
 /** Reads runs and leaves durable requests; works beside an engine of another process. */
-export interface Desk {
+export interface ExecutionService {
   /** `at`: the run after that frame of its journal. */
   document(executionId: string, at?: number): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
@@ -223,7 +223,7 @@ export interface StartOptions {
   /** The node that runs this execution as its child. */
   readonly parent?: Parent;
   /** Limits the runs with the same key. With the policy `skip`, `start` rejects with `SKIPPED` at the limit. */
-  readonly place?: RunPlace;
+  readonly place?: ConcurrencySlot;
   /** The project of the workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
   readonly project?: string;
   /** The principal that starts the run, as the audit log names it. */
@@ -235,14 +235,14 @@ export interface StartOptions {
 }
 
 /** A run that was waited for: it finished, or it is parked and only a person or a signal moves it. */
-export type Settled =
+export type WaitResult =
   | { readonly parked: false; readonly document: RunDocument }
   | {
       readonly parked: true;
       readonly document: RunDocument;
       readonly waitingFor: readonly Explanation[];
       /** The executions for which it waits, which are parked, too. */
-      readonly inside: readonly Settled[];
+      readonly inside: readonly WaitResult[];
     };
 
 export interface Metrics {
@@ -269,7 +269,7 @@ export interface EngineHealth {
   readonly trouble: unknown;
 }
 
-export interface Engine extends Desk {
+export interface Engine extends ExecutionService {
   /**
    * Takes the worker's lease, recovers the runs of an earlier process and begins to work.
    * With `only`, the engine works on these runs and their children, and on no others.
@@ -282,9 +282,9 @@ export interface Engine extends Desk {
    * run that waits for other executions rests when all of these do: its children, and those that hold the permits for
    * which its nodes wait. Rejects with the reason of `signal` when that aborts.
    */
-  settled(executionId: string, until?: 'end' | 'rest', signal?: AbortSignal): Promise<Settled>;
+  waitFor(executionId: string, until?: 'end' | 'parked', signal?: AbortSignal): Promise<WaitResult>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and its children do. */
-  isResting(executionId: string): Promise<boolean>;
+  isQuiescent(executionId: string): Promise<boolean>;
   /** The document of a run that is in memory; undefined when it is not. */
   peek(executionId: string): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
@@ -292,7 +292,7 @@ export interface Engine extends Desk {
   /** From now on remote workers run these actions: plans are compiled with them. */
   announce(actions: readonly Action[]): void;
   /** The operations of remote workers. */
-  readonly outside: Outside;
+  readonly remote: RemoteWorkers;
   health(): EngineHealth;
   /**
    * From now on `sink` gets every durable frame, and attempts and children get their trace context. Returns a function that
@@ -310,16 +310,16 @@ export interface Engine extends Desk {
  * The operations of remote workers. A lease is refused with `STALE_LEASE` once its attempt is over, and to every principal
  * but the one that claimed it (`by`).
  */
-export interface Outside {
+export interface RemoteWorkers {
   /** Takes tasks that fit the worker, or waits for some. Tasks are handed back if the worker has gone meanwhile. */
-  claim(request: ClaimRequest): Promise<readonly OutsideWork[]>;
+  claim(request: ClaimRequest): Promise<readonly RemoteTask[]>;
   /** A heartbeat, with the progress of the attempt. */
   extend(leaseId: string, beat?: LeaseBeat, by?: string): Promise<LeaseState>;
   log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState>;
   /** The secret behind an alias of the node. */
   credential(leaseId: string, alias: string, by?: string): Promise<string>;
   /** Durable when it resolves. */
-  end(leaseId: string, outcome: OutsideOutcome, by?: string): Promise<void>;
+  end(leaseId: string, outcome: RemoteOutcome, by?: string): Promise<void>;
   /** Why the attempt of a node should stop; null when it should not. */
   stopReason(executionId: string, node: string): Promise<string | null>;
   /** The number of leases of a worker, as far as this process knows. */
@@ -344,7 +344,7 @@ export interface ClaimRequest {
   readonly principal?: string;
 }
 
-export interface OutsideWork {
+export interface RemoteTask {
   readonly leaseId: string;
   /** The end of the lease. */
   readonly until: number;
@@ -390,7 +390,7 @@ export interface LeaseState {
 }
 
 /** `unknown`: the attempt may have taken effect. `returned`: the attempt was not begun. */
-export type OutsideOutcome =
+export type RemoteOutcome =
   | { readonly status: 'completed'; readonly output: Json }
   | { readonly status: 'failed'; readonly error: RunError }
   | { readonly status: 'unknown'; readonly error: RunError }

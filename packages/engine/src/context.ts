@@ -3,17 +3,17 @@
  * given that part itself. `mailbox` is the way in: a stimulus for a run. `effects` is the way out: what a part has to tell.
  */
 import type { Drivers } from './api.ts';
-import type { Durations } from './durations.ts';
+import type { Durations } from './attempts/durations.ts';
 import type { Effects } from './effects.ts';
-import type { Holds } from './holds.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { Mailbox } from './mailbox.ts';
-import type { Meter } from './metrics.ts';
-import type { Runs } from './runs.ts';
+import type { Meter } from './observe/metrics.ts';
+import type { Tracing } from './observe/tracing.ts';
 import type { Selection } from './selection.ts';
-import type { Tracing } from './tracing.ts';
-import type { Values } from './values.ts';
-import type { WorkerLease } from './worker-lease.ts';
+import type { BlobPins } from './storage/blob-pins.ts';
+import type { Values } from './storage/values.ts';
+import type { Mailbox } from './turn/mailbox.ts';
+import type { Runs } from './turn/runs.ts';
+import type { WorkerLease } from './wake/worker-lease.ts';
 
 export interface EngineContext extends Drivers {
   /** This process among the workers of the store. */
@@ -26,7 +26,7 @@ export interface EngineContext extends Drivers {
   readonly runs: Runs;
   readonly values: Values;
   readonly durations: Durations;
-  readonly holds: Holds;
+  readonly blobPins: BlobPins;
   readonly meter: Meter;
   readonly tracing: Tracing;
   readonly mailbox: Mailbox;

@@ -1,5 +1,5 @@
 /** The way out: what the parts of an engine tell it. `engine-effects.ts` acts on it. */
-import type { Draft, LiveRun } from './live-run.ts';
+import type { Draft, LiveRun } from './turn/live-run.ts';
 
 export interface Effects {
   /** The frame of a draft is durable or, with `isWritten` false, the draft changed nothing. */

@@ -8,16 +8,16 @@
  */
 import { isFinished, NebulaError, type RunDocument } from '@nebula/core';
 import { STORE_GONE } from '@nebula/ports';
-import type { Attempts } from './attempts.ts';
-import type { Children } from './children.ts';
+import type { Attempts } from './attempts/attempts.ts';
 import type { EngineContext } from './context.ts';
 import type { Effects } from './effects.ts';
 import { untilDone } from './lifecycle.ts';
-import type { Draft, LiveRun } from './live-run.ts';
-import type { Observers } from './observers.ts';
-import type { OutsideAttempts } from './outside.ts';
-import type { RunWaiters } from './settling.ts';
-import type { Waker } from './waker.ts';
+import type { Observers } from './observe/observers.ts';
+import type { RemoteAttempts } from './remote/remote-attempts.ts';
+import type { Children } from './start/children.ts';
+import type { Draft, LiveRun } from './turn/live-run.ts';
+import type { RunWaiters } from './wake/run-waiters.ts';
+import type { Waker } from './wake/waker.ts';
 
 /** A run whose next timer is further away than this need not stay in memory. */
 const EVICT_BEYOND_MS = 1_000;
@@ -25,7 +25,7 @@ const EVICT_BEYOND_MS = 1_000;
 export interface EffectsParts {
   readonly attempts: Attempts;
   readonly children: Children;
-  readonly outside: OutsideAttempts;
+  readonly remote: RemoteAttempts;
   readonly waiters: RunWaiters;
   readonly waker: Waker;
   /** The data is gone: the engine works no more. */
@@ -52,9 +52,9 @@ export class EngineEffects implements Effects {
   }
 
   decided(run: LiveRun, draft: Draft, isWritten: boolean): void {
-    const { attempts, outside, children } = this.parts;
+    const { attempts, remote, children } = this.parts;
     if (isWritten) for (const done of run.onCreated.splice(0)) done();
-    outside.onDecided(draft);
+    remote.onDecided(draft);
     if (isWritten) {
       this.observers.frame(run, draft);
       for (const child of draft.turn.children) children.start(run, child);
@@ -81,7 +81,7 @@ export class EngineEffects implements Effects {
   private rest(run: LiveRun, at: number, hasEnded: boolean): void {
     if (run.mailbox.length > 0) return;
     const { runs } = this.context;
-    const { children, outside, waiters } = this.parts;
+    const { children, remote, waiters } = this.parts;
     const { executionId } = run;
     if (isFinished(run.state.status)) {
       runs.forget(run);
@@ -92,7 +92,7 @@ export class EngineEffects implements Effects {
     waiters.rest(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
-    if (!isFar || !runs.isIdle(run) || children.areHere(run) || outside.has(executionId)) return;
+    if (!isFar || !runs.isIdle(run) || children.areHere(run) || remote.has(executionId)) return;
     runs.forget(run);
     // The parent may have stayed in memory for this child only.
     if (run.state.parent !== null) this.released(run.state.parent.executionId);
@@ -123,7 +123,7 @@ export class EngineEffects implements Effects {
   fault(executionId: string, error: unknown): void {
     this.observers.publish({ type: 'fault', executionId, error });
     this.parts.waiters.reject(executionId, error);
-    this.parts.outside.onFault(error, executionId);
+    this.parts.remote.onFault(error, executionId);
   }
 
   progress(executionId: string, node: string, fraction: number, message: string | undefined): void {

@@ -5,7 +5,7 @@
  *      ▲                  │
  *      └── attempts, remote attempts, waker, cache
  *
- * `context.ts` has what the parts share, `desk.ts` what needs no engine: looking at runs and leaving requests.
+ * `context.ts` has what the parts share, `execution-service.ts` what needs no engine: looking at runs and leaving requests.
  */
 import {
   type Action,
@@ -16,34 +16,43 @@ import {
   openChildren,
   RUN_DEFAULTS,
 } from '@nebula/core';
-import type { Desk, Drivers, Engine, EngineHealth, EngineOptions, Metrics, Settled, StartOptions } from './api.ts';
-import { Attempts } from './attempts.ts';
-import { Authority } from './authority.ts';
-import { Cache } from './cache.ts';
-import { Children } from './children.ts';
+import type {
+  Drivers,
+  Engine,
+  EngineHealth,
+  EngineOptions,
+  ExecutionService,
+  Metrics,
+  StartOptions,
+  WaitResult,
+} from './api.ts';
+import { Attempts } from './attempts/attempts.ts';
+import { Cache } from './attempts/cache.ts';
+import { Durations } from './attempts/durations.ts';
+import { Tasks } from './attempts/tasks.ts';
 import type { EngineContext } from './context.ts';
-import { StoreDesk } from './desk.ts';
-import { Durations } from './durations.ts';
 import { EngineEffects } from './engine-effects.ts';
-import { Holds } from './holds.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { Mailbox } from './mailbox.ts';
-import { Meter } from './metrics.ts';
-import { Observers } from './observers.ts';
-import { OutsideAttempts } from './outside.ts';
-import { Plans } from './plans.ts';
-import { Recovery } from './recovery.ts';
-import { Runs } from './runs.ts';
+import { Meter } from './observe/metrics.ts';
+import { Observers } from './observe/observers.ts';
+import { Tracing } from './observe/tracing.ts';
+import { RemoteAttempts } from './remote/remote-attempts.ts';
+import { StoreExecutionService } from './requests/execution-service.ts';
 import { Selection } from './selection.ts';
-import { RunWaiters } from './settling.ts';
-import { Starts } from './starts.ts';
-import { Sweeper } from './sweeper.ts';
-import { Tasks } from './tasks.ts';
-import { Tracing } from './tracing.ts';
-import { Turns } from './turns.ts';
-import { Values } from './values.ts';
-import { Waker } from './waker.ts';
-import { WORKER_PREFIX, WorkerLease } from './worker-lease.ts';
+import { Authority } from './start/authority.ts';
+import { Children } from './start/children.ts';
+import { Plans } from './start/plans.ts';
+import { Starts } from './start/starts.ts';
+import { BlobPins } from './storage/blob-pins.ts';
+import { Sweeper } from './storage/sweeper.ts';
+import { Values } from './storage/values.ts';
+import { Mailbox } from './turn/mailbox.ts';
+import { Recovery } from './turn/recovery.ts';
+import { Runs } from './turn/runs.ts';
+import { Turns } from './turn/turns.ts';
+import { RunWaiters } from './wake/run-waiters.ts';
+import { Waker } from './wake/waker.ts';
+import { WORKER_PREFIX, WorkerLease } from './wake/worker-lease.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -55,10 +64,10 @@ const DEFAULTS = {
 
 export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   const engine = new LocalEngine(drivers, options);
-  return Object.assign(engine, engine.desk);
+  return Object.assign(engine, engine.executions);
 }
 
-class LocalEngine implements Omit<Engine, keyof Desk> {
+class LocalEngine implements Omit<Engine, keyof ExecutionService> {
   private readonly context: EngineContext;
   private readonly catalog: OpenCatalog;
   private readonly plans: Plans;
@@ -70,8 +79,8 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
   private readonly waker: Waker;
   private readonly waiters: RunWaiters;
   private readonly sweeper: Sweeper;
-  readonly desk: StoreDesk;
-  readonly outside: OutsideAttempts;
+  readonly executions: StoreExecutionService;
+  readonly remote: RemoteAttempts;
 
   constructor(drivers: Drivers, options: EngineOptions) {
     const { maxActiveRuns = DEFAULTS.maxActiveRuns, maxCachedRuns = DEFAULTS.maxCachedRuns, launchPlan } = options;
@@ -86,26 +95,28 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
     this.effects = new EngineEffects(this.observers);
     const context = newContext(drivers, options, { plans, authority, meter, tracing, effects: this.effects });
     this.context = context;
-    this.desk = new StoreDesk(drivers, plans, context.holds, () => this.effects.wake(drivers.clock.now()));
-    const { desk } = this;
+    this.executions = new StoreExecutionService(drivers, plans, context.blobPins, () =>
+      this.effects.wake(drivers.clock.now()),
+    );
+    const { executions } = this;
     const cache = new Cache(context);
     const attempts = new Attempts(context);
     const recovery = new Recovery(context, attempts);
     const tasks = new Tasks(context, attempts, recovery);
     const starts = new Starts(context, { plans, authority, maxActiveRuns });
-    const children = new Children(context, { starts, desk, launchPlan });
+    const children = new Children(context, { starts, executions, launchPlan });
     this.attempts = attempts;
     this.starts = starts;
     this.turns = new Turns(context, { attempts, recovery, tasks, cache, retentionMs });
-    this.outside = new OutsideAttempts(context, tasks, recovery);
+    this.remote = new RemoteAttempts(context, tasks, recovery);
     this.waker = new Waker(context, { attempts, recovery, starts, cache, maxCachedRuns });
-    this.waiters = new RunWaiters(context, desk);
+    this.waiters = new RunWaiters(context, executions);
     this.sweeper = new Sweeper(context);
-    const { outside, waiters, waker } = this;
+    const { remote, waiters, waker } = this;
     this.effects.connect(context, {
       attempts,
       children,
-      outside,
+      remote,
       waiters,
       waker,
       stop: (error) => this.stop(error),
@@ -118,14 +129,14 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
     this.sweeper.open();
     this.context.lifecycle.phase = 'open';
     this.turns.openForWork();
-    this.outside.openForWork();
+    this.remote.openForWork();
   }
 
   /** These runs and all their children. A run that cannot be read is reported as a fault when it is due. */
   private async familyOf(executionIds: readonly string[]): Promise<readonly string[]> {
     const family = new Set(executionIds);
     for (const executionId of family) {
-      const state = await this.desk.state(executionId).catch(() => undefined);
+      const state = await this.executions.state(executionId).catch(() => undefined);
       for (const child of state === undefined ? [] : openChildren(state)) family.add(child.executionId);
     }
     return [...family];
@@ -136,7 +147,7 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
     if (lifecycle.phase === 'closed' || lifecycle.phase === 'closing') return;
     lifecycle.phase = 'closing';
     this.turns.stopTakingWork();
-    this.outside.close();
+    this.remote.close();
     await this.waker.close();
     await this.sweeper.close();
     await this.attempts.handBack(graceMs);
@@ -148,20 +159,20 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
       hint: 'The run goes on when an engine is opened on the same data.',
     });
     this.waiters.rejectAll(closed);
-    this.outside.onFault(closed);
+    this.remote.onFault(closed);
   }
 
   /** The data is gone: no write of this engine would be kept. */
   private stop(error: NebulaError): void {
     this.context.lifecycle.lost = error;
     this.turns.stopTakingWork();
-    this.outside.close();
+    this.remote.close();
     this.turns.close();
     void this.waker.close();
     void this.sweeper.close();
     void this.attempts.handBack(0);
     this.waiters.rejectAll(error);
-    this.outside.onFault(error);
+    this.remote.onFault(error);
   }
 
   announce(actions: readonly Action[]): void {
@@ -172,15 +183,15 @@ class LocalEngine implements Omit<Engine, keyof Desk> {
     return this.starts.start(workflowId, version, options);
   }
 
-  async settled(executionId: string, until: 'end' | 'rest' = 'rest', signal?: AbortSignal): Promise<Settled> {
+  async waitFor(executionId: string, until: 'end' | 'parked' = 'parked', signal?: AbortSignal): Promise<WaitResult> {
     const { phase, lost } = this.context.lifecycle;
     if (phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     if (lost !== undefined) throw lost;
-    return this.waiters.settled(executionId, until, signal);
+    return this.waiters.waitFor(executionId, until, signal);
   }
 
-  isResting(executionId: string): Promise<boolean> {
-    return this.waiters.isResting(executionId);
+  isQuiescent(executionId: string): Promise<boolean> {
+    return this.waiters.isQuiescent(executionId);
   }
 
   peek: Engine['peek'] = (executionId) => {
@@ -242,7 +253,7 @@ function newContext(
     lease: new WorkerLease(shared),
     values: new Values(drivers, inlineLimitBytes),
     durations: new Durations(drivers.store),
-    holds: new Holds(),
+    blobPins: new BlobPins(),
     mailbox: new Mailbox({ clock, runs, effects }),
   };
 }

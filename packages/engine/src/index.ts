@@ -1,10 +1,10 @@
 export type {
   ClaimRequest,
-  Desk,
   Drivers,
   Engine,
   EngineHealth,
   EngineOptions,
+  ExecutionService,
   Explanation,
   Histogram,
   JournalFrame,
@@ -13,16 +13,16 @@ export type {
   LeaseState,
   LiveEvent,
   Metrics,
-  Outside,
-  OutsideOutcome,
-  OutsideWork,
-  Settled,
+  RemoteOutcome,
+  RemoteTask,
+  RemoteWorkers,
   Settlement,
   StartOptions,
+  WaitResult,
 } from './api.ts';
-export type { Projects } from './authority.ts';
-export { createDesk, type DeskDrivers } from './desk.ts';
 export { createEngine } from './engine.ts';
-export { keyedExecutionId } from './execution-id.ts';
-export { executionOfLease, staleLease } from './lease.ts';
-export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './tracing.ts';
+export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './observe/tracing.ts';
+export { executionOfLease, staleLease } from './remote/lease.ts';
+export { createExecutionService, type ServiceDrivers } from './requests/execution-service.ts';
+export type { Projects } from './start/authority.ts';
+export { keyedExecutionId } from './start/execution-id.ts';

@@ -2,7 +2,7 @@
 import { type Action, announcedAction, type Capabilities, type Ceiling, type Json } from '@nebula/core';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { describe, expect, it } from 'vitest';
-import type { ClaimRequest, OutsideWork, Projects } from '../src/index.ts';
+import type { ClaimRequest, Projects, RemoteTask } from '../src/index.ts';
 import { type BenchOptions, BenchTop } from './bench-top.ts';
 
 const SHELL: Capabilities = { shell: ['*'] };
@@ -197,8 +197,8 @@ describe('workers of projects', () => {
     ...more,
   });
 
-  async function claimed(top: Place): Promise<OutsideWork> {
-    const claiming = top.engine.outside.claim(request());
+  async function claimed(top: Place): Promise<RemoteTask> {
+    const claiming = top.engine.remote.claim(request());
     await top.clock.advance(20);
     const [work] = await claiming;
     if (work === undefined) throw new Error('there was no work');
@@ -225,16 +225,16 @@ describe('workers of projects', () => {
     const top = await opened({ announced: [far()], secrets: memorySecrets({ 'alpha/api': 'of alpha only' }) });
     const executionId = await top.go('alpha-a', { nodes: { a: { action: 'far@1', credentials: { api: 'api' } } } });
     const { leaseId } = await claimed(top);
-    const { outside } = top.engine;
+    const { remote } = top.engine;
     const stale = { code: 'STALE_LEASE', message: expect.not.stringContaining('lse_') };
     for (const by of ['eve/ci', 'ada', '', undefined]) {
-      await expect(outside.credential(leaseId, 'api', by)).rejects.toMatchObject(stale);
-      await expect(outside.extend(leaseId, {}, by)).rejects.toMatchObject(stale);
-      await expect(outside.log(leaseId, [{ message: 'x' }], by)).rejects.toMatchObject(stale);
-      await expect(outside.end(leaseId, { status: 'completed', output: 1 }, by)).rejects.toMatchObject(stale);
+      await expect(remote.credential(leaseId, 'api', by)).rejects.toMatchObject(stale);
+      await expect(remote.extend(leaseId, {}, by)).rejects.toMatchObject(stale);
+      await expect(remote.log(leaseId, [{ message: 'x' }], by)).rejects.toMatchObject(stale);
+      await expect(remote.end(leaseId, { status: 'completed', output: 1 }, by)).rejects.toMatchObject(stale);
     }
-    expect(await outside.credential(leaseId, 'api', 'ada/ci')).toBe('of alpha only');
-    const ending = outside.end(leaseId, { status: 'completed', output: 1 }, 'ada/ci');
+    expect(await remote.credential(leaseId, 'api', 'ada/ci')).toBe('of alpha only');
+    const ending = remote.end(leaseId, { status: 'completed', output: 1 }, 'ada/ci');
     await top.clock.advance(20);
     await ending;
     expect(await top.status(executionId)).toBe('completed');
@@ -245,8 +245,8 @@ describe('workers of projects', () => {
     const executionId = await top.go('alpha-a', { nodes: { a: { action: 'far@1' } } });
     const { leaseId } = await claimed(top);
     await top.openWith({ announced: [far()] });
-    await expect(top.engine.outside.extend(leaseId, {}, 'eve')).rejects.toMatchObject({ code: 'STALE_LEASE' });
-    const ending = top.engine.outside.end(leaseId, { status: 'completed', output: 1 }, 'ada/ci');
+    await expect(top.engine.remote.extend(leaseId, {}, 'eve')).rejects.toMatchObject({ code: 'STALE_LEASE' });
+    const ending = top.engine.remote.end(leaseId, { status: 'completed', output: 1 }, 'ada/ci');
     await top.clock.advance(20);
     await ending;
     expect(await top.status(executionId)).toBe('completed');

@@ -207,13 +207,13 @@ describe('stopping a run with a child', () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { w: { wait: { signal: 'go' } } } });
-    expect(await top.engine.isResting(executionId)).toBe(true);
+    expect(await top.engine.isQuiescent(executionId)).toBe(true);
     await top.open({ only: ['exe_other'] });
     await top.engine.requestCancel(executionId, 'enough');
-    expect(await top.engine.isResting(executionId)).toBe(false);
+    expect(await top.engine.isQuiescent(executionId)).toBe(false);
     await top.open();
     await top.settle();
-    expect(await top.engine.isResting(executionId)).toBe(false);
+    expect(await top.engine.isQuiescent(executionId)).toBe(false);
     expect(await top.status(executionId)).toBe('cancelled');
   });
 
@@ -224,13 +224,13 @@ describe('stopping a run with a child', () => {
     const nodes = { call };
     const resting = await top.start({ id: 'main', nodes });
     const timed = await top.start({ id: 'main', config: { timeout: '1h' }, nodes });
-    expect(await top.engine.isResting(resting)).toBe(true);
-    expect(await top.engine.isResting(timed)).toBe(true);
+    expect(await top.engine.isQuiescent(resting)).toBe(true);
+    expect(await top.engine.isQuiescent(timed)).toBe(true);
     await top.clock.advance(3_560_000);
-    expect(await top.engine.isResting(timed)).toBe(false);
+    expect(await top.engine.isQuiescent(timed)).toBe(false);
     await top.clock.advance(40_000);
     expect(await top.status(timed)).toBe('timed-out');
-    expect(await top.engine.isResting('exe_none')).toBe(false);
+    expect(await top.engine.isQuiescent('exe_none')).toBe(false);
   });
 });
 

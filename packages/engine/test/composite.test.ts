@@ -1,6 +1,6 @@
 import type { Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import type { Settled } from '../src/index.ts';
+import type { WaitResult } from '../src/index.ts';
 import { BenchTop } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
@@ -121,8 +121,8 @@ describe('waiting for a run with children', () => {
     await top.register(approval);
     await top.register(middle);
     const executionId = await top.start(both);
-    let told: Settled | undefined;
-    void top.engine.settled(executionId).then((settled) => (told = settled));
+    let told: WaitResult | undefined;
+    void top.engine.waitFor(executionId).then((settled) => (told = settled));
     await top.clock.advance(5_000);
     expect(told).toBeUndefined();
     await top.complete('work');
@@ -138,7 +138,7 @@ describe('waiting for a run with children', () => {
     // Whoever asks later, or an engine that has not seen it before, gets the same.
     await top.open();
     await top.clock.advance(100_000);
-    const again = top.engine.settled(executionId);
+    const again = top.engine.waitFor(executionId);
     await top.clock.advance(100);
     expect(await again).toMatchObject({ parked: true, inside: [{ parked: true }, { parked: true }] });
   });
@@ -225,8 +225,8 @@ describe('waiting for a run with children', () => {
     expect((await top.engine.metrics()).gauges['engine.cached_runs']).toBe(0);
   });
 
-  async function waited(top: BenchTop, executionId: string): Promise<Settled> {
-    const settled = top.engine.settled(executionId);
+  async function waited(top: BenchTop, executionId: string): Promise<WaitResult> {
+    const settled = top.engine.waitFor(executionId);
     await top.clock.advance(2_000);
     return settled;
   }
@@ -268,7 +268,7 @@ describe('requests', () => {
     await top.complete('first');
     expect(top.ran).toEqual(['first', 'after']);
     const executionId = await top.start({ nodes: { wait: { wait: { signal: 'go', key: 'k' } } } });
-    expect(await top.engine.settled(executionId)).toMatchObject({ parked: true });
+    expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     await top.engine.requestSignal(executionId, { signal: 'go', key: 'k', payload: { n: 1 } });
     await top.settle();
     expect(await top.engine.document(executionId)).toMatchObject({
@@ -361,7 +361,7 @@ describe('requests', () => {
 });
 
 describe('loops', () => {
-  it('[ENG-90] survive a crash in every round, and give the same', async () => {
+  it('[ENG-90] survive a crash in every iteration, and give the same', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start(

@@ -137,10 +137,10 @@ describe('one store for all', () => {
   it('[ENG-69] a wake time that was decided on an old reading does not put a run to sleep', async () => {
     const top = await begun(new BenchTop());
     let held: (() => void) | undefined;
-    let holds = false;
+    let blobPins = false;
     const slow = (store: Store): Changes => ({
       append: async (writes: readonly Write[]) => {
-        if (holds) await new Promise<void>((resolve) => (held = resolve));
+        if (blobPins) await new Promise<void>((resolve) => (held = resolve));
         return store.append(writes);
       },
     });
@@ -150,7 +150,7 @@ describe('one store for all', () => {
     await first.engine.close();
     // One engine is woken for nothing, and is slow to say so; another hears a person meanwhile.
     const second = await join(top, undefined, slow);
-    holds = true;
+    blobPins = true;
     await second.store.send({ messageId: 'msg_1', executionId: 'exe_1', body: '{}' }, top.clock.now());
     await second.engine.requestCancel('exe_2', 'nobody');
     await top.clock.advance(10_000);
@@ -159,7 +159,7 @@ describe('one store for all', () => {
     await third.engine.requestSettle('exe_1', 'pay', { happened: false, then: 'retry' });
     await top.clock.advance(31_000);
     expect(top.call('pay').attempt).toBe(2);
-    holds = false;
+    blobPins = false;
     held?.();
     await top.settle();
     expect(top.data.runs.get('exe_1')?.row.wakeAt).not.toBeNull();
@@ -278,7 +278,7 @@ describe('requests and ends', () => {
     });
     const first = await join(top, undefined, slow);
     await start(top, first, { nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
-    const ended = first.engine.settled('exe_1');
+    const ended = first.engine.waitFor('exe_1');
     await top.complete('a', 'x'.repeat(2_000));
     isSlow = true;
     await top.fail('b');
@@ -298,7 +298,7 @@ describe('requests and ends', () => {
     });
     const first = await join(top, undefined, broken);
     isBroken = true;
-    await expect(first.engine.settled('exe_9')).rejects.toThrow('bad sector');
+    await expect(first.engine.waitFor('exe_9')).rejects.toThrow('bad sector');
     const closed = first.engine.close();
     await top.clock.advance(10_000);
     await closed;

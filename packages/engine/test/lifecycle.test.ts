@@ -116,14 +116,17 @@ describe('crash and close', () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start(two);
-    const { createDesk } = await import('../src/index.ts');
+    const { createExecutionService } = await import('../src/index.ts');
     const { memoryStore } = await import('@nebula/drivers/memory');
     const elsewhere = { ...top.drivers, store: memoryStore({ data: top.data, exclusive: false }) };
-    const desk = createDesk(elsewhere, { actions: top.actions });
-    expect(await desk.requestCancel(executionId, 'not needed')).toBe(true);
-    expect(await desk.requestCancel('exe_nobody', 'x')).toBe(false);
+    const executions = createExecutionService(elsewhere, { actions: top.actions });
+    expect(await executions.requestCancel(executionId, 'not needed')).toBe(true);
+    expect(await executions.requestCancel('exe_nobody', 'x')).toBe(false);
     await top.clock.advance(1_000);
-    expect(await desk.document(executionId)).toMatchObject({ status: 'cancelled', error: { message: 'not needed' } });
+    expect(await executions.document(executionId)).toMatchObject({
+      status: 'cancelled',
+      error: { message: 'not needed' },
+    });
     expect(top.data.runs.get(executionId)?.inbox.size).toBe(0);
   });
 
@@ -217,11 +220,11 @@ describe('crash and close', () => {
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open();
     await top.settle();
-    const settled = await top.engine.settled(executionId);
+    const settled = await top.engine.waitFor(executionId);
     expect(settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
     await top.engine.requestSettle(executionId, 'pay', { happened: true, output: 1 });
     await top.settle();
-    expect(await top.engine.settled(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
+    expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
   it('[ENG-59] a workflow whose action is gone is told, does not spin, and goes on when the action is back', async () => {

@@ -2,8 +2,8 @@ import { compilePlan, createCatalog, newRunState, type WorkflowDefinition } from
 import { memoryBlobs, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { describe, expect, it } from 'vitest';
-import { LiveRun } from '../src/live-run.ts';
-import { Values } from '../src/values.ts';
+import { Values } from '../src/storage/values.ts';
+import { LiveRun } from '../src/turn/live-run.ts';
 
 const noop = { id: 'noop', version: '1', effect: 'pure', run: () => null } as const;
 const definition = { id: 'test', nodes: { a: { action: 'noop@1' } } } as unknown as WorkflowDefinition;

@@ -12,7 +12,7 @@ describe('runs in memory', () => {
     await top.open();
     await top.settle();
     expect(await top.cachedRuns()).toBe(0);
-    expect(await top.engine.settled(executionId)).toMatchObject({ parked: true });
+    expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     expect(await top.cachedRuns()).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import type { Store } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import { BenchTop } from './bench-top.ts';
 
-type Held = 'append' | 'claimDue';
+type StoredValue = 'append' | 'claimDue';
 
 /** A store that can be held up. */
 function slowStore() {
@@ -21,14 +21,14 @@ function slowStore() {
           };
         },
       }),
-    hold(name: Held): void {
+    pin(name: StoredValue): void {
       let open = (): void => {};
       const opened = new Promise<void>((resolve) => {
         open = resolve;
       });
       gates.set(name, { opened, open });
     },
-    release(name: Held): void {
+    release(name: StoredValue): void {
       gates.get(name)?.open();
       gates.delete(name);
     },
@@ -42,7 +42,7 @@ describe('attempts on their way', () => {
       const store = slowStore();
       await top.open({ wrapStore: store.wrap });
       const executionId = await top.start({ nodes: { a: { action: 'hand@1' }, b: { action, needs: ['a'] } } });
-      store.hold('append');
+      store.pin('append');
       top.call('a').complete();
       await top.settle();
       const closed = top.engine.close({ graceMs: 1_000 });
@@ -62,8 +62,8 @@ describe('attempts on their way', () => {
     await Promise.all([top.engine.start(workflowId, version, { executionId: 'order-1' }), top.settle()]);
     expect(top.call('a').attempt).toBe(1);
     const store = slowStore();
-    store.hold('claimDue');
-    store.hold('append');
+    store.pin('claimDue');
+    store.pin('append');
     await top.open({ wrapStore: store.wrap });
     const started = top.engine.start(workflowId, version, { executionId: 'order-1' });
     await top.settle();

@@ -102,8 +102,8 @@ describe('rate limits', () => {
         changed(store, {
           append: async (writes) => {
             const outcomes = await store.append(writes);
-            const isAsked = writes.some(({ permits }) => (permits?.rates?.length ?? 0) > 0);
-            if (isAsked && losses-- > 0) throw new Error('the connection broke');
+            const isRetryRequested = writes.some(({ permits }) => (permits?.rates?.length ?? 0) > 0);
+            if (isRetryRequested && losses-- > 0) throw new Error('the connection broke');
             return outcomes;
           },
         }),

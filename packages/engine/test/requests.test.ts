@@ -165,7 +165,7 @@ describe('requests', () => {
     await top.settle();
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown', b: 'pending' });
     expect(top.ran).toEqual(['pay']);
-    expect(await top.engine.settled(executionId)).toMatchObject({ parked: true });
+    expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     await top.engine.requestSettle(executionId, 'pay', { happened: true, output: 7 });
     await top.settle();
     expect(top.ran).toEqual(['pay', 'b']);

@@ -78,7 +78,7 @@ describe('the seed of a run', () => {
   });
 });
 
-describe('a round that has ended', () => {
+describe('an iteration that has ended', () => {
   it('[ENG-218] can be asked about: the journal still has it', async () => {
     const top = new BenchTop();
     await top.open();
@@ -94,7 +94,7 @@ describe('a round that has ended', () => {
     await top.complete('each/1/p');
     expect(await top.engine.explain(executionId, 'each/1/p')).toMatchObject({
       status: 'completed',
-      reasons: ['It completed with attempt 1.', expect.stringContaining("round 1 of 'each'")],
+      reasons: ['It completed with attempt 1.', expect.stringContaining("iteration 1 of 'each'")],
     });
     expect(await top.engine.explain(executionId, 'each/1/q')).toMatchObject({ status: 'completed' });
     expect(await top.engine.explain(executionId, 'each/7/p')).toBeUndefined();

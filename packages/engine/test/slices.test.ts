@@ -6,7 +6,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Clock } from '@nebula/ports';
 import { expect, it } from 'vitest';
 import { createEngine } from '../src/index.ts';
-import { Plans } from '../src/plans.ts';
+import { Plans } from '../src/start/plans.ts';
 
 const NODES = 600;
 const graph = (): Json => ({

@@ -121,7 +121,7 @@ describe('a store that fails', () => {
     const before = appends;
     await top.clock.advance(600_000);
     expect(appends).toBe(before);
-    await expect(top.engine.settled(executionId)).rejects.toMatchObject({ code: 'ENGINE_CLOSED' });
+    await expect(top.engine.waitFor(executionId)).rejects.toMatchObject({ code: 'ENGINE_CLOSED' });
   });
 });
 
@@ -142,7 +142,7 @@ describe('data that is gone', () => {
     });
     const flow = { nodes: { a: hand(), b: hand({ needs: ['a'] }) } };
     const executionId = await top.start(flow);
-    const waiting = top.engine.settled(executionId);
+    const waiting = top.engine.waitFor(executionId);
     const refused = expect(waiting).rejects.toMatchObject({ code: 'STORE_GONE' });
     isGone = true;
     await top.clock.advance(11_000);

@@ -152,7 +152,7 @@ describe('turns', () => {
 });
 
 describe('a loop without workers', () => {
-  it('[ENG-102] of many rounds is divided into turns, and ends', async () => {
+  it('[ENG-102] of many iterations is divided into turns, and ends', async () => {
     const top = new BenchTop();
     await top.open();
     const list = Array.from({ length: 5_000 }, (_, n) => n);

@@ -43,7 +43,7 @@ describe('verify', () => {
     await top.open({ actions });
     await top.settle();
     expect(asked).toHaveLength(1);
-    const settled = top.engine.settled(executionId);
+    const settled = top.engine.waitFor(executionId);
     await top.clock.advance(61_000);
     expect(await settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
     expect(await top.cachedRuns()).toBe(0);

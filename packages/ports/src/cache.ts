@@ -15,13 +15,13 @@ export interface CacheRow {
 }
 
 /** The place of a row in lists: by family, then by time. */
-export type CachePlace = Pick<CacheRow, 'family' | 'at' | 'key'>;
+export type CacheCursor = Pick<CacheRow, 'family' | 'at' | 'key'>;
 
 export interface CachePage {
   /** Only families that begin with it; empty: all. */
   readonly prefix: string;
   /** The last row of the previous page. */
-  readonly after?: CachePlace;
+  readonly after?: CacheCursor;
   readonly limit: number;
 }
 

@@ -19,16 +19,16 @@ export interface OutgoingRow extends InboxRow {
 }
 
 /** A node that waits for a signal of this name and key. */
-export interface Listener {
+export interface Subscription {
   readonly signal: string;
   readonly key: string;
   readonly node: string;
 }
 
 /** Part of a write: nodes of the execution that listen from now on, and nodes that stop. */
-export interface ListenerChanges {
+export interface SubscriptionChanges {
   readonly at: number;
-  readonly add?: readonly Listener[];
+  readonly add?: readonly Subscription[];
   readonly remove?: readonly string[];
 }
 

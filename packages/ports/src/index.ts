@@ -1,5 +1,5 @@
 export type { Blobs } from './blobs.ts';
-export type { CacheChoice, CachePage, CachePlace, CacheRow, OutputCache } from './cache.ts';
+export type { CacheChoice, CacheCursor, CachePage, CacheRow, OutputCache } from './cache.ts';
 export type { Clock, Timer } from './clock.ts';
 export type {
   Definitions,
@@ -27,7 +27,7 @@ export {
   type StatusChange,
   UNFINISHED_STATUSES,
 } from './executions.ts';
-export type { Inbox, InboxRow, Listener, ListenerChanges, OutgoingRow, PublishedSignal } from './inbox.ts';
+export type { Inbox, InboxRow, OutgoingRow, PublishedSignal, Subscription, SubscriptionChanges } from './inbox.ts';
 export type {
   FeedPage,
   FrameRow,
@@ -42,17 +42,17 @@ export type {
 export type { Campaign, Leader } from './leader.ts';
 export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
 export {
-  holderInTheWay,
-  inTheWayOf,
-  isGivenBack,
+  blockersOf,
+  blockingHolder,
+  isReleasedAtOnce,
   nextMoment,
-  type PermitAsk,
   type PermitChanges,
+  type PermitHolder,
   type PermitRelease,
+  type PermitRequest,
   type PermitRow,
   type Permits,
-  type PlaceHolder,
-  type RateAsk,
+  type RateRequest,
 } from './permits.ts';
 export { comparePositions, FEED_START, type Position, parsePosition, positionOf } from './position.ts';
 export type { Delivery, Queue, QueueStats, Task } from './queue.ts';
@@ -61,7 +61,7 @@ export type { CommitOutcome, RecordChange, RecordPage, RecordRow, Records } from
 export type { Foreign, ForeignOutcome, Invocation, InvocationOutcome, Line, Sandbox } from './sandbox.ts';
 export {
   checkSecret,
-  credentialDoor,
+  credentialReader,
   SECRET_LIMITS,
   type SecretInfo,
   type Secrets,

@@ -14,8 +14,8 @@
 import type { CacheRow } from './cache.ts';
 import type { DurationRow } from './definitions.ts';
 import type { ExecutionRow, NewExecution, StatusChange } from './executions.ts';
-import type { InboxRow, ListenerChanges, OutgoingRow } from './inbox.ts';
-import type { PermitChanges, PlaceHolder } from './permits.ts';
+import type { InboxRow, OutgoingRow, SubscriptionChanges } from './inbox.ts';
+import type { PermitChanges, PermitHolder } from './permits.ts';
 import type { Position } from './position.ts';
 
 /** One execution's part of an `append`. Parts that are left out change nothing. */
@@ -33,7 +33,7 @@ export interface Write {
   /** Messages to other executions. Those to executions that do not exist are dropped. */
   readonly sends?: readonly OutgoingRow[];
   readonly permits?: PermitChanges;
-  readonly listeners?: ListenerChanges;
+  readonly subscriptions?: SubscriptionChanges;
   /** Outputs that other runs may reuse; a newer output replaces an older one with the same key. */
   readonly cache?: readonly CacheRow[];
   /** Measured durations of nodes; each replaces the one that was known before. */
@@ -44,7 +44,7 @@ export type WriteOutcome =
   /** `rates`: the moments that were granted, in the order of asking. */
   | { readonly ok: true; readonly rates?: readonly number[] }
   /** `heldBy`: the holder of a place that the write requires. */
-  | { readonly ok: false; readonly heldBy?: PlaceHolder };
+  | { readonly ok: false; readonly heldBy?: PermitHolder };
 
 export interface StoredFrame {
   readonly seq: number;

@@ -10,7 +10,7 @@
  *  P7 An ask that makes room is granted when the executions that it has told to end, in the same write, have ended.
  */
 
-export interface PermitAsk {
+export interface PermitRequest {
   readonly key: string;
   readonly node: string;
   readonly limit: number;
@@ -30,7 +30,7 @@ export interface PermitAsk {
 }
 
 /** The holder of a place that a write requires. */
-export interface PlaceHolder {
+export interface PermitHolder {
   readonly key: string;
   readonly executionId: string;
 }
@@ -40,7 +40,7 @@ export interface PermitRelease {
   readonly node: string;
 }
 
-export interface RateAsk {
+export interface RateRequest {
   readonly key: string;
   readonly node: string;
   /** Tells the asks of a node apart: the same text gets the same moment. */
@@ -59,21 +59,21 @@ export interface PermitRow {
 export interface PermitChanges {
   readonly at: number;
   readonly releases?: readonly PermitRelease[];
-  readonly asks?: readonly PermitAsk[];
-  readonly rates?: readonly RateAsk[];
+  readonly asks?: readonly PermitRequest[];
+  readonly rates?: readonly RateRequest[];
 }
 
 /** Whether one write asks for the place and releases it. */
-export function isGivenBack({ key, node, isRequired }: PermitAsk, { releases = [] }: PermitChanges): boolean {
+export function isReleasedAtOnce({ key, node, isRequired }: PermitRequest, { releases = [] }: PermitChanges): boolean {
   return isRequired === true && releases.some((release) => release.key === key && release.node === node);
 }
 
 /** The holder of a place that the write requires; undefined when the write requires none, or may have it. */
-export function holderInTheWay(
+export function blockingHolder(
   executionId: string,
   { releases = [], asks = [] }: PermitChanges,
   rowsOf: (key: string) => readonly PermitRow[],
-): PlaceHolder | undefined {
+): PermitHolder | undefined {
   for (const { key, node, limit, isRequired } of asks) {
     if (isRequired !== true) continue;
     const isGone = (row: PermitRow): boolean =>
@@ -87,7 +87,7 @@ export function holderInTheWay(
 }
 
 /** The executions that must end before the turn of the ask comes. `rows` are in the order in which they are granted. */
-export function inTheWayOf(executionId: string, { node, limit }: PermitAsk, rows: readonly PermitRow[]): string[] {
+export function blockersOf(executionId: string, { node, limit }: PermitRequest, rows: readonly PermitRow[]): string[] {
   const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
   if (own < 0 || rows[own]?.isHeld === true) return [];
   return rows.slice(0, own - limit + 1).map((row) => row.executionId);

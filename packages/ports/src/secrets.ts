@@ -102,7 +102,7 @@ export function secretsIn(secrets: Secrets, project: string): Omit<Secrets, 'rot
 }
 
 /** The door through which an attempt gets its credentials: `credentials` are the names that its node gives, by alias. */
-export function credentialDoor(
+export function credentialReader(
   secrets: Pick<Secrets, 'get'> | undefined,
   project: string,
   credentials: Readonly<Record<string, string>>,

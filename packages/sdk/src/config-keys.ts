@@ -15,14 +15,14 @@ export interface ConfigKey {
   /** In the syntax of `nebula.config.yaml`; for code, of `nebula.config.ts`. */
   readonly example: string;
   /** Returns the problem with a value, or undefined. */
-  readonly check: (value: unknown) => Wrong | undefined;
+  readonly check: (value: unknown) => ConfigProblem | undefined;
   /** Available in code only, not in YAML. */
   readonly isCode?: true;
   /** A running server applies a change without a restart. */
   readonly isLive?: true;
 }
 
-export interface Wrong {
+export interface ConfigProblem {
   /** The problem, where showing the value is not enough. */
   readonly what?: string;
   readonly hint: string;
@@ -64,13 +64,13 @@ function measure(parse: typeof parseSize, hint: string): ConfigKey['check'] {
 
 const retention = measure(parseDuration, "Use a duration, e.g. '30d', or null");
 
-function checkActions(value: unknown): Wrong | undefined {
+function checkActions(value: unknown): ConfigProblem | undefined {
   if (!Array.isArray(value)) return { hint: 'Write actions: [ … ]' };
   const at = value.findIndex((action) => typeof action?.id !== 'string' || typeof action.run !== 'function');
   return at < 0 ? undefined : { what: `actions[${at}] is not an action`, hint: 'Create it with defineAction({ … })' };
 }
 
-function checkPolicies(value: unknown): Wrong | undefined {
+function checkPolicies(value: unknown): ConfigProblem | undefined {
   if (!isObject(value)) return { hint: 'Write retryPolicies: { … }' };
   const wrong = Object.entries(value as object).find(([, policy]) => typeof policy !== 'function');
   return (
@@ -81,7 +81,7 @@ function checkPolicies(value: unknown): Wrong | undefined {
 const TOKENLESS_KEYS = ['project', 'loopback', 'path'];
 
 /** A short path could be guessed. */
-function checkTokenless(value: unknown): Wrong | undefined {
+function checkTokenless(value: unknown): ConfigProblem | undefined {
   const hint = 'Write workflowGraph: { project: default, loopback: true } or { project: default, path: <a secret> }';
   if (!isObject(value)) return { hint };
   const { project, loopback, path } = value as Record<string, unknown>;
@@ -98,7 +98,7 @@ function checkTokenless(value: unknown): Wrong | undefined {
 
 const CEILING_HINT = "Write projects: { NAME: { ceiling: { network: ['api.example.com'] } } }, or ceiling: all";
 
-function checkProjects(value: unknown): Wrong | undefined {
+function checkProjects(value: unknown): ConfigProblem | undefined {
   if (!isObject(value)) return { hint: CEILING_HINT };
   for (const [name, project] of Object.entries(value as object)) {
     const wrong = isObject(project) ? checkProject(project as object) : 'is not an object';

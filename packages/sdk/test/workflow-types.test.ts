@@ -20,7 +20,7 @@ import { fetchUser, pack, recallMail, sendMail } from './workflow-actions.ts';
 /** The code is for the compiler; it is never run. */
 const uncalled = (_: () => void) => undefined;
 
-type Holds<R> = R extends Expression<infer T> ? T : never;
+type BlobPins<R> = R extends Expression<infer T> ? T : never;
 const holds = <T>(_: Expression<T>) => expectTypeOf<T>();
 
 describe('what does not fit does not compile', () => {
@@ -67,7 +67,7 @@ describe('what does not fit does not compile', () => {
     expect(uncalled).toBeDefined();
   });
 
-  test('[SDK-11] items, rounds, errors, signals and cases', () => {
+  test('[SDK-11] items, iterations, errors, signals and cases', () => {
     uncalled(() =>
       workflow('w', { input: z.object({ id: z.string() }) }, (w) => {
         const user = w.node('user', fetchUser, { id: w.input.id });
@@ -138,7 +138,7 @@ describe('what does not fit does not compile', () => {
   });
 });
 
-test('[SDK-19] a split knows its items, a merge what the rounds gave', () => {
+test('[SDK-19] a split knows its items, a merge what the iterations gave', () => {
   uncalled(() =>
     workflow('w', {}, (w) => {
       const user = w.node('user', fetchUser, { id: '1' });
@@ -163,7 +163,7 @@ test('[SDK-19] a split knows its items, a merge what the rounds gave', () => {
       w.node('after', pack, {}, { needs: [one] });
       // @ts-expect-error only failures lead out of a split
       w.edge(one, user);
-      // @ts-expect-error a merge comes after its rounds only
+      // @ts-expect-error a merge comes after its iterations only
       w.merge('bad', one, { needs: [user] });
       // @ts-expect-error values are made by nodes
       w.split('bad', [1], (_, n) => n);
@@ -196,5 +196,5 @@ test('[SDK-13] a workflow has an input and an output, by which others use it', (
       inner.output.town;
     }),
   );
-  expectTypeOf<Holds<Expression<3>>>().toEqualTypeOf<3>();
+  expectTypeOf<BlobPins<Expression<3>>>().toEqualTypeOf<3>();
 });

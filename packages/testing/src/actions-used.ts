@@ -32,7 +32,7 @@ export function nodePaths(definition: WorkflowDefinition): string[] {
 }
 
 /** `items/3/pack` → `items/pack`; `~undo/items:3:pack` → `~undo/items:pack`. Numeric ids count as iterations. */
-export function withoutRounds(path: string): string {
+export function withoutIterations(path: string): string {
   return path.replaceAll(/\/\d+(?=\/|$)/g, '').replaceAll(/:\d+(?=:|$)/g, '');
 }
 

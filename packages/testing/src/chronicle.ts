@@ -13,7 +13,7 @@ import {
   wakeTime,
 } from '@nebula/core';
 import type { Coverage, Places } from './coverage.ts';
-import type { Outside } from './outside.ts';
+import type { ExternalWorld } from './external-world.ts';
 
 export type Frame = ViewFrame;
 
@@ -64,20 +64,20 @@ export class Chronicle {
   }
 
   /** Whether the passing of time, or a running attempt, will advance the run without an external event. */
-  movesByItself(now: number, outside: Outside): boolean {
+  movesByItself(now: number, externalWorld: ExternalWorld): boolean {
     const { state } = this;
     if (this.isOver || state.pausedAt !== null) return false;
-    if (state.stopping !== null || state.heldUntil !== null) return true;
+    if (state.stopping !== null || state.delayedUntil !== null) return true;
     for (const scope of state.scopes.values()) {
-      for (const node of scope.nodes) if (moves(state, node, now, outside)) return true;
+      for (const node of scope.nodes) if (moves(state, node, now, externalWorld)) return true;
     }
     return false;
   }
 
-  waitingFor(outside: Outside): WaitingFor[] {
+  waitingFor(externalWorld: ExternalWorld): WaitingFor[] {
     const found: WaitingFor[] = [];
     for (const scope of this.state.scopes.values()) {
-      for (const node of scope.nodes) found.push(...awaited(this.state, node, outside));
+      for (const node of scope.nodes) found.push(...awaited(this.state, node, externalWorld));
     }
     return found;
   }
@@ -128,7 +128,7 @@ function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
   }
 }
 
-function moves(state: RunState, node: NodeState, now: number, outside: Outside): boolean {
+function moves(state: RunState, node: NodeState, now: number, externalWorld: ExternalWorld): boolean {
   const { phase, plan } = node;
   const { timeouts } = plan;
   switch (phase.status) {
@@ -136,7 +136,7 @@ function moves(state: RunState, node: NodeState, now: number, outside: Outside):
     case 'waiting':
       return true;
     case 'running':
-      return outside.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
+      return externalWorld.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
     case 'gated':
       return phase.until !== null || timeouts.queuedMs !== null || timeouts.totalMs !== null;
     case 'listening':
@@ -152,11 +152,11 @@ function hasTimer(state: RunState, now: number): boolean {
   return Number.isFinite(wakeTime(state, now, Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY);
 }
 
-function awaited(state: RunState, node: NodeState, outside: Outside): WaitingFor[] {
+function awaited(state: RunState, node: NodeState, externalWorld: ExternalWorld): WaitingFor[] {
   const { phase } = node;
   const path = pathOf(node);
   if (phase.status === 'unknown') return [{ node: path, kind: 'settling' }];
-  if (phase.status === 'running' && !outside.endsByItself(state.executionId, path))
+  if (phase.status === 'running' && !externalWorld.endsByItself(state.executionId, path))
     return [{ node: path, kind: 'attempt' }];
   if (phase.status !== 'listening') return [];
   return phase.waits.flatMap((wait): WaitingFor[] => {

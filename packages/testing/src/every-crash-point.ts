@@ -102,7 +102,7 @@ async function settleUnknown(world: World, expected: Ending): Promise<void> {
     const [first] = open;
     if (first === undefined) return;
     const { executionId, node } = first;
-    const last = world.outside.lastCall(executionId, node);
+    const last = world.externalWorld.lastCall(executionId, node);
     await new TestRun(world, executionId).settle(
       node,
       last?.outcome === 'completed'
@@ -137,7 +137,7 @@ function endingOf(world: World): Ending {
       nodes[`${name}.status`] = node.status;
       nodes[`${name}.output`] = withoutTimes(node.output);
     }
-    for (const call of world.outside.calls) {
+    for (const call of world.externalWorld.calls) {
       if (call.executionId !== executionId || call.outcome !== 'completed') continue;
       const key = nameIn(world, executionId, call.idempotencyKey.slice(executionId.length + 1));
       effects[key] = once.has(call.node) ? (effects[key] ?? 0) + 1 : 1;

@@ -1,11 +1,11 @@
 /** The actions of a test: all known actions, each behind its mock, and actions that only the mocks define. */
 import { type Action, didYouMean, NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { actionsUsed, nodePaths } from './actions-used.ts';
+import type { ExternalWorld } from './external-world.ts';
 import type { Mock } from './mock.ts';
-import type { Outside } from './outside.ts';
 
 export function standIns(
-  outside: Outside,
+  externalWorld: ExternalWorld,
   known: readonly Action[],
   mocks: Readonly<Record<string, Mock>>,
   definitions: readonly WorkflowDefinition[],
@@ -13,8 +13,8 @@ export function standIns(
   checkNames(Object.keys(mocks), known, definitions);
   const unknown = unknownActions(known, mocks, definitions);
   return [
-    ...known.map((action) => outside.standIn(action, true)),
-    ...unknown.map((one) => outside.standIn(one, false)),
+    ...known.map((action) => externalWorld.standIn(action, true)),
+    ...unknown.map((one) => externalWorld.standIn(one, false)),
   ];
 }
 

@@ -8,10 +8,10 @@ import {
   type RunStatus,
   type Settlement,
 } from '@nebula/core';
-import { withoutRounds } from './actions-used.ts';
+import { withoutIterations } from './actions-used.ts';
 import type { Chronicle, Frame, WaitingFor } from './chronicle.ts';
+import type { Call } from './external-world.ts';
 import { durationMs } from './mock.ts';
-import type { Call } from './outside.ts';
 import type { World } from './world.ts';
 
 export interface ApproveOptions {
@@ -83,7 +83,7 @@ export class TestRun<Output = Json> {
 
   /** External events that could advance the run now. Empty when the run has ended, or when time alone advances it. */
   get waitingFor(): readonly WaitingFor[] {
-    return this.chronicle.waitingFor(this.#world.outside);
+    return this.chronicle.waitingFor(this.#world.externalWorld);
   }
 
   /** Virtual time in milliseconds since the epoch. */
@@ -100,11 +100,11 @@ export class TestRun<Output = Json> {
    * Calls of all actions, of a node (`pack`: in every iteration; `items/3/pack`) or of an action (`payment.charge`).
    */
   calls(of?: string): readonly Call[] {
-    const calls = this.#world.outside.calls.filter(({ executionId }) => executionId === this.executionId);
+    const calls = this.#world.externalWorld.calls.filter(({ executionId }) => executionId === this.executionId);
     if (of === undefined) return calls;
     if (of.includes('.')) return calls.filter(({ action }) => action === of || action.split('@')[0] === of);
     const isIt = ({ node }: Call): boolean =>
-      node === of || withoutRounds(node) === of || withoutRounds(node).endsWith(`/${of}`);
+      node === of || withoutIterations(node) === of || withoutIterations(node).endsWith(`/${of}`);
     const found = calls.filter(isIt);
     if (found.length === 0) this.mustKnow(of);
     return found;
@@ -230,7 +230,7 @@ export class TestRun<Output = Json> {
 
   private mustKnow(node: string): void {
     const paths = Object.keys(this.nodes);
-    const known = new Set([...paths, ...paths.map(withoutRounds), ...paths.map((path) => path.split('/').at(-1))]);
+    const known = new Set([...paths, ...paths.map(withoutIterations), ...paths.map((path) => path.split('/').at(-1))]);
     if (known.has(node)) return;
     const near = didYouMean(node, paths);
     throw new NebulaError('UNKNOWN_NODE', `there is no node '${node}' in this run`, {

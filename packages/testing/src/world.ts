@@ -30,8 +30,8 @@ import type { NebulaConfig } from '@nebula/sdk';
 import { Chronicle } from './chronicle.ts';
 import { TestClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
+import { ExternalWorld } from './external-world.ts';
 import type { Mock } from './mock.ts';
-import { Outside } from './outside.ts';
 import { type Edge, Process } from './process.ts';
 import { invalidWorkflow } from './source.ts';
 import { standIns } from './stand-ins.ts';
@@ -69,7 +69,7 @@ export interface Append {
 
 export class World {
   readonly clock = new TestClock(START_MS);
-  readonly outside: Outside;
+  readonly externalWorld: ExternalWorld;
   readonly appends: Append[] = [];
   /** The process dies at this append; `side`: before it is durable, or after that and before it is acknowledged. */
   crashAt: { readonly append: number; readonly side: 'before' | 'after' } | undefined;
@@ -94,8 +94,11 @@ export class World {
     this.options = options;
     const { mocks, real, config } = options;
     this.secrets = memorySecrets(options.credentials, () => this.clock.now());
-    this.outside = new Outside({ mocks, real, now: () => this.clock.now() });
-    this.actions = standIns(this.outside, config.actions ?? [], mocks, [options.definition, ...options.workflows]);
+    this.externalWorld = new ExternalWorld({ mocks, real, now: () => this.clock.now() });
+    this.actions = standIns(this.externalWorld, config.actions ?? [], mocks, [
+      options.definition,
+      ...options.workflows,
+    ]);
     this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities, 'all');
     this.process = new Process(this.clock);
   }
@@ -136,7 +139,7 @@ export class World {
   /** Kills the process like kill -9. A new one continues. */
   kill(): void {
     this.process.kill();
-    this.outside.forget();
+    this.externalWorld.forget();
     this.engine = undefined;
   }
 
@@ -196,7 +199,7 @@ export class World {
   private movesByItself(): boolean {
     const now = this.clock.now();
     if (this.hasMail) return true;
-    return [...this.chronicles.values()].some((one) => one.movesByItself(now, this.outside));
+    return [...this.chronicles.values()].some((one) => one.movesByItself(now, this.externalWorld));
   }
 
   /** Waits until everything that can happen without time passing has happened. */
@@ -205,10 +208,10 @@ export class World {
     do {
       await this.clock.drain();
       await this.fireDue();
-      if (this.outside.isBusy && !this.isDead) await this.patiently();
-    } while (!this.isDead && (this.outside.isBusy || this.clock.nextAt() <= this.clock.now()));
+      if (this.externalWorld.isBusy && !this.isDead) await this.patiently();
+    } while (!this.isDead && (this.externalWorld.isBusy || this.clock.nextAt() <= this.clock.now()));
     this.fold();
-    if (this.outside.complaint !== undefined) throw this.outside.complaint;
+    if (this.externalWorld.complaint !== undefined) throw this.externalWorld.complaint;
     if (this.trouble !== undefined) throw this.trouble;
   }
 
@@ -220,10 +223,10 @@ export class World {
   private async patiently(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(slow(this.outside)), PATIENCE_MS);
+      timer = setTimeout(() => reject(slow(this.externalWorld)), PATIENCE_MS);
     });
     try {
-      await Promise.race([this.outside.change(), this.process.died, tooLong]);
+      await Promise.race([this.externalWorld.change(), this.process.died, tooLong]);
     } finally {
       clearTimeout(timer);
     }
@@ -279,7 +282,7 @@ export class World {
         return dies('before');
       },
       afterAppend: (writes) => {
-        for (const { executionId, entries } of framesOf(writes)) this.outside.written(executionId, entries);
+        for (const { executionId, entries } of framesOf(writes)) this.externalWorld.written(executionId, entries);
         return dies('after');
       },
     };
@@ -350,8 +353,8 @@ function inOrder(definitions: readonly WorkflowDefinition[]): WorkflowDefinition
   return ordered;
 }
 
-function slow(outside: Outside): NebulaError {
-  const open = outside.calls.filter(({ outcome }) => outcome === 'under way').map(({ node }) => `'${node}'`);
+function slow(externalWorld: ExternalWorld): NebulaError {
+  const open = externalWorld.calls.filter(({ outcome }) => outcome === 'under way').map(({ node }) => `'${node}'`);
   return new NebulaError('MOCK_SLOW', `${open.join(', ')} did not end within ${PATIENCE_MS / 1_000} s of real time`, {
     hint: "For a mock that never ends, use hang(); for a slow one, after('5m', …)",
   });

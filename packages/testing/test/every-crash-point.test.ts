@@ -250,7 +250,7 @@ describe('every crash point', () => {
       },
     ],
     [
-      'the rounds of a parallel loop',
+      'the iterations of a parallel loop',
       {
         nodes: {
           each: {

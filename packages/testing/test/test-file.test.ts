@@ -310,7 +310,7 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     ]);
   });
 
-  it('[TST-19] what runs inside other workflows counts for them, whatever the round', async () => {
+  it('[TST-19] what runs inside other workflows counts for them, whatever the iteration', async () => {
     writeFileSync(
       path.join(dir, 'sub.yaml'),
       'id: sub\nnodes: { s: { action: x.y@1 }, t: { needs: [s], when: false, action: x.y@1 } }',

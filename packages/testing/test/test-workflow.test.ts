@@ -32,7 +32,7 @@ const order = {
 const mocks = { 'payment.charge': { id: 'ch_1' }, 'parcel.ship': { ok: true }, 'mail.send': null };
 
 describe('a workflow under test', () => {
-  it('[SDK-36] runs nodes with labels, which no worker outside has to take', { timeout: 10_000 }, async () => {
+  it('[SDK-36] runs nodes with labels, which no remote worker has to take', { timeout: 10_000 }, async () => {
     const graph = { nodes: { inner: { action: 'parcel.ship@1', labels: ['arm'] } } };
     const labelled = {
       id: 'labelled',

@@ -1,7 +1,7 @@
 import { type Action, type Catalog, didYouMean, NebulaError } from '@nebula/core';
 import { found } from '../api.ts';
-import { writeLines } from '../conclude.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';
@@ -9,10 +9,10 @@ import { jsonDocument } from '../views/json.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
-  const project = await context.services.openProject(placeOf(options));
+  const project = await context.services.openProject(locationOf(options));
   const actions = [
     ...(await context.services.actions(project)),
-    ...outsideOnly(await context.services.catalog(project)),
+    ...remoteOnly(await context.services.catalog(project)),
   ];
   const view = { colors: out.colors, width: readingWidth(out) };
   const [name] = args;
@@ -38,10 +38,8 @@ async function actionAt({ services }: Context, project: Project, actionId: strin
 }
 
 /** What workers have announced, and nobody here could run. */
-function outsideOnly(catalog: Catalog): Action[] {
-  return [...catalog.actionIds()]
-    .flatMap((id) => catalog.action(id) ?? [])
-    .filter(({ isOutside }) => isOutside === true);
+function remoteOnly(catalog: Catalog): Action[] {
+  return [...catalog.actionIds()].flatMap((id) => catalog.action(id) ?? []).filter(({ isRemote }) => isRemote === true);
 }
 
 function findAction(actions: readonly Action[], name: string): Action {

@@ -1,8 +1,8 @@
 import type { AnswerOf, NebulaClient } from '@nebula/client';
 import { withApiAs } from '../api.ts';
 import { countOption, textOption } from '../command-options.ts';
+import { printList } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { agoText } from '../views/words.ts';
 
@@ -18,7 +18,7 @@ export function execute(context: Context, _args: readonly string[], options: Com
   const by = textOption(options, 'who');
   return withApiAs(context, options, 'look', async ({ api }) => {
     const entries = await newest(api, limit, by);
-    return tellList(context, options, {
+    return printList(context, options, {
       document: { entries },
       headings: [{ title: 'WHEN' }, { title: 'WHO' }, { title: 'WHAT' }, { title: 'OUTCOME' }, { title: 'TARGET' }],
       rows: entries.map(({ at, who, operation, outcome, target }) => [

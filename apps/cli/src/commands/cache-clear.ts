@@ -1,7 +1,7 @@
 import { withApiAs } from '../api.ts';
 import { textOption } from '../command-options.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 import { plural } from '../views/words.ts';
 
 export function execute(context: Context, [key]: readonly string[], options: CommandOptions): Promise<number> {
@@ -9,6 +9,6 @@ export function execute(context: Context, [key]: readonly string[], options: Com
   const query = { ...(key !== undefined && { key }), ...(action !== undefined && { action }) };
   return withApiAs(context, options, 'change', async ({ api }) => {
     const answer = await api.call('forgetCache', { query });
-    return tellDone(context, options, answer, `${plural(answer.forgotten, 'cached output')} removed`);
+    return printDone(context, options, answer, `${plural(answer.forgotten, 'cached output')} removed`);
   });
 }

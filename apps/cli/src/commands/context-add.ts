@@ -1,12 +1,12 @@
 import { NebulaError } from '@nebula/core';
 import { textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
 import { stdinText } from '../passwords.ts';
+import { printDone } from '../print.ts';
 import { connect } from '../remote/connection.ts';
 import { checkContextName, readContexts, writeContexts } from '../remote/contexts.ts';
-import { serverUrl } from '../remote/server-place.ts';
+import { serverUrl } from '../remote/server-location.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -31,7 +31,7 @@ export async function execute(
     return undefined;
   });
   const words = `${name} is ${url}${who === undefined ? '' : `, where you are ${who}`}; commands talk to it from now on`;
-  return tellDone(context, options, { name, url, current: true, user: who ?? null }, words);
+  return printDone(context, options, { name, url, current: true, user: who ?? null }, words);
 }
 
 async function greeting(url: string, token: string | undefined): Promise<string> {

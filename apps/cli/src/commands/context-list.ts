@@ -1,6 +1,6 @@
+import { printList } from '../print.ts';
 import { LOCAL, readContexts } from '../remote/contexts.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellList } from '../tell.ts';
 
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { colors } = context.io.out;
@@ -12,7 +12,7 @@ export async function execute(context: Context, _args: readonly string[], option
     hasToken: token !== undefined,
   }));
   const sign = (isCurrent: boolean): string => (isCurrent ? colors.green('✓') : ' ');
-  return tellList(context, options, {
+  return printList(context, options, {
     document: { current, contexts: all },
     headings: [{ title: 'CONTEXT' }, { title: 'SERVER' }, { title: 'TOKEN' }],
     rows: [

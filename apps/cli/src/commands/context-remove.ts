@@ -1,6 +1,6 @@
+import { printDone } from '../print.ts';
 import { contextNamed, readContexts, writeContexts } from '../remote/contexts.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -13,5 +13,5 @@ export async function execute(
   const isCurrent = saved.current === name;
   await writeContexts(context.io, { current: isCurrent ? null : saved.current, contexts });
   const after = isCurrent ? '; commands work on the data folder from now on' : '';
-  return tellDone(context, options, { name, removed: true }, `${name} is forgotten, with its token${after}`);
+  return printDone(context, options, { name, removed: true }, `${name} is forgotten, with its token${after}`);
 }

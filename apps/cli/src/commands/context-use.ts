@@ -1,6 +1,6 @@
+import { printDone } from '../print.ts';
 import { contextNamed, LOCAL, readContexts, writeContexts } from '../remote/contexts.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -10,9 +10,9 @@ export async function execute(
   const saved = await readContexts(context.io);
   if (name === LOCAL) {
     if (saved.current !== null) await writeContexts(context.io, { ...saved, current: null });
-    return tellDone(context, options, { current: null }, 'commands work on the data folder from now on');
+    return printDone(context, options, { current: null }, 'commands work on the data folder from now on');
   }
   const { url } = contextNamed(saved, name);
   await writeContexts(context.io, { ...saved, current: name });
-  return tellDone(context, options, { current: name, url }, `commands talk to ${url} from now on`);
+  return printDone(context, options, { current: name, url }, `commands talk to ${url} from now on`);
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { nextLines } from '../views/summary.ts';
 import { loadWorkflow } from '../workflow-file.ts';

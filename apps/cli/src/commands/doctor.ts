@@ -1,7 +1,7 @@
-import { writeLines } from '../conclude.ts';
 import { checkUp, type Finding } from '../doctor.ts';
 import { EXIT } from '../exit-code.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { column, printable, wrap } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -10,7 +10,7 @@ const NAME_CELLS = 10;
 
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
-  const project = await context.services.openProject(placeOf(options));
+  const project = await context.services.openProject(locationOf(options));
   const findings = await checkUp(context, project);
   const isWell = findings.every(({ ok }) => ok);
   if (options.json === true) out.write(jsonDocument({ ok: isWell, checks: findings }));

@@ -12,8 +12,8 @@ import {
   type Scope,
 } from '@nebula/core';
 import { textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
 import { readJson } from '../input.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument, jsonLines } from '../views/json.ts';
 

@@ -2,7 +2,7 @@ import { type Json, NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
-import { tellKept } from '../requests.ts';
+import { printRecorded } from '../recorded-requests.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -30,7 +30,8 @@ export async function answer(
     const call = session.api.call('answerApproval', { params: { executionId }, body });
     await requested(project, executionId, call);
     if (options.json === true) io.out.write(jsonDocument({ executionId, node, approved, by, requested: true }));
-    else tellKept(context, project, executionId, `kept: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`);
+    else
+      printRecorded(context, project, executionId, `kept: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`);
     return 0;
   });
 }

@@ -2,7 +2,7 @@ import type { Json } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
-import { tellKept } from '../requests.ts';
+import { printRecorded } from '../recorded-requests.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -17,7 +17,7 @@ export async function execute(context: Context, args: readonly string[], options
     const call = api.call('callBack', { params: { executionId }, body: { node, payload } });
     await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else tellKept(context, project, executionId, `kept: the call for ${node}`);
+    else printRecorded(context, project, executionId, `kept: the call for ${node}`);
     return 0;
   });
 }

@@ -1,12 +1,12 @@
 import type { RunDocument } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { type Change, changeRuns, reportChange } from '../bulk.ts';
 import { textOption } from '../command-options.ts';
-import { concludeInterrupted, concludeRun, countsText, writeLines } from '../conclude.ts';
+import { continueHere, watchSome } from '../continue-runs.ts';
 import { EXIT } from '../exit-code.ts';
-import { goOnHere, watchSome } from '../go-on.ts';
 import type { Ended } from '../live/watch.ts';
-import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
+import { ended, engineHere, printRecorded, recordedLines } from '../recorded-requests.ts';
+import { countsText, reportInterrupted, reportRun, writeLines } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -33,18 +33,18 @@ export async function execute(context: Context, args: readonly string[], options
   const targets = changed.one ? [changed.target] : changed.changed;
   const executionIds = targets.map(({ executionId }) => executionId);
   if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0 || options.run === false)) {
-    const after = keptLines(context, project, undefined, 'the requests are kept');
-    return concludeChange(context, options, change, changed, after);
+    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    return reportChange(context, options, change, changed, after);
   }
   // The rest of the run goes on without the node, so there is more to see than the end of that.
-  if (node !== undefined) return await goOnHere(context, project, executionIds, options);
+  if (node !== undefined) return await continueHere(context, project, executionIds, options);
   const session = options.run === false ? undefined : await engineHere(context, project);
   if (session !== undefined) {
     return await cancelHere(context, project, session, executionIds, { ...options, isList: !changed.one });
   }
   if (!changed.one) {
-    const after = keptLines(context, project, undefined, 'the requests are kept');
-    return concludeChange(context, options, change, changed, after);
+    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    return reportChange(context, options, change, changed, after);
   }
   return await awaitCancel(context, project, changed.target.executionId, options);
 }
@@ -61,29 +61,29 @@ async function cancelHere(
   try {
     const view = { json, quiet: json || !context.io.out.live };
     const stopped = await watchSome(context, project, session, executionIds, view);
-    if (stopped.interrupted) return await concludeInterrupted(context, project, session, executionIds, json);
-    return await concludeCancel({ context, project, session }, stopped, options);
+    if (stopped.interrupted) return await reportInterrupted(context, project, session, executionIds, json);
+    return await reportCancel({ context, project, session }, stopped, options);
   } finally {
     await session.close();
   }
 }
 
-async function concludeCancel(
-  concluding: Parameters<typeof concludeRun>[0],
-  { rests }: Ended & { readonly interrupted: false },
+async function reportCancel(
+  reporting: Parameters<typeof reportRun>[0],
+  { results }: Ended & { readonly interrupted: false },
   { json, isList }: CommandOptions,
 ): Promise<number> {
-  const { context } = concluding;
+  const { context } = reporting;
   const { out } = context.io;
-  const documents = rests.map(({ document: { executionId, status } }) => ({ executionId, requested: true, status }));
+  const documents = results.map(({ document: { executionId, status } }) => ({ executionId, requested: true, status }));
   if (json === true) out.write(jsonDocument(isList === true ? { executions: documents } : documents[0]));
-  else if (isList === true) writeLines(out, [`${plural(rests.length, 'run')}: ${countsText(rests)}`]);
-  for (const rest of rests) {
+  else if (isList === true) writeLines(out, [`${plural(results.length, 'run')}: ${countsText(results)}`]);
+  for (const rest of results) {
     // Somebody has to say what became of an attempt before the run can end.
-    if (rest.parked) await concludeRun(concluding, rest, { json: false, quiet: false, full: false });
+    if (rest.parked) await reportRun(reporting, rest, { json: false, quiet: false, full: false });
     else if (json !== true && isList !== true) writeLines(out, [statusLine(context, rest.document)]);
   }
-  return rests.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;
+  return results.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;
 }
 
 /** The engine that has the folder acts. */
@@ -100,7 +100,7 @@ async function awaitCancel(
   );
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
   else if (isOver) writeLines(out, [statusLine(context, { executionId, status })]);
-  else tellKept(context, project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
+  else printRecorded(context, project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
   return EXIT.completed;
 }
 

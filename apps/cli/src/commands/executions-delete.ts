@@ -1,6 +1,6 @@
 import { NebulaError } from '@nebula/core';
-import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
-import { commandWriter, writeLines } from '../conclude.ts';
+import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
+import { commandWriter, writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
@@ -24,7 +24,7 @@ export async function execute(context: Context, args: readonly string[], options
     },
   };
   const changed = await changeRuns(context, args, options, change);
-  if (!changed.one) return concludeChange(context, options, change, changed, []);
+  if (!changed.one) return reportChange(context, options, change, changed, []);
   const { executionId } = changed.target;
   if (options.json === true) out.write(jsonDocument({ executionId, deleted: true }));
   else writeLines(out, [`deleted ${executionId}`]);

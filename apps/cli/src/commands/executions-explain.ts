@@ -1,8 +1,8 @@
 import { didYouMean, idsInOrder, NebulaError } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { found, withApi } from '../api.ts';
-import { localCommand, writeLines } from '../conclude.ts';
 import { type Links, linksOf, present } from '../links.ts';
+import { localCommand, writeLines } from '../report-runs.ts';
 import { runNamed } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { explanationLines } from '../views/explanation.ts';

@@ -1,7 +1,7 @@
 import { withApi } from '../api.ts';
+import { printList } from '../print.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellList } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 
 /** Lists the runs that hold a concurrency key of this run, and those that wait for it, in the order of granting. */
@@ -15,7 +15,7 @@ export function execute(
     const query = { key: `key:${key}` };
     const call = api.call('listPlaces', { params: { executionId }, query });
     const { items } = await requested(project, executionId, call);
-    return tellList(context, options, {
+    return printList(context, options, {
       document: { executionId, key, items },
       headings: [{ title: 'KEY' }, { title: 'EXECUTION' }, { title: 'NODE' }],
       rows: items.map(({ executionId: id, node, isHeld }) => [

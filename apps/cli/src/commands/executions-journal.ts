@@ -1,6 +1,6 @@
 import { withApi } from '../api.ts';
-import { writeLines } from '../conclude.ts';
-import { unknownExecution } from '../place.ts';
+import { unknownExecution } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import { journalOf } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';

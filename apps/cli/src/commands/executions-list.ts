@@ -2,7 +2,7 @@ import type { NebulaClient } from '@nebula/client';
 import { withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
 import { countOption, textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { type RunWaits, waitsOf } from '../run-waits.ts';
 import { findRun, type RunSummary, runsOf } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';

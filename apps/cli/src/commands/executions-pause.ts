@@ -1,13 +1,13 @@
 import type { RunDocument } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { type Change, changeRuns, reportChange } from '../bulk.ts';
 import { textOption } from '../command-options.ts';
-import { commandWriter, writeLines } from '../conclude.ts';
-import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
-import { untilSeen } from '../rest.ts';
+import { ended, engineHere, printRecorded, recordedLines } from '../recorded-requests.ts';
+import { commandWriter, writeLines } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
+import { untilSeen } from '../wait-for-run.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
@@ -25,7 +25,7 @@ export async function execute(context: Context, args: readonly string[], options
   const changed = await changeRuns(context, args, options, change);
   if (!changed.one) {
     const words = 'the requests are kept';
-    return concludeChange(context, options, change, changed, keptLines(context, changed.project, undefined, words));
+    return reportChange(context, options, change, changed, recordedLines(context, changed.project, undefined, words));
   }
   const { project } = changed;
   const { executionId } = changed.target;
@@ -38,7 +38,7 @@ export async function execute(context: Context, args: readonly string[], options
       'what runs ends, nothing starts, and time stands still, until',
       `  ${out.colors.bold(write('executions resume'))}`,
     ]);
-  } else tellKept(context, project, executionId, 'the request is kept');
+  } else printRecorded(context, project, executionId, 'the request is kept');
   return 0;
 }
 

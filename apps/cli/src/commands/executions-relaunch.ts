@@ -1,8 +1,8 @@
 import type { BodyOf } from '@nebula/client';
 import { textOption, versionOf } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
-import { continueRuns, watchedRun } from '../go-on.ts';
-import { placeOf } from '../place.ts';
+import { continueRuns, watchedRun } from '../continue-runs.ts';
+import { locationOf } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -15,7 +15,7 @@ export async function execute(
   options: CommandOptions,
 ): Promise<number> {
   const { out } = context.io;
-  const project = await context.services.openProject(placeOf(options));
+  const project = await context.services.openProject(locationOf(options));
   const body = await bodyOf(context, options);
   return await withWork(context, project, options, {}, async (session) => {
     await session.work([]);

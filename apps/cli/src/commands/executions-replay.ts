@@ -1,9 +1,9 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
-import { commandWriter } from '../conclude.ts';
-import { goOnHere, leftForLater, resumeSome } from '../go-on.ts';
+import { continueHere, reportRecorded, resumeSome } from '../continue-runs.ts';
 import { readJson } from '../input.ts';
+import { commandWriter } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
@@ -20,7 +20,7 @@ export async function execute(context: Context, args: readonly string[], options
     await requested(opened, executionId, call);
     return opened;
   });
-  return await goOnHere(context, project, [executionId], options);
+  return await continueHere(context, project, [executionId], options);
 }
 
 /** A new run is made by the engine that has the data folder, and by no other: what is not there yet has no inbox. */
@@ -41,7 +41,7 @@ async function fork(
   try {
     const body = { node, fork: true, ...(input !== undefined && { input }) };
     const { executionId: forkId } = await session.api.call('replayExecution', { params: { executionId }, body });
-    if (options.run === false) return leftForLater(context, project, [forkId], options);
+    if (options.run === false) return reportRecorded(context, project, [forkId], options);
     return await resumeSome(context, project, session, [forkId], options);
   } finally {
     await session.close();

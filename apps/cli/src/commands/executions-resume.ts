@@ -1,13 +1,13 @@
 import { NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
-import { commandWriter, writeLines } from '../conclude.ts';
-import { leftForLater, resumeSome } from '../go-on.ts';
-import { ended, engineHere, keptLines, tellKept } from '../requests.ts';
-import { untilSeen } from '../rest.ts';
+import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
+import { reportRecorded, resumeSome } from '../continue-runs.ts';
+import { ended, engineHere, printRecorded, recordedLines } from '../recorded-requests.ts';
+import { commandWriter, writeLines } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
+import { untilSeen } from '../wait-for-run.ts';
 
 /** The opposite of `executions pause`: in the engine that has the run; where there is none, here. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -24,8 +24,8 @@ export async function execute(context: Context, args: readonly string[], options
   const { project } = changed;
   const executionIds = (changed.one ? [changed.target] : changed.changed).map(({ executionId }) => executionId);
   if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0)) {
-    const after = keptLines(context, project, undefined, 'the requests are kept');
-    return concludeChange(context, options, change, changed, after);
+    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    return reportChange(context, options, change, changed, after);
   }
   const session = options.run === false ? undefined : await engineHere(context, project);
   if (session === undefined) return await awaitResume(context, project, executionIds, options);
@@ -45,12 +45,12 @@ async function awaitResume(
 ): Promise<number> {
   const { out } = context.io;
   const [executionId = '', second] = executionIds;
-  if (second !== undefined || options.run === false) return leftForLater(context, project, executionIds, options);
+  if (second !== undefined || options.run === false) return reportRecorded(context, project, executionIds, options);
   const { status } = await withApi(context, options, 'look', (session) =>
     untilSeen(session, executionId, (document) => document.status !== 'paused'),
   );
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
-  else if (status === 'paused') tellKept(context, project, executionId, 'the request is kept');
+  else if (status === 'paused') printRecorded(context, project, executionId, 'the request is kept');
   else writeLines(out, [`${out.colors.green('▶')} ${executionId} goes on`]);
   return 0;
 }

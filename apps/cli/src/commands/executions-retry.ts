@@ -1,8 +1,8 @@
 import { NebulaError } from '@nebula/core';
-import { type Change, changeRuns, concludeChange, type Target } from '../bulk.ts';
-import { commandWriter } from '../conclude.ts';
-import { goOnHere } from '../go-on.ts';
-import { keptLines } from '../requests.ts';
+import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
+import { continueHere } from '../continue-runs.ts';
+import { recordedLines } from '../recorded-requests.ts';
+import { commandWriter } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
@@ -19,18 +19,18 @@ export async function execute(context: Context, args: readonly string[], options
   };
   const changed = await changeRuns(context, args, options, change);
   const { project } = changed;
-  if (changed.one) return await goOnHere(context, project, [changed.target.executionId], options);
+  if (changed.one) return await continueHere(context, project, [changed.target.executionId], options);
   const isLeft = options.run === false || changed.changed.length === 0 || changed.failures.length > 0;
   if (isLeft) {
-    return concludeChange(
+    return reportChange(
       context,
       options,
       change,
       changed,
-      keptLines(context, project, undefined, 'the requests are kept'),
+      recordedLines(context, project, undefined, 'the requests are kept'),
     );
   }
-  return await goOnHere(
+  return await continueHere(
     context,
     project,
     changed.changed.map(({ executionId }) => executionId),

@@ -2,9 +2,9 @@ import type { BodyOf } from '@nebula/client';
 import { idsInOrder, type Json, NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
-import { commandWriter } from '../conclude.ts';
 import { readJson } from '../input.ts';
-import { tellKept } from '../requests.ts';
+import { printRecorded } from '../recorded-requests.ts';
+import { commandWriter } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -26,7 +26,7 @@ export async function execute(context: Context, args: readonly string[], options
     const call = session.api.call('settleNode', { params: { executionId }, body: { node, ...settlement } });
     await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else tellKept(context, project, executionId, `kept: ${node} ${wordsOf(settlement)}`);
+    else printRecorded(context, project, executionId, `kept: ${node} ${wordsOf(settlement)}`);
     return 0;
   });
 }

@@ -1,13 +1,13 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
-import { commandWriter, writeLines } from '../conclude.ts';
 import { linkedDocument, linksOf } from '../links.ts';
 import { ShownRun } from '../live/shown-run.ts';
-import { placeText } from '../place.ts';
+import { locationText } from '../location.ts';
+import { commandWriter, writeLines } from '../report-runs.ts';
 import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
-import { type EndedNode, endedLines, endedNodes } from '../views/ended-rounds.ts';
+import { type EndedNode, endedLines, endedNodes } from '../views/ended-iterations.ts';
 import { jsonDocument } from '../views/json.ts';
 import { linkLines } from '../views/links.ts';
 import { outlineOf } from '../views/outline.ts';
@@ -64,7 +64,7 @@ async function newestRun(
   const { rows } = await runsOf(api, inProject(options), { limit: 1 });
   const [newest] = rows;
   if (newest !== undefined) return newest.executionId;
-  throw new NebulaError('NO_RUNS', `there are no runs in ${placeText(project)} yet`, {
+  throw new NebulaError('NO_RUNS', `there are no runs in ${locationText(project)} yet`, {
     hint: `${program} run FILE makes one`,
   });
 }

@@ -1,9 +1,9 @@
 import { type Json, NebulaError } from '@nebula/core';
-import { type Change, changeRuns, concludeChange } from '../bulk.ts';
+import { type Change, changeRuns, reportChange } from '../bulk.ts';
 import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
 import { waitingIn } from '../live/shown-run.ts';
-import { ended, keptLines, tellKept } from '../requests.ts';
+import { ended, printRecorded, recordedLines } from '../recorded-requests.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -36,8 +36,8 @@ export async function execute(context: Context, args: readonly string[], options
   };
   const changed = await changeRuns(context, executionIds, options, change);
   if (!changed.one) {
-    const after = keptLines(context, changed.project, undefined, 'the signals are kept');
-    return concludeChange(context, options, change, changed, after);
+    const after = recordedLines(context, changed.project, undefined, 'the signals are kept');
+    return reportChange(context, options, change, changed, after);
   }
   const { project, target } = changed;
   const isAwaited = waits.some((wait) => wait.key === (key ?? ''));
@@ -49,7 +49,7 @@ export async function execute(context: Context, args: readonly string[], options
     const other = waits.find((wait) => wait.key !== '');
     const early = other === undefined ? 'nobody waits for it yet' : `it is waited for with --key ${other.key}`;
     const words = isAwaited ? `signal ${signal} is kept` : `signal ${signal} is kept, but ${early}`;
-    tellKept(context, project, target.executionId, words);
+    printRecorded(context, project, target.executionId, words);
   }
   return 0;
 }

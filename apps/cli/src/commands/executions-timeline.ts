@@ -1,5 +1,5 @@
 import { withApi } from '../api.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { runNamed, timelineOf } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';

@@ -1,6 +1,6 @@
 import type { UndoPlan } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { runNamed } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';

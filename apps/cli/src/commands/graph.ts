@@ -1,4 +1,4 @@
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { dotLines, mermaidLines } from '../views/graph-formats.ts';
 import { pictureLines } from '../views/graph-picture.ts';

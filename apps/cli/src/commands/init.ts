@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
-import { writeLines } from '../conclude.ts';
 import { linkClone } from '../init/clone.ts';
 import { templateFiles } from '../init/template.ts';
 import { ownVersion } from '../own-version.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';

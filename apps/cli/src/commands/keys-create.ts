@@ -1,8 +1,8 @@
 import { NebulaError } from '@nebula/core';
 import { withApiAs } from '../api.ts';
 import { textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
-import { rolesOf } from '../people.ts';
+import { writeLines } from '../report-runs.ts';
+import { rolesOf } from '../roles.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 

@@ -1,9 +1,9 @@
 import type { NebulaClient } from '@nebula/client';
 import { found, ofWorkflow, withApi } from '../api.ts';
 import { textOption, versionOf } from '../command-options.ts';
-import { changedPlan, inputsOption, type Plan, startsText } from '../plans.ts';
+import { changedLaunchPlan, inputsOption, type LaunchPlan, startsText } from '../launch-plans.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export async function execute(
   context: Context,
@@ -18,13 +18,13 @@ export async function execute(
     fixed: await inputsOption(context.io, options, 'fixed'),
   };
   return await withApi(context, options, 'change', async ({ api }) => {
-    const body = changedPlan(await planNamed(api, planId), given, options);
+    const body = changedLaunchPlan(await planNamed(api, planId), given, options);
     const call = api.call('putPlan', { params: { planId }, body });
     const plan = await ofWorkflow(api, body.workflowId, call);
-    return tellDone(context, options, plan, `the plan ${planId} starts ${startsText(plan)}`);
+    return printDone(context, options, plan, `the plan ${planId} starts ${startsText(plan)}`);
   });
 }
 
-async function planNamed(api: NebulaClient, planId: string): Promise<Plan | undefined> {
+async function planNamed(api: NebulaClient, planId: string): Promise<LaunchPlan | undefined> {
   return await found(api.call('getPlan', { params: { planId } }));
 }

@@ -1,7 +1,7 @@
 import type { Json } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { writeLines } from '../conclude.ts';
-import { atOnceText, startsText } from '../plans.ts';
+import { atOnceText, startsText } from '../launch-plans.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { jsonDocument, jsonLines } from '../views/json.ts';

@@ -2,8 +2,8 @@ import type { NebulaClient } from '@nebula/client';
 import { CAPABILITY_LISTS, type Capabilities, type CapabilityList, type Ceiling, NebulaError } from '@nebula/core';
 import { allItems, pageOf, withApiAs } from '../api.ts';
 import { textOption } from '../command-options.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 import { printableLine } from '../terminal/width.ts';
 import { ceilingText } from '../views/ceiling.ts';
 
@@ -24,7 +24,7 @@ export function execute(
       const project = await api.call('putProject', { params: { projectId }, body: body as object });
       const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
       const granted = ceiling === undefined ? '' : `; grants at most ${ceilingText(project.ceiling as Ceiling)}`;
-      return tellDone(context, options, project, `the project ${projectId} is there${called}${granted}`);
+      return printDone(context, options, project, `the project ${projectId} is there${called}${granted}`);
     },
     { makesFolder: true },
   );

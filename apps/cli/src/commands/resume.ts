@@ -1,9 +1,9 @@
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
+import { continueRuns, resumeSome, watchedRun } from '../continue-runs.ts';
 import { EXIT } from '../exit-code.ts';
-import { continueRuns, resumeSome, watchedRun } from '../go-on.ts';
 import type { WatchedRun } from '../live/watch.ts';
+import { writeLines } from '../report-runs.ts';
 import { runNamed, runsOf } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';

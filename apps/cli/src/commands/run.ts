@@ -2,14 +2,14 @@ import { type Json, NebulaError } from '@nebula/core';
 import { realRandom, sha256 } from '@nebula/drivers/real';
 import { keyedExecutionId } from '@nebula/engine';
 import { inProject, textOption } from '../command-options.ts';
-import { anyCommandWriter, concludeInterrupted, concludeRun, viewOf, writeLines } from '../conclude.ts';
-import { resumeSome } from '../go-on.ts';
-import { tellGrants } from '../grants.ts';
+import { resumeSome } from '../continue-runs.ts';
+import { printGrants } from '../grants.ts';
 import { applySettings, readJson } from '../input.ts';
 import { labelsIn, runnableHere } from '../jobs-file.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
 import { registerAll } from '../register.ts';
+import { anyCommandWriter, reportInterrupted, reportRun, viewOf, writeLines } from '../report-runs.ts';
 import { findRun, runNamed } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
@@ -20,7 +20,7 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const file = args[0] as string;
-  const found = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+  const found = await context.services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
   const labels = labelsIn(textOption(options, 'labels'));
   const project = labels === undefined ? found : { ...found, config: { ...found.config, labels } };
   const workflow = await loadWorkflow(context, project, file);
@@ -54,7 +54,7 @@ export async function runWorkflow(
       server === undefined ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
     const executionId = await idOf(session, definition.id, options);
     if (typeof executionId !== 'string') return executionId;
-    if (options.json !== true && options.quiet !== true) await tellGrants(context, session, definition);
+    if (options.json !== true && options.quiet !== true) await printGrants(context, session, definition);
     const find = (id: string) => others.find((other) => other.id === id);
     const run = { executionId, definition, find, title: definition.name ?? definition.id };
     return await startWatched(context, project, session, run, options, async () => {
@@ -107,10 +107,10 @@ export async function startWatched(
     return answered === executionId;
   });
   if (answered !== executionId) return { existing: answered };
-  if (ended.interrupted) return await concludeInterrupted(context, project, session, [executionId], json);
-  const [rest] = ended.rests;
+  if (ended.interrupted) return await reportInterrupted(context, project, session, [executionId], json);
+  const [rest] = ended.results;
   if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return await concludeRun({ context, project, session }, rest, view);
+  return await reportRun({ context, project, session }, rest, view);
 }
 
 /** Gives a run that is there already to an engine of its own: the one that found it was opened for another run. */

@@ -1,6 +1,6 @@
 import { withApi } from '../api.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -9,6 +9,6 @@ export function execute(
 ): Promise<number> {
   return withApi(context, options, 'change', async ({ api }) => {
     const result = await api.call('fireSchedule', { params: { scheduleId } });
-    return tellDone(context, options, result, `${result.workflowId} is started: ${result.executionId}`);
+    return printDone(context, options, result, `${result.workflowId} is started: ${result.executionId}`);
   });
 }

@@ -3,8 +3,8 @@ import { NebulaError } from '@nebula/core';
 import { found, withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
 import { readJson } from '../input.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 import { momentText } from '../views/words.ts';
 
 /** Makes a schedule, or changes it: an option that is left out stays as it was. */
@@ -32,7 +32,7 @@ export async function execute(
     const schedule = await api.call('putSchedule', { params, body: { ...kept, ...given, active } });
     const next =
       schedule.nextFireAt === null ? 'it is off' : `next ${momentText(Date.parse(schedule.nextFireAt), io.now())}`;
-    return tellDone(context, options, schedule, `the schedule ${scheduleId} is there; ${next}`);
+    return printDone(context, options, schedule, `the schedule ${scheduleId} is there; ${next}`);
   });
 }
 

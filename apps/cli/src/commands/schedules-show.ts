@@ -1,6 +1,6 @@
 import type { Json } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument, jsonLines } from '../views/json.ts';
 

@@ -1,4 +1,4 @@
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { openSecrets } from '../secrets.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';

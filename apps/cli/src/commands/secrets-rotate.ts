@@ -1,6 +1,6 @@
 import { NebulaError } from '@nebula/core';
 import { checkSecret, type Secrets } from '@nebula/ports';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { openSecrets, readValue, unknownSecret } from '../secrets.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';

@@ -1,5 +1,5 @@
 import { checkSecret } from '@nebula/ports';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import { openSecrets, readValue } from '../secrets.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';

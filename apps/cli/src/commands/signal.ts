@@ -1,9 +1,9 @@
 import { type Json, NebulaError, parseDuration } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { inProject, textOption } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
 import { readJson } from '../input.ts';
-import { keptLines } from '../requests.ts';
+import { recordedLines } from '../recorded-requests.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -31,7 +31,7 @@ export async function execute(context: Context, args: readonly string[], options
     }
     const name = `signal ${printableLine(signal)}${key === undefined ? '' : ` (key ${printableLine(key)})`}`;
     if (executionId !== undefined) {
-      writeLines(io.out, keptLines(context, project, executionId, `${name} goes to ${executionId}`));
+      writeLines(io.out, recordedLines(context, project, executionId, `${name} goes to ${executionId}`));
     } else {
       const { colors } = io.out;
       writeLines(io.out, [

@@ -1,8 +1,8 @@
 import type { NebulaClient } from '@nebula/client';
 import { ofWorkflow } from '../api.ts';
 import { textOption, versionOf } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import { definitionOf } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -21,7 +21,7 @@ export async function execute(
   [name = '']: readonly string[],
   options: CommandOptions,
 ): Promise<number> {
-  const project = await context.services.openProject(placeOf(options));
+  const project = await context.services.openProject(locationOf(options));
   const input = await inputOf(context, options);
   return await withWork(context, project, options, {}, async (session) => {
     const { api } = session;

@@ -1,5 +1,5 @@
-import { writeLines } from '../conclude.ts';
 import { EXIT } from '../exit-code.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { findTests } from '../testing/find.ts';
 import type { FileOutcome, TestOutcome } from '../testing/outcome.ts';

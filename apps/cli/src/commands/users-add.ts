@@ -1,9 +1,9 @@
 import { NebulaError } from '@nebula/core';
 import { allItems, pageOf, withApiAs } from '../api.ts';
 import { passwordOf } from '../passwords.ts';
-import { rolesOf } from '../people.ts';
+import { printDone } from '../print.ts';
+import { rolesOf } from '../roles.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(context: Context, [userId = '']: readonly string[], options: CommandOptions): Promise<number> {
   const roles = rolesOf(options);
@@ -21,7 +21,7 @@ export function execute(context: Context, [userId = '']: readonly string[], opti
       const password = await passwordOf(context, options, `new password of ${userId}`);
       const body = { password, admin: options.admin === true, roles };
       const user = await api.call('putUser', { params: { userId }, body });
-      return tellDone(context, options, user, `${userId} may sign in${user.admin ? ', and do everything' : ''}`);
+      return printDone(context, options, user, `${userId} may sign in${user.admin ? ', and do everything' : ''}`);
     },
     { makesFolder: true },
   );

@@ -1,8 +1,8 @@
 import { NebulaError } from '@nebula/core';
 import { allItems, pageOf, withApiAs } from '../api.ts';
 import { passwordOf } from '../passwords.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(context: Context, [userId = '']: readonly string[], options: CommandOptions): Promise<number> {
   return withApiAs(context, options, 'change', async ({ api }) => {
@@ -12,6 +12,6 @@ export function execute(context: Context, [userId = '']: readonly string[], opti
     }
     const password = await passwordOf(context, options, `new password of ${userId}`);
     const user = await api.call('putUser', { params: { userId }, body: { password } });
-    return tellDone(context, options, user, `${userId} has a new password, and signs in anew`);
+    return printDone(context, options, user, `${userId} has a new password, and signs in anew`);
   });
 }

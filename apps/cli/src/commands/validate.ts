@@ -1,6 +1,6 @@
-import { writeLines } from '../conclude.ts';
 import { EXIT } from '../exit-code.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
@@ -12,7 +12,7 @@ export async function execute(context: Context, args: readonly string[], options
   const checked: CheckedFile[] = [];
   for (const file of args) {
     // Files of different projects have different actions.
-    const project = await services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+    const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
     checked.push(await checkFile(context, project, file));
   }
   const accepts = (one: CheckedFile): boolean =>

@@ -1,7 +1,7 @@
 import { withApiAs } from '../api.ts';
 import { textOption } from '../command-options.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -11,6 +11,6 @@ export function execute(
   const project = textOption(options, 'project') ?? 'default';
   return withApiAs(context, options, 'change', async ({ api }) => {
     await api.call('removeAnnouncedAction', { params: { actionId }, query: { project } });
-    return tellDone(context, options, { actionId, project, removed: true }, `${actionId} is not announced any more`);
+    return printDone(context, options, { actionId, project, removed: true }, `${actionId} is not announced any more`);
   });
 }

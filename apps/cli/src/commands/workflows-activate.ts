@@ -1,7 +1,7 @@
 import { ofWorkflow, withApi } from '../api.ts';
 import { versionOf } from '../command-options.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -13,6 +13,6 @@ export function execute(
     const body = version === undefined ? {} : { version };
     const call = api.call('activateWorkflow', { params: { workflowId }, body });
     const summary = await ofWorkflow(api, workflowId, call);
-    return tellDone(context, options, summary, `${workflowId} v${summary.activeVersion} is active`);
+    return printDone(context, options, summary, `${workflowId} v${summary.activeVersion} is active`);
   });
 }

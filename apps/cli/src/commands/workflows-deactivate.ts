@@ -1,6 +1,6 @@
 import { ofWorkflow, withApi } from '../api.ts';
+import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
-import { tellDone } from '../tell.ts';
 
 export function execute(
   context: Context,
@@ -10,7 +10,7 @@ export function execute(
   return withApi(context, options, 'change', async ({ api }) => {
     const call = api.call('deactivateWorkflow', { params: { workflowId } });
     const summary = await ofWorkflow(api, workflowId, call);
-    return tellDone(
+    return printDone(
       context,
       options,
       summary,

@@ -1,6 +1,6 @@
 import { ofWorkflow, withApi } from '../api.ts';
 import { versionOf } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { fit, printableLine } from '../terminal/width.ts';

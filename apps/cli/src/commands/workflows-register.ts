@@ -1,8 +1,8 @@
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
-import { placeOf, placeText } from '../place.ts';
+import { locationOf, locationText } from '../location.ts';
 import { registerAll } from '../register.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
@@ -11,10 +11,10 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 export async function execute(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const activate = options.activate !== false;
-  const place = await context.services.openProject(placeOf(options));
+  const place = await context.services.openProject(locationOf(options));
   const loaded: LoadedWorkflow[] = [];
   for (const file of files) {
-    const project = await context.services.openProject({ ...(file !== '-' && { file }), ...placeOf(options) });
+    const project = await context.services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
     loaded.push(await loadWorkflow(context, { ...project, dataDir: place.dataDir, server: place.server }, file));
   }
   return await withApi(
@@ -33,7 +33,7 @@ export async function execute(context: Context, files: readonly string[], option
         const state = active ? 'active' : 'not active';
         writeLines(io.out, [`${colors.green('✓')} ${workflowId} ${colors.dim(`v${version}`)} ${news}, ${state}`]);
       }
-      if (options.json === true) io.out.write(jsonDocument({ place: placeText(project), workflows: done }));
+      if (options.json === true) io.out.write(jsonDocument({ place: locationText(project), workflows: done }));
       return 0;
     },
     { makesFolder: true },

@@ -2,7 +2,7 @@ import type { NebulaClient } from '@nebula/client';
 import type { WorkflowDefinition } from '@nebula/core';
 import { allItems, ofWorkflow, pageOf, withApi } from '../api.ts';
 import { textOption, versionOf } from '../command-options.ts';
-import { writeLines } from '../conclude.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { pictureLines } from '../views/graph-picture.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { workflowIdsOf } from '../api.ts';
 import { textOption } from '../command-options.ts';
-import { placeOf } from '../place.ts';
+import { locationOf } from '../location.ts';
 import { definitionOf } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -24,7 +24,7 @@ const MAX_DEPTH = 8;
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, services } = context;
   const [first] = args;
-  const project = await services.openProject({ ...(first !== undefined && { file: first }), ...placeOf(options) });
+  const project = await services.openProject({ ...(first !== undefined && { file: first }), ...locationOf(options) });
   const actions = await services.actions(project);
   const workflows = distinct(
     args.length > 0

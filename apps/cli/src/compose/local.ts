@@ -1,23 +1,23 @@
 /** The operations of the contract on a data folder, by handlers of this process. */
 import { NebulaClient } from '@nebula/client';
 import { createCatalog, NebulaError } from '@nebula/core';
-import type { Desk, Engine, EngineOptions } from '@nebula/engine';
+import type { Engine, EngineOptions, ExecutionService } from '@nebula/engine';
 import type { Secrets } from '@nebula/ports';
 import type { DirectTransport, Parts } from '@nebula/server/local';
 import type { ApiSession, Project } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { engineOptions } from './engine-options.ts';
-import { driverContext, type Keeping, type OpenContext, openDoing, openKeeping, openSecrets } from './keeping.ts';
+import { driverContext, type OpenContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
 
 /**
  * Looks, and leaves requests. With `isAlone` no engine works on the folder meanwhile, and one that is not there is made;
  * else rejects with `DATA_DIR_MISSING`.
  */
-export async function openLocalDesk(project: Project, env: Io['env'], isAlone = false): Promise<ApiSession> {
-  const { createDesk } = await import('@nebula/engine');
+export async function openLocalService(project: Project, env: Io['env'], isAlone = false): Promise<ApiSession> {
+  const { createExecutionService } = await import('@nebula/engine');
   const options = await engineOptions(project);
   return await openLocal(project, env, isAlone, options, async (context, opened, known) => ({
-    desk: createDesk({ ...context, ...opened }, known),
+    executions: createExecutionService({ ...context, ...opened }, known),
     stop: async () => undefined,
     close: async () => undefined,
   }));
@@ -31,24 +31,24 @@ export async function openLocalEngine(project: Project, env: Io['env']): Promise
   // A server hands jobs of workflow-graph to workers; a command that somebody waits for runs them itself.
   const own = { ...options, actions: [...options.actions, workflowGraphJob] };
   return await openLocal(project, env, true, own, async (context, opened, known) => {
-    const doing = await openDoing(project, context, env);
+    const runtime = await openRuntime(project, context, env);
     const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
       const { launchPlans } = await import('@nebula/server/launch-plan');
       return await launchPlans({ store: opened.store, records: await opened.records() })(...start);
     };
-    const engine = createEngine({ ...context, ...opened, ...doing }, { ...known, launchPlan });
-    return { desk: engine, engine, stop: (grace) => engine.close(grace), close: () => doing.queue.close() };
+    const engine = createEngine({ ...context, ...opened, ...runtime }, { ...known, launchPlan });
+    return { executions: engine, engine, stop: (grace) => engine.close(grace), close: () => runtime.queue.close() };
   });
 }
 
 interface Doing {
-  readonly desk: Desk;
+  readonly executions: ExecutionService;
   readonly engine?: Engine;
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   close(): Promise<void>;
 }
 
-type Compose = (context: OpenContext, opened: Keeping, options: EngineOptions) => Promise<Doing>;
+type Compose = (context: OpenContext, opened: Storage, options: EngineOptions) => Promise<Doing>;
 
 async function openLocal(
   project: Project,
@@ -58,11 +58,11 @@ async function openLocal(
   compose: Compose,
 ): Promise<ApiSession> {
   const context = await driverContext(project);
-  const opened = await openKeeping(project, context, forEngine);
+  const opened = await openStorage(project, context, forEngine);
   try {
     const [announced, projects] = [await opened.announced(), await opened.projects()];
     const options = { ...given, announced, projects };
-    const doing = await compose(context, opened, options);
+    const runtime = await compose(context, opened, options);
     const { actions, retryPolicies, capabilities, labels } = options;
     const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
     catalog.announce(announced);
@@ -70,18 +70,18 @@ async function openLocal(
     const { store, blobs, logs } = opened;
     const secrets = lazySecrets(() => openSecrets(project, context, env));
     const records = await opened.recordsOrNone();
-    const { desk } = doing;
-    const parts = { desk, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
-    return await sessionOn(parts, doing, opened.close);
+    const { executions } = runtime;
+    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
+    return await sessionOn(parts, runtime, opened.close);
   } catch (error) {
     await opened.close();
     throw error;
   }
 }
 
-async function sessionOn(parts: Parts, doing: Doing, closeStore: () => Promise<void>): Promise<ApiSession> {
+async function sessionOn(parts: Parts, runtime: Doing, closeStore: () => Promise<void>): Promise<ApiSession> {
   const { localApi } = await import('@nebula/server/local');
-  const { engine } = doing;
+  const { engine } = runtime;
   const local = localApi(parts, engine, () => undefined);
   let isClosed = false;
   const sessionAs = (transport: DirectTransport): ApiSession => ({
@@ -98,13 +98,13 @@ async function sessionOn(parts: Parts, doing: Doing, closeStore: () => Promise<v
       });
       return () => stop?.();
     },
-    stop: (grace) => doing.stop(grace),
+    stop: (grace) => runtime.stop(grace),
     async close() {
       if (isClosed) return;
       isClosed = true;
       local.close();
-      await doing.stop();
-      await doing.close();
+      await runtime.stop();
+      await runtime.close();
       await closeStore();
     },
   });

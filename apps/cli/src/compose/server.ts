@@ -20,7 +20,7 @@ import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions, engineOptions, sizeOf } from './engine-options.ts';
-import { driverContext, type Keeping, openDoing, openKeeping, openSecrets } from './keeping.ts';
+import { driverContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 7777;
@@ -116,7 +116,7 @@ interface OfServer {
 
 async function openParts(project: Project, env: Io['env'], ofServer: OfServer): Promise<OpenedParts> {
   const context = await driverContext(project);
-  const opened = await openKeeping(project, context, true);
+  const opened = await openStorage(project, context, true);
   try {
     return await partsOn(project, opened, env, ofServer);
   } catch (error) {
@@ -127,19 +127,19 @@ async function openParts(project: Project, env: Io['env'], ofServer: OfServer): 
 
 async function partsOn(
   project: Project,
-  opened: Keeping,
+  opened: Storage,
   env: Io['env'],
   { publicUrl, preset, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
   const { retryPolicies, capabilities, labels } = project.config;
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
-  const doing = await openDoing(project, context, env);
+  const runtime = await openRuntime(project, context, env);
   const secrets = await openSecrets(project, context, env);
   const records = await opened.records();
   const projects = await opened.projects(preset);
   const engine = createEngine(
-    { ...context, store, blobs, logs, ...doing },
+    { ...context, store, blobs, logs, ...runtime },
     {
       ...defaults,
       ...(await engineOptions(project)),
@@ -153,11 +153,24 @@ async function partsOn(
   const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
   return {
-    parts: { desk: engine, engine, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects },
+    parts: {
+      executions: engine,
+      engine,
+      store,
+      records,
+      secrets,
+      blobs,
+      logs,
+      clock,
+      random,
+      digest,
+      catalog,
+      projects,
+    },
     stopEngine,
     async close() {
       await stopEngine();
-      await doing.queue.close();
+      await runtime.queue.close();
       await opened.close();
     },
   };

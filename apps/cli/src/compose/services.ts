@@ -6,7 +6,7 @@ import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { ApiSession, Project, Purpose, Services } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions } from './engine-options.ts';
-import { announcedIn, driverContext, openSecrets } from './keeping.ts';
+import { announcedIn, driverContext, openSecrets } from './storage.ts';
 
 export function composeServices(io: Io): Services {
   return {
@@ -49,11 +49,11 @@ async function serverAt(place: { readonly url: string; readonly token: string | 
 
 async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: boolean): Promise<ApiSession> {
   if (project.server !== undefined) return await serverAt(project.server);
-  const { openLocalDesk, openLocalEngine } = await import('./local.ts');
-  if (purpose === 'look') return await openLocalDesk(project, io.env);
-  if (!makesFolder) await (await openLocalDesk(project, io.env)).close();
+  const { openLocalService, openLocalEngine } = await import('./local.ts');
+  if (purpose === 'look') return await openLocalService(project, io.env);
+  if (!makesFolder) await (await openLocalService(project, io.env)).close();
   try {
-    return purpose === 'work' ? await openLocalEngine(project, io.env) : await openLocalDesk(project, io.env, true);
+    return purpose === 'work' ? await openLocalEngine(project, io.env) : await openLocalService(project, io.env, true);
   } catch (error) {
     const found = holdingServer(project.dataDir, error);
     const token = tokenFor(io, project);
@@ -61,7 +61,7 @@ async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: 
     const isForServer = found !== undefined && (purpose === 'work' || token !== undefined);
     if (isForServer) return await serverAt({ url: found.url, token });
     if (purpose === 'work' || !(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
-    return await openLocalDesk(project, io.env);
+    return await openLocalService(project, io.env);
   }
 }
 

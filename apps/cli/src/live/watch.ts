@@ -1,7 +1,6 @@
 /** Watches runs until they have come to rest or somebody interrupts. */
 import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
-import { type Rest, restOf } from '../rest.ts';
 import { timelineOf } from '../runs.ts';
 import type { ApiSession, Context } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
@@ -11,6 +10,7 @@ import { type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
 import { printableLine } from '../terminal/width.ts';
 import type { FindWorkflow } from '../views/workflow-graph.ts';
+import { type WaitResult, waitForRun } from '../wait-for-run.ts';
 import type { Followed } from './followed.ts';
 import type { LiveView } from './live-view.ts';
 import type { ShownRun } from './shown-run.ts';
@@ -34,7 +34,9 @@ export interface WatchedRun {
   readonly document?: RunDocument | undefined;
 }
 
-export type Ended = { readonly interrupted: true } | { readonly interrupted: false; readonly rests: readonly Rest[] };
+export type Ended =
+  | { readonly interrupted: true }
+  | { readonly interrupted: false; readonly results: readonly WaitResult[] };
 
 /** How long an attempt may take to end by itself after Ctrl-C. */
 const HAND_BACK_MS = 3_000;
@@ -67,14 +69,14 @@ export async function watch(
   const followed: Followed[] = [];
   try {
     const known = await knownEvents(session, runs);
-    if ((await begin()) === false) return { interrupted: false, rests: [] };
+    if ((await begin()) === false) return { interrupted: false, results: [] };
     for (const [run, events] of known) {
       const { Followed } = await import('./followed.ts');
       followed.push(new Followed(session.api, run, view, { hasLogs: isFew, known: events }));
     }
     const all = Promise.all(
       watched.map(async ({ executionId }) => {
-        const rest = await restOf(session, executionId, stop.signal);
+        const rest = await waitForRun(session, executionId, stop.signal);
         runs.get(executionId)?.show(rest.document);
         return rest;
       }),
@@ -90,9 +92,9 @@ export async function watch(
       await session.stop({ graceMs: HAND_BACK_MS });
       return { interrupted: true };
     }
-    await Promise.all(followed.map((one, index) => one.caughtUp((first[index] as Rest).document)));
+    await Promise.all(followed.map((one, index) => one.caughtUp((first[index] as WaitResult).document)));
     for (const { document } of first) runs.get(document.executionId)?.show(document);
-    return { interrupted: false, rests: first };
+    return { interrupted: false, results: first };
   } finally {
     stop.abort();
     stopTrouble();

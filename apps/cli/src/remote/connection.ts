@@ -9,9 +9,9 @@ import {
   type Transport,
 } from '@nebula/client';
 import { type Json, NebulaError } from '@nebula/core';
-import type { ApiSession, ServerPlace } from '../services.ts';
+import type { ApiSession, ServerLocation } from '../services.ts';
 
-type Place = Pick<ServerPlace, 'url' | 'token'>;
+type Place = Pick<ServerLocation, 'url' | 'token'>;
 
 export function connect({ url, token }: Place): NebulaClient {
   return new NebulaClient(withKnownErrors(new HttpTransport({ url, ...(token !== undefined && { token }) })));

@@ -1,5 +1,5 @@
 /** Commands that look at runs. */
-import { type CommandSpec, FULL, JSON_OUTPUT, PLACE, PROJECT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
+import { type CommandSpec, FULL, JSON_OUTPUT, LOCATION, PROJECT, STATUS_FILTER, WORKFLOW_FILTER } from './spec.ts';
 
 export const LOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -13,7 +13,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       PROJECT,
       { flags: '-n, --limit <count>', text: 'how many (default: 20)' },
       { flags: '--cursor <cursor>', text: 'go on after an earlier page' },
-      ...PLACE,
+      ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [
@@ -27,7 +27,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '',
     summary: 'count runs by status',
     group: 'Look at runs',
-    options: [STATUS_FILTER, WORKFLOW_FILTER, PROJECT, ...PLACE, JSON_OUTPUT],
+    options: [STATUS_FILTER, WORKFLOW_FILTER, PROJECT, ...LOCATION, JSON_OUTPUT],
     examples: [['executions count --workflow order', 'of one workflow']],
     load: () => import('../commands/executions-count.ts'),
   },
@@ -37,10 +37,10 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     summary: 'show a run: its nodes, output and error',
     group: 'Look at runs',
     options: [
-      { flags: '--all', text: 'every node, however many, and those of rounds that have ended' },
+      { flags: '--all', text: 'every node, however many, and those of iterations that have ended' },
       FULL,
       { ...PROJECT, text: 'the newest run in this project of the server' },
-      ...PLACE,
+      ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [
@@ -57,7 +57,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: '--events', text: 'the events, one per line' },
       { flags: '--all', text: 'every node, however many' },
-      ...PLACE,
+      ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [
@@ -71,7 +71,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution> [node]',
     summary: 'say why a run or a node is where it is',
     group: 'Look at runs',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [...LOCATION, JSON_OUTPUT],
     examples: [
       ['executions explain exe_01k9…', 'the run'],
       ['executions explain exe_01k9… charge', 'one node: why it waits, was skipped, failed'],
@@ -83,7 +83,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution> <key>',
     summary: 'list who holds a concurrency key, and who waits for it',
     group: 'Look at runs',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [...LOCATION, JSON_OUTPUT],
     examples: [['executions holders exe_01k9… bank', 'in the order in which the key is granted']],
     load: () => import('../commands/executions-holders.ts'),
   },
@@ -101,7 +101,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
         choices: ['debug', 'info', 'warn', 'error'],
       },
       { flags: '-n, --limit <count>', text: 'how many lines at most' },
-      ...PLACE,
+      ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [
@@ -116,7 +116,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution> <sha256>',
     summary: 'print a large value that is stored beside the journal',
     group: 'Look at runs',
-    options: [...PLACE],
+    options: [...LOCATION],
     examples: [['executions value exe_01k9… 9f86d081…', 'all 64 digits of its name']],
     load: () => import('../commands/executions-value.ts'),
   },
@@ -129,7 +129,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       WORKFLOW_FILTER,
       PROJECT,
       { flags: '--after <id>', text: 'events after this one; all: from the beginning (default: now)' },
-      ...PLACE,
+      ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [['events --workflow order --json', 'one document per line, for programs']],
@@ -140,7 +140,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution>',
     summary: 'print the journal, one entry per line',
     group: 'Look at runs',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [...LOCATION, JSON_OUTPUT],
     examples: [
       ['executions journal exe_01k9…', 'for reading'],
       ['executions journal exe_01k9… --json', 'as it is'],
@@ -152,7 +152,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
     takes: '<execution>',
     summary: 'show what would be undone if the run failed now',
     group: 'Look at runs',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [...LOCATION, JSON_OUTPUT],
     examples: [['executions undo-plan exe_01k9…', 'compensations, in the order in which they would run']],
     load: () => import('../commands/executions-undo-plan.ts'),
   },

@@ -38,7 +38,7 @@ export const SERVER: readonly OptionSpec[] = [
   { flags: '--token <token>', text: 'who you are there (or $NEBULA_TOKEN, or that of the context)' },
   { flags: '--context <name>', text: 'the server that `nebula context add` has given this name' },
 ];
-export const PLACE: readonly OptionSpec[] = [DATA_DIR, ...SERVER];
+export const LOCATION: readonly OptionSpec[] = [DATA_DIR, ...SERVER];
 export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'say nothing while it runs' };
 
 /** For what is shown to people; documents are always whole. */

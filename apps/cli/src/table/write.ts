@@ -1,5 +1,5 @@
 /** Commands for those who write workflows. */
-import { type CommandSpec, JSON_OUTPUT, PLACE } from './spec.ts';
+import { type CommandSpec, JSON_OUTPUT, LOCATION } from './spec.ts';
 
 export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -22,7 +22,7 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '<files...>',
     summary: 'report every problem of workflow files',
     group: 'Write',
-    options: [{ flags: '--strict', text: 'take warnings for errors' }, ...PLACE, JSON_OUTPUT],
+    options: [{ flags: '--strict', text: 'take warnings for errors' }, ...LOCATION, JSON_OUTPUT],
     examples: [
       ['validate order.yaml', 'check one file'],
       ['validate workflows/*.yaml --strict', 'refuse what cannot be meant, too'],
@@ -73,7 +73,11 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[files...]',
     summary: 'write TypeScript types for actions and workflows',
     group: 'Write',
-    options: [{ flags: '-o, --out <file>', text: 'write them to this file, if they are new' }, ...PLACE, JSON_OUTPUT],
+    options: [
+      { flags: '-o, --out <file>', text: 'write them to this file, if they are new' },
+      ...LOCATION,
+      JSON_OUTPUT,
+    ],
     examples: [
       ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project and its data folder'],
       ['types order.yaml', 'of one workflow, on stdout'],
@@ -104,7 +108,7 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '[name]',
     summary: 'list the actions, or tell all about one',
     group: 'Write',
-    options: [...PLACE, JSON_OUTPUT],
+    options: [...LOCATION, JSON_OUTPUT],
     examples: [
       ['actions', 'what workflows here can use'],
       ['actions http.request', 'its input, output, effect and capabilities'],

@@ -8,7 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { COVERAGE_DIR, type Coverage, type CoverageData } from '@nebula/testing';
 import type { FileOutcome, TestOutcome } from './outcome.ts';
 
-const LEND = fileURLToPath(new URL('./lend.ts', import.meta.url));
+const RESOLVE_PACKAGES = fileURLToPath(new URL('./resolve-packages.ts', import.meta.url));
 
 interface TestEvent {
   readonly name: string;
@@ -39,7 +39,7 @@ export async function runCode(cwd: string, files: readonly string[], coverage: C
 async function collect(cwd: string, files: readonly string[]): Promise<FileOutcome[]> {
   const places = files.map((file) => path.resolve(cwd, file));
   const found = new Map<string, TestOutcome[]>(places.map((place) => [place, []]));
-  const stream = run({ files: places, concurrency: true, execArgv: ['--import', LEND] });
+  const stream = run({ files: places, concurrency: true, execArgv: ['--import', RESOLVE_PACKAGES] });
   const complaints = new Map<string, string>();
   const heard = (event: TestEvent, passed: boolean): void => {
     const file = event.file ?? event.name;

@@ -19,7 +19,7 @@ export async function runYaml(context: Context, file: string, coverage: Coverage
   const project = await services.openProject({ file });
   const { retryPolicies, capabilities, expressionLimits } = project.config;
   // A workflow in TypeScript is a module of the project.
-  await import('./lend.ts');
+  await import('./resolve-packages.ts');
   try {
     const results = await runTestFile(read.file, {
       dir: path.dirname(path.resolve(io.cwd, file)),

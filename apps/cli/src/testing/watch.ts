@@ -5,8 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
-import { writeLines } from '../conclude.ts';
 import { EXIT } from '../exit-code.ts';
+import { writeLines } from '../report-runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { CTRL_C, listenForKeys } from '../terminal/keys.ts';
@@ -50,7 +50,7 @@ export async function watchTests(context: Context, files: readonly string[], opt
 
 /** Where the tests lie, and the project, whose actions may lie elsewhere. */
 async function foldersOf({ io, services }: Context, files: readonly string[]): Promise<string[]> {
-  // A configuration that cannot be loaded now is told by every round, until it can.
+  // A configuration that cannot be loaded now is told by every iteration, until it can.
   const project = await services.openProject({}).catch(() => undefined);
   const folders = [io.cwd, ...files.map((file) => path.dirname(path.resolve(io.cwd, file)))];
   return [...new Set(project?.configFile === undefined ? folders : [project.dir, ...folders])];

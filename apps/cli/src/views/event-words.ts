@@ -13,7 +13,7 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
     case 'ItemsAdded':
       return `${plural(details.items, 'item')} added`;
     case 'RoundDelayed':
-      return `next round at ${momentText(details.until, at)}`;
+      return `next iteration at ${momentText(details.until, at)}`;
     case 'ChildRequested': {
       const { workflowId, plan, executionId } = details;
       const what = plan === undefined ? `workflow ${printableLine(workflowId ?? '')}` : `plan ${printableLine(plan)}`;

@@ -1,5 +1,5 @@
 /** The journal, one entry per line: what happened, in the order in which it became true. */
-import { type Awaited, isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import { type AwaitedEvent, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { JournalFrame } from '../runs.ts';
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
@@ -60,7 +60,7 @@ const HELD: ReadonlySet<string> = new Set(['input', 'output', 'items', 'payload'
 function valueText(name: string, value: Json): string {
   if (MOMENTS.has(name) && typeof value === 'number') return clockText(value);
   if (name === 'waits' && Array.isArray(value))
-    return printableLine(waitingText({ events: value as unknown as Awaited[], deadline: null }));
+    return printableLine(waitingText({ events: value as unknown as AwaitedEvent[], deadline: null }));
   if (name === 'error' && isJsonObject(value)) {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }

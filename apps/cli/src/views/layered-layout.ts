@@ -124,7 +124,7 @@ function placeLayers(layers: readonly Item[][]): void {
     for (const layer of isDown ? layers : [...layers].reverse()) {
       place(
         layer,
-        layer.map((item) => wish(item, sweep >= PLACE_SWEEPS - 2 ? 'both' : isDown ? 'above' : 'below')),
+        layer.map((item) => target(item, sweep >= PLACE_SWEEPS - 2 ? 'both' : isDown ? 'above' : 'below')),
       );
     }
   }
@@ -161,12 +161,12 @@ function align(layer: readonly Item[], at: number, target: Item): void {
   if (isFree) item.x = wanted;
 }
 
-interface Wish {
+interface Target {
   readonly centre: number;
   readonly weight: number;
 }
 
-function wish(item: Item, look: 'above' | 'below' | 'both'): Wish {
+function target(item: Item, look: 'above' | 'below' | 'both'): Target {
   const neighbours = [
     ...(look === 'below' ? [] : item.above.map((link) => link.from)),
     ...(look === 'above' ? [] : item.below.map((link) => link.to)),
@@ -182,7 +182,7 @@ function wish(item: Item, look: 'above' | 'below' | 'both'): Wish {
 }
 
 /** The positions nearest to the wishes that keep order and gaps: isotonic regression by pooling neighbours. */
-function place(layer: readonly Item[], wishes: readonly Wish[]): void {
+function place(layer: readonly Item[], targets: readonly Target[]): void {
   const offsets: number[] = [];
   let offset = 0;
   for (const item of layer) {
@@ -191,7 +191,7 @@ function place(layer: readonly Item[], wishes: readonly Wish[]): void {
   }
   const pools: { sum: number; weight: number; size: number }[] = [];
   layer.forEach((item, at) => {
-    const { centre, weight } = wishes[at] as Wish;
+    const { centre, weight } = targets[at] as Target;
     const target = centre - Math.floor(item.width / 2) - (offsets[at] as number);
     pools.push({ sum: target * weight, weight, size: 1 });
     while (pools.length > 1) {

@@ -1,10 +1,10 @@
-/** What there is to say about a node behind its name: progress, attempts, rounds, waits, errors. */
+/** What there is to say about a node behind its name: progress, attempts, iterations, waits, errors. */
 import type { BareNode, WaitDocument } from '@nebula/core';
 import type { Hint } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { gateText } from './gate-words.ts';
-import { roundsText } from './scope-rows.ts';
+import { iterationsText } from './scope-rows.ts';
 import { waitingText } from './wait-words.ts';
 import { tickText } from './words.ts';
 
@@ -23,7 +23,7 @@ export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions)
     case 'running':
       return joined(
         attempt,
-        roundsNote(node, colors, now),
+        iterationsNote(node, colors, now),
         childText(node, colors),
         progressText(hint, colors),
         hint.log === undefined ? '' : colors.dim(printableLine(hint.log)),
@@ -32,13 +32,13 @@ export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions)
       if (node.waitsFor?.kind === 'event') return colors.yellow(`waits ${waitingText(node.waitsFor, now)}`);
       return joined(colors.yellow(waitNote(node.waitsFor, now)), attempt, colors.dim(error));
     case 'failed':
-      return joined(attempt, roundsNote(node, colors, now), childText(node, colors), colors.red(error));
+      return joined(attempt, iterationsNote(node, colors, now), childText(node, colors), colors.red(error));
     case 'unknown':
       return joined(colors.magenta('outcome unknown'), colors.dim(error));
     case 'completed':
       return joined(
         node.attempts > 1 ? colors.dim(`${node.attempts} attempts`) : '',
-        roundsNote(node, colors, now),
+        iterationsNote(node, colors, now),
         childText(node, colors),
       );
     case 'skipped':
@@ -62,13 +62,13 @@ function joined(...parts: readonly string[]): string {
 }
 
 /** How far a loop is. */
-function roundsNote({ rounds, status }: BareNode, colors: Colors, now: number): string {
-  if (rounds === undefined) return '';
-  const { total, succeeded, failed, nextAt } = rounds;
-  const words = roundsText(rounds, colors);
+function iterationsNote({ rounds: iterations, status }: BareNode, colors: Colors, now: number): string {
+  if (iterations === undefined) return '';
+  const { total, succeeded, failed, nextAt } = iterations;
+  const words = iterationsText(iterations, colors);
   if (status !== 'running') return colors.dim(words);
   const bar = total === null || total === 0 ? '' : barText((succeeded + failed) / total, colors);
-  const pause = nextAt === undefined ? '' : colors.yellow(`next round in ${tickText(Date.parse(nextAt) - now)}`);
+  const pause = nextAt === undefined ? '' : colors.yellow(`next iteration in ${tickText(Date.parse(nextAt) - now)}`);
   return joined(bar, words, pause);
 }
 

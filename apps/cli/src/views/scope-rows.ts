@@ -1,5 +1,5 @@
 /** What is inside of composite nodes, as rows of the tree: bodies that run once as a whole, of loops only what matters. */
-import type { RoundsDocument } from '@nebula/core';
+import type { IterationsDocument } from '@nebula/core';
 import type { ShownNode, ShownRun, ShownScope } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { plural } from './words.ts';
@@ -11,19 +11,19 @@ export interface Row {
   readonly node: ShownNode | null;
 }
 
-/** Rounds of one loop that are shown: those that run, and the newest that failed. */
-const OPEN_ROUNDS = 4;
-const FAILED_ROUNDS = 3;
+/** Iterations of one loop that are shown: those that run, and the newest that failed. */
+const OPEN_ITERATIONS = 4;
+const FAILED_ITERATIONS = 3;
 const GUIDE = '  ┊ ';
 
 export function bodyRows({ scopes, state }: ShownNode, prefix: string): Row[] {
   const under = continued(prefix) + GUIDE;
-  const once = scopes.filter((scope) => !isRound(scope));
-  return [...once.flatMap((scope) => scopeRows(scope, under)), ...roundRows(scopes, state.rounds, under)];
+  const once = scopes.filter((scope) => !isIteration(scope));
+  return [...once.flatMap((scope) => scopeRows(scope, under)), ...iterationRows(scopes, state.rounds, under)];
 }
 
-function isRound({ state: { round, undoes } }: ShownScope): boolean {
-  return round !== null && undoes === undefined;
+function isIteration({ state: { round: iteration, undoes } }: ShownScope): boolean {
+  return iteration !== null && undoes === undefined;
 }
 
 /** The lines of a tree in front of what stands under a node. */
@@ -64,28 +64,34 @@ function withBody(one: Row): Row[] {
   return one.node === null ? [one] : [one, ...bodyRows(one.node, one.prefix)];
 }
 
-function roundRows(scopes: readonly ShownScope[], rounds: RoundsDocument | undefined, prefix: string): Row[] {
-  if (rounds === undefined) return [];
-  const all = scopes.filter(isRound);
+function iterationRows(
+  scopes: readonly ShownScope[],
+  iterations: IterationsDocument | undefined,
+  prefix: string,
+): Row[] {
+  if (iterations === undefined) return [];
+  const all = scopes.filter(isIteration);
   const open = all.filter(({ state }) => state.status !== 'failed');
   const failed = all.filter(({ state }) => state.status === 'failed');
-  const shown = [...open.slice(0, OPEN_ROUNDS), ...failed.slice(-FAILED_ROUNDS)];
-  const rows = shown.flatMap((scope) => oneRound(scope, prefix));
+  const shown = [...open.slice(0, OPEN_ITERATIONS), ...failed.slice(-FAILED_ITERATIONS)];
+  const rows = shown.flatMap((scope) => oneIteration(scope, prefix));
   const more = [
-    rounds.open > OPEN_ROUNDS ? `${plural(rounds.open - OPEN_ROUNDS, 'more round')} open` : '',
-    rounds.failed > FAILED_ROUNDS ? `${plural(rounds.failed - FAILED_ROUNDS, 'more round')} failed` : '',
+    iterations.open > OPEN_ITERATIONS ? `${plural(iterations.open - OPEN_ITERATIONS, 'more iteration')} open` : '',
+    iterations.failed > FAILED_ITERATIONS
+      ? `${plural(iterations.failed - FAILED_ITERATIONS, 'more iteration')} failed`
+      : '',
   ].filter((part) => part !== '');
   return more.length === 0 ? rows : [...rows, text(prefix, `… ${more.join(', ')}`)];
 }
 
 /** A body of one node needs no heading. */
-function oneRound(scope: ShownScope, prefix: string): Row[] {
+function oneIteration(scope: ShownScope, prefix: string): Row[] {
   const { state, nodes } = scope;
-  const round = String(state.round);
+  const iteration = String(state.round);
   const [only] = nodes;
-  if (nodes.length === 1 && only !== undefined) return withBody(row(only, prefix, `${round}/${only.name}`));
+  if (nodes.length === 1 && only !== undefined) return withBody(row(only, prefix, `${iteration}/${only.name}`));
   const inside = nodes.flatMap((node) => withBody(row(node, `${prefix}  ${node.prefix}`, node.name)));
-  return [text(prefix, round), ...inside];
+  return [text(prefix, iteration), ...inside];
 }
 
 function row(node: ShownNode, prefix: string, name: string): Row {
@@ -96,10 +102,10 @@ function text(prefix: string, words: string): Row {
   return { prefix, name: words, node: null };
 }
 
-/** `12 of 100 rounds, 3 open, 1 failed`. */
-export function roundsText({ total, open, succeeded, failed }: RoundsDocument, colors: Colors): string {
+/** `12 of 100 iterations, 3 open, 1 failed`. */
+export function iterationsText({ total, open, succeeded, failed }: IterationsDocument, colors: Colors): string {
   const ended = succeeded + failed;
-  const done = total === null ? plural(ended, 'round') : `${ended} of ${plural(total, 'round')}`;
+  const done = total === null ? plural(ended, 'iteration') : `${ended} of ${plural(total, 'iteration')}`;
   return [done, open > 0 ? `${open} open` : '', failed > 0 ? colors.red(`${failed} failed`) : '']
     .filter((part) => part !== '')
     .join(', ');

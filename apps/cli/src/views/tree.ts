@@ -110,13 +110,13 @@ function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: stri
   const total = run.nodes.length;
   const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
-  const why = document?.finishedAt === null ? (document.paused?.reason ?? placeText(document.place)) : null;
+  const why = document?.finishedAt === null ? (document.paused?.reason ?? slotText(document.place)) : null;
   const reason = why === null ? '' : ` (${printableLine(why)})`;
   const parts = [colors.bold(printableLine(run.title)), paint(status + reason), elapsedText(run, now), count, id];
   return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
 }
 
-function placeText(place: { readonly key: string; readonly limit: number } | undefined): string | null {
+function slotText(place: { readonly key: string; readonly limit: number } | undefined): string | null {
   return place === undefined ? null : `waits for ${place.limit === 1 ? 'the place' : 'a place'} of ${place.key}`;
 }
 

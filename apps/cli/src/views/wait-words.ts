@@ -1,11 +1,11 @@
 /** What a wait waits for, in words and as commands that end it. */
-import type { Awaited, AwaitedDocument } from '@nebula/core';
+import type { AwaitedDocument, AwaitedEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
 /** As an event has it, or a document. */
 interface Waiting {
-  readonly events: readonly (Awaited | AwaitedDocument)[];
+  readonly events: readonly (AwaitedEvent | AwaitedDocument)[];
   readonly deadline: number | string | null;
 }
 
@@ -19,7 +19,7 @@ function msOf(moment: number | string): number {
   return typeof moment === 'number' ? moment : Date.parse(moment);
 }
 
-function awaitedText(wait: Awaited | AwaitedDocument, now: number | undefined): string {
+function awaitedText(wait: AwaitedEvent | AwaitedDocument, now: number | undefined): string {
   switch (wait.kind) {
     case 'time':
       return `until ${momentText(msOf(wait.at), now)}`;
@@ -38,13 +38,13 @@ function awaitedText(wait: Awaited | AwaitedDocument, now: number | undefined): 
 export function answerCommands(
   command: (verb: string, rest?: string) => string,
   path: string,
-  events: readonly (Awaited | AwaitedDocument)[],
+  events: readonly (AwaitedEvent | AwaitedDocument)[],
 ): [command: string, purpose: string][] {
   return events.flatMap((wait) => answersTo(wait, command, path));
 }
 
 function answersTo(
-  wait: Awaited | AwaitedDocument,
+  wait: AwaitedEvent | AwaitedDocument,
   command: (verb: string, rest?: string) => string,
   path: string,
 ): [command: string, purpose: string][] {

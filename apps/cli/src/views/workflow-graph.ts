@@ -114,11 +114,11 @@ function graphNode(
 
 function bodyOf(
   id: string,
-  { do: rounds, group, workflow }: NodeDefinition,
+  { do: iterations, group, workflow }: NodeDefinition,
   find: FindWorkflow,
   around: readonly string[],
 ): WorkflowGraph | undefined {
-  const body = rounds ?? group;
+  const body = iterations ?? group;
   if (body !== undefined) return graphIn(body, id, id, find, around);
   if (workflow?.id === undefined || workflow.mode === 'child' || around.includes(workflow.id)) return undefined;
   const inner = find(workflow.id, workflow.version);

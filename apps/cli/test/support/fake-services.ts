@@ -8,7 +8,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import type { Explanation, Settled } from '@nebula/engine';
+import type { Explanation, WaitResult } from '@nebula/engine';
 import type { ExecutionRow, Secrets, StoredLogLine } from '@nebula/ports';
 import { runCommandLine } from '../../src/main.ts';
 import type { ApiSession, Project, Services } from '../../src/services.ts';
@@ -21,7 +21,7 @@ export interface Script {
   readonly next?: string | null;
   /** Told to whoever follows a run, after those of `timeline`. */
   readonly events?: readonly TimelineEvent[];
-  readonly settled?: (executionId: string) => Promise<Settled>;
+  readonly settled?: (executionId: string) => Promise<WaitResult>;
   readonly timeline?: readonly TimelineEvent[];
   readonly explanation?: Explanation;
   readonly logs?: readonly StoredLogLine[];
@@ -108,7 +108,7 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
     case 'getResult':
       return { executionId, status: document?.status, ended: document?.finishedAt !== null };
     case 'awaitRest':
-      return restOf((await script.settled?.(executionId)) ?? { parked: false, document: document as RunDocument });
+      return waitForRun((await script.settled?.(executionId)) ?? { parked: false, document: document as RunDocument });
     case 'listExecutions':
       return { items: (script.rows ?? []).map(rowOf), next: script.next ?? null };
     case 'getJournal':
@@ -137,7 +137,7 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
   }
 }
 
-function restOf(settled: Settled) {
+function waitForRun(settled: WaitResult) {
   const { parked, document } = settled;
   const waitingFor = parked ? settled.waitingFor : [];
   return { settled: true, parked, resting: parked, waitingFor, inside: [], execution: document };

@@ -7,7 +7,7 @@ import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryRecords, memory
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import { createDesk, createEngine, type Desk, type Engine } from '@nebula/engine';
+import { createEngine, createExecutionService, type Engine, type ExecutionService } from '@nebula/engine';
 import { ActionError } from '@nebula/sdk';
 import { localApi } from '@nebula/server/local';
 import { projectsOf } from '@nebula/server/projects';
@@ -126,7 +126,8 @@ export class MemoryProject {
   }
 
   async #openApi(purpose: Purpose): Promise<ApiSession> {
-    if (purpose !== 'work') return this.#session(undefined, createDesk(this.#keeping(), { actions: this.#actions }));
+    if (purpose !== 'work')
+      return this.#session(undefined, createExecutionService(this.#keeping(), { actions: this.#actions }));
     const engine = this.#newEngine();
     return this.#session(engine, engine);
   }
@@ -147,9 +148,9 @@ export class MemoryProject {
     return projectsOf({ records: this.#records, store: memoryStore({ data: this.#data }) }, { standard: 'all' });
   }
 
-  #session(engine: Engine | undefined, desk: Desk): ApiSession {
+  #session(engine: Engine | undefined, executions: ExecutionService): ApiSession {
     const [secrets, records, catalog] = [this.#secrets, this.#records, createCatalog(this.#actions)];
-    const parts = { ...this.#keeping(), desk, secrets, records, catalog, projects: this.#projects() };
+    const parts = { ...this.#keeping(), executions, secrets, records, catalog, projects: this.#projects() };
     const local = localApi(parts, engine, () => undefined);
     return {
       api: new NebulaClient(local.transport),

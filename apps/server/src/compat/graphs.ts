@@ -54,7 +54,7 @@ export class Graphs {
 
   /** Every workflow that is posted is one of its own, as it is there. Rejects with `DEFINITION_INVALID`. */
   async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: GraphRecord }> {
-    const { desk, records, digest, random } = this.parts;
+    const { executions, records, digest, random } = this.parts;
     const { definition: read, display } =
       typeof body === 'string' ? await this.fromText(body, project) : fromObject(body);
     const id = `${read['id']}-${digest(random.id('wfg')).slice(0, 12)}`;
@@ -67,7 +67,7 @@ export class Graphs {
       { kind: 'workflow', id, body: JSON.stringify(owner), expected: 0 },
       { kind: KIND, id, body: JSON.stringify(graph) },
     ]);
-    await desk.register(definition);
+    await executions.register(definition);
     return { id, graph };
   }
 
@@ -153,13 +153,13 @@ export class Graphs {
 
   /** Without an execution, the newest one. */
   async run({ workflowId, executionId }: NamedRun): Promise<RunDocument | undefined> {
-    const { store, desk } = this.parts;
+    const { store, executions } = this.parts;
     const { rows } =
       executionId === undefined
         ? await store.list({ workflowId, limit: 1 })
         : { rows: [await store.execution(executionId)] };
     const [row] = rows;
-    return row?.workflowId === workflowId ? await desk.document(row.executionId) : undefined;
+    return row?.workflowId === workflowId ? await executions.document(row.executionId) : undefined;
   }
 }
 

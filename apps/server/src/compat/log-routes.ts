@@ -74,7 +74,7 @@ async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf:
 
 /** Sends the stored log, then new lines, until the job has ended. */
 async function streamLogs(
-  { logs, desk }: Parts,
+  { logs, executions }: Parts,
   { executionId }: RunDocument,
   request: Ask,
   reply: FastifyReply,
@@ -82,7 +82,7 @@ async function streamLogs(
 ): Promise<void> {
   const { wf, job: node } = request.params as { wf: string; job: string };
   const look = async (): Promise<void> => {
-    const run = await desk.document(executionId);
+    const run = await executions.document(executionId);
     const status = run?.nodes[node]?.status;
     if (run !== undefined && run.finishedAt === null && (status === undefined || !FINAL_STATUSES.has(status))) return;
     await logs.flush();

@@ -30,7 +30,7 @@ export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
 
 function workflowRoutes(app: FastifyInstance, own: Compat): void {
   const { parts, launcher, graphs } = own;
-  const { desk, random } = parts;
+  const { executions, random } = parts;
   const told = (request: Ask, operation: OperationId, who: Principal, target: string, project: string) =>
     own.audit({
       operation,
@@ -93,7 +93,8 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
   app.post('/api/workflows/:id/cancel', async (request: Ask, reply) => {
     const { graph, named, who } = await found(own, request, 'cancelExecution', 'operator');
     const run = await graphs.run(named);
-    if (run !== undefined && run.finishedAt === null) await desk.requestCancel(run.executionId, 'cancelled by a user');
+    if (run !== undefined && run.finishedAt === null)
+      await executions.requestCancel(run.executionId, 'cancelled by a user');
     await told(request, 'cancelExecution', who, run?.executionId ?? named.workflowId, graph.project);
     return reply.status(202).send({ workflow_id: named.workflowId, run_id: run?.executionId ?? null });
   });

@@ -10,7 +10,7 @@ import {
   type RetryRule,
   type RunDocument,
 } from '@nebula/core';
-import type { OutsideWork } from '@nebula/engine';
+import type { RemoteTask } from '@nebula/engine';
 import type { StoredLogLine } from '@nebula/ports';
 
 /** A workflow as it was posted. */
@@ -93,7 +93,7 @@ function textsOf(output: Json): Record<string, string> {
 }
 
 export interface Claimed {
-  readonly work: OutsideWork;
+  readonly work: RemoteTask;
   /** Names workflow and run for the worker. */
   readonly workflowId: string;
   readonly workerId: string;

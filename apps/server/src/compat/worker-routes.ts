@@ -1,7 +1,7 @@
 /** Endpoints for workers of workflow-graph. */
 import type { OperationId } from '@nebula/client/contract';
 import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core';
-import { type OutsideWork, staleLease } from '@nebula/engine';
+import { type RemoteTask, staleLease } from '@nebula/engine';
 import type { FastifyInstance } from 'fastify';
 import { projectOfLease, projectOfWorkflow, unknownWorkflow } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
@@ -22,13 +22,13 @@ export function workerRoutes(app: FastifyInstance, own: Compat): void {
 
 function registryRoutes(app: FastifyInstance, own: Compat): void {
   const { registry, parts } = own;
-  const { outside } = parts.engine;
+  const { remote } = parts.engine;
 
   app.get('/api/workers', async (request: Ask) => {
     const who = await allowed(own, request, 'listWorkers', 'anyone', undefined);
     const { items } = await registry.list({ limit: COMPAT_LIMITS.maxPage }, who);
     return items.map(({ workerId, labels, lastSeenAt, registeredAt, status }) => {
-      const current = outside.workOf(workerId)[0]?.node ?? null;
+      const current = remote.workOf(workerId)[0]?.node ?? null;
       return {
         worker_id: workerId,
         labels,
@@ -75,7 +75,7 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
     const has = new Set(labels);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    const [work] = await parts.engine.outside.claim({
+    const [work] = await parts.engine.remote.claim({
       holder: workerId,
       principal: who.name,
       max: 1,
@@ -91,12 +91,12 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
 
 async function claimedDocument(
   { parts, graphs }: Compat,
-  work: OutsideWork,
+  work: RemoteTask,
   workerId: string,
   ttlSeconds: number,
 ): Promise<JsonObject> {
   const { workflowId, version, executionId, node } = work;
-  const { root } = await parts.desk.plan(workflowId, version);
+  const { root } = await parts.executions.plan(workflowId, version);
   const plan = root.nodes[root.indexOf.get(node) ?? -1];
   return claimDocument({
     work,
@@ -111,7 +111,7 @@ async function claimedDocument(
 
 function leaseRoutes(app: FastifyInstance, own: Compat): void {
   const { parts } = own;
-  const { outside } = parts.engine;
+  const { remote } = parts.engine;
   const onLease = (
     path: string,
     like: OperationId,
@@ -125,19 +125,19 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
       return { ok: true };
     });
   };
-  onLease('heartbeat', 'extendLease', (leaseId, _, by) => outside.extend(leaseId, {}, by));
+  onLease('heartbeat', 'extendLease', (leaseId, _, by) => remote.extend(leaseId, {}, by));
   onLease('complete', 'completeLease', (leaseId, body, by) =>
-    outside.end(leaseId, { status: 'completed', output: outputsIn(body) }, by),
+    remote.end(leaseId, { status: 'completed', output: outputsIn(body) }, by),
   );
   // A failure is retried only if its worker says that it may be. Of a job that was to stop, it says that it has.
   onLease('fail', 'failLease', async (leaseId, { error, retryable }, by) => {
     const message = typeof error === 'string' ? error : 'the job failed';
     const code = retryable === true ? JOB_FAILED : JOB_REFUSED;
-    const { cancel } = await outside.extend(leaseId, {}, by);
+    const { cancel } = await remote.extend(leaseId, {}, by);
     const status = cancel === null ? 'failed' : 'unknown';
-    await outside.end(leaseId, { status, error: { code, kind: 'USER', message } }, by);
+    await remote.end(leaseId, { status, error: { code, kind: 'USER', message } }, by);
   });
-  onLease('logs', 'logLease', (leaseId, body, by) => outside.log(leaseId, chunksIn(body), by));
+  onLease('logs', 'logLease', (leaseId, body, by) => remote.log(leaseId, chunksIn(body), by));
 }
 
 function cancelledRoute(app: FastifyInstance, own: Compat): void {
@@ -153,6 +153,6 @@ function cancelledRoute(app: FastifyInstance, own: Compat): void {
     if (run === undefined) return false;
     if (run.status === 'cancelled') return true;
     const status = run.nodes[job]?.status;
-    return status === 'cancelled' || (await parts.engine.outside.stopReason(run.executionId, job)) !== null;
+    return status === 'cancelled' || (await parts.engine.remote.stopReason(run.executionId, job)) !== null;
   });
 }

@@ -13,7 +13,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { UPLOAD_LIMITS } from '../limits.ts';
-import type { FindInside } from './inside.ts';
+import type { FindUsedWorkflow } from './used-workflows.ts';
 
 /** Its text, or what was parsed of it. */
 export type Given = { readonly source: string; readonly filename: string } | { readonly definition: Json };
@@ -21,7 +21,7 @@ export type Given = { readonly source: string; readonly filename: string } | { r
 export interface CheckOptions {
   readonly catalog: Catalog;
   readonly ceiling: Ceiling;
-  readonly workflows: FindInside;
+  readonly workflows: FindUsedWorkflow;
   /** False: files of the project have the limits of the language only. */
   readonly isBounded: boolean;
 }

@@ -14,9 +14,9 @@ import {
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Checked, checkDefinition, type Given, readGiven } from './check.ts';
-import { textInside, workflowsInside } from './inside.ts';
 import { type Job, outlineOf, type Question } from './questions.ts';
 import { checkInThread } from './side-thread.ts';
+import { usedWorkflowsOf, usedWorkflowText } from './used-workflows.ts';
 
 export interface CheckedDefinition {
   readonly definition: WorkflowDefinition | undefined;
@@ -56,7 +56,7 @@ interface Setting {
 async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
   const read = readGiven(given);
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
-  const workflows = await workflowsInside(parts, used, project, CHECK_LIMITS.inProcessChars);
+  const workflows = await usedWorkflowsOf(parts, used, project, CHECK_LIMITS.inProcessChars);
   if (workflows === undefined) return undefined;
   return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows }, read);
 }
@@ -98,7 +98,7 @@ function answerTo(question: Question, { parts, project }: Setting): unknown {
       return reaches?.[question.list]?.(question.input);
     }
     case 'workflow':
-      return textInside(parts, question.id, question.version ?? undefined, project);
+      return usedWorkflowText(parts, question.id, question.version ?? undefined, project);
     default:
       return unreachable(question);
   }

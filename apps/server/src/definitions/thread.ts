@@ -5,8 +5,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';
 import { checkDefinition } from './check.ts';
-import { keyOf } from './inside.ts';
 import { catalogOver, type Done, type Job, type Question } from './questions.ts';
+import { keyOf } from './used-workflows.ts';
 
 const { answers, bell } = workerData as { readonly answers: MessagePort; readonly bell: Int32Array };
 

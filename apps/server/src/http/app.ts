@@ -23,11 +23,11 @@ import type { Parts } from '../parts.ts';
 import { bodyError, readJsonBodies } from './bodies.ts';
 import { type ConnectionLimits, limitBodies, limitConnections, serverTimeouts } from './connections.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
+import type { IdempotentRequests } from './idempotency.ts';
 import { problemOf } from './problem.ts';
-import type { Repeats } from './repeats.ts';
+import { RequestPacer } from './request-pacer.ts';
 import { sendEvents } from './sse.ts';
 import { subjectOf } from './subject.ts';
-import { Turns } from './turns.ts';
 import { type Validator, validatorOf } from './validate.ts';
 
 export interface AppOptions {
@@ -43,7 +43,7 @@ export interface AppOptions {
 }
 
 /** One authenticated call for the audit log, accepted or refused. */
-export interface Deed {
+export interface AuditedCall {
   readonly operation: OperationId;
   readonly who: Principal;
   readonly params: unknown;
@@ -60,9 +60,9 @@ export interface AppParts {
   readonly parts: Parts;
   readonly handlers: Handlers;
   authenticate(request: FastifyRequest): Promise<Principal>;
-  readonly repeats: Repeats;
+  readonly idempotentRequests: IdempotentRequests;
   /** Writes the audit entry before the answer is sent. */
-  audit(deed: Deed): Promise<void>;
+  audit(auditedCall: AuditedCall): Promise<void>;
   /** Reports an unexpected error to the server's log. */
   onFault(error: unknown, request: { readonly method: string; readonly url: string }): void;
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
@@ -93,7 +93,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   limitConnections(app.server, limits, options.trustProxy.length === 0);
   limitBodies(app, limits);
   readJsonBodies(app);
-  const turns = new Turns();
+  const turns = new RequestPacer();
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);
     guardHost(request, options.hosts);
@@ -156,7 +156,7 @@ function addRoute(
         body: contract.body === undefined ? undefined : (request.body ?? {}),
       };
       const isAudited = method !== 'GET' && !contract.isReading;
-      const deed = { operation, who, params: input.params, body: input.body, ip: request.ip };
+      const auditedCall = { operation, who, params: input.params, body: input.body, ip: request.ip };
       let project: string | undefined;
       try {
         check(input);
@@ -179,9 +179,9 @@ function addRoute(
         const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
         const answer =
           typeof key === 'string'
-            ? await own.repeats.once(call as unknown as Call<OperationId>, key, act)
+            ? await own.idempotentRequests.once(call as unknown as Call<OperationId>, key, act)
             : await act();
-        if (isAudited) await own.audit({ ...deed, project, status: answer.status, answer: answer.body });
+        if (isAudited) await own.audit({ ...auditedCall, project, status: answer.status, answer: answer.body });
         own.onRequest?.(operation, answer.status, performance.now() - begun);
         if (contract.stream !== 'events') return await send(request, response, contract, answer);
         const stop = watchRights(
@@ -195,7 +195,7 @@ function addRoute(
         const { status } = problemOf(bodyError(error));
         // Of unauthenticated calls only failed logins are audited; their rate is limited.
         const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
-        if (isAudited && isToTell) await own.audit({ ...deed, project, status });
+        if (isAudited && isToTell) await own.audit({ ...auditedCall, project, status });
         own.onRequest?.(operation, status, performance.now() - begun);
         throw error;
       }

@@ -21,7 +21,7 @@ const unknown = (code: string, what: string, id: string): NebulaError =>
   new NebulaError(code, `There is no ${what} '${id.slice(0, 200)}'.`);
 
 export const unknownWorkflow = (workflowId: string): NebulaError => unknown('UNKNOWN_WORKFLOW', 'workflow', workflowId);
-export const unknownPlan = (planId: string): NebulaError => unknown('UNKNOWN_PLAN', 'launch plan', planId);
+export const unknownLaunchPlan = (planId: string): NebulaError => unknown('UNKNOWN_PLAN', 'launch plan', planId);
 export const unknownExecution = (executionId: string): NebulaError =>
   unknown('UNKNOWN_EXECUTION', 'execution', executionId);
 
@@ -57,7 +57,7 @@ const ofRecord = (kind: string, missing: Kind['missing']): Kind => ({
   missing,
 });
 
-const PLAN = ofRecord('plan', unknownPlan);
+const PLAN = ofRecord('plan', unknownLaunchPlan);
 
 /** Rejects with the error of the kind when the thing does not exist. */
 async function projectOf(kind: Kind, things: Things, id: string): Promise<string> {

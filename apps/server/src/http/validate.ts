@@ -2,7 +2,7 @@
 import { OPERATIONS, type Operation, type OperationId } from '@nebula/client/contract';
 import { momentIn, NebulaError } from '@nebula/core';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { wrongIn } from './wrong.ts';
+import { describeSchemaError } from './schema-error.ts';
 
 type Input = Readonly<Record<'params' | 'query' | 'body', unknown>>;
 
@@ -56,6 +56,6 @@ function said(part: keyof Input, errors: readonly ErrorObject[] | null | undefin
   const error = last?.keyword === 'anyOf' ? last : errors?.[0];
   if (error === undefined) return { place: '', detail: 'is not valid' };
   const isGivenTwice = part !== 'body' && Array.isArray(error.data) && error.instancePath !== '';
-  const wrong = isGivenTwice ? { detail: 'is given more than once' } : wrongIn(error);
+  const wrong = isGivenTwice ? { detail: 'is given more than once' } : describeSchemaError(error);
   return { place: error.instancePath, ...wrong };
 }

@@ -3,7 +3,7 @@ import type { AnswerOf } from '@nebula/client/contract';
 import { isJsonObject, type Json } from '@nebula/core';
 import { executionOfLease } from '@nebula/engine';
 import type { RecordChange } from '@nebula/ports';
-import type { Deed } from '../http/app.ts';
+import type { AuditedCall } from '../http/app.ts';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from '../routes/times.ts';
@@ -24,17 +24,17 @@ const THINGS = ['executionId', 'workflowId', 'keyId', 'workerId'];
 /** How long it is kept. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Promise<void> {
+export function auditLog({ records, clock, random }: Parts): (auditedCall: AuditedCall) => Promise<void> {
   /** What was typed as a name may be a password: only names of users are written down. */
-  const userOf = async ({ body }: Deed): Promise<string | null> => {
+  const userOf = async ({ body }: AuditedCall): Promise<string | null> => {
     const user = memberOf(body, 'user');
     return user !== undefined && (await records.get('user', user)) !== undefined ? user : null;
   };
   const commit = gathered((changes: readonly RecordChange[]) => records.commit(changes));
-  return async (deed) => {
-    const { operation, who, project, status, ip } = deed;
+  return async (auditedCall) => {
+    const { operation, who, project, status, ip } = auditedCall;
     const at = clock.now();
-    const target = operation === 'login' ? await userOf(deed) : targetOf(deed);
+    const target = operation === 'login' ? await userOf(auditedCall) : targetOf(auditedCall);
     const isSignedIn = operation === 'login' && status < 400;
     const body: AuditRecord = {
       at,
@@ -43,7 +43,7 @@ export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Pro
       target,
       project: project ?? null,
       outcome: status,
-      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind, ...ceilingIn(deed) },
+      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind, ...ceilingIn(auditedCall) },
     };
     const id = random.id('aud');
     await commit({ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS });
@@ -51,13 +51,13 @@ export function auditLog({ records, clock, random }: Parts): (deed: Deed) => Pro
 }
 
 /** The audit log keeps ceilings after they have changed. */
-function ceilingIn({ operation, body, status }: Deed): { readonly ceiling?: Json } {
+function ceilingIn({ operation, body, status }: AuditedCall): { readonly ceiling?: Json } {
   const { ceiling } = (operation === 'putProject' && status < 400 ? (body ?? {}) : {}) as { readonly ceiling?: Json };
   return ceiling === undefined ? {} : { ceiling };
 }
 
 /** The thing itself, which may have got its id only now; else what it was made of. */
-function targetOf({ params, body, answer }: Deed): string | null {
+function targetOf({ params, body, answer }: AuditedCall): string | null {
   const { leaseId, ...others } = (params ?? {}) as Record<string, unknown>;
   // The id of a lease is a bearer value: its run is named instead.
   const leased = leaseId === undefined ? [] : [executionOfLease(String(leaseId)) ?? 'a lease'];

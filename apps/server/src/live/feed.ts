@@ -24,7 +24,7 @@ import {
 } from '@nebula/ports';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { LIVE_LIMITS } from '../limits.ts';
-import { Replays } from './replays.ts';
+import { CatchUpPages } from './catch-up.ts';
 
 /** Frames per read of the store. */
 const PAGE = 500;
@@ -88,7 +88,7 @@ export class Feed {
   private readonly listeners = new Set<Listener>();
   private readonly level = new Map<string | undefined, Set<Listener>>();
   private readonly stops: (() => void)[] = [];
-  private readonly replays = new Replays<readonly Decoded[]>();
+  private readonly replays = new CatchUpPages<readonly Decoded[]>();
   private tail: Position = FEED_START;
   private isReading = false;
   private isHinted = false;

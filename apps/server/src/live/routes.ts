@@ -4,7 +4,7 @@ import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
-import { logEvents, wantedRuns } from './wishes.ts';
+import { logEvents, wantedRuns } from './log-subscription.ts';
 
 export function liveRoutes(
   parts: Parts,
@@ -25,13 +25,13 @@ export function liveRoutes(
 
     async followLogs({ params: { executionId }, query: { node, level, after }, who, headers, signal }) {
       const from = positionAfter(after, headers['last-event-id']);
-      const wish = {
+      const subscription = {
         executionId,
         ...(node !== undefined && { node }),
         ...(level !== undefined && { level }),
         ...(from !== undefined && { after: from }),
       };
-      return ok(followers.count(who, logEvents(parts, wish, signal)));
+      return ok(followers.count(who, logEvents(parts, subscription, signal)));
     },
   };
 }

@@ -26,7 +26,7 @@ import { LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
-import { isLogLevel, type LogWish, logEvents, wantedRuns } from './wishes.ts';
+import { isLogLevel, type LogSubscription, logEvents, wantedRuns } from './log-subscription.ts';
 
 /** More than this is not put into the socket before it has been sent. */
 const MAX_UNSENT_BYTES = LIVE_LIMITS.maxUnsentBytes;
@@ -235,7 +235,7 @@ type Wanted =
       readonly workflowId?: string;
       readonly start: { readonly after?: string };
     }
-  | ({ readonly kind: 'logs' } & LogWish);
+  | ({ readonly kind: 'logs' } & LogSubscription);
 
 const TEXT_MEMBERS = {
   run: ['executionId'],
@@ -253,7 +253,7 @@ function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string
     if (typeof value !== 'string') throw wrong(`\`${member}\` is no text.`);
   }
   const texts = rest as Readonly<Record<string, string>>;
-  if (kind === 'logs') return { kind, ...logWishIn(texts, after) };
+  if (kind === 'logs') return { kind, ...logSubscriptionIn(texts, after) };
   if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
     throw wrong('`after` is no event id.');
   }
@@ -261,7 +261,10 @@ function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string
   return kind === 'run' ? { kind, executionId: texts['executionId'] as string, start } : { kind, ...texts, start };
 }
 
-function logWishIn({ executionId, node, level }: Readonly<Record<string, string>>, after: unknown): LogWish {
+function logSubscriptionIn(
+  { executionId, node, level }: Readonly<Record<string, string>>,
+  after: unknown,
+): LogSubscription {
   if (executionId === undefined) throw wrong('`logs` needs an `executionId`: a log is that of a run.');
   if (level !== undefined && !isLogLevel(level)) throw wrong('`level` is debug, info, warn or error.');
   if (after !== undefined && !Number.isSafeInteger(after)) throw wrong('`after` is the position of a line, a number.');

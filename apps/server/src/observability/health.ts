@@ -20,7 +20,7 @@ const WRITE_OVERDUE_MS = 35_000;
 /** The leader looks at the schedules every five seconds. */
 const LOOK_OVERDUE_MS = 60_000;
 
-export interface SchedulerStanding {
+export interface SchedulerHealth {
   readonly role: 'leads' | 'follows' | 'off';
   /** When the leader last looked at all schedules. */
   readonly lookedAt: number | null;
@@ -34,7 +34,7 @@ export interface HealthParts {
   readonly records: Pick<Records, 'commit'>;
   readonly loop: Pick<EventLoop, 'stalledMs'>;
   engine(): EngineHealth;
-  scheduler(): SchedulerStanding;
+  scheduler(): SchedulerHealth;
   isClosing(): boolean;
 }
 
@@ -68,13 +68,13 @@ export class Health {
     }
     const ofEngine = this.engineTrouble(engine());
     if (ofEngine !== null) troubles.engine = ofEngine;
-    const standing = scheduler();
-    const ofScheduler = isClosing() ? null : this.schedulerTrouble(standing);
+    const health = scheduler();
+    const ofScheduler = isClosing() ? null : this.schedulerTrouble(health);
     if (ofScheduler !== null) troubles.scheduler = ofScheduler;
     const isReady = Object.keys(troubles).length === 0;
     return {
       status: isReady ? 200 : 503,
-      body: { status: isReady ? 'ready' : 'not ready', troubles, engine: engine().phase, scheduler: standing.role },
+      body: { status: isReady ? 'ready' : 'not ready', troubles, engine: engine().phase, scheduler: health.role },
     };
   }
 
@@ -85,7 +85,7 @@ export class Health {
     return silentMs > WRITE_OVERDUE_MS ? 'it has not been able to write for too long' : null;
   }
 
-  private schedulerTrouble({ role, lookedAt, trouble }: SchedulerStanding): string | null {
+  private schedulerTrouble({ role, lookedAt, trouble }: SchedulerHealth): string | null {
     if (role === 'off') return 'it is off';
     if (role === 'follows') return null;
     if (trouble !== null) return `its last look failed with ${codeOf(trouble)}`;

@@ -21,7 +21,7 @@ const HELP: Readonly<Record<string, string>> = {
   'workflow.node.duration_ms': 'Milliseconds that attempts took.',
   'workflow.dag.level_executed': 'Levels of graphs that were finished.',
   'workflow.parallel_tasks': 'Attempts that run in this process now.',
-  'workflow.outside_tasks': 'Attempts that workers outside have.',
+  'workflow.remote_tasks': 'Attempts that remote workers have.',
   'engine.frames': 'Frames that were written to journals.',
   'engine.conflicts': 'Frames that the store refused since another engine was quicker.',
   'engine.reloads': 'Runs that were read from the store again.',

@@ -7,7 +7,7 @@ import type { Principal } from '../identity/principal.ts';
 import type { EngineParts } from '../parts.ts';
 import { EventLoop } from './event-loop.ts';
 import { EXPOSITION_TYPE } from './exposition.ts';
-import { Health, type SchedulerStanding } from './health.ts';
+import { Health, type SchedulerHealth } from './health.ts';
 import { createLog, errorFields, type Log, type LogOptions } from './log.ts';
 import { ServerMetrics } from './metrics.ts';
 import { Repeated } from './repeated.ts';
@@ -40,7 +40,7 @@ export interface TracesHost {
 /** Parts of the server that are created after `Observability`. */
 export interface Observed {
   subscribers(): number;
-  scheduler(): SchedulerStanding;
+  scheduler(): SchedulerHealth;
   isClosing(): boolean;
 }
 

@@ -72,7 +72,7 @@ function documentOf(action: Action): AnswerOf<'getAction'> {
     output: (output ?? null) as Json,
     effect: typeof effect === 'function' ? 'depends on the input' : effect,
     capabilities: [...capabilities],
-    runs: action.isOutside ? 'outside' : 'here',
+    runs: action.isRemote ? 'outside' : 'here',
     project: action.project ?? null,
   };
 }

@@ -5,7 +5,7 @@ import { type Handlers, ok } from '../http/handler.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { filterOf } from './execution-filter.ts';
-import { isInVain, refuseInVain } from './vain.ts';
+import { isNoop, rejectNoop } from './noop-requests.ts';
 
 export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
   return {
@@ -17,13 +17,13 @@ export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
       const failed: AnswerOf<'bulkExecutions'>['failed'] = unknown.map(notThere);
       for (const executionId of ids) {
         try {
-          await refuseInVain(parts, executionId, body.operation);
+          await rejectNoop(parts, executionId, body.operation);
           if (await operation(executionId)) done++;
           else failed.push(body.operation === 'delete' ? notEnded(executionId) : notThere(executionId));
         } catch (error) {
           if (!(error instanceof NebulaError)) throw error;
           // A filter finds also such as it is not meant for; those that were named were meant.
-          const isMeant = body.ids !== undefined || !isInVain(error);
+          const isMeant = body.ids !== undefined || !isNoop(error);
           if (isMeant) failed.push({ executionId, code: error.code, message: error.message });
         }
       }
@@ -34,25 +34,33 @@ export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
 
 type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];
 
-function bulkOperation({ desk }: Parts, body: BulkBody, who: Principal): (executionId: string) => Promise<boolean> {
+function bulkOperation(
+  { executions }: Parts,
+  body: BulkBody,
+  who: Principal,
+): (executionId: string) => Promise<boolean> {
   const { operation, reason, compensate, signal } = body;
   switch (operation) {
     case 'cancel':
       return (id) =>
-        desk.requestCancel(id, reason ?? `cancelled by ${who.name}`, compensate === undefined ? {} : { compensate });
+        executions.requestCancel(
+          id,
+          reason ?? `cancelled by ${who.name}`,
+          compensate === undefined ? {} : { compensate },
+        );
     case 'pause':
-      return (id) => desk.requestPause(id, reason);
+      return (id) => executions.requestPause(id, reason);
     case 'resume':
-      return (id) => desk.requestResume(id);
+      return (id) => executions.requestResume(id);
     case 'retry':
-      return (id) => desk.requestRetry(id);
+      return (id) => executions.requestRetry(id);
     case 'delete':
-      return (id) => desk.delete(id);
+      return (id) => executions.delete(id);
     case 'signal': {
       if (signal === undefined) throw bodyLacks('signal', 'Which signal?');
       const { signal: name, key, payload } = signal;
       return (id) =>
-        desk.requestSignal(id, {
+        executions.requestSignal(id, {
           signal: name,
           ...(key !== undefined && { key }),
           payload: (payload ?? null) as Json,

@@ -1,14 +1,14 @@
 /** Outputs that may be used again: what there is, and forgetting it. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { CachePlace, CacheRow } from '@nebula/ports';
+import type { CacheCursor, CacheRow } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
 const OWN = ['listCache', 'forgetCache'] as const satisfies readonly OperationId[];
 
-export function cacheRoutes({ store, desk }: Parts): Pick<Handlers, (typeof OWN)[number]> {
+export function cacheRoutes({ store, executions }: Parts): Pick<Handlers, (typeof OWN)[number]> {
   return {
     async listCache({ query: { action, cursor, limit = 50 } }) {
       const after = cursor === undefined ? {} : { after: placeIn(cursor) };
@@ -25,7 +25,7 @@ export function cacheRoutes({ store, desk }: Parts): Pick<Handlers, (typeof OWN)
         });
       }
       const which = key === undefined ? { prefix: prefixOf(action) } : { key };
-      return ok({ forgotten: await desk.forgetCached(which) });
+      return ok({ forgotten: await executions.forgetCached(which) });
     },
   };
 }
@@ -41,11 +41,11 @@ function entryOf({ key, family, executionId, node, at, expiresAt }: CacheRow): A
   return { key, action, executionId, node, at: isoTime(at), expiresAt: isoTimeOrNull(expiresAt) };
 }
 
-function cursorAt({ family, at, key }: CachePlace): string {
+function cursorAt({ family, at, key }: CacheCursor): string {
   return Buffer.from(JSON.stringify([family, at, key])).toString('base64url');
 }
 
-function placeIn(cursor: string): CachePlace {
+function placeIn(cursor: string): CacheCursor {
   try {
     const [family, at, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     if (typeof family === 'string' && typeof at === 'number' && typeof key === 'string') return { family, at, key };

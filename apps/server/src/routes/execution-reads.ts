@@ -10,10 +10,10 @@ import { isoTime } from './times.ts';
 type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
 
 /** `isWriting`: lines of the log are written by this process, and may wait to be. */
-export function executionReads({ desk, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
+export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
   return {
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const frames = await desk.journal(executionId, after);
+      const frames = await executions.journal(executionId, after);
       const items = frames.slice(0, limit).map(({ seq, at, position, entries }) => ({
         seq,
         at: isoTime(at),
@@ -24,19 +24,19 @@ export function executionReads({ desk, store, blobs, logs }: Parts, isWriting: b
     },
 
     async getTimeline({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const events = await desk.timeline(executionId);
+      const events = await executions.timeline(executionId);
       const items = events.slice(after, after + limit).map((event) => ({ ...event, at: isoTime(event.at) }));
       return ok({ items, next: events.length > after + limit ? String(after + limit) : null });
     },
 
     async explainExecution({ params: { executionId }, query: { node } }) {
-      const explanation = await desk.explain(executionId, node);
+      const explanation = await executions.explain(executionId, node);
       if (explanation === undefined) throw unknownNode(executionId, node);
       return ok(explanation as AnswerOf<'explainExecution'>);
     },
 
     async getUndoPlan({ params: { executionId } }) {
-      const plan = await desk.undoPlan(executionId);
+      const plan = await executions.undoPlan(executionId);
       if (plan === undefined) throw unknownExecution(executionId);
       return ok({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
     },

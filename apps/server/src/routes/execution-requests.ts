@@ -4,7 +4,7 @@ import { type Handlers, type Reply, reply } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { refuseInVain } from './vain.ts';
+import { rejectNoop } from './noop-requests.ts';
 
 type Own =
   | 'cancelExecution'
@@ -18,31 +18,31 @@ type Own =
   | 'settleNode';
 
 export function executionRequests(parts: Parts): Pick<Handlers, Own> {
-  const { desk } = parts;
+  const { executions } = parts;
   return {
     async cancelExecution({ params: { executionId }, body: { reason, node, compensate }, who }) {
-      await refuseInVain(parts, executionId, 'cancel');
+      await rejectNoop(parts, executionId, 'cancel');
       const options = { ...(node !== undefined && { node }), ...(compensate !== undefined && { compensate }) };
       const why = reason ?? `cancelled by ${who.name}`;
-      return accepted(executionId, desk.requestCancel(executionId, why, options));
+      return accepted(executionId, executions.requestCancel(executionId, why, options));
     },
     async pauseExecution({ params: { executionId }, body: { reason } }) {
-      await refuseInVain(parts, executionId, 'pause');
-      return accepted(executionId, desk.requestPause(executionId, reason));
+      await rejectNoop(parts, executionId, 'pause');
+      return accepted(executionId, executions.requestPause(executionId, reason));
     },
     async resumeExecution({ params: { executionId } }) {
-      await refuseInVain(parts, executionId, 'resume');
-      return accepted(executionId, desk.requestResume(executionId));
+      await rejectNoop(parts, executionId, 'resume');
+      return accepted(executionId, executions.requestResume(executionId));
     },
     async signalExecution({ params: { executionId }, body: { signal, key, payload } }) {
-      await refuseInVain(parts, executionId, 'signal');
+      await rejectNoop(parts, executionId, 'signal');
       const request = { signal, ...(key !== undefined && { key }), payload: (payload ?? null) as Json };
-      return accepted(executionId, desk.requestSignal(executionId, request));
+      return accepted(executionId, executions.requestSignal(executionId, request));
     },
     answerApproval: ({ params: { executionId }, body: { node, approved, by, comment, form }, who }) =>
       accepted(
         executionId,
-        desk.requestAnswer(executionId, node, {
+        executions.requestAnswer(executionId, node, {
           approved,
           by: answering(who, by),
           ...(comment !== undefined && { comment }),
@@ -50,22 +50,22 @@ export function executionRequests(parts: Parts): Pick<Handlers, Own> {
         }),
       ),
     callBack: ({ params: { executionId }, body: { node, payload } }) =>
-      accepted(executionId, desk.requestCallback(executionId, node, (payload ?? null) as Json)),
+      accepted(executionId, executions.requestCallback(executionId, node, (payload ?? null) as Json)),
     async retryExecution({ params: { executionId } }) {
-      await refuseInVain(parts, executionId, 'retry');
-      return accepted(executionId, desk.requestRetry(executionId));
+      await rejectNoop(parts, executionId, 'retry');
+      return accepted(executionId, executions.requestRetry(executionId));
     },
 
     async replayExecution({ params: { executionId }, body: { node, input, fork } }) {
       const edited = input as Json | undefined;
-      if (!fork) return accepted(executionId, desk.requestReplay(executionId, node, edited));
-      return reply(202, { executionId: await desk.fork(executionId, node, edited), accepted: true });
+      if (!fork) return accepted(executionId, executions.requestReplay(executionId, node, edited));
+      return reply(202, { executionId: await executions.fork(executionId, node, edited), accepted: true });
     },
 
     settleNode: ({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt } }) =>
       accepted(
         executionId,
-        desk.requestSettle(
+        executions.requestSettle(
           executionId,
           node,
           happened ? { happened: true, output: (output ?? null) as Json } : { happened: false, then },

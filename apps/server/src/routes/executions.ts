@@ -13,7 +13,7 @@ type Own = 'listExecutions' | 'countExecutions' | 'getExecution' | 'getResult' |
 
 /** `peek`: the newest view of a run that an engine of this process has in memory. */
 export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => undefined): Pick<Handlers, Own> {
-  const { desk, store } = parts;
+  const { executions, store } = parts;
   return {
     async listExecutions({ query, who, project }) {
       const { rows, next } = await store.list({
@@ -31,7 +31,8 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
     async getExecution({ params: { executionId }, query: { at, values }, isLocal }) {
       // A command that watches its own engine reads often: what is in memory is at hand.
       const live = isLocal && at === undefined ? peek(executionId) : undefined;
-      const read = () => (values === 'none' ? desk.bareDocument(executionId, at) : desk.document(executionId, at));
+      const read = () =>
+        values === 'none' ? executions.bareDocument(executionId, at) : executions.document(executionId, at);
       return ok((live ?? known(executionId, await read())) as AnswerOf<'getExecution'>);
     },
 
@@ -41,7 +42,7 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
     },
 
     async deleteExecution({ params: { executionId } }) {
-      if (await desk.delete(executionId)) return gone();
+      if (await executions.delete(executionId)) return gone();
       throw new NebulaError('NOT_FINISHED', `${executionId} has not ended.`, { hint: 'Cancel it first.' });
     },
   };

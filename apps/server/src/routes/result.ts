@@ -14,7 +14,7 @@ export function known<T>(executionId: string, document: T | undefined): T {
 
 /** `read`: where it stands, where that has been read already. */
 export async function resultOf(parts: Parts, executionId: string, read: RunDocument | undefined): Promise<Result> {
-  const document = read ?? known(executionId, await parts.desk.document(executionId));
+  const document = read ?? known(executionId, await parts.executions.document(executionId));
   const { workflowId, status, output, error } = document;
   const isEnded = (FINISHED_STATUSES as readonly string[]).includes(status);
   return { executionId, workflowId, status, ended: isEnded, output, error: error as Result['error'] };

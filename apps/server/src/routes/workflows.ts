@@ -30,7 +30,7 @@ const ACTIVATION_TRIES = 10;
 export type OnActivation = () => void;
 
 export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
-  const { desk, store, records } = parts;
+  const { executions, store, records } = parts;
 
   const summary = async (workflowId: string): Promise<AnswerOf<'getWorkflow'>> => {
     const newest = await versionOf(parts, workflowId);
@@ -80,7 +80,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       const isActive = body.activate !== false;
       if (isActive) await (await import('../triggers/activation.ts')).checkTriggers(parts, definition, home);
       await claimIds(parts, definition, home, isLocal === true && !isActive);
-      const { workflowId, version, created: isNew } = await desk.register(definition as unknown as Json);
+      const { workflowId, version, created: isNew } = await executions.register(definition as unknown as Json);
       const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       if (isActive && record?.body.active !== version) await setActive(workflowId, version);
       const answer = {
@@ -293,9 +293,9 @@ function invalidDefinition(errors: readonly Problem[]): NebulaError {
   });
 }
 
-function changedMeanwhile(workflowId: string, isAsked: boolean): NebulaError {
+function changedMeanwhile(workflowId: string, isRetryRequested: boolean): NebulaError {
   return new NebulaError(
-    isAsked ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
+    isRetryRequested ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
     `Workflow '${workflowId}' was changed by somebody else.`,
     { hint: 'Look at it again, then try again.' },
   );

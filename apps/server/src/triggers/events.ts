@@ -55,7 +55,7 @@ export async function publishEvent(
   const [first] = refusals;
   if (first !== undefined) throw first.error;
   const keep = keepMs === undefined ? {} : { keepMs };
-  const taken = await parts.desk.publishSignal({ signal: name, key, payload, messageId, project, ...keep });
+  const taken = await parts.executions.publishSignal({ signal: name, key, payload, messageId, project, ...keep });
   return { taken, started, refused };
 }
 
@@ -99,14 +99,14 @@ async function correlated(
   family: string,
   { name, key, payload, messageId }: PublishedEvent,
 ): Promise<HandedOver> {
-  const { records, store, clock, digest, desk } = parts;
+  const { records, store, clock, digest, executions } = parts;
   const id = digest(family);
   const before = await readRecord<CorrelationRecord>(records, 'correlation', id);
   if (before !== undefined && before.body.messageId !== messageId) {
     const { executionId } = before.body;
     const row = await store.execution(executionId);
     if (row !== undefined && row.finishedAt === null) {
-      await desk.requestSignal(executionId, { signal: name, key, payload });
+      await executions.requestSignal(executionId, { signal: name, key, payload });
       return { executionId, isStarted: false };
     }
   }

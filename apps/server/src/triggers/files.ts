@@ -6,8 +6,8 @@ import { NebulaError } from '@nebula/core';
 import type { Launcher } from '../launcher.ts';
 import { FILE_PATTERN_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import { everyRecord, readRecord } from '../records.ts';
-import { Rounds } from '../rounds.ts';
 import { isoTime } from '../routes/times.ts';
 import { filesOf, parseFilePattern } from './file-pattern.ts';
 import { fire } from './fire.ts';
@@ -39,7 +39,7 @@ interface Dropped {
 
 export class FileWatch {
   private readonly own: FileWatchParts;
-  private readonly rounds: Rounds;
+  private readonly task: PeriodicTask;
   /** Files as they were at the last look: who still writes is waited for. */
   private seen = new Map<string, Seen>();
   private readonly refused = new Set<string>();
@@ -47,15 +47,15 @@ export class FileWatch {
   constructor(own: FileWatchParts) {
     this.own = own;
     const { parts, onTrouble } = own;
-    this.rounds = new Rounds({ clock: parts.clock, everyMs: LOOK_MS, round: () => this.look(), onTrouble });
+    this.task = new PeriodicTask({ clock: parts.clock, everyMs: LOOK_MS, run: () => this.look(), onTrouble });
   }
 
   open(): void {
-    this.rounds.open();
+    this.task.open();
   }
 
   close(): void {
-    this.rounds.close();
+    this.task.close();
   }
 
   private async look(): Promise<void> {

@@ -68,7 +68,7 @@ export async function correlationOf(
 }
 
 async function triggerOf(parts: Parts, { workflowId, version, index }: TriggerSource) {
-  const plan = await parts.desk.plan(workflowId, version);
+  const plan = await parts.executions.plan(workflowId, version);
   return { plan, own: plan.triggers[index] as TriggerPlan };
 }
 

@@ -9,7 +9,7 @@
 import { NebulaError, nextCronTime } from '@nebula/core';
 import type { Campaign, Leader, Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
-import type { SchedulerStanding } from '../observability/health.ts';
+import type { SchedulerHealth } from '../observability/health.ts';
 import type { Parts } from '../parts.ts';
 import { parsed, type Read } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
@@ -38,7 +38,7 @@ export class Scheduler {
   private readonly own: SchedulerParts;
   private leadership: Campaign | undefined;
   private timer: Timer | undefined;
-  private round: Promise<void> | undefined;
+  private inProgress: Promise<void> | undefined;
   private isOpen = false;
   private lookedAt: number | null = null;
   private trouble: unknown = null;
@@ -56,7 +56,7 @@ export class Scheduler {
   async close(): Promise<void> {
     this.isOpen = false;
     this.timer?.cancel();
-    await this.round;
+    await this.inProgress;
     await this.leadership?.resign();
   }
 
@@ -64,7 +64,7 @@ export class Scheduler {
     return this.leadership?.isLeader ?? false;
   }
 
-  standing(): SchedulerStanding {
+  health(): SchedulerHealth {
     const { lookedAt, trouble } = this;
     return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', lookedAt, trouble };
   }
@@ -81,11 +81,11 @@ export class Scheduler {
   }
 
   private look(): void {
-    if (this.round !== undefined || !this.leadership?.isLeader) {
-      this.lookIn(this.round === undefined ? LOOK_MS : 20);
+    if (this.inProgress !== undefined || !this.leadership?.isLeader) {
+      this.lookIn(this.inProgress === undefined ? LOOK_MS : 20);
       return;
     }
-    this.round = this.fireDue()
+    this.inProgress = this.fireDue()
       .then(
         (nextAt) => {
           this.lookedAt = this.own.parts.clock.now();
@@ -99,7 +99,7 @@ export class Scheduler {
         },
       )
       .finally(() => {
-        this.round = undefined;
+        this.inProgress = undefined;
       });
   }
 

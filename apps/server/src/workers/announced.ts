@@ -1,5 +1,5 @@
 /**
- * Actions that workers outside have announced, by project. They last: a workflow that names one is valid while its
+ * Actions that remote workers have announced, by project. They last: a workflow that names one is valid while its
  * workers are away. An id that the server has itself cannot be announced.
  */
 import { type Action, type ActionDescription, announcedAction, compileSchema, NebulaError } from '@nebula/core';

@@ -1,4 +1,4 @@
-/** Workers outside, as they have announced themselves. A record each, kept until it leaves or has not been heard of for a day. */
+/** Remote workers, as they have announced themselves. A record each, kept until it leaves or has not been heard of for a day. */
 import type { AnswerOf, Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
@@ -102,7 +102,7 @@ export class Registry {
       labels: [...labels],
       actions: [...actions],
       status: clock.now() - seenAt < LIVE_MS ? 'live' : 'gone',
-      running: engine.outside.running(workerId),
+      running: engine.remote.running(workerId),
       registeredAt: isoTime(registeredAt ?? seenAt),
       lastSeenAt: isoTime(seenAt),
     };

@@ -1,7 +1,7 @@
-/** Workers outside: they announce themselves, take work under a lease, and tell what became of it. */
+/** Remote workers: they announce themselves, take work under a lease, and tell what became of it. */
 import type { AnswerOf, BodyOf, OperationId } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
-import type { LeaseState, OutsideOutcome, OutsideWork } from '@nebula/engine';
+import type { LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
@@ -31,7 +31,7 @@ export function workerRoutes(
   registry: Registry,
   announced: Announced,
 ): Pick<Handlers, (typeof OWN)[number]> {
-  const { outside } = parts.engine;
+  const { remote } = parts.engine;
   /** Claims that wait, by worker: one that leaves is given nothing more. */
   const waiting = new Map<string, Set<AbortController>>();
   return {
@@ -62,7 +62,7 @@ export function workerRoutes(
       const leaving = new AbortController();
       const claims = waiting.get(workerId) ?? new Set();
       waiting.set(workerId, claims.add(leaving));
-      const claiming = outside.claim({
+      const claiming = remote.claim({
         holder: workerId,
         principal: who.name,
         max: body.max ?? 1,
@@ -99,7 +99,7 @@ export function workerRoutes(
         ...(progress !== undefined && { progress }),
         ...(message !== undefined && { message }),
       };
-      return ok(leaseDocument(await outside.extend(leaseId, beat, who.name)));
+      return ok(leaseDocument(await remote.extend(leaseId, beat, who.name)));
     },
 
     async logLease({ params: { leaseId }, body: { lines }, who }) {
@@ -108,21 +108,21 @@ export function workerRoutes(
         ...(at !== undefined && { at: Date.parse(at) }),
         ...(fields !== undefined && { fields: fields as Record<string, Json> }),
       }));
-      return ok(leaseDocument(await outside.log(leaseId, taken, who.name)));
+      return ok(leaseDocument(await remote.log(leaseId, taken, who.name)));
     },
 
     async completeLease({ params: { leaseId }, body: { output = null }, who }) {
-      await outside.end(leaseId, { status: 'completed', output: output as Json }, who.name);
+      await remote.end(leaseId, { status: 'completed', output: output as Json }, who.name);
       return ok({ accepted: true });
     },
 
     async failLease({ params: { leaseId }, body, who }) {
-      await outside.end(leaseId, failureOf(body), who.name);
+      await remote.end(leaseId, failureOf(body), who.name);
       return ok({ accepted: true });
     },
 
     async revealCredential({ params: { leaseId, alias }, who }) {
-      return ok({ value: revealed(await outside.credential(leaseId, alias, who.name)) });
+      return ok({ value: revealed(await remote.credential(leaseId, alias, who.name)) });
     },
   };
 }
@@ -133,7 +133,7 @@ function failureOf({
   kind = 'USER',
   details,
   outcome = 'failed',
-}: BodyOf<'failLease'>): OutsideOutcome {
+}: BodyOf<'failLease'>): RemoteOutcome {
   if (outcome === 'returned') return { status: 'returned' };
   const error: RunError = { code, kind, message, ...(details !== undefined && { details: details as Json }) };
   return { status: outcome, error };
@@ -159,7 +159,7 @@ function durationOf(name: string, text: string | undefined): number | undefined 
   });
 }
 
-function workDocument({ until, deadline, credentials, ...work }: OutsideWork): AnswerOf<'claimWork'>['work'][number] {
+function workDocument({ until, deadline, credentials, ...work }: RemoteTask): AnswerOf<'claimWork'>['work'][number] {
   return {
     ...work,
     leaseUntil: isoTime(until),

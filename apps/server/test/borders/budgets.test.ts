@@ -20,7 +20,7 @@ import { NOBODY } from '../../src/identity/principal.ts';
 import { Followers } from '../../src/live/followers.ts';
 import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';

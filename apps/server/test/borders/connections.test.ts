@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
-import { addUser, ask, signIn } from '../support/people.ts';
 import { type Raw, raw as rawSocket, startHead } from '../support/sockets.ts';
+import { addUser, ask, signIn } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,8 +1,8 @@
 /** Definitions come from editors, and are read by the process that serves everybody. */
 import { afterEach, expect, it } from 'vitest';
 import { boot, TOKEN } from '../support/boot.ts';
-import { addProject, addUser, ask, signIn } from '../support/people.ts';
 import { raw } from '../support/sockets.ts';
+import { addProject, addUser, ask, signIn } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

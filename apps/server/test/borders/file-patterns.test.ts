@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 import { FILE_PATTERN_LIMITS } from '../../src/limits.ts';
 import { filesOf, matchesName, parseFilePattern } from '../../src/triggers/file-pattern.ts';
 import { boot, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,11 +1,11 @@
 /** Streams that many open and nobody reads. */
 
 import { expect, it } from 'vitest';
-import { Turns } from '../../src/http/turns.ts';
+import { RequestPacer } from '../../src/http/request-pacer.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS, LIVE_LIMITS } from '../../src/limits.ts';
+import { CatchUpPages } from '../../src/live/catch-up.ts';
 import { Followers } from '../../src/live/followers.ts';
-import { Replays } from '../../src/live/replays.ts';
 
 async function* endless(): AsyncGenerator<[]> {
   for (;;) yield [];
@@ -28,7 +28,7 @@ it('[SRV-498] followers are limited, together and of each caller, until they lea
 });
 
 it('[SRV-499] a page of the past is read once for all, few at a time, and others have their turn in between', async () => {
-  const replays = new Replays<string>();
+  const replays = new CatchUpPages<string>();
   let [running, most, reads] = [0, 0, 0];
   const load = (page: string) => async (): Promise<string> => {
     reads++;
@@ -59,7 +59,7 @@ it.each([
   ['last', [1, 1, 2]],
   ['large', [1, 2, 3]],
 ] as const)('[SRV-652] a page that is %s is read again only where it may have grown', async (kind, expected) => {
-  const replays = new Replays<number>();
+  const replays = new CatchUpPages<number>();
   let reads = 0;
   const read = (version: number) =>
     replays.read(
@@ -72,7 +72,7 @@ it.each([
 });
 
 it('[SRV-652] a page that is being read is not shared with a listener who knows of more', async () => {
-  const replays = new Replays<number>();
+  const replays = new CatchUpPages<number>();
   const read = (version: number) =>
     replays.read(
       'page',
@@ -84,7 +84,7 @@ it('[SRV-652] a page that is being read is not shared with a listener who knows 
 });
 
 it('[SRV-651] requests that come at once begin a few per turn of the event loop, in order', async () => {
-  const turns = new Turns();
+  const turns = new RequestPacer();
   const begun: number[] = [];
   const counts: number[] = [];
   for (let at = 0; at < 500; at++) void Promise.resolve(turns.take()).then(() => begun.push(at));

@@ -2,7 +2,7 @@
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { approval, echo } from '../support/workflows.ts';
 
 const FAR = { id: 'far.beta', version: '1', effect: 'pure' } as const;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDefinition, type Given } from '../../src/definitions/check.ts';
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../../src/limits.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 

@@ -1,7 +1,7 @@
 /** Log lines come from workers, and workers from anywhere: no line may hold up the server. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, sqliteKeeping, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo, outside } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

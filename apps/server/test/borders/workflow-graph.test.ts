@@ -5,7 +5,7 @@ import { realClock } from '@nebula/drivers/real';
 import type { Clock } from '@nebula/ports';
 import { afterEach, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { addUser, ask, type Headers, signIn } from '../support/users.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import type { Action } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Booted } from '../support/boot.ts';
-import { type Answer, ask, type Headers } from '../support/people.ts';
+import { type Answer, ask, type Headers } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 import { type HostileRun, hostileRuns, type RunSetting } from './run-cases.ts';
 import { runStage } from './run-stage.ts';

@@ -1,7 +1,7 @@
 /** The hostile suite: every request is refused in our words, and the server goes on as if nothing had been. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo, outside } from '../support/workflows.ts';
 import { EXPONENTIAL, type HostileCase, hostileCases } from './cases.ts';
 

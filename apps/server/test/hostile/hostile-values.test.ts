@@ -18,7 +18,7 @@ import path from 'node:path';
 import type { Action } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { callback, echo } from '../support/workflows.ts';
 
 const projectDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'nebula-values-')));
@@ -204,7 +204,7 @@ describe('hostile values', () => {
     await must('alpha-owner', 'POST /workflows', { definition: callback('alpha-callback'), project: 'alpha' });
     const started = await must('alpha-owner', 'POST /executions', { workflowId: 'alpha-callback' });
     const { executionId } = started.json;
-    await server.parts.engine.settled(executionId);
+    await server.parts.engine.waitFor(executionId);
     for (const view of [
       '',
       '/result',

@@ -1,7 +1,7 @@
 /** The hostile suite, of workers: nobody takes the work, the credentials or the leases of others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, type Person, signIn } from '../support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, type Person, signIn } from '../support/users.ts';
 import { forgedLeases, leaseRequests } from './worker-cases.ts';
 
 const SECRET = 'of alpha only, and of nobody else';

@@ -54,7 +54,7 @@ function returnedGrants(setting: RunSetting): HostileRun[] {
   const graphs: Record<string, object> = {
     'a node with a grant': { nodes: { sh } },
     'a node with every grant': { nodes: { sh: { ...sh, capabilities: EVERYTHING } } },
-    'a round of a loop': { nodes: { loop: inLoop } },
+    'an iteration of a loop': { nodes: { loop: inLoop } },
     'a group': { nodes: { box: { group: { nodes: { sh } } } } },
     'a graph that returns a graph': { nodes: { again: returns({ nodes: { sh } }) } },
     'a compensation': {
@@ -79,7 +79,7 @@ function returnedWorkflows(): HostileRun[] {
     'a workflow inside': { workflow: { id: 'beta-private', mode: 'inline' } },
     'a child of a version': { workflow: { id: 'beta-private', version: 1, mode: 'child' } },
     'a launch plan': { workflow: { plan: 'beta-plan' } },
-    'a child per round': {
+    'a child per iteration': {
       forEach: { in: [1] },
       do: { nodes: { call: { workflow: { id: 'beta-private', mode: 'child' } } } },
     },

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Action } from '@nebula/core';
 import { type Booted, type BootOptions, boot } from '../support/boot.ts';
-import { addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const graph: Action = {

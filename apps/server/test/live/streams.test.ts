@@ -3,7 +3,7 @@ import type { LiveEvent } from '@nebula/client';
 import { virtualClock } from '@nebula/drivers/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { chatty, echo, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -366,15 +366,15 @@ describe('the socket', () => {
     const { store } = booted.parts;
     const look = store.execution.bind(store);
     const held = Promise.withResolvers<void>();
-    let isAsked = false;
+    let isRetryRequested = false;
     store.execution = async (id) => {
-      isAsked = true;
+      isRetryRequested = true;
       await held.promise;
       return look(id);
     };
     const { say, closed } = await socket();
     say({ subscribe: 'a', executionId });
-    await until(() => isAsked);
+    await until(() => isRetryRequested);
     for (const close of open.splice(0)) close();
     await closed;
     held.resolve();

@@ -5,7 +5,7 @@ import type { EngineHealth } from '@nebula/engine';
 import { FEED_START, type Leader, type Position } from '@nebula/ports';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EventLoop } from '../../src/observability/event-loop.ts';
-import { Health, type HealthParts, type SchedulerStanding } from '../../src/observability/health.ts';
+import { Health, type HealthParts, type SchedulerHealth } from '../../src/observability/health.ts';
 import { type Booted, boot } from '../support/boot.ts';
 
 let booted: Booted | undefined;
@@ -24,7 +24,7 @@ function bench(more: Partial<HealthParts> = {}) {
   const world = {
     clock,
     engine: { phase: 'open', wroteAt: clock.now(), trouble: null } as EngineHealth,
-    scheduler: { role: 'leads', lookedAt: clock.now(), trouble: null } as SchedulerStanding,
+    scheduler: { role: 'leads', lookedAt: clock.now(), trouble: null } as SchedulerHealth,
     isClosing: false,
     commits: 0,
     failure: null as unknown,

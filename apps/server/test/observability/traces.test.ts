@@ -172,7 +172,7 @@ describe('traces', () => {
     });
     expect(response.status).toBe(202);
     const { executionId } = (await response.json()) as { executionId: string };
-    await booted.parts.engine.settled(executionId);
+    await booted.parts.engine.waitFor(executionId);
     await booted.close();
     booted = undefined;
     expect(collector.named('workflow hooked')).toMatchObject({

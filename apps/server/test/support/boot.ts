@@ -93,7 +93,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   const troubles: unknown[] = [];
   const parts: EngineParts = {
     ...keeping,
-    desk: engine,
+    executions: engine,
     engine,
     clock,
     random,

@@ -34,7 +34,7 @@ await engine.open();
 const catalog = createCatalog(builtinActions);
 catalog.announce(announced);
 const server = await startServer(
-  { ...drivers, records, desk: engine, engine, catalog, projects },
+  { ...drivers, records, executions: engine, engine, catalog, projects },
   {
     host: '127.0.0.1',
     port: Number(port),

@@ -53,7 +53,7 @@ const engine = createEngine(
 );
 await engine.open();
 const server = await startServer(
-  { ...shared, desk: engine, engine, catalog: createCatalog(actions), projects },
+  { ...shared, executions: engine, engine, catalog: createCatalog(actions), projects },
   {
     host: '127.0.0.1',
     port: 0,

@@ -32,7 +32,7 @@ export const large = (id = 'large') => ({
   output: '{{ $nodes.make.output }}',
 });
 
-/** Its only node is run by a worker outside. */
+/** Its only node is run by a remote worker. */
 export const outside = (id = 'outside') => ({
   id,
   nodes: { work: { action: 'far.work', labels: ['far'], credentials: { key: 'press' } } },

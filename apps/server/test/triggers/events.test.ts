@@ -1,7 +1,7 @@
 /** Published signals that start runs, and those that reach the runs they have started. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/people.ts';
+import { type Answer, addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { echo, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -132,7 +132,7 @@ describe('events', () => {
       await register(waiting(`waits-${project}`), project);
       const body = { workflowId: `waits-${project}` };
       waits.push((await ask(other, 'POST /api/v1/executions', { headers: root, body })).json.executionId);
-      await other.parts.engine.settled(waits.at(-1) as string);
+      await other.parts.engine.waitFor(waits.at(-1) as string);
     }
     const ann = await signIn(other, 'ann');
     const send = (headersOf: Headers, signal: string, project?: string): Promise<Answer> =>

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Launcher } from '../../src/launcher.ts';
 import { FileWatch } from '../../src/triggers/files.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ScheduleRecord } from '../../src/triggers/records.ts';
 import { dueTimes } from '../../src/triggers/schedules.ts';
 import { type Booted, type BootOptions, boot, type Keeping, memoryKeeping, TOKEN } from '../support/boot.ts';
-import { ask } from '../support/people.ts';
+import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { type Answer, type Ask, ask, type Headers } from '../support/people.ts';
+import { type Answer, type Ask, ask, type Headers } from '../support/users.ts';
 import { echo, failing, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -343,7 +343,7 @@ describe('leases of workflow-graph', () => {
     const { lease_id: lease } = (worker.claims[0] as NonNullable<(typeof worker.claims)[0]>).lease;
     await site.restart();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const state = await site.booted.parts.engine.outside.extend(lease, {}, 'owner');
+    const state = await site.booted.parts.engine.remote.extend(lease, {}, 'owner');
     expect(state.until - Date.now()).toBeGreaterThan(100_000);
     expect(statuses(await site.ended(id))).toEqual({ a: 'success', b: 'success' });
     expect(worker.claims.map(({ job }) => [job.job_id, job.attempt])).toEqual([

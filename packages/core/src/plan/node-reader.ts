@@ -25,7 +25,7 @@ export interface NodeParts {
   readonly isLast: boolean;
 }
 
-type More = { readonly self?: boolean; readonly after?: boolean; readonly inRound?: boolean };
+type More = { readonly self?: boolean; readonly after?: boolean; readonly betweenIterations?: boolean };
 
 export class NodeReader {
   readonly parts: NodeParts;

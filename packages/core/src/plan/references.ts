@@ -18,13 +18,13 @@ import { listSchema } from './value-schema.ts';
  *  - after: also the node itself (on its edges, and in values evaluated when it completes)
  *  - output: every node of the graph
  *  - start: no node
- * `self`: `$self` is available. `inRound`: the expression is evaluated between the iterations of the node's own loop.
+ * `self`: `$self` is available. `betweenIterations`: the expression is evaluated between the iterations of the node's own loop.
  */
 export interface Site {
   readonly place: 'node' | 'after' | 'output' | 'start';
   readonly node?: number;
   readonly self?: boolean;
-  readonly inRound?: boolean;
+  readonly betweenIterations?: boolean;
 }
 
 type NodeReference = Extract<ValueReference, { kind: 'node' }>;
@@ -200,7 +200,7 @@ export class References {
 
   private checkLoop(reference: ValueReference, path: DocumentPath, site: Site, level: number, member: string): void {
     const around = loopsAround(this.scope);
-    const loops: LoopKind[] = site.inRound ? ['rounds', ...around] : around;
+    const loops: LoopKind[] = site.betweenIterations ? ['iterations', ...around] : around;
     const loop = loops[level];
     const name = level === 0 ? `$${member}` : `$${'parent.'.repeat(level)}${member}`;
     if (loop === undefined) {
@@ -210,8 +210,8 @@ export class References {
           level === 0 ? `${name} is available only inside a loop` : `there are fewer than ${level + 1} enclosing loops`,
         hint: loops.length === 0 ? 'use $input or a node instead' : 'the innermost loop has $item, $index and $items',
       });
-    } else if (loop === 'rounds' && member !== 'index' && member !== 'previous') {
-      const outer = loops.findIndex((one, at) => at > level && one !== 'rounds');
+    } else if (loop === 'iterations' && member !== 'index' && member !== 'previous') {
+      const outer = loops.findIndex((one, at) => at > level && one !== 'iterations');
       this.report(reference, path, {
         code: 'NOT_IN_A_LOOP',
         message: `${name} is not available here: the loop does not iterate over items`,
@@ -223,10 +223,10 @@ export class References {
   /** Between iterations, the last output is `$self.output`; parallel iterations have no previous one. */
   private checkPrevious(reference: ValueReference, path: DocumentPath, site: Site): void {
     const loop = loopAround(this.scope);
-    if (loop === undefined && !site.inRound) return this.checkLoop(reference, path, site, 0, 'previous');
+    if (loop === undefined && !site.betweenIterations) return this.checkLoop(reference, path, site, 0, 'previous');
     const report = (message: string, hint: string): void =>
       this.report(reference, path, { code: 'NO_PREVIOUS', message, hint });
-    if (site.inRound)
+    if (site.betweenIterations)
       report('$previous is not available here', 'use $self.output for the output of the last iteration');
     else if (loop?.isParallel) {
       report(
@@ -250,7 +250,7 @@ export class References {
     level: number,
     [member, ...members]: readonly (string | number)[],
   ): void {
-    const item = itemAround(this.scope, site.inRound ? level - 1 : level);
+    const item = itemAround(this.scope, site.betweenIterations ? level - 1 : level);
     if (item === undefined || (member !== 'item' && member !== 'items')) return;
     const schema = member === 'item' ? item : listSchema(item);
     this.checkField(reference, path, schema, members, `$${'parent.'.repeat(level)}${member}`);

@@ -14,7 +14,7 @@ export interface Route {
 
 export function routeOf(catalog: Pick<Catalog, 'labels'>, action: Action, asked: readonly string[] = []): string {
   const { labels } = catalog;
-  const isHere = !action.isOutside && (labels === 'all' || asked.every((label) => labels.includes(label)));
+  const isHere = !action.isRemote && (labels === 'all' || asked.every((label) => labels.includes(label)));
   if (isHere) return HERE;
   // Equal requirements have equal text, regardless of the order of labels.
   return JSON.stringify([action.id, action.version, ...new Set(asked.toSorted())]);

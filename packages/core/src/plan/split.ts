@@ -106,7 +106,7 @@ class Unfolding {
     const { wait, timeout } = this.definitionOf(mergeId).merge ?? {};
     const path = [...this.source.path, 'nodes', mergeId, 'merge', 'timeout'];
     return {
-      source: { ...this.part(split, (_, node) => node), output: roundOutput(inside), outputReads: inside },
+      source: { ...this.part(split, (_, node) => node), output: iterationOutput(inside), outputReads: inside },
       until: wait === 'any' ? 'first' : 'all',
       limit: timeout === undefined ? undefined : { timeout, path },
     };
@@ -148,7 +148,7 @@ class Unfolding {
  * With one node before the merge: its output. With several: the outputs of those that ran, by id. With none: the item
  * itself.
  */
-function roundOutput(last: readonly string[]): CompiledValue {
+function iterationOutput(last: readonly string[]): CompiledValue {
   const [only] = last;
   return {
     constant: false,

@@ -17,7 +17,7 @@ export interface ValuePlace {
   /** The schema of `$self.output`, as far as known. */
   readonly self?: JsonSchema | undefined;
   /** The value is evaluated between the iterations of the node's own loop. */
-  readonly inRound?: boolean;
+  readonly betweenIterations?: boolean;
 }
 
 /** Maximum number of inspected values; larger values have no schema. */
@@ -133,7 +133,7 @@ export function typesOf(schema: JsonSchema | undefined): readonly string[] | und
   return Array.isArray(type) && type.every((one) => typeof one === 'string') ? (type as string[]) : undefined;
 }
 
-function rootSchema(root: Root, { scope, input, self, inRound }: ValuePlace): JsonSchema | undefined {
+function rootSchema(root: Root, { scope, input, self, betweenIterations }: ValuePlace): JsonSchema | undefined {
   switch (root.from) {
     case 'input':
       return input;
@@ -144,12 +144,12 @@ function rootSchema(root: Root, { scope, input, self, inRound }: ValuePlace): Js
     case 'index':
       return { type: 'integer' };
     case 'item':
-      return inRound ? undefined : itemAround(scope, 0);
+      return betweenIterations ? undefined : itemAround(scope, 0);
     case 'items':
-      return inRound ? undefined : listSchema(itemAround(scope, 0));
+      return betweenIterations ? undefined : listSchema(itemAround(scope, 0));
     case 'parent': {
       if (root.member === 'index') return { type: 'integer' };
-      const item = itemAround(scope, inRound ? root.level - 1 : root.level);
+      const item = itemAround(scope, betweenIterations ? root.level - 1 : root.level);
       return root.member === 'item' ? item : listSchema(item);
     }
     default:

@@ -56,11 +56,11 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
       };
     }
     case 'while': {
-      const body = yield* compileBody(reader, 'rounds');
+      const body = yield* compileBody(reader, 'iterations');
       return { work: whileWork(reader, body), body, output: body.output };
     }
     case 'retryUntil': {
-      const body = yield* compileBody(reader, 'rounds');
+      const body = yield* compileBody(reader, 'iterations');
       return { work: retryUntilWork(reader, body), body, output: body.output };
     }
     case 'group': {

@@ -9,7 +9,7 @@ import { constantOf } from './constant.ts';
 import { nodePath, type Verification } from './verification.ts';
 
 /** The end of a wait, relative to its start. */
-interface Awaited {
+interface AwaitedEvent {
   readonly ms: number;
   /** `deadline` or `for`, and its path in the node. */
   readonly key: 'deadline' | 'for';
@@ -84,8 +84,8 @@ function longestIn({ nodes }: GraphPlan, around: string): Found | undefined {
   return longest;
 }
 
-function awaitedBy({ waits, deadline }: WaitWork): readonly Awaited[] {
-  const all = waits.map((wait, index): Awaited | undefined => {
+function awaitedBy({ waits, deadline }: WaitWork): readonly AwaitedEvent[] {
+  const all = waits.map((wait, index): AwaitedEvent | undefined => {
     const ms = wait.kind === 'for' ? constantMs(wait.for) : undefined;
     const keys = waits.length === 1 ? ['wait', 'for'] : ['wait', 'any', index, 'for'];
     return ms === undefined ? undefined : { ms, key: 'for', keys };

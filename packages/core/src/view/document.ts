@@ -1,13 +1,13 @@
 /** A run as people and programs look at it: `nebula run --json`, `nebula executions show`, the API, the test kit. */
 import type { RunError } from '../error.ts';
 import { mayLoseOrder, writtenOrder } from '../node-order.ts';
-import type { Awaited, Gate } from '../run/entry.ts';
-import { type BlobLookup, type BlobRef, type Held, heldValue } from '../run/held.ts';
-import { isWhole, runsOnce } from '../run/scopes.ts';
-import { pathOf, statusOf, waitsForPlace } from '../run/standing.ts';
-import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state.ts';
-import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/status.ts';
-import { workerName } from '../run/worker-name.ts';
+import type { AwaitedEvent, Gate } from '../run/journal/entry.ts';
+import { type BlobLookup, type BlobRef, resolveValue, type StoredValue } from '../run/journal/stored-value.ts';
+import { isWhole, runsOnce } from '../run/state/scopes.ts';
+import { pathOf, statusOf, waitsForSlot } from '../run/state/selectors.ts';
+import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state/state.ts';
+import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/state/status.ts';
+import { workerName } from '../run/state/worker-name.ts';
 import type { Json } from '../value.ts';
 
 /** Moments are ISO 8601, or null when they have not come. */
@@ -32,16 +32,16 @@ export interface NodeDocument {
   /** The execution that runs for it, or ran last. */
   readonly child?: { readonly executionId: string; readonly workflowId: string | null; readonly plan?: string };
   /** For a loop: how far it is. */
-  readonly rounds?: RoundsDocument;
+  readonly rounds?: IterationsDocument;
 }
 
-export interface RoundsDocument {
+export interface IterationsDocument {
   /** Null when nobody knows how many there will be. */
   readonly total: number | null;
   readonly open: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** When the next round begins, where it has to wait. */
+  /** When the next iteration begins, where it has to wait. */
   readonly nextAt?: string;
 }
 
@@ -54,7 +54,7 @@ export type WaitDocument =
 export type GateDocument = Exclude<Gate, { kind: 'reserve' }> | { readonly kind: 'reserve'; readonly key: string };
 
 export type AwaitedDocument =
-  | Exclude<Awaited, { kind: 'time' }>
+  | Exclude<AwaitedEvent, { kind: 'time' }>
   | { readonly kind: 'time'; readonly name: string; readonly at: string };
 
 /** One run of a body, or of what undoes one, that has not ended well. */
@@ -89,7 +89,7 @@ interface DocumentBase {
   readonly nodes: Readonly<Record<string, NodeDocument>>;
   /** The order of the definition, where the object loses it: ids that look like integers. `idsInOrder` reads both. */
   readonly order?: readonly string[];
-  /** By path, without the run itself. Rounds that went well are gone. */
+  /** By path, without the run itself. Iterations that went well are gone. */
   readonly scopes: Readonly<Record<string, ScopeDocument>>;
 }
 
@@ -128,19 +128,19 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
     workflowId: state.plan.workflowId,
     version: state.plan.version,
     status,
-    output: heldValue(state.output, lookup),
+    output: resolveValue(state.output, lookup),
     error: state.error,
     startedAt: isoTime(startedAt),
     updatedAt: isoTime(state.updatedAt),
     finishedAt: isoTime(finishedAt),
     durationMs: finishedAt === null ? null : finishedAt - startedAt,
     seq: state.seq,
-    ...(waitsForPlace(state) ? { place: { key: state.place?.key, limit: state.place?.limit } } : {}),
+    ...(waitsForSlot(state) ? { place: { key: state.slot?.key, limit: state.slot?.limit } } : {}),
     ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
     ...(ending === undefined ? {} : { ending }),
     trigger: state.trigger,
     parent: parent === null ? null : { executionId: parent.executionId, node: parent.node },
-    input: heldValue(root.realm.input, lookup),
+    input: resolveValue(root.realm.input, lookup),
     variables: variablesOf(root, lookup),
     nodes,
     scopes,
@@ -171,14 +171,14 @@ function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocum
 /** The values of the document that are in blobs. */
 export function spilledInDocument(state: RunState): BlobRef[] {
   if (state.spilled === 0) return [];
-  const held: (Held | undefined)[] = [state.output, state.root.realm.input, ...state.root.realm.vars.values()];
-  for (const scope of state.scopes.values()) for (const node of scope.nodes) held.push(node.input, node.output);
-  return held.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
+  const stored: (StoredValue | undefined)[] = [state.output, state.root.realm.input, ...state.root.realm.vars.values()];
+  for (const scope of state.scopes.values()) for (const node of scope.nodes) stored.push(node.input, node.output);
+  return stored.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
 }
 
 function variablesOf({ realm: { vars } }: ScopeState, lookup: BlobLookup): Record<string, Json> {
   const variables = Object.create(null) as Record<string, Json>;
-  for (const [name, held] of vars) variables[name] = heldValue(held, lookup);
+  for (const [name, stored] of vars) variables[name] = resolveValue(stored, lookup);
   return variables;
 }
 
@@ -190,8 +190,8 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
   const document: Mutable<NodeDocument> = {
     status: statusOf(phase),
     attempts: node.attempts,
-    input: heldValue(node.input, lookup),
-    output: phase.status === 'completed' ? heldValue(node.output, lookup) : null,
+    input: resolveValue(node.input, lookup),
+    output: phase.status === 'completed' ? resolveValue(node.output, lookup) : null,
     error: 'error' in phase ? (phase.error ?? null) : null,
     queuedAt: isoTime(node.queuedAt),
     startedAt: isoTime(startedAt),
@@ -236,16 +236,16 @@ function gateDocument(gate: Gate): GateDocument {
   return gate.kind === 'reserve' ? { kind: 'reserve', key: gate.key } : gate;
 }
 
-function roundsOf({ total, open, succeeded, failed, until }: BodyState): RoundsDocument {
+function roundsOf({ total, open, succeeded, failed, until }: BodyState): IterationsDocument {
   const counts = { total: Number.isFinite(total) ? total : null, open, succeeded, failed };
   return until === null ? counts : { ...counts, nextAt: iso(until) };
 }
 
 function scopeDocument(scope: ScopeState): ScopeDocument {
-  const { parent, round, undoes, stopping, deferredError, isClosed } = scope;
+  const { parent, iteration, undoes, stopping, deferredError, isClosed } = scope;
   return {
     node: parent === null ? null : pathOf(parent),
-    round: parent === null || runsOnce(parent.plan) || round < 0 ? null : round,
+    round: parent === null || runsOnce(parent.plan) || iteration < 0 ? null : iteration,
     ...(undoes === null ? {} : { undoes: undoes.path }),
     status: isClosed ? 'failed' : stopping === null ? 'open' : 'ending',
     error: stopping?.error ?? deferredError,

@@ -1,7 +1,7 @@
 /** Why a run, or one of its nodes, is where it is. Reads the state; decides nothing. */
 import { formatDuration } from '../duration.ts';
-import { goneFrom } from '../run/refusals.ts';
-import { runsOnce } from '../run/scopes.ts';
+import { goneFrom } from '../run/decide/preconditions.ts';
+import { runsOnce } from '../run/state/scopes.ts';
 import {
   isCleaningUp,
   isFinal,
@@ -10,10 +10,10 @@ import {
   nodeAt,
   pathOf,
   statusOf,
-  waitsForPlace,
-} from '../run/standing.ts';
-import type { Ending, NodeState, RunState } from '../run/state.ts';
-import { isInDoubt, undoingIn } from '../run/transactions.ts';
+  waitsForSlot,
+} from '../run/state/selectors.ts';
+import type { Ending, NodeState, RunState } from '../run/state/state.ts';
+import { isInDoubt, undoingIn } from '../run/undo/transactions.ts';
 import { type Cause, cause, type Explanation, explanation } from './cause.ts';
 import { LISTED, nodeCauses } from './node-causes.ts';
 
@@ -36,16 +36,16 @@ function finishedCause({ status, error }: RunState): Cause {
 }
 
 function runCauses(state: RunState, now: number): Cause[] {
-  const { place, heldUntil, pausedAt, stopping, ending } = state;
+  const { slot, delayedUntil, pausedAt, stopping, ending } = state;
   const causes: Cause[] = [];
-  if (waitsForPlace(state) && place !== null) {
-    const { limit, key } = place;
+  if (waitsForSlot(state) && slot !== null) {
+    const { limit, key } = slot;
     const message = `It waits for a place: at most ${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once.`;
     causes.push(cause('place', message, { value: { key, limit } }));
-  } else if (heldUntil !== null) {
-    const left = formatDuration(Math.max(0, heldUntil - now));
+  } else if (delayedUntil !== null) {
+    const left = formatDuration(Math.max(0, delayedUntil - now));
     const message = `It begins in ${left}, unless it is started again before that (start policy debounce).`;
-    causes.push(cause('held-back', message, { value: { until: heldUntil } }));
+    causes.push(cause('held-back', message, { value: { until: delayedUntil } }));
   }
   if (pausedAt !== null) {
     const value = { since: pausedAt, reason: state.pauseReason };
@@ -119,7 +119,7 @@ export function explainNode(state: RunState, path: string, now: number): Explana
   return explanation(path, statusOf(node.phase), nodeCauses(state, node, clockOf(state, node, now)), next);
 }
 
-/** Of a round that has ended only its result is left in the state; the journal still has the rest. */
+/** Of an iteration that has ended only its result is left in the state; the journal still has the rest. */
 function explainCollapsed(state: RunState, path: string): Explanation | undefined {
   const around = goneFrom(state, path);
   if (around === undefined) return undefined;
@@ -130,7 +130,7 @@ function explainCollapsed(state: RunState, path: string): Explanation | undefine
   return explanation(path, 'collapsed', [cause('collapsed', message, { node: pathOf(around) })], next);
 }
 
-/** With the node as it was when its round ended, which a view of the whole journal has. */
+/** With the node as it was when its iteration ended, which a view of the whole journal has. */
 export function explainEnded(collapsed: Explanation, state: RunState, node: NodeState): Explanation {
   const at = 'at' in node.phase ? node.phase.at : state.updatedAt;
   const causes = [...nodeCauses(state, node, at), ...collapsed.causes];

@@ -3,7 +3,7 @@
  * constant time; whoever has only events needs nothing else.
  */
 import type { RunError } from '../error.ts';
-import type { NodeStatus } from '../run/status.ts';
+import type { NodeStatus } from '../run/state/status.ts';
 import type { TimelineEvent } from './timeline.ts';
 
 export interface Span {
@@ -28,8 +28,8 @@ export interface NodeHistory {
 }
 
 /** One iteration of a loop. */
-export interface RoundHistory {
-  readonly round: number;
+export interface IterationHistory {
+  readonly iteration: number;
   readonly status: 'open' | 'completed' | 'failed';
   readonly startedAt: number;
   /** Null while it is open. */
@@ -48,11 +48,11 @@ function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-type Begun = Pick<RoundHistory, 'startedAt'>;
+type Begun = Pick<IterationHistory, 'startedAt'>;
 
 export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
-  private readonly loops = new Map<string, RoundHistory[]>();
+  private readonly loops = new Map<string, IterationHistory[]>();
 
   /** In the order in which something first happened to them. */
   get nodes(): Iterable<NodeHistory> {
@@ -64,7 +64,7 @@ export class RunHistory {
   }
 
   /** The iterations of a loop, by their number; those of its last attempt, where it was retried. */
-  rounds(path: string): readonly RoundHistory[] {
+  iterations(path: string): readonly IterationHistory[] {
     return this.loops.get(path) ?? [];
   }
 
@@ -84,12 +84,20 @@ export class RunHistory {
         return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt });
       }
       case 'RoundStarted':
-        return this.round(node, (round) => ({ round, status: 'open', startedAt: at, endedAt: null }));
+        return this.iteration(node, (iteration) => ({ iteration, status: 'open', startedAt: at, endedAt: null }));
       case 'RoundCompleted':
-        return this.round(node, (round, before) => ({ ...before, round, status: 'completed', endedAt: at }), at);
+        return this.iteration(
+          node,
+          (iteration, before) => ({ ...before, iteration, status: 'completed', endedAt: at }),
+          at,
+        );
       case 'RoundFailed': {
         const { error } = details;
-        return this.round(node, (round, before) => ({ ...before, round, status: 'failed', endedAt: at, error }), at);
+        return this.iteration(
+          node,
+          (iteration, before) => ({ ...before, iteration, status: 'failed', endedAt: at, error }),
+          at,
+        );
       }
       case 'NodeOpened':
         this.loops.delete(node);
@@ -114,17 +122,17 @@ export class RunHistory {
     }
   }
 
-  /** `path` is that of the round: `items/3`. A body that runs once has no rounds. */
-  private round(path: string, next: (round: number, before: Begun) => RoundHistory, at = 0): void {
+  /** `path` is that of the iteration: `items/3`. A body that runs once has no iterations. */
+  private iteration(path: string, next: (iteration: number, before: Begun) => IterationHistory, at = 0): void {
     const cut = path.lastIndexOf('/');
     const loop = path.slice(0, Math.max(0, cut));
-    const round = Number(path.slice(cut + 1));
-    let rounds = this.loops.get(loop);
-    if (rounds === undefined) {
-      rounds = [];
-      this.loops.set(loop, rounds);
+    const iteration = Number(path.slice(cut + 1));
+    let iterations = this.loops.get(loop);
+    if (iterations === undefined) {
+      iterations = [];
+      this.loops.set(loop, iterations);
     }
-    rounds[round] = next(round, rounds[round] ?? { startedAt: at });
+    iterations[iteration] = next(iteration, iterations[iteration] ?? { startedAt: at });
   }
 
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {

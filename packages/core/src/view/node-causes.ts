@@ -3,14 +3,14 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
-import type { Awaited, CacheHit, SkipReason } from '../run/entry.ts';
-import { runsOnce } from '../run/scopes.ts';
-import { retryPlanOf } from '../run/settings.ts';
-import { isFinal, isHeldByLevel, isStopped, pathOf, statusOf } from '../run/standing.ts';
-import type { NodeState, Phase, RunState } from '../run/state.ts';
-import { isTaken, verdictOf } from '../run/taken.ts';
-import { undoingIn } from '../run/transactions.ts';
-import { workerName } from '../run/worker-name.ts';
+import { isTaken, verdictOf } from '../run/joins/joins.ts';
+import type { AwaitedEvent, CacheHit, SkipReason } from '../run/journal/entry.ts';
+import { runsOnce } from '../run/state/scopes.ts';
+import { isBlockedByLevel, isFinal, isStopped, pathOf, statusOf } from '../run/state/selectors.ts';
+import { retryPlanOf } from '../run/state/settings.ts';
+import type { NodeState, Phase, RunState } from '../run/state/state.ts';
+import { workerName } from '../run/state/worker-name.ts';
+import { undoingIn } from '../run/undo/transactions.ts';
 import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';
 
@@ -85,7 +85,7 @@ function queuedCause(state: RunState, node: NodeState, waitedMs: number): Cause 
   const waited = `It has been ready for ${formatDuration(waitedMs)}`;
   const { maxParallelism } = state.plan;
   const active = state.running.size;
-  if (isHeldByLevel(state, node)) {
+  if (isBlockedByLevel(state, node)) {
     const level = node.scope.level + 1;
     return cause('level', `${waited} and waits for level ${level} to end (mode: levels).`, { value: { level } });
   }
@@ -99,7 +99,7 @@ function queuedCause(state: RunState, node: NodeState, waitedMs: number): Cause 
     return cause('worker', `${waited} and waits for a worker with a free slot.`, { value: { waitedMs } });
   const { action, version, labels } = parseRoute(route);
   const labelled = labels.length === 0 ? '' : ` and the labels ${labels.join(', ')}`;
-  const message = `${waited} and waits for a worker outside with ${action}@${version}${labelled}.`;
+  const message = `${waited} and waits for a remote worker with ${action}@${version}${labelled}.`;
   return cause('worker', message, { value: { waitedMs, action: `${action}@${version}`, labels: [...labels] } });
 }
 
@@ -152,16 +152,16 @@ function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause
   const total = Number.isFinite(body.total) ? body.total : null;
   const { succeeded, failed, open, until } = body;
   const lost = failed > 0 ? `, ${failed} failed` : '';
-  const words = `${since}: ${succeeded}${total === null ? '' : ` of ${total}`} rounds have completed${lost}, ${open} are open.`;
+  const words = `${since}: ${succeeded}${total === null ? '' : ` of ${total}`} iterations have completed${lost}, ${open} are open.`;
   causes.push(cause('body-running', words, { value: { since: phase.since, total, succeeded, failed, open } }));
   if (until === null) return causes;
   const left = formatDuration(Math.max(0, until - now));
-  return [...causes, cause('round-delayed', `The next round comes in ${left}.`, { value: { until } })];
+  return [...causes, cause('round-delayed', `The next iteration comes in ${left}.`, { value: { until } })];
 }
 
 function endingCauses(node: NodeState, { stopping }: PhaseOf<'open'>): Cause[] {
-  const rounds = [...(node.body?.scopes.values() ?? [])];
-  const failed = stopping?.error ?? rounds.find((scope) => scope.undoing)?.stopping?.error;
+  const iterations = [...(node.body?.scopes.values() ?? [])];
+  const failed = stopping?.error ?? iterations.find((scope) => scope.undoing)?.stopping?.error;
   if (failed == null) return [];
   const ends = stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
   const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
@@ -250,7 +250,7 @@ function listeningCauses({ waits, deadline }: PhaseOf<'listening'>, now: number)
   return [waiting, cause('wait', `It fails if nothing comes in ${left}.`, { value: { deadline } })];
 }
 
-function waitWords(wait: Awaited, now: number): string {
+function waitWords(wait: AwaitedEvent, now: number): string {
   switch (wait.kind) {
     case 'time':
       return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;

@@ -3,15 +3,15 @@
  *
  *  1 The state is that of the engine, folded by `evolve`: nobody works out a second time what an entry means.
  *  2 An entry costs what `evolve` costs, and a constant more: its events, and the spans that they begin and end.
- *  3 A round that went well leaves the state. Its nodes stay here, as they were when they ended.
+ *  3 An iteration that went well leaves the state. Its nodes stay here, as they were when they ended.
  */
 import type { Plan } from '../plan/plan.ts';
-import type { Entry } from '../run/entry.ts';
-import { evolve } from '../run/evolve.ts';
-import type { BlobLookup } from '../run/held.ts';
-import { newRunState } from '../run/new-state.ts';
-import { isFinal, nodeAt } from '../run/standing.ts';
-import type { NodeState, RunState } from '../run/state.ts';
+import { evolve } from '../run/evolve/evolve.ts';
+import type { Entry } from '../run/journal/entry.ts';
+import type { BlobLookup } from '../run/journal/stored-value.ts';
+import { newRunState } from '../run/state/new-state.ts';
+import { isFinal, nodeAt } from '../run/state/selectors.ts';
+import type { NodeState, RunState } from '../run/state/state.ts';
 import { documentOf, type NodeDocument, nodeDocument, type RunDocument } from './document.ts';
 import { RunHistory } from './history.ts';
 import { type TimelineEvent, timelineOf } from './timeline.ts';
@@ -26,12 +26,12 @@ export class RunView {
   readonly state: RunState;
   readonly timeline: TimelineEvent[] = [];
   readonly history = new RunHistory();
-  /** Nodes that ended in a scope below the run, by path: they are found here when their round has gone. */
+  /** Nodes that ended in a scope below the run, by path: they are found here when their iteration has gone. */
   private readonly ended = new Map<string, NodeState>();
 
   private readonly keeps: (path: string) => boolean;
 
-  /** `keeps`: which nodes of rounds that end are looked for later; all of them, unless told. */
+  /** `keeps`: which nodes of iterations that end are looked for later; all of them, unless told. */
   constructor(plan: Plan, executionId: string, keeps: (path: string) => boolean = () => true) {
     this.state = newRunState(plan, executionId);
     this.keeps = keeps;
@@ -52,10 +52,10 @@ export class RunView {
     }
     // Told to others by whoever wrote the frame.
     state.freed.length = 0;
-    state.deaf.length = 0;
+    state.unsubscribed.length = 0;
   }
 
-  /** Also where its round has ended. */
+  /** Also where its iteration has ended. */
   node(path: string): NodeState | undefined {
     return nodeAt(this.state, path) ?? this.ended.get(path);
   }
@@ -64,7 +64,7 @@ export class RunView {
     return documentOf(this.state, lookup);
   }
 
-  /** Nodes of rounds that have ended well, in the order in which they ended. */
+  /** Nodes of iterations that have ended well, in the order in which they ended. */
   endedNodes(lookup: BlobLookup): Record<string, NodeDocument> {
     const gone = Object.create(null) as Record<string, NodeDocument>;
     for (const [path, node] of this.ended) {

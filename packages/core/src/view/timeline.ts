@@ -4,9 +4,17 @@
  */
 import { type RunError, unreachable } from '../error.ts';
 import type { SettingValues } from '../plan/plan.ts';
-import type { Awaited, CacheHit, Entry, FailureHandling, Gate, NodeSettled, SkipReason } from '../run/entry.ts';
-import type { FinalRunStatus } from '../run/status.ts';
-import { workerName } from '../run/worker-name.ts';
+import type {
+  AwaitedEvent,
+  CacheHit,
+  Entry,
+  FailureHandling,
+  Gate,
+  NodeSettled,
+  SkipReason,
+} from '../run/journal/entry.ts';
+import type { FinalRunStatus } from '../run/state/status.ts';
+import { workerName } from '../run/state/worker-name.ts';
 
 /** What each type of event carries besides its time and its node. Moments are milliseconds since the epoch. */
 export interface TimelineDetails {
@@ -43,9 +51,9 @@ export interface TimelineDetails {
   readonly NodeSettled: Pick<NodeSettled, 'by' | 'outcome'>;
   readonly NodeOpened: { readonly items?: number };
   readonly NodeStopping: { readonly error: RunError };
-  readonly NodeWaiting: { readonly waits: readonly Awaited[]; readonly deadline: number | null };
+  readonly NodeWaiting: { readonly waits: readonly AwaitedEvent[]; readonly deadline: number | null };
   readonly NodeAnswered: { readonly approved: boolean; readonly by: string; readonly comment: string | null };
-  /** `node` of the events of a round is the path of its scope: `items/3`. */
+  /** `node` of the events of an iteration is the path of its scope: `items/3`. */
   readonly RoundStarted: Nothing;
   readonly RoundCompleted: Nothing;
   readonly RoundFailed: { readonly error: RunError };

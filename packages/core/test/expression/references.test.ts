@@ -52,7 +52,7 @@ describe('names of the scope', () => {
     expect(failure('$region').hint).toBe('did you mean $vars.region?');
   });
 
-  it('[EXP-111] the round before', () => {
+  it('[EXP-111] the iteration before', () => {
     expect(evaluate('$previous')).toBe('before');
     const { loop: _, ...outside } = sampleScope;
     expect(failure('$previous', outside).code).toBe('EXPRESSION_REFERENCE');

@@ -563,7 +563,7 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
   },
   'debounce-1': {
     definition: { nodes: { a: { with: { n: '{{ $input.n }}' } } } },
-    options: { input: { n: 1 }, hold: 10_000, start: { key: 'k' } },
+    options: { input: { n: 1 }, delay: 10_000, start: { key: 'k' } },
     play: (run) => {
       run.advance(9_000).step({ type: 'restart', input: { n: 2 }, until: run.now + 10_000 });
       run.advance(10_000).complete('a');

@@ -78,7 +78,7 @@ nodes:
     do:
       nodes:
         a: { action: do, with: { x: "{{ [$item, $index, $items] }}", y: "{{ $parent.item }}" } }
-        rounds:
+        iterations:
           while: { condition: $index < 3 && $parent.item.go }
           do:
             nodes:
@@ -97,7 +97,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-22] $self has a value where a node or a round is over', () => {
+  it('[PLN-22] $self has a value where a node or an iteration is over', () => {
     expect(
       codes('id: x\nnodes: { a: { action: do, compensate: { action: do, with: { x: "{{ $self.output }}" } } } }'),
     ).toEqual([]);

@@ -178,7 +178,7 @@ nodes:
     expect((nodeOf(plan, 'c').work as TerminateWork).error).toBeDefined();
   });
 
-  it('[PLN-15] variables that only a set assigns are known; parallel rounds that assign them are warned of', () => {
+  it('[PLN-15] variables that only a set assigns are known; parallel iterations that assign them are warned of', () => {
     expect(
       findings(`id: x
 nodes:
@@ -194,9 +194,9 @@ nodes:
     ['a flag', 's: { set: { n: true } }', false],
     ['counting', 's: { set: { n: "{{ $vars.n + $input.by + $vars.step + $before }}" } }', false],
     ['a sum over items', 's: { set: { n: "{{ $vars.n + $item }}" } }', true],
-    ['the number of the round', 's: { set: { n: "{{ $index }}" } }', true],
-    ['what another node of the round gave', 'o: { action: do }, s: { needs: o, set: { n: "{{ $o }}" } }', true],
-    ['a variable that rounds assign', 's: { set: { n: "{{ $vars.m }}", m: "{{ $vars.n }}" } }', true],
+    ['the number of the iteration', 's: { set: { n: "{{ $index }}" } }', true],
+    ['what another node of the iteration gave', 'o: { action: do }, s: { needs: o, set: { n: "{{ $o }}" } }', true],
+    ['a variable that iterations assign', 's: { set: { n: "{{ $vars.m }}", m: "{{ $vars.n }}" } }', true],
     ['all variables', 's: { set: { n: "{{ $vars }}" } }', true],
     ['two that assign it', 's: { set: { n: 1 } }, t: { set: { n: 2 } }', true],
     ['a graph that may assign it', 's: { set: { n: 1 } }, d: { dynamic: { action: do } }', true],
@@ -210,14 +210,17 @@ nodes:
       'l: { forEach: { in: [1] }, do: { nodes: { s: { set: { n: "{{ $item }}" } } } } }',
       true,
     ],
-  ])('[PLN-30] of sets in parallel rounds only those are warned of whose order matters: %s', (_, nodes, isWarned) => {
-    const told = codes(`id: x
+  ])(
+    '[PLN-30] of sets in parallel iterations only those are warned of whose order matters: %s',
+    (_, nodes, isWarned) => {
+      const told = codes(`id: x
 variables: { n: 0, m: 0, step: 1 }
 nodes:
   before: { action: do }
   a: { needs: before, forEach: { in: [1], parallel: true }, do: { nodes: { ${nodes} } } }`);
-    expect(told.includes('SET_IN_PARALLEL')).toBe(isWarned);
-  });
+      expect(told.includes('SET_IN_PARALLEL')).toBe(isWarned);
+    },
+  );
 
   it('[PLN-16] waits', () => {
     const plan = planOf(EVERY_KIND, others);

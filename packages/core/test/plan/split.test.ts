@@ -48,7 +48,7 @@ nodes:
     expect(findings(text).join()).toMatch(/^INSIDE_A_BODY nodes.m.merge.timeout/);
   });
 
-  it('[PLN-27] a round gives the output of the node before the merge, or of several by id, or its item', () => {
+  it('[PLN-27] an iteration gives the output of the node before the merge, or of several by id, or its item', () => {
     const output = (nodes: string): Json => {
       const plan = planOf(`id: x\nnodes:\n  s: { split: { in: [1] } }\n  ${nodes}`);
       const scope = {
@@ -67,7 +67,7 @@ nodes:
     expect(output('m: { needs: s, merge: {} }')).toBe(7);
   });
 
-  it('[PLN-27] a merge says whether the first round is enough, and how long all may take', () => {
+  it('[PLN-27] a merge says whether the first iteration is enough, and how long all may take', () => {
     const plan = planOf(
       'id: x\nnodes: { s: { split: { in: [1] } }, a: { needs: s, action: do }, m: { needs: a, merge: { wait: any, timeout: 5s } } }',
     );

@@ -1,4 +1,4 @@
-/** Keys, attempt numbers and rounds of nodes that begin again: by a retry, by a replay, or after they were undone. */
+/** Keys, attempt numbers and iterations of nodes that begin again: by a retry, by a replay, or after they were undone. */
 import { describe, expect, it } from 'vitest';
 import { type Drive, drive } from './drive.ts';
 
@@ -77,19 +77,19 @@ describe('what begins as something new', () => {
 });
 
 describe('a replay inside a loop', () => {
-  it('[RUN-149] goes on with the other rounds that were cut off', () => {
+  it('[RUN-149] goes on with the other iterations that were cut off', () => {
     const run = drive({ nodes: { each: { forEach: { in: [1, 2, 3], parallel: true }, do: { nodes: { x: {} } } } } });
     run.fail('each/0/x').handBack('each/1/x').handBack('each/2/x');
     expect(run.status).toBe('failed');
     run.step({ type: 'replay', node: 'each/1/x', input: { edited: true } });
     expect(run.attempts.get('each/1/x')?.input).toEqual({ edited: true });
     expect(run.running().sort()).toEqual(['each/0/x', 'each/1/x', 'each/2/x']);
-    for (const round of [0, 1, 2]) run.complete(`each/${round}/x`, round);
+    for (const iteration of [0, 1, 2]) run.complete(`each/${iteration}/x`, iteration);
     expect(run.output).toEqual({ each: [0, 1, 2] });
   });
 });
 
-describe('a round that went well', () => {
+describe('an iteration that went well', () => {
   it('[RUN-211] is not ended again by a retry, though the outcome of something in it is unknown', () => {
     const run = drive({
       nodes: {

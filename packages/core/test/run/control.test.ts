@@ -347,7 +347,7 @@ describe('cancelling a part', () => {
 
 describe('a run that is held back', () => {
   it('[RUN-177] begins at its time, with the input that was given last', () => {
-    const run = drive({ nodes: { a: { with: { n: '{{ $input.n }}' } } } }, { input: { n: 1 }, hold: 10_000 });
+    const run = drive({ nodes: { a: { with: { n: '{{ $input.n }}' } } } }, { input: { n: 1 }, delay: 10_000 });
     run.advance(9_000).step({ type: 'restart', input: { n: 2 }, until: run.now + 10_000 });
     run.advance(9_999);
     expect(run.running()).toEqual([]);
@@ -383,10 +383,10 @@ describe('a run that waits for its place', () => {
     expect([paused.step({ type: 'resume' }).status, paused.running()]).toEqual(['running', ['a']]);
     const waiting = drive(flow, { place }).step({ type: 'pause' }).step({ type: 'resume' });
     expect([waiting.status, waiting.running()]).toEqual(['pending', []]);
-    const early = drive(flow, { place, hold: 5_000 }).step({ type: 'placed' });
+    const early = drive(flow, { place, delay: 5_000 }).step({ type: 'placed' });
     expect(early.advance(4_999).running()).toEqual([]);
     expect(early.advance(1).running()).toEqual(['a']);
-    const late = drive(flow, { place, hold: 5_000 }).advance(9_000);
+    const late = drive(flow, { place, delay: 5_000 }).advance(9_000);
     expect(late.running()).toEqual([]);
     expect(late.step({ type: 'placed' }).running()).toEqual(['a']);
   });

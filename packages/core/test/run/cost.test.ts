@@ -1,4 +1,4 @@
-/** What grows with the number of nodes, rounds or retries, and no faster. */
+/** What grows with the number of nodes, iterations or retries, and no faster. */
 import { describe, expect, it } from 'vitest';
 import {
   blobsToDecide,
@@ -9,10 +9,10 @@ import {
   type RunError,
   type RunState,
   seal,
-  take,
+  startAttempt,
   wakeTime,
 } from '../../src/index.ts';
-import { evolve } from '../../src/run/evolve.ts';
+import { evolve } from '../../src/run/evolve/evolve.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('cost', () => {
@@ -26,7 +26,7 @@ describe('cost', () => {
     const at = (now: number, ...stimuli: Parameters<typeof decide>[1][]): void => {
       const turn = newTurn(state, now, () => null);
       for (const stimulus of stimuli) decide(turn, stimulus);
-      for (const { node, attempt } of nextReady(state, 1)) take(turn, node, attempt, 'w');
+      for (const { node, attempt } of nextReady(state, 1)) startAttempt(turn, node, attempt, 'w');
       seal(turn);
     };
     at(0, { type: 'start', input: {}, trigger: null });
@@ -48,7 +48,7 @@ describe('cost', () => {
     const turn = newTurn(state, 1, () => null);
     decide(turn, { type: 'start', input: {}, trigger: null });
     nextReady(state, 1);
-    take(turn, 'a', 1, 'w');
+    startAttempt(turn, 'a', 1, 'w');
     // The journal's list of dead edges, watched: looking through it for every edge would be 20,000 × 20,000.
     let looks = 0;
     const { includes } = Array.prototype;

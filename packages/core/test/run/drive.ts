@@ -9,6 +9,7 @@ import {
   type Attempt,
   type CallbackUrl,
   type ChildStart,
+  type ConcurrencySlot,
   compilePlan,
   createCatalog,
   decide,
@@ -28,14 +29,13 @@ import {
   type RunAuthority,
   type RunDocument,
   type RunError,
-  type RunPlace,
   type RunState,
   replay,
   type Settlement,
   type Stimulus,
   seal,
+  startAttempt,
   type Turn,
-  take,
   type WorkflowDefinition,
   wakeTime,
 } from '../../src/index.ts';
@@ -51,8 +51,8 @@ export const testActions: readonly Action[] = [
 export interface DriveOptions {
   readonly input?: Json;
   /** Held back for so long (ms). */
-  readonly hold?: number;
-  readonly place?: RunPlace;
+  readonly delay?: number;
+  readonly place?: ConcurrencySlot;
   /** What is drawn is derived from it. */
   readonly seed?: string;
   readonly authority?: RunAuthority;
@@ -117,7 +117,7 @@ export class Drive {
   readonly children: ChildStart[] = [];
   readonly cancelled: string[] = [];
   readonly cancels: Turn['cancels'][number][] = [];
-  readonly asks: Turn['asks'][number][] = [];
+  readonly gateRequests: Turn['gateRequests'][number][] = [];
   readonly freed: RunState['freed'][number][] = [];
   now = 1_000_000;
   private readonly newId = (): string => `exe_child${this.children.length}`;
@@ -133,10 +133,10 @@ export class Drive {
     this.starts = options.starts ?? true;
     this.foldEvery = options.foldEvery ?? 1;
     if (options.frames !== undefined) {
-      this.goOnWith(options.frames);
+      this.continueTurn(options.frames);
       return;
     }
-    const hold = options.hold === undefined ? {} : { hold: { until: this.now + options.hold } };
+    const hold = options.delay === undefined ? {} : { delay: { until: this.now + options.delay } };
     const { input = {}, estimates, place, authority, seed } = options;
     this.step({
       type: 'start',
@@ -151,7 +151,7 @@ export class Drive {
     });
   }
 
-  private goOnWith(frames: NonNullable<DriveOptions['frames']>): void {
+  private continueTurn(frames: NonNullable<DriveOptions['frames']>): void {
     this.frames.push(...frames);
     this.now = frames.at(-1)?.at ?? this.now;
     replay(this.state, frames);
@@ -163,7 +163,7 @@ export class Drive {
     for (const stimulus of stimuli) decide(turn, stimulus);
     for (let ready = this.ready(); ready.length > 0; ready = this.ready()) {
       for (const { node, attempt } of ready) {
-        const started = take(turn, node, attempt, 'wrk_test');
+        const started = startAttempt(turn, node, attempt, 'wrk_test');
         if (started !== undefined) this.attempts.set(node, started);
       }
     }
@@ -172,7 +172,7 @@ export class Drive {
     this.children.push(...turn.children);
     this.cancels.push(...turn.cancels);
     this.cancelled.push(...turn.cancels.map(({ executionId }) => executionId));
-    this.asks.push(...turn.asks);
+    this.gateRequests.push(...turn.gateRequests);
     this.freed.push(...this.state.freed.splice(0));
     if (turn.entries.length > 0) {
       this.frames.push({ seq: this.state.seq + 1, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });
@@ -205,7 +205,7 @@ export class Drive {
     const turn = newTurn(this.state, this.now, () => null, this.newId);
     nextReady(this.state, this.slots);
     const attempt = (this.attempts.get(node)?.attempt ?? 0) + 1;
-    const started = take(turn, node, attempt, 'wrk_test');
+    const started = startAttempt(turn, node, attempt, 'wrk_test');
     if (started !== undefined) this.attempts.set(node, started);
     seal(turn);
     this.frames.push({ seq: ++this.state.seq, at: this.now, entries: JSON.parse(JSON.stringify(turn.entries)) });

@@ -107,8 +107,8 @@ describe('failure', () => {
 
   it('[RUN-30] a result that arrives while stopping is kept', () => {
     const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } } });
-    run.fail('a').complete('b', { kept: true });
-    expect(run.document.nodes.b).toMatchObject({ status: 'completed', output: { kept: true } });
+    run.fail('a').complete('b', { bufferedSignals: true });
+    expect(run.document.nodes.b).toMatchObject({ status: 'completed', output: { bufferedSignals: true } });
     expect(run.statusOf('c')).toBe('cancelled');
   });
 

@@ -114,7 +114,7 @@ describe('golden journals', () => {
       entries: { type: string }[];
     }[];
     const kinds = new Set(frames.flatMap((frame) => frame.entries.map((entry) => entry.type)));
-    const source = readFileSync(new URL('../../src/run/entry.ts', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('../../src/run/journal/entry.ts', import.meta.url), 'utf8');
     const known = [...source.matchAll(/readonly type: '([a-z.]+)'/g)].map(([, type]) => type);
     expect([...kinds].sort()).toEqual(known.sort());
   });
@@ -135,9 +135,9 @@ describe('golden journals', () => {
     expect(stopping.running()).toEqual(['tidy']);
     expect(stopping.statuses()).toMatchObject({ slow: 'cancelled', after: 'cancelled', never: 'cancelled' });
     expect(stopping.complete('tidy').status).toBe('failed');
-    const round = drive(oldRuns.round, { frames: old.round.frames }).breakOff('each/0/y');
-    expect(round.running()).toEqual(['each/0/tidy']);
-    expect(round.complete('each/0/tidy').status).toBe('failed');
+    const iteration = drive(oldRuns.round, { frames: old.round.frames }).breakOff('each/0/y');
+    expect(iteration.running()).toEqual(['each/0/tidy']);
+    expect(iteration.complete('each/0/tidy').status).toBe('failed');
     const twice = drive(oldRuns.stopping, { frames: old.stopping.frames }).cancel().cancel().breakOff('slow');
     expect(twice.status).toBe('failed');
     expect(twice.statusOf('tidy')).toBe('cancelled');

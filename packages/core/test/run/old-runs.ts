@@ -16,7 +16,7 @@ export const oldRuns = {
   },
   /** The failure was handled by an `always` edge, whose target runs. */
   handled: { nodes: { a: {}, tidy: {}, then: { needs: ['tidy'] } }, edges: [always('a', 'tidy')] },
-  /** A round is ending: `x` has failed, `y` has been asked to stop. */
+  /** An iteration is ending: `x` has failed, `y` has been asked to stop. */
   round: {
     nodes: {
       each: {

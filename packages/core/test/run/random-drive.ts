@@ -28,7 +28,7 @@ import {
   type Settlement,
   type Stimulus,
   seal,
-  take,
+  startAttempt,
   type WorkflowDefinition,
   wakeTime,
 } from '../../src/index.ts';
@@ -189,7 +189,7 @@ export class RandomDrive {
     for (const stimulus of stimuli) decide(turn, stimulus);
     this.enqueue();
     for (let task = this.poll(); task !== undefined; task = this.poll()) {
-      if (take(turn, task.node, task.attempt, WORKER) === undefined || !this.habits.isLazy) this.enqueue();
+      if (startAttempt(turn, task.node, task.attempt, WORKER) === undefined || !this.habits.isLazy) this.enqueue();
     }
     seal(turn);
     const entries = JSON.parse(JSON.stringify(turn.entries)) as Entry[];

@@ -54,7 +54,7 @@ export const everyCompositeDefinition: Short = {
 };
 
 export function everyCompositeEntry(): Drive {
-  const run = drive(everyCompositeDefinition, { input: { list: ['one', 'two'] }, hold: 1_000 });
+  const run = drive(everyCompositeDefinition, { input: { list: ['one', 'two'] }, delay: 1_000 });
   run.step({ type: 'restart', input: { list: ['a', 'b'] }, until: run.now + 2_000 }).advance(2_000);
   run.step({ type: 'granted', node: 'gate', gate: 'concurrency' });
   run.step({ type: 'granted', node: 'gate', gate: 'rate', until: run.now + 500 }).advance(500);

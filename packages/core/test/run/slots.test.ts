@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide, newRunState, newTurn, nextReady, recallDispatched, take } from '../../src/index.ts';
+import { decide, newRunState, newTurn, nextReady, recallDispatched, startAttempt } from '../../src/index.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('slots', () => {
@@ -10,14 +10,14 @@ describe('slots', () => {
     decide(turn, { type: 'start', input: {}, trigger: null });
     const early = nextReady(state, 10);
     expect(early.map(({ node }) => node)).toEqual(['first', 'a']);
-    take(turn, 'first', 1, 'w');
+    startAttempt(turn, 'first', 1, 'w');
     const outcome = { status: 'completed', output: { value: null } } as const;
     decide(turn, { type: 'ended', node: 'first', attempt: 1, outcome, jitter: 0 });
     recallDispatched(state);
     expect(nextReady(state, 10).map(({ node }) => node)).toEqual(['urgent', 'a']);
     recallDispatched(state);
     expect(nextReady(state, 1).map(({ node }) => node)).toEqual(['urgent']);
-    const started = ['b', 'a', 'urgent'].filter((node) => take(turn, node, 1, 'w') !== undefined);
+    const started = ['b', 'a', 'urgent'].filter((node) => startAttempt(turn, node, 1, 'w') !== undefined);
     expect(started).toEqual(['b', 'urgent']);
     expect(state.running.size).toBe(2);
   });
@@ -26,7 +26,7 @@ describe('slots', () => {
     const nodes = { a: {}, b: {}, c: { needs: ['a'], join: 'any' } };
     const run = drive({ config: { mode: 'levels' }, nodes }).complete('a');
     const turn = newTurn(run.state, run.now, () => null);
-    expect(take(turn, 'c', 1, 'w')).toBeUndefined();
+    expect(startAttempt(turn, 'c', 1, 'w')).toBeUndefined();
   });
 
   it('[RUN-55] an attempt that the journal has closed is told to be over, one that is only asked to stop is not', () => {

@@ -3,7 +3,7 @@ import { decide, decodeSnapshot, encodeSnapshot, newTurn, type RunState } from '
 import { drive } from './drive.ts';
 
 describe('snapshots', () => {
-  it('[RUN-218] an outcome that nobody knows is kept although its round has failed', () => {
+  it('[RUN-218] an outcome that nobody knows is kept although its iteration has failed', () => {
     const run = drive({
       nodes: { r: { retryUntil: { attempts: 3 }, do: { nodes: { pay: { action: 'pay@1' }, x: {} } } } },
     });
@@ -14,7 +14,7 @@ describe('snapshots', () => {
     expect(restored.unknown.size).toBe(1);
   });
 
-  it('[RUN-178] rounds that are to be ended in the next turn are known after a snapshot', () => {
+  it('[RUN-178] iterations that are to be ended in the next turn are known after a snapshot', () => {
     const run = drive(
       {
         nodes: {
@@ -44,9 +44,9 @@ describe('snapshots', () => {
         jitter: 0,
       })),
     );
-    expect(run.state.settled.size).toBeGreaterThan(0);
+    expect(run.state.endChecks.size).toBeGreaterThan(0);
     const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
-    expect(restored.settled.size).toBe(run.state.settled.size);
+    expect(restored.endChecks.size).toBe(run.state.endChecks.size);
     decide(
       newTurn(restored, run.now, () => null),
       { type: 'wake', lost: [], jitter: 0 },

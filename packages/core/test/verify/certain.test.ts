@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Action, Json, WorkflowDefinition } from '../../src/index.ts';
+import { Dice, liveThrough, randomFlow } from '../run/composite/random-composite.ts';
 import { drive, planOf, type Short, testActions } from '../run/drive.ts';
-import { Dice, liveThrough, randomFlow } from '../run/random-composite.ts';
 import { RandomDrive } from '../run/random-drive.ts';
 import { definitionOf, happenings, randomWorkflow } from '../run/random-workflow.ts';
 import { joinsIn, neverAfter, neverRuns, ran } from './never.ts';

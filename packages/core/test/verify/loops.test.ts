@@ -47,7 +47,7 @@ nodes:
     ]);
   });
 
-  it('[VER-11] to which every round adds items have no end', () => {
+  it('[VER-11] to which every iteration adds items have no end', () => {
     const each = (node: string): string[] =>
       codes(`nodes: { each: { forEach: { in: [1] }, do: { nodes: { a: { action: do, ${node} } } } } }`);
     expect(each('emit: [1]')).toEqual(['ENDLESS_LOOP nodes.each.do.nodes.a.emit']);

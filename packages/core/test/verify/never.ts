@@ -53,7 +53,7 @@ function bodyOf(path: readonly string[]): string[] {
 
 const RUNNING = ['node.started', 'node.opened', 'node.completed', 'node.waiting'];
 
-/** Paths of ids, without the numbers of rounds. Compensations are not runs of their node. */
+/** Paths of ids, without the numbers of iterations. Compensations are not runs of their node. */
 export function ran(entries: readonly Entry[]): Set<string> {
   const found = new Set<string>();
   let isOver = false;

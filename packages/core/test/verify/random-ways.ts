@@ -1,6 +1,7 @@
 /** Random graphs of what excludes each other: cases, errors, joins of a number, conditions that are always the same. */
+
+import type { Dice } from '../run/composite/random-composite.ts';
 import type { Drive, Short } from '../run/drive.ts';
-import type { Dice } from '../run/random-composite.ts';
 
 type Node = Record<string, unknown>;
 

@@ -136,7 +136,7 @@ describe('what is known of composite nodes', () => {
     ).toEqual(['TYPE_MISMATCH nodes.k.with.to']);
   });
 
-  it('[VER-24] workflows inside, rounds and payloads have the types of what they give', () => {
+  it('[VER-24] workflows inside, iterations and payloads have the types of what they give', () => {
     expect(
       codes(
         `nodes:

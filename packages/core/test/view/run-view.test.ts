@@ -39,19 +39,19 @@ describe('a view of a run', () => {
     }
   });
 
-  it('[VIEW-2] an entry costs no more after 20,000 rounds than at the beginning', () => {
-    const rounds = 20_000;
+  it('[VIEW-2] an entry costs no more after 20,000 iterations than at the beginning', () => {
+    const iterations = 20_000;
     const frames = [
       {
         seq: 1,
         at: 1,
         entries: [
           { type: 'run.started', format: 1, workflowId: 'test', version: 1, input: { value: {} }, trigger: null },
-          { type: 'node.opened', node: 'each', items: { value: [] }, count: rounds },
+          { type: 'node.opened', node: 'each', items: { value: [] }, count: iterations },
         ],
       },
     ] as Drive['frames'];
-    for (let at = 0; at < rounds; at++) {
+    for (let at = 0; at < iterations; at++) {
       const node = `each/${at}/x`;
       frames.push({
         seq: at + 2,
@@ -79,10 +79,10 @@ describe('a view of a run', () => {
     const late = msOf(frames.slice(8 * tenth));
     // Measured: 4 µs per entry, early and late.
     expect(late).toBeLessThan(10 * early + 50);
-    expect(Object.keys(view.endedNodes(none))).toHaveLength(rounds);
+    expect(Object.keys(view.endedNodes(none))).toHaveLength(iterations);
   });
 
-  it('[VIEW-3] keeps the nodes of rounds that have ended', () => {
+  it('[VIEW-3] keeps the nodes of iterations that have ended', () => {
     const run = drive({
       nodes: { each: { forEach: { in: ['a', 'b'] }, do: { nodes: { x: { with: { item: '{{ $item }}' } } } } } },
     });
@@ -162,11 +162,11 @@ describe('a view of a run', () => {
     });
     run.advance(5).complete('each/1/x').advance(5).fail('each/0/x', { code: 'BAD' });
     const t = run.frames[0]?.at ?? 0;
-    expect(viewOf(run).history.rounds('each')).toMatchObject([
-      { round: 0, status: 'failed', startedAt: t, endedAt: t + 10, error: { code: 'BAD' } },
-      { round: 1, status: 'completed', startedAt: t, endedAt: t + 5 },
-      { round: 2, status: 'open', startedAt: t, endedAt: null },
+    expect(viewOf(run).history.iterations('each')).toMatchObject([
+      { iteration: 0, status: 'failed', startedAt: t, endedAt: t + 10, error: { code: 'BAD' } },
+      { iteration: 1, status: 'completed', startedAt: t, endedAt: t + 5 },
+      { iteration: 2, status: 'open', startedAt: t, endedAt: null },
     ]);
-    expect(viewOf(run).history.rounds('nobody')).toEqual([]);
+    expect(viewOf(run).history.iterations('nobody')).toEqual([]);
   });
 });

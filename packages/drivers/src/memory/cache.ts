@@ -1,4 +1,4 @@
-import type { CachePlace, CacheRow, OutputCache } from '@nebula/ports';
+import type { CacheCursor, CacheRow, OutputCache } from '@nebula/ports';
 import { byCodePoints } from '@nebula/ports/rows';
 import type { OpenData } from './data.ts';
 
@@ -38,6 +38,6 @@ function isExpired({ expiresAt }: CacheRow, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-function byPlace(a: CachePlace, b: CachePlace): number {
+function byPlace(a: CacheCursor, b: CacheCursor): number {
   return byCodePoints(a.family, b.family) || a.at - b.at || byCodePoints(a.key, b.key);
 }

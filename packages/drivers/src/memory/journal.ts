@@ -91,7 +91,7 @@ function append(open: OpenData, data: MemoryData, write: Write): WriteOutcome {
     data.durations.set(workflowId, durations.set(node, ms));
   }
   const deliver = (message: InboxRow, at: number): void => void open.deliver(message, at);
-  if (write.listeners !== undefined) data.permits.listen(executionId, write.listeners, deliver);
+  if (write.subscriptions !== undefined) data.permits.listen(executionId, write.subscriptions, deliver);
   if (write.permits === undefined) return { ok: true };
   const rates = data.permits.change(executionId, write.permits, deliver);
   return rates.length === 0 ? { ok: true } : { ok: true, rates };

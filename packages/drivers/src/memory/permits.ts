@@ -1,22 +1,22 @@
 /** Permits, rates, listeners and signals, and the rows of the output cache. */
 import {
+  blockersOf,
+  blockingHolder,
   type CacheRow,
-  holderInTheWay,
   type InboxRow,
-  inTheWayOf,
-  isGivenBack,
-  type Listener,
-  type ListenerChanges,
+  isReleasedAtOnce,
   nextMoment,
-  type PermitAsk,
   type PermitChanges,
+  type PermitHolder,
+  type PermitRequest,
   type PermitRow,
-  type PlaceHolder,
   type PublishedSignal,
-  type RateAsk,
+  type RateRequest,
+  type Subscription,
+  type SubscriptionChanges,
 } from '@nebula/ports';
 
-interface Place extends PermitAsk {
+interface Place extends PermitRequest {
   readonly executionId: string;
   isHeld: boolean;
 }
@@ -29,13 +29,13 @@ export class MemoryPermits {
   /** By execution and node, the moment that was granted to the last ask. */
   readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
-  #listeners: (Listener & { readonly executionId: string; isTaken: boolean })[] = [];
+  #subscriptions: (Subscription & { readonly executionId: string; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
 
   /** The holder of a place that the write requires; undefined when the write may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
-    return holderInTheWay(executionId, changes, (key) => this.rows(key));
+  inTheWay(executionId: string, changes: PermitChanges): PermitHolder | undefined {
+    return blockingHolder(executionId, changes, (key) => this.rows(key));
   }
 
   /** Returns the granted moments of its rates. */
@@ -49,7 +49,7 @@ export class MemoryPermits {
       touched.add(key);
     }
     for (const ask of asks) {
-      if (isGivenBack(ask, changes)) continue;
+      if (isReleasedAtOnce(ask, changes)) continue;
       const places = this.#at(ask.key);
       if (places.some((place) => place.executionId === executionId && place.node === ask.node)) continue;
       this.#places.set(ask.key, [...places, { ...ask, executionId, isHeld: false }]);
@@ -58,14 +58,14 @@ export class MemoryPermits {
     for (const key of touched) this.#grant(key, at, deliver);
     for (const ask of asks) {
       if (ask.makesRoom === undefined) continue;
-      for (const other of inTheWayOf(executionId, ask, this.rows(ask.key))) {
+      for (const other of blockersOf(executionId, ask, this.rows(ask.key))) {
         deliver({ executionId: other, ...ask.makesRoom }, at);
       }
     }
     return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 
-  #moment(executionId: string, rate: RateAsk, now: number): number {
+  #moment(executionId: string, rate: RateRequest, now: number): number {
     const given = this.#moments.get(executionId) ?? new Map();
     this.#moments.set(executionId, given);
     const last = given.get(rate.node);
@@ -96,20 +96,22 @@ export class MemoryPermits {
 
   listen(
     executionId: string,
-    { at, add = [], remove = [] }: ListenerChanges,
+    { at, add = [], remove = [] }: SubscriptionChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): void {
     const isGone = new Set(remove);
-    this.#listeners = this.#listeners.filter((one) => one.executionId !== executionId || !isGone.has(one.node));
-    for (const listener of add) {
-      const { signal, key, node } = listener;
+    this.#subscriptions = this.#subscriptions.filter((one) => one.executionId !== executionId || !isGone.has(one.node));
+    for (const subscription of add) {
+      const { signal, key, node } = subscription;
       if (
-        this.#listeners.some((one) => one.executionId === executionId && sameWait(one, listener) && one.node === node)
+        this.#subscriptions.some(
+          (one) => one.executionId === executionId && sameWait(one, subscription) && one.node === node,
+        )
       )
         continue;
       const kept = this.#signals.find((one) => one.signal === signal && one.key === key && one.expiresAt > at);
       this.#signals = this.#signals.filter((one) => one !== kept && one.expiresAt > at);
-      this.#listeners.push({ ...listener, executionId, isTaken: kept !== undefined });
+      this.#subscriptions.push({ ...subscription, executionId, isTaken: kept !== undefined });
       if (kept !== undefined) deliver({ executionId, messageId: kept.messageId, body: kept.body }, at);
     }
   }
@@ -118,14 +120,14 @@ export class MemoryPermits {
     const { messageId, body, at } = published;
     if (this.#published.has(messageId)) return undefined;
     this.#published.add(messageId);
-    const listener = this.#listeners.find((one) => !one.isTaken && sameWait(one, published));
-    if (listener === undefined) {
+    const subscription = this.#subscriptions.find((one) => !one.isTaken && sameWait(one, published));
+    if (subscription === undefined) {
       this.#signals.push(published);
       return undefined;
     }
-    listener.isTaken = true;
-    deliver({ executionId: listener.executionId, messageId, body }, at);
-    return listener.executionId;
+    subscription.isTaken = true;
+    deliver({ executionId: subscription.executionId, messageId, body }, at);
+    return subscription.executionId;
   }
 
   rows(key: string): PermitRow[] {

@@ -18,14 +18,14 @@ import {
 } from '@nebula/core';
 import type { Clock, Invocation, Line, LogLevel } from '@nebula/ports';
 import type { Redactor } from '../secrets/redaction.ts';
-import { readEnv } from './doors/env.ts';
 import { capped, stackOf, toAbortError, toRunError, withoutSecrets } from './failure.ts';
 import type { Host } from './host.ts';
+import { readEnv } from './host-api/env.ts';
 import { toJson } from './json-value.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-import { outside, type StrayListener } from './strays.ts';
+import { type RejectionListener, runUncontained } from './unhandled-rejections.ts';
 
-export class Attempt implements ActionContext, StrayListener {
+export class Attempt implements ActionContext, RejectionListener {
   readonly #host: Host;
   readonly #invocation: Invocation;
   #ended = false;
@@ -67,13 +67,13 @@ export class Attempt implements ActionContext, StrayListener {
       if (this.#ended) return;
       const bounded = Math.min(1, Math.max(0, Number(fraction) || 0));
       const told = message === undefined ? undefined : this.#excerpt(String(message));
-      outside(() => this.#invocation.onProgress(bounded, told));
+      runUncontained(() => this.#invocation.onProgress(bounded, told));
     };
   }
 
   get heartbeat(): ActionContext['heartbeat'] {
     return () => {
-      if (!this.#ended) outside(() => this.#invocation.onHeartbeat());
+      if (!this.#ended) runUncontained(() => this.#invocation.onHeartbeat());
     };
   }
 
@@ -91,7 +91,7 @@ export class Attempt implements ActionContext, StrayListener {
   get fetch(): ActionContext['fetch'] {
     return async (url, init) => {
       const invocation = this.#door();
-      const { fetchGranted } = await import('./doors/fetch.ts');
+      const { fetchGranted } = await import('./host-api/fetch.ts');
       return fetchGranted(this.#host, invocation, url, init, (text) => this.#redactor?.finds(text) ?? false);
     };
   }
@@ -100,12 +100,12 @@ export class Attempt implements ActionContext, StrayListener {
     return {
       read: async (path, options) => {
         const invocation = this.#door();
-        const { readGranted } = await import('./doors/files.ts');
+        const { readGranted } = await import('./host-api/files.ts');
         return readGranted(this.#host, invocation, path, options);
       },
       write: async (path, data, options) => {
         const invocation = this.#door();
-        const { writeGranted } = await import('./doors/files.ts');
+        const { writeGranted } = await import('./host-api/files.ts');
         return writeGranted(this.#host, invocation, path, data, options);
       },
     };
@@ -114,7 +114,7 @@ export class Attempt implements ActionContext, StrayListener {
   get shell(): ActionContext['shell'] {
     return async (program, args, options) => {
       const invocation = this.#door();
-      const { runProgram } = await import('./doors/shell.ts');
+      const { runProgram } = await import('./host-api/shell.ts');
       const result = await runProgram(this.#host, invocation, program, args, options);
       if (!result.truncated) return result;
       return { ...result, stdout: this.#excerpt(result.stdout), stderr: this.#excerpt(result.stderr) };
@@ -159,7 +159,7 @@ export class Attempt implements ActionContext, StrayListener {
     return toAbortError(thrown, this.#invocation, this.#redactor);
   }
 
-  onStray(reason: unknown): void {
+  onUnhandledRejection(reason: unknown): void {
     const { code, message } = this.failure(reason);
     this.#log('error', `a promise that the action did not await was rejected: ${message}`, { code });
   }
@@ -172,7 +172,7 @@ export class Attempt implements ActionContext, StrayListener {
 
   #log(level: LogLevel, message: unknown, fields: unknown): void {
     const line = loggable(this.#redactor, message, fields);
-    outside(() => this.#invocation.onLog(level, line.message, line.fields));
+    runUncontained(() => this.#invocation.onLog(level, line.message, line.fields));
   }
 
   #excerpt(text: string): string {

@@ -19,7 +19,7 @@ import type { Host } from './host.ts';
 import { copyJson, toJson } from './json-value.ts';
 import { checkSchema } from './schema.ts';
 import { inSpan } from './span-context.ts';
-import { containStrays, runContained } from './strays.ts';
+import { containRejections, runContained } from './unhandled-rejections.ts';
 
 export interface InProcessSandboxOptions {
   /** Paths of files and programs start here. */
@@ -35,7 +35,7 @@ export interface InProcessSandboxOptions {
 }
 
 export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbox {
-  containStrays();
+  containRejections();
   return new InProcessSandbox({
     projectDir: resolve(options.projectDir),
     ...(options.dataDir !== undefined && { dataDir: resolve(options.dataDir) }),

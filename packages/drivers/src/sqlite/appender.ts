@@ -10,7 +10,7 @@
  * A frame without a change of status or wake time touches the table `frames` only. Rows go in eight to a statement:
  * 2.1 µs per row against 2.9 one by one.
  */
-import { DEFAULT_PROJECT, type PlaceHolder, type StatusChange, type Write, type WriteOutcome } from '@nebula/ports';
+import { DEFAULT_PROJECT, type PermitHolder, type StatusChange, type Write, type WriteOutcome } from '@nebula/ports';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
@@ -93,7 +93,7 @@ export class Appender {
   }
 
   /** `heldBy`: the holder of a place that the write requires. */
-  write(write: Write, heldBy?: PlaceHolder): WriteOutcome {
+  write(write: Write, heldBy?: PermitHolder): WriteOutcome {
     const { frame } = write;
     const known = this.#known(write.executionId);
     if (write.create !== undefined) return known === undefined ? this.#createWith(write, heldBy) : REFUSED;
@@ -124,7 +124,7 @@ export class Appender {
     this.#rows = [];
   }
 
-  #createWith(write: Write, heldBy: PlaceHolder | undefined): WriteOutcome {
+  #createWith(write: Write, heldBy: PermitHolder | undefined): WriteOutcome {
     const { executionId, create, frame } = write;
     if (create === undefined || (frame !== undefined && frame.seq !== 1)) return REFUSED;
     if (heldBy !== undefined) return { ok: false, heldBy };

@@ -14,7 +14,7 @@ export interface LineBufferLimits {
 
 const LINE_BUFFER_LIMITS: LineBufferLimits = { maxLines: 10_000, maxChars: 16_000_000 };
 
-/** Dropping is done in rounds, so that its cost spreads over many lines. */
+/** Dropping is done in iterations, so that its cost spreads over many lines. */
 const KEEP_FRACTION = 0.75;
 
 const HIGHEST_RANK = 3;

@@ -19,7 +19,7 @@ import {
   type WorkflowHead,
   type WorkflowVersionHead,
 } from '@nebula/ports';
-import type { ExecutionPlace } from '@nebula/ports/rows';
+import type { ExecutionCursor } from '@nebula/ports/rows';
 import { bounded, type Statements } from './statements.ts';
 
 export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
@@ -29,7 +29,7 @@ export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow
 export function executionsOf(
   statements: Statements,
   filter: ExecutionFilter,
-  place: ExecutionPlace | undefined,
+  place: ExecutionCursor | undefined,
 ): readonly (ExecutionRow & { readonly number: number })[] {
   const statuses = [...new Set(filter.status ?? EXECUTION_STATUSES)];
   if (statuses.length === 0) return [];
@@ -60,8 +60,8 @@ export function countsOf(statements: Statements, scope: ExecutionScope): Executi
 }
 
 /** Before and after every possible place. */
-const FIRST_PLACE: ExecutionPlace = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
-const LAST_PLACE: ExecutionPlace = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+const FIRST_PLACE: ExecutionCursor = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
+const LAST_PLACE: ExecutionCursor = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 /** SQL with the index that fits the scope, and the values for its conditions. */
 function within({ project, workflowId, since, until }: ExecutionScope): {

@@ -1,17 +1,17 @@
 /** Permits, rates, listeners, signals and durations as tables. Called inside a transaction. */
 import {
+  blockersOf,
+  blockingHolder,
   type DurationRow,
-  holderInTheWay,
   type InboxRow,
-  inTheWayOf,
-  isGivenBack,
-  type ListenerChanges,
+  isReleasedAtOnce,
   nextMoment,
   type PermitChanges,
+  type PermitHolder,
   type PermitRow,
-  type PlaceHolder,
   type PublishedSignal,
-  type RateAsk,
+  type RateRequest,
+  type SubscriptionChanges,
 } from '@nebula/ports';
 import type { Statements } from './statements.ts';
 
@@ -34,8 +34,8 @@ export class Permits {
   }
 
   /** The holder of a place that the write requires; undefined when the write may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): PlaceHolder | undefined {
-    return holderInTheWay(executionId, changes, (key) => permitRows(this.#statements, key));
+  inTheWay(executionId: string, changes: PermitChanges): PermitHolder | undefined {
+    return blockingHolder(executionId, changes, (key) => permitRows(this.#statements, key));
   }
 
   /** Returns the granted moments of its rates. */
@@ -47,7 +47,7 @@ export class Permits {
       if (this.#statements.run(sql, key, executionId, node) > 0) touched.add(key);
     }
     for (const ask of asks) {
-      if (isGivenBack(ask, changes)) continue;
+      if (isReleasedAtOnce(ask, changes)) continue;
       const { key, node, limit, messageId, body } = ask;
       const added = this.#statements.run(
         `INSERT INTO permits (key, execution_id, node, places, is_held, message_id, body)
@@ -64,7 +64,7 @@ export class Permits {
     for (const key of touched) this.#grant(key, at, deliver);
     for (const ask of asks) {
       if (ask.makesRoom === undefined) continue;
-      for (const other of inTheWayOf(executionId, ask, permitRows(this.#statements, ask.key))) {
+      for (const other of blockersOf(executionId, ask, permitRows(this.#statements, ask.key))) {
         deliver({ executionId: other, ...ask.makesRoom }, at);
       }
     }
@@ -87,7 +87,7 @@ export class Permits {
     }
   }
 
-  #moment(executionId: string, rate: RateAsk, now: number): number {
+  #moment(executionId: string, rate: RateRequest, now: number): number {
     const given = this.#statements.first<{ ask: string; at: number }>(
       'SELECT ask, at FROM moments WHERE execution_id = ? AND node = ?',
       executionId,
@@ -99,7 +99,7 @@ export class Permits {
     return at;
   }
 
-  #takeMoment({ key, limit, perMs }: RateAsk, now: number): number {
+  #takeMoment({ key, limit, perMs }: RateRequest, now: number): number {
     const last = this.#statements.first<{ number: number; at: number }>(
       'SELECT number, at FROM rates WHERE key = ? ORDER BY number DESC LIMIT 1',
       key,
@@ -126,7 +126,7 @@ export class Permits {
 
   listen(
     executionId: string,
-    { at, add = [], remove = [] }: ListenerChanges,
+    { at, add = [], remove = [] }: SubscriptionChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): void {
     for (const node of remove) {
@@ -140,7 +140,7 @@ export class Permits {
         executionId,
         node,
       );
-      const kept = isNew === 0 ? undefined : this.#takeKept(signal, key, at);
+      const kept = isNew === 0 ? undefined : this.#takeBuffered(signal, key, at);
       if (kept === undefined) continue;
       const sql = `UPDATE listeners SET is_taken = 1 WHERE execution_id = ? AND node = ? AND signal = ? AND key = ?`;
       this.#statements.run(sql, executionId, node, signal, key);
@@ -148,7 +148,7 @@ export class Permits {
     }
   }
 
-  #takeKept(signal: string, key: string, now: number): { messageId: string; body: string } | undefined {
+  #takeBuffered(signal: string, key: string, now: number): { messageId: string; body: string } | undefined {
     const kept = this.#statements.first<{ messageId: string; body: string }>(
       `SELECT message_id AS messageId, body FROM signals
        WHERE signal = ? AND key = ? AND body IS NOT NULL AND expires_at > ? ORDER BY arrival LIMIT 1`,
@@ -172,17 +172,17 @@ export class Permits {
       expiresAt,
     );
     if (isNew === 0) return undefined;
-    const listener = this.#statements.first<{ since: number; executionId: string }>(
+    const subscription = this.#statements.first<{ since: number; executionId: string }>(
       `SELECT since, execution_id AS executionId FROM listeners
        WHERE signal = ? AND key = ? AND is_taken = 0 ORDER BY since LIMIT 1`,
       signal,
       key,
     );
-    if (listener === undefined) return undefined;
-    this.#statements.run('UPDATE listeners SET is_taken = 1 WHERE since = ?', listener.since);
+    if (subscription === undefined) return undefined;
+    this.#statements.run('UPDATE listeners SET is_taken = 1 WHERE since = ?', subscription.since);
     this.#statements.run('UPDATE signals SET body = NULL WHERE message_id = ?', messageId);
-    deliver({ executionId: listener.executionId, messageId, body }, at);
-    return listener.executionId;
+    deliver({ executionId: subscription.executionId, messageId, body }, at);
+    return subscription.executionId;
   }
 
   /** A rate of which nothing was asked for a whole period has no history that counts. */

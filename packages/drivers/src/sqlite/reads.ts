@@ -22,7 +22,7 @@ import type {
   WorkflowVersionRow,
 } from '@nebula/ports';
 import { FINISHED_STATUSES, positionOf } from '@nebula/ports';
-import { decodeLine, type EncodedLine, type ExecutionPlace, rankOf } from '@nebula/ports/rows';
+import { decodeLine, type EncodedLine, type ExecutionCursor, rankOf } from '@nebula/ports/rows';
 import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
@@ -129,7 +129,7 @@ export class Reads {
   }
 
   /** One row more than the limit, where there is one: then there is a next page. */
-  list(filter: ExecutionFilter, place?: ExecutionPlace): readonly (ExecutionRow & { readonly number: number })[] {
+  list(filter: ExecutionFilter, place?: ExecutionCursor): readonly (ExecutionRow & { readonly number: number })[] {
     return executionsOf(this.#statements, filter, place);
   }
 

@@ -93,14 +93,14 @@ export class Writes {
 
   /** The effects of an accepted write on other runs. */
   #share(write: Write, outcomes: WriteOutcome[], index: number): void {
-    const { executionId, sends, permits, listeners, cache, durations } = write;
+    const { executionId, sends, permits, subscriptions, cache, durations } = write;
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? listeners ?? cache ?? durations) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? subscriptions ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) saveCached(this.#statements, row);
     for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
-    if (listeners !== undefined) this.#permits.listen(executionId, listeners, deliver);
+    if (subscriptions !== undefined) this.#permits.listen(executionId, subscriptions, deliver);
     if (permits === undefined) return;
     const rates = this.#permits.change(executionId, permits, deliver);
     if (rates.length > 0) outcomes[index] = { ...outcome, rates };

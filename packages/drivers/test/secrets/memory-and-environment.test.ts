@@ -1,4 +1,4 @@
-import { credentialDoor } from '@nebula/ports';
+import { credentialReader } from '@nebula/ports';
 import { secretsSuite } from '@nebula/ports/conformance';
 import { expect, test } from 'vitest';
 import { environmentSecrets, memorySecrets } from '../../src/secrets/index.ts';
@@ -28,7 +28,7 @@ test('[SEC-12] secrets of the environment are read, and never written', async ()
 
 test('[SEC-13] an alias gives the secret that the node names, or says what is missing', async () => {
   const secrets = memorySecrets({ 'stripe-key': 'sk_live_1' });
-  const credential = credentialDoor(secrets, 'default', { api: 'stripe-key', other: 'unknown' });
+  const credential = credentialReader(secrets, 'default', { api: 'stripe-key', other: 'unknown' });
   expect(await credential('api')).toBe('sk_live_1');
   await expect(credential('other')).rejects.toMatchObject({
     code: 'SECRET_NOT_FOUND',
@@ -37,7 +37,7 @@ test('[SEC-13] an alias gives the secret that the node names, or says what is mi
   for (const alias of ['stripe-key', 'toString', '__proto__']) {
     await expect(credential(alias)).rejects.toMatchObject({ code: 'CREDENTIAL_NOT_NAMED' });
   }
-  await expect(credentialDoor(undefined, 'default', { api: 'stripe-key' })('api')).rejects.toMatchObject({
+  await expect(credentialReader(undefined, 'default', { api: 'stripe-key' })('api')).rejects.toMatchObject({
     code: 'NO_SECRETS',
   });
 });

@@ -27,8 +27,8 @@ test('the engine of another process is named, and its lock is gone when it is ki
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   await expect(open()).rejects.toMatchObject({ code: 'STORE_LOCKED', details: { pid: child.pid } });
-  const desk = await open({ engine: false });
-  expect((await desk.list({ limit: 5 })).rows).toHaveLength(1);
+  const executions = await open({ engine: false });
+  expect((await executions.list({ limit: 5 })).rows).toHaveLength(1);
   child.kill('SIGKILL');
   await once(child, 'exit');
   const engine = await open();
@@ -39,13 +39,13 @@ test('those beside an engine look, send and delete, but do not append', async ()
   const { open } = await place();
   const engine = await open();
   await engine.append([creating('a'), creating('b', { status: changed('completed') })]);
-  const desk = await open({ engine: false });
+  const executions = await open({ engine: false });
   expect(engine.exclusive).toBe(true);
-  expect(desk.exclusive).toBe(false);
-  expect(await desk.send({ messageId: 'm', executionId: 'a', body: 'cancel' }, 5)).toBe(true);
+  expect(executions.exclusive).toBe(false);
+  expect(await executions.send({ messageId: 'm', executionId: 'a', body: 'cancel' }, 5)).toBe(true);
   expect(await engine.inbox('a')).toHaveLength(1);
-  expect(await desk.deleteExecution('b')).toBe(true);
-  await expect(desk.append([creating('c')])).rejects.toMatchObject({ code: 'STORE_NOT_ENGINE' });
+  expect(await executions.deleteExecution('b')).toBe(true);
+  await expect(executions.append([creating('c')])).rejects.toMatchObject({ code: 'STORE_NOT_ENGINE' });
   const reader = await open({ engine: false, readonly: true });
   expect((await reader.list({ limit: 5 })).rows).toHaveLength(1);
   await expect(reader.send({ messageId: 'n', executionId: 'a', body: '' }, 5)).rejects.toMatchObject({

@@ -107,7 +107,7 @@ for (const [seed, commitsIn] of [
     const options = { commitsIn, durability: 'relaxed', walLimitBytes: 100_000, slowCommitMs: 0.02 } as const;
     const reference = memoryStore({ data: memoryData() });
     let engine: SqliteStore = await open(options);
-    const desk = await open({ engine: false });
+    const executions = await open({ engine: false });
     for (let call = 0; call < CALLS; call++) {
       const heads = new Map<string, number>();
       for (const frame of await reference.feed({ after: FEED_START, limit: 100_000 }))
@@ -124,9 +124,9 @@ for (const [seed, commitsIn] of [
       }
       if (draw.below(20) === 0) {
         const id = `run-${draw.below(6)}`;
-        expect(await desk.deleteExecution(id)).toBe(await reference.deleteExecution(id));
+        expect(await executions.deleteExecution(id)).toBe(await reference.deleteExecution(id));
         const message = { messageId: 'desk', executionId: id, body: 'x' };
-        expect(await desk.send(message, 50)).toBe(await reference.send(message, 50));
+        expect(await executions.send(message, 50)).toBe(await reference.send(message, 50));
       }
     }
     expect(await engine.feed({ after: FEED_START, limit: 100_000 })).toEqual(

@@ -24,10 +24,10 @@ test('records are closed with their store, and looked at where nothing may be wr
 test('a commit of records that another process made does not confuse the engine’s own positions', async () => {
   const { open } = await place();
   const engine = await open();
-  const desk = await open({ engine: false });
+  const executions = await open({ engine: false });
   expect(await engine.append([creating('a')])).toEqual([{ ok: true }]);
   expect(await engine.lastPosition()).toBe('1');
-  expect((await desk.records.commit([ADA])).ok).toBe(true);
+  expect((await executions.records.commit([ADA])).ok).toBe(true);
   expect(await engine.append([creating('b')])).toEqual([{ ok: true }]);
   expect(await engine.lastPosition()).toBe('2');
   expect(await engine.records.commit([{ ...ADA, expected: 0 }])).toMatchObject({ ok: false });

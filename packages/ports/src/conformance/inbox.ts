@@ -110,7 +110,7 @@ export const inboxSuite = portSuite('inbox', (test) => {
   test('[STO-38] a signal goes to one listener, the oldest, or is kept for the next', async ({ store }) => {
     for (const id of ['a', 'b', 'c']) await put(store, id);
     const listen = (executionId: string, node = 'n', key = 'k') =>
-      store.append([{ executionId, listeners: { at: 5, add: [{ signal: 's', key, node }] } }]);
+      store.append([{ executionId, subscriptions: { at: 5, add: [{ signal: 's', key, node }] } }]);
     const publish = (messageId: string, key = 'k') =>
       store.publish({ signal: 's', key, messageId, body: messageId, at: 6, expiresAt: 100 });
     await listen('a');
@@ -128,7 +128,7 @@ export const inboxSuite = portSuite('inbox', (test) => {
     ]);
     expect((await store.execution('c'))?.wakeAt).toBe(5);
     await store.append([
-      { executionId: 'c', listeners: { at: 7, remove: ['n'], add: [{ signal: 's', key: 'x', node: 'o' }] } },
+      { executionId: 'c', subscriptions: { at: 7, remove: ['n'], add: [{ signal: 's', key: 'x', node: 'o' }] } },
     ]);
     expect(await bodies(store, 'c')).toEqual(['m3', 'other']);
   });
@@ -136,10 +136,10 @@ export const inboxSuite = portSuite('inbox', (test) => {
   test('[STO-38] a listener that is gone hears nothing, and a kept signal expires', async ({ store }) => {
     await put(store, 'a');
     const add = [{ signal: 's', key: '', node: 'n' }];
-    await store.append([{ executionId: 'a', listeners: { at: 1, add } }]);
-    await store.append([{ executionId: 'a', listeners: { at: 1, remove: ['n'] } }]);
+    await store.append([{ executionId: 'a', subscriptions: { at: 1, add } }]);
+    await store.append([{ executionId: 'a', subscriptions: { at: 1, remove: ['n'] } }]);
     await store.publish({ signal: 's', key: '', messageId: 'm', body: 'm', at: 2, expiresAt: 10 });
-    await store.append([{ executionId: 'a', listeners: { at: 10, add } }]);
+    await store.append([{ executionId: 'a', subscriptions: { at: 10, add } }]);
     expect(await store.inbox('a')).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** Cursors between the pages of a list of executions. Callers give the text back unchanged. */
 import { NebulaError } from '@nebula/core';
 
-export interface ExecutionPlace {
+export interface ExecutionCursor {
   readonly createdAt: number;
   /** In the order of creation: tells apart executions of the same millisecond. */
   readonly number: number;
@@ -10,16 +10,16 @@ export interface ExecutionPlace {
 const CURSOR = /^at_(-?[0-9a-z]{1,11})_([0-9a-z]{1,11})$/;
 
 /** By time, then in the order of creation. */
-export function byCreation(a: ExecutionPlace, b: ExecutionPlace): number {
+export function byCreation(a: ExecutionCursor, b: ExecutionCursor): number {
   return a.createdAt - b.createdAt || a.number - b.number;
 }
 
-export function encodeCursor({ createdAt, number }: ExecutionPlace): string {
+export function encodeCursor({ createdAt, number }: ExecutionCursor): string {
   return `at_${createdAt.toString(36)}_${number.toString(36)}`;
 }
 
 /** Rejects text that `encodeCursor` cannot have made, with `CURSOR_INVALID`. */
-export function decodeCursor(cursor: string): ExecutionPlace {
+export function decodeCursor(cursor: string): ExecutionCursor {
   const [, createdAt = '', number = ''] = CURSOR.exec(cursor) ?? [];
   const place = { createdAt: Number.parseInt(createdAt, 36), number: Number.parseInt(number, 36) };
   if (Number.isSafeInteger(place.createdAt) && Number.isSafeInteger(place.number)) return place;

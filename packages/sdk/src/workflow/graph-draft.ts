@@ -188,7 +188,7 @@ export class GraphDraft {
       nodes: entered,
       edges,
       ends: ends === undefined ? [split.id] : [...ends.values()].map((node) => this.draftOf(node).id),
-      round: ends === undefined ? item : roundSchema(ends),
+      round: ends === undefined ? item : iterationSchema(ends),
       merge: undefined,
     };
   }
@@ -278,7 +278,7 @@ function branchDefinition({ tests, targets, head }: BranchDraft): JsonObject {
   return { ...head, cases, ...(targets.has(null) && { default: to(null) }) };
 }
 
-function roundSchema(ends: ReadonlyMap<string, Handle>): JsonSchema {
+function iterationSchema(ends: ReadonlyMap<string, Handle>): JsonSchema {
   const [only, ...others] = ends.values();
   if (only !== undefined && others.length === 0) return schemaOf(only.output);
   return objectSchema(Object.fromEntries([...ends].map(([id, { output }]) => [id, schemaOf(output)])));

@@ -58,7 +58,7 @@ type ItemList = Expression<readonly unknown[]> | readonly unknown[];
 type Rounds<R, M> = readonly (Resolved<R> | ([M] extends [never] ? never : null))[];
 /** The nodes before a merge; undefined when the region is empty. */
 type Ends = AnyNode | { readonly [id: string]: AnyNode } | undefined;
-type RoundOf<R, Item> = [R] extends [undefined] ? Item : Resolved<R>;
+type IterationOf<R, Item> = [R] extends [undefined] ? Item : Resolved<R>;
 type CaseValue = string | number | boolean | null;
 /** Options of any kind, without type checks. */
 type Options = Partial<ActionOptions<never, never>> & { readonly [key: string]: unknown };
@@ -170,7 +170,7 @@ export class Graph<Input, Vars, Item> {
   forEach<L extends ItemList, R, M extends Value<number | string> = never, E extends OnError = 'halt'>(
     id: string,
     items: L,
-    body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: [...RoundRefs<ItemOf<L>>, previous: Ref<unknown>]) => R,
+    body: (b: Graph<Input, Vars, ItemOf<L>>, ...round: [...IterationRefs<ItemOf<L>>, previous: Ref<unknown>]) => R,
     options: ForEachOptions<NoInfer<Rounds<R, M>>, Item, M, E> = {},
   ): NodeHandle<Output<Rounds<R, M>, E>> {
     const { parallel, maxConcurrency, minSuccess, ...common } = options;
@@ -178,7 +178,7 @@ export class Graph<Input, Vars, Item> {
     let round: JsonSchema = true;
     const kind = (place: Place) => {
       const inner = this.#body<ItemOf<L>>(loop, place, (b) =>
-        body(b, ...roundRefs<ItemOf<L>>(loop, items), previousOf(loop)),
+        body(b, ...iterationRefs<ItemOf<L>>(loop, items), previousOf(loop)),
       );
       round = minSuccess === undefined ? inner.schema : true;
       return {
@@ -198,14 +198,14 @@ export class Graph<Input, Vars, Item> {
   split<L extends ItemList, R extends Ends, E extends OnError = 'halt'>(
     id: string,
     items: L,
-    between: (s: Graph<Input, Vars, ItemOf<L>>, ...round: RoundRefs<ItemOf<L>>) => R,
+    between: (s: Graph<Input, Vars, ItemOf<L>>, ...round: IterationRefs<ItemOf<L>>) => R,
     options: LastingOptions<ItemOf<L>, Item, E> = {},
-  ): SplitHandle<RoundOf<R, ItemOf<L>>> {
+  ): SplitHandle<IterationOf<R, ItemOf<L>>> {
     const kind = (place: Place, node: NodeDraft) => {
       const loop = {};
       const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop, true);
       const s = new Graph<Input, Vars, ItemOf<L>>(draft, this.#surroundings);
-      const ends = between(s, ...roundRefs<ItemOf<L>>(loop, items));
+      const ends = between(s, ...iterationRefs<ItemOf<L>>(loop, items));
       node.region = draft.finishRegion(node, ends, schemaOfItems(items));
       return { split: { in: renderItems(items, place, id) } };
     };
@@ -243,7 +243,7 @@ export class Graph<Input, Vars, Item> {
     const loop = {};
     const kind = (place: Place, node: NodeDraft) => {
       const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
-      const asked = askBetweenRounds(node, loop, condition, true);
+      const asked = askBetweenIterations(node, loop, condition, true);
       return { while: { condition: asked, ...rendered({ maxIterations }, place, id) }, do: inner.body };
     };
     return this.#add(id, kind, common, true, true) as never;
@@ -261,7 +261,7 @@ export class Graph<Input, Vars, Item> {
     const kind = (place: Place, node: NodeDraft) => {
       const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
       schema = inner.schema;
-      const asked = until === undefined ? undefined : askBetweenRounds(node, loop, until, false, schema);
+      const asked = until === undefined ? undefined : askBetweenIterations(node, loop, until, false, schema);
       return {
         retryUntil: { ...given({ until: asked }), ...rendered({ attempts, backoff }, place, id) },
         do: inner.body,
@@ -456,9 +456,9 @@ function previousOf(loop: object): Ref<unknown> {
 }
 
 /** The references of an iteration over items: item, index, all items. */
-type RoundRefs<T> = [item: Ref<T>, index: Ref<number>, items: Ref<readonly T[]>];
+type IterationRefs<T> = [item: Ref<T>, index: Ref<number>, items: Ref<readonly T[]>];
 
-function roundRefs<T>(loop: object, items: unknown): RoundRefs<T> {
+function iterationRefs<T>(loop: object, items: unknown): IterationRefs<T> {
   const item = schemaOfItems(items);
   return [
     rootReference<T>({ kind: 'loop', loop, member: 'item' }, item),
@@ -483,7 +483,7 @@ function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = fa
 }
 
 /** Between iterations, `$index` is that of the loop itself, and `$self` is the last result. */
-function askBetweenRounds(
+function askBetweenIterations(
   node: NodeDraft,
   loop: object,
   asked: unknown,

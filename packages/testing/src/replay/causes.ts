@@ -18,7 +18,7 @@ import {
 /** The journal does not determine the stimuli: the frame is accepted without a check. */
 export class Unclear extends Error {}
 
-type Held = Extract<Entry, { type: 'run.started' }>['input'];
+type StoredValue = Extract<Entry, { type: 'run.started' }>['input'];
 type Ended = Extract<
   Entry,
   {
@@ -228,7 +228,7 @@ function childEnded({ plan }: NodeState, entry: Ended, executionId: string): Sti
 }
 
 /** Large values are not in the journal itself. */
-export function inlineValue(held: Held | undefined): Json {
-  if (held?.blob !== undefined) throw new Unclear();
-  return held?.value ?? null;
+export function inlineValue(stored: StoredValue | undefined): Json {
+  if (stored?.blob !== undefined) throw new Unclear();
+  return stored?.value ?? null;
 }

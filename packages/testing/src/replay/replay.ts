@@ -19,11 +19,11 @@ import {
   type Plan,
   type RunState,
   seal,
-  take,
+  startAttempt,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import { actionsUsed, withoutRounds } from '../actions-used.ts';
+import { actionsUsed, withoutIterations } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';
 import { invalidWorkflow, loadWorkflow, loadWorkflows, type WorkflowSource } from '../source.ts';
 import { causesOf, inlineValue, Unclear } from './causes.ts';
@@ -117,7 +117,7 @@ function decideAgain(state: RunState, { at, entries }: Frame): readonly Entry[] 
     if (entry.type !== 'node.started' && entry.type !== 'node.gated') continue;
     nextReady(state, MANY);
     const { attempt, worker } = entry.type === 'node.started' ? entry : { attempt: 1, worker: 'wrk_replay' };
-    take(turn, entry.node, attempt, worker);
+    startAttempt(turn, entry.node, attempt, worker);
   }
   seal(turn);
   return JSON.parse(JSON.stringify(turn.entries)) as Entry[];
@@ -133,7 +133,7 @@ function missingNode({ entries }: Frame, paths: Paths): Difference | undefined {
   for (const entry of entries) {
     const nodes = 'nodes' in entry ? entry.nodes : 'node' in entry ? [entry.node] : [];
     for (const node of nodes) {
-      const path = withoutRounds(node);
+      const path = withoutIterations(node);
       if (paths.fixed.has(path) || path.includes('~undo') || paths.open.some((open) => path.startsWith(open))) continue;
       const recorded = JSON.parse(JSON.stringify(entry)) as Json;
       return { kind: 'node-missing', node, recorded, now: null, text: `'${node}' is not in the new version` };

@@ -1,6 +1,6 @@
 /** The expectations of a test on a run, and their comparison with the run. */
 import { type DocumentPath, isJsonObject, type Json, type SourceRange } from '@nebula/core';
-import { withoutRounds } from '../actions-used.ts';
+import { withoutIterations } from '../actions-used.ts';
 import type { TestRun } from '../test-run.ts';
 import { describe, type TestDocument } from './document.ts';
 import { type Mismatch, mismatches } from './matching.ts';
@@ -113,7 +113,7 @@ function impliedStatus(expected: Expectation): string | undefined {
 }
 
 function missing(what: string, wanted: readonly string[] | undefined, there: readonly string[]): Mismatch[] {
-  const names = new Set([...there, ...there.map(withoutRounds)]);
+  const names = new Set([...there, ...there.map(withoutIterations)]);
   const lacking = (wanted ?? []).filter((name) => !names.has(name));
   return lacking.length === 0
     ? []

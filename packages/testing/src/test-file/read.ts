@@ -39,13 +39,13 @@ export interface TestCase {
 /** Settings of the file that apply to all its tests. */
 type Shared = Pick<TestCase, 'mocks' | 'real' | 'credentials'>;
 
-export type Step = Deed & {
+export type Step = StepAction & {
   readonly place: SourceRange | undefined;
   /** Applied to the execution that this node started, or that a node of it started, and so on. */
   readonly in: readonly string[];
 };
 
-type Deed =
+type StepAction =
   | { readonly do: 'advance'; readonly duration: string }
   | { readonly do: 'signal' | 'publish'; readonly name: string; readonly payload: Json; readonly key?: string }
   | {
@@ -260,41 +260,41 @@ class Reader {
     return step && { ...step, in: inside, place: document.rangeOf(at, 'key') };
   }
 
-  private stepOf(verb: string, value: Json, path: DocumentPath): Deed | undefined {
+  private stepOf(verb: string, value: Json, path: DocumentPath): StepAction | undefined {
     const { document } = this;
     switch (verb) {
       case 'advance': {
         const duration = this.duration(value, path);
-        return duration === undefined ? undefined : ({ do: 'advance', duration } as Deed);
+        return duration === undefined ? undefined : ({ do: 'advance', duration } as StepAction);
       }
       case 'signal':
       case 'publish': {
         const { name, payload = null, key } = this.about(value, path, 'name', ['payload', 'key']);
-        return { do: verb, name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as Deed;
+        return { do: verb, name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as StepAction;
       }
       case 'approve':
       case 'reject': {
         const about = this.about(value, path, 'node', ['by', 'comment', 'form']);
-        return { do: verb, ...about } as Deed;
+        return { do: verb, ...about } as StepAction;
       }
       case 'callback': {
         const { node, payload = null } = this.about(value, path, 'node', ['payload']);
-        return { do: 'callback', node, payload } as Deed;
+        return { do: 'callback', node, payload } as StepAction;
       }
       case 'cancel':
         return { do: 'cancel', options: this.cancel(value, path) };
       case 'replay':
-        return { do: 'replay', ...this.about(value, path, 'node', ['input']) } as Deed;
+        return { do: 'replay', ...this.about(value, path, 'node', ['input']) } as StepAction;
       case 'pause':
-        return { do: verb, ...(typeof value === 'string' && { reason: value }) } as Deed;
+        return { do: verb, ...(typeof value === 'string' && { reason: value }) } as StepAction;
       case 'resume':
       case 'retry':
       case 'crash':
-        return { do: verb } as Deed;
+        return { do: verb } as StepAction;
       case 'settle':
         return this.settle(value, path);
       default:
-        return { do: 'expect', expect: readExpectation(document, value, path) } as Deed;
+        return { do: 'expect', expect: readExpectation(document, value, path) } as StepAction;
     }
   }
 
@@ -319,7 +319,7 @@ class Reader {
     };
   }
 
-  private settle(value: Json, path: DocumentPath): Deed {
+  private settle(value: Json, path: DocumentPath): StepAction {
     const { node, happened, output = null } = this.about(value, path, 'node', ['happened', 'output']);
     const settlement =
       happened === true
@@ -333,7 +333,7 @@ class Reader {
         'write: settle: { node: charge, happened: true, output: … }, or happened: retry, or happened: fail',
       );
     }
-    return { do: 'settle', node, settlement } as Deed;
+    return { do: 'settle', node, settlement } as StepAction;
   }
 
   /** `approve: ok` is short for `approve: { node: ok }`. */

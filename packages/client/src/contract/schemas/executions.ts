@@ -431,17 +431,17 @@ export const LogLevel = Type.Union([
   Type.Literal('error'),
 ]);
 
-const LogWish = {
+const LogSubscription = {
   node: Type.Optional(NodePath),
   level: Type.Optional({ ...LogLevel, description: 'This level and above.' }),
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'Lines after this position.' })),
 };
 
-export const FollowLogsQuery = Type.Object(LogWish, closed);
+export const FollowLogsQuery = Type.Object(LogSubscription, closed);
 
 export const LogQuery = Type.Object(
   {
-    ...LogWish,
+    ...LogSubscription,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
   },
   closed,

@@ -46,7 +46,7 @@ const ConcurrencyPolicy = Type.Object(
   closed,
 );
 
-export const PlanBody = Type.Object(
+export const LaunchPlanBody = Type.Object(
   {
     workflowId: Id,
     version: Type.Optional(Type.Union([Version, Type.Literal('active')])),
@@ -62,7 +62,7 @@ export const PlanBody = Type.Object(
   },
   closed,
 );
-export const Plan = Type.Object(
+export const LaunchPlan = Type.Object(
   {
     planId: Type.String(),
     project: Type.String(),

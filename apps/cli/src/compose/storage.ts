@@ -1,0 +1,149 @@
+/** Where things are kept, and what does the work: SQLite and files in the data folder, unless the configuration says otherwise. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Action, NebulaError } from '@nebula/core';
+import type { Drivers, Projects } from '@nebula/engine';
+import type { Records, Secrets, Store } from '@nebula/ports';
+import type { DriverContext, NebulaConfig } from '@nebula/sdk';
+import type { Project } from '../services.ts';
+import { concealWith } from '../terminal/concealed.ts';
+import type { Io } from '../terminal/io.ts';
+import { projectsIn } from './ceilings.ts';
+import { reservedFiles } from './reserved-files.ts';
+
+const DATABASE = 'nebula.db';
+const BLOBS = 'blobs';
+
+export type OpenContext = DriverContext & Pick<Drivers, 'digest'>;
+
+export async function driverContext({ dir, dataDir }: Project): Promise<OpenContext> {
+  const { realClock, realRandom, sha256 } = await import('@nebula/drivers/real');
+  return { projectDir: dir, dataDir, clock: realClock, random: realRandom(), digest: sha256 };
+}
+
+export interface Storage extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
+  /** Opened when it is asked for. */
+  records(): Promise<Records>;
+  /** The same; where the configuration has nothing that keeps records, there are none, and none can be made. */
+  recordsOrNone(): Promise<Records>;
+  /** What remote workers have announced to a server on the same folder. */
+  announced(): Promise<readonly Action[]>;
+  /** Where workflows belong, and what runs may be granted at the most. */
+  projects(preset?: string): Promise<Projects>;
+  close(): Promise<void>;
+}
+
+export async function openStorage({ config }: Project, context: DriverContext, forEngine: boolean): Promise<Storage> {
+  const { drivers = {} } = config;
+  const own = drivers.store === undefined ? await openDatabase(context, forEngine, config.durability) : undefined;
+  const store = own ?? ((await drivers.store?.(context)) as Store);
+  const logs = (await drivers.logs?.(context)) ?? own?.logs ?? (await volatileLogs());
+  const blobs = (await drivers.blobs?.(context)) ?? (await folderBlobs(context));
+  const recordsOf = async () => (await drivers.records?.(context)) ?? own?.records;
+  return {
+    store,
+    logs,
+    blobs,
+    records: async () => (await recordsOf()) ?? noRecords(),
+    recordsOrNone: async () => (await recordsOf()) ?? NO_RECORDS,
+    async announced() {
+      const records = await recordsOf();
+      if (records === undefined) return [];
+      const { announcedActions } = await import('@nebula/server/announced');
+      return await announcedActions({ records });
+    },
+    projects: async (preset) => projectsIn(config, store, await recordsOf(), preset),
+    async close() {
+      await logs.close();
+      await store.close();
+    },
+  };
+}
+
+/** The same, without opening anything else. A folder that has no database, or none that can be read, has none of them. */
+export async function announcedIn({ config, dataDir }: Project): Promise<readonly Action[]> {
+  if (config.drivers?.store !== undefined || !existsSync(path.join(dataDir, DATABASE))) return [];
+  const { realClock: clock } = await import('@nebula/drivers/real');
+  const { openSqliteStore } = await import('@nebula/drivers/sqlite');
+  const { announcedActions } = await import('@nebula/server/announced');
+  try {
+    const store = await openSqliteStore({ path: path.join(dataDir, DATABASE), clock, engine: false, readonly: true });
+    try {
+      return await announcedActions(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof NebulaError) return [];
+    throw error;
+  }
+}
+
+const NO_RECORDS: Records = {
+  get: async () => undefined,
+  list: async () => [],
+  commit: async () => noRecords(),
+  purge: async () => 0,
+};
+
+/** What a server keeps must not be lost without a word. */
+function noRecords(): never {
+  throw new NebulaError('CONFIG_INVALID', 'the configuration has a store of its own, but nothing that keeps records', {
+    hint: 'Add drivers: { records: (context) => … } beside it',
+  });
+}
+
+async function openDatabase(
+  { dataDir, clock }: DriverContext,
+  engine: boolean,
+  durability: NebulaConfig['durability'],
+) {
+  const { openSqliteStore } = await import('@nebula/drivers/sqlite');
+  const options = { path: path.join(dataDir, DATABASE), clock, engine, ...(durability && { durability }) };
+  try {
+    return await openSqliteStore(options);
+  } catch (error) {
+    // Looking needs no permission to write; a request then fails with the store's own words.
+    if (engine || !(error instanceof NebulaError) || error.code !== 'DATA_DIR_UNWRITABLE') throw error;
+    return await openSqliteStore({ ...options, readonly: true });
+  }
+}
+
+async function folderBlobs({ dataDir }: DriverContext) {
+  const { fsBlobs } = await import('@nebula/drivers/fs');
+  return fsBlobs({ root: path.join(dataDir, BLOBS) });
+}
+
+/** A project with a store of its own and no logs beside it keeps what is said for as long as the process lives. */
+async function volatileLogs() {
+  const { memoryLogs } = await import('@nebula/drivers/memory');
+  return memoryLogs();
+}
+
+/** A sealed file in the data folder, unless the project's configuration says otherwise. */
+export async function openSecrets({ config }: Project, context: DriverContext, env: Io['env']): Promise<Secrets> {
+  const own = await config.drivers?.secrets?.(context);
+  if (own !== undefined) return own;
+  const { sealedSecrets } = await import('@nebula/drivers/secrets');
+  return sealedSecrets({ dataDir: context.dataDir, clock: context.clock, env });
+}
+
+/** What runs nodes: a queue in this process, a sandbox that checks capabilities, and secrets that are not shown. */
+export async function openRuntime(
+  project: Project,
+  context: DriverContext,
+  env: Io['env'],
+): Promise<Pick<Drivers, 'queue' | 'sandbox' | 'secrets'>> {
+  const { drivers = {} } = project.config;
+  const { rememberingSecrets } = await import('@nebula/drivers/secrets');
+  const { secrets, conceal } = rememberingSecrets(await openSecrets(project, context, env));
+  concealWith(conceal);
+  const { memoryQueue } = await import('@nebula/drivers/memory');
+  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
+  return {
+    queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
+    sandbox:
+      (await drivers.sandbox?.(context)) ?? createInProcessSandbox({ ...context, reserved: reservedFiles(project) }),
+    secrets,
+  };
+}

@@ -1,0 +1,25 @@
+/** Where the runs are that a command is about: a data folder, or a server. */
+import { NebulaError } from '@nebula/core';
+import { textOption } from './command-options.ts';
+import type { CommandOptions, Project, ProjectOptions } from './services.ts';
+
+/** As the options of a command say. */
+export function locationOf(options: CommandOptions): ProjectOptions {
+  const given = ['dataDir', 'server', 'token', 'context'].flatMap((name) => {
+    const value = textOption(options, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { mayBeServer: true, ...Object.fromEntries(given) };
+}
+
+/** How people would name that place. */
+export function locationText({ server, dataDir }: Project): string {
+  return server?.url ?? dataDir;
+}
+
+export function unknownExecution(project: Project, executionId: string): never {
+  const place = project.server === undefined ? 'in' : 'at';
+  throw new NebulaError('UNKNOWN_EXECUTION', `there is no run ${executionId} ${place} ${locationText(project)}`, {
+    hint: '`nebula executions list` shows the runs; --data-dir looks in another folder, --server at a server',
+  });
+}

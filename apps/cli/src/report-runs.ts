@@ -1,0 +1,193 @@
+/** What a command says about runs that it has brought to their end, and its exit code. */
+import type { RunDocument } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
+import { found } from './api.ts';
+import { EXIT, exitCodeOf } from './exit-code.ts';
+import { linkedDocument } from './links.ts';
+import { worstExitCode } from './live/watch.ts';
+import { findRun } from './runs.ts';
+import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
+import type { Output } from './terminal/io.ts';
+import { jsonDocument } from './views/json.ts';
+import type { ParkedRun } from './views/parked.ts';
+import { plural, shellWord } from './views/words.ts';
+import type { WaitResult } from './wait-for-run.ts';
+
+/** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
+export function commandWriter(context: Context, project: Project, executionId: string | undefined) {
+  return (verb: string, result?: string): string => {
+    const place = locationOption(project);
+    return [context.program, verb, executionId, result, place].filter((part) => part !== undefined).join(' ');
+  };
+}
+
+/** What a later command must be told to find the same runs; undefined: nothing. */
+function locationOption({ server, needsDataDirOption, dataDir }: Project): string | undefined {
+  if (server !== undefined) return server.isDefault ? undefined : `--server ${shellWord(server.url)}`;
+  return needsDataDirOption ? `--data-dir ${shellWord(dataDir)}` : undefined;
+}
+
+/** The same for a run that is named with each command. */
+export function anyCommandWriter(context: Context, project: Project) {
+  return (executionId: string | undefined, verb: string, result?: string): string =>
+    commandWriter(context, project, executionId)(verb, result);
+}
+
+/** A command that somebody else wrote as `nebula …`, as it can be typed here. */
+export function localCommand({ program }: Context, project: Project, text: string): string {
+  if (!text.startsWith('nebula ')) return text;
+  const place = locationOption(project);
+  return program + text.slice('nebula'.length) + (place === undefined ? '' : ` ${place}`);
+}
+
+function waitExitCode(result: WaitResult): number {
+  return result.parked ? EXIT.parked : exitCodeOf(result.document.status);
+}
+
+interface ReportContext {
+  readonly context: Context;
+  readonly project: Project;
+  readonly session: ApiSession;
+}
+
+/** As the options of a command say. */
+export interface ReportView {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** Nothing of its output is cut. */
+  readonly full: boolean;
+}
+
+export function viewOf({ json, quiet, full }: CommandOptions): ReportView {
+  return { json: json === true, quiet: quiet === true, full: full === true };
+}
+
+/** One run: its document, or a summary for people. */
+export async function reportRun(
+  reporting: ReportContext,
+  result: WaitResult,
+  { json, quiet, full }: ReportView,
+): Promise<number> {
+  const { io } = reporting.context;
+  if (json) io.out.write(jsonDocument(await linkedDocument(reporting.session.api, result.document)));
+  // A script that reads the document still wants to be told on stderr what has to be done.
+  const output = json ? io.err : io.out;
+  const isUnderTree = output.live && !quiet;
+  if (!json || result.parked) writeLines(output, await runLines(reporting, result, output, { isUnderTree, full }));
+  return waitExitCode(result);
+}
+
+async function runLines(
+  { context, project, session }: ReportContext,
+  result: WaitResult,
+  output: Output,
+  how: { readonly isUnderTree: boolean; readonly full: boolean },
+): Promise<string[]> {
+  const view = { colors: output.colors, width: output.columns() };
+  const command = commandWriter(context, project, result.document.executionId);
+  if (!result.parked) {
+    const { summaryLines } = await import('./views/summary.ts');
+    return summaryLines(result.document, { ...view, ...how, command });
+  }
+  const { parkedLines } = await import('./views/parked.ts');
+  const runs = await Promise.all(parkedIn(result).map((one) => parkedRun(session, one)));
+  return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
+}
+
+type Parked = WaitResult & { readonly parked: true };
+
+/** The run, and those that are parked inside of it. */
+function parkedIn(result: WaitResult): Parked[] {
+  return result.parked ? [result, ...result.inside.flatMap(parkedIn)] : [];
+}
+
+async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+  const { executionId } = document;
+  const explanations = [...waitingFor];
+  const gated = Object.entries(document.nodes).filter(([, { waitsFor }]) => waitsFor?.kind === 'gate');
+  for (const [node] of gated.slice(0, MAX_GATED)) {
+    const explanation = await found(api.call('explainExecution', { params: { executionId }, query: { node } }));
+    if (explanation !== undefined) explanations.push(explanation as Explanation);
+  }
+  return { document, explanations, inside: inside.map((one) => one.document.executionId) };
+}
+
+/** Nodes of which it is said who holds what they wait for. */
+const MAX_GATED = 10;
+
+/** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
+export async function reportRuns(
+  reporting: ReportContext,
+  results: readonly WaitResult[],
+  json: boolean,
+): Promise<number> {
+  const { io } = reporting.context;
+  if (json) {
+    const executions = [];
+    for (const { document } of results) executions.push(await linkedDocument(reporting.session.api, document));
+    io.out.write(jsonDocument({ executions }));
+  }
+  const output = json ? io.err : io.out;
+  if (!json) writeLines(output, [`${plural(results.length, 'run')} continued: ${countsText(results)}`]);
+  for (const one of results) {
+    if (one.parked || (!json && one.document.status !== 'completed')) {
+      writeLines(output, ['', ...(await runLines(reporting, one, output, { isUnderTree: false, full: false }))]);
+    }
+  }
+  return worstExitCode(results.map(waitExitCode));
+}
+
+/** `2 completed, 1 parked`. */
+export function countsText(results: readonly WaitResult[]): string {
+  const counts = new Map<string, number>();
+  for (const { parked, document } of results) {
+    const word = parked ? 'parked' : document.status;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+}
+
+/** The runs are safe: how to go on. */
+export async function reportInterrupted(
+  context: Context,
+  project: Project,
+  session: ApiSession,
+  executionIds: readonly string[],
+  json: boolean,
+): Promise<number> {
+  const { io } = context;
+  const output = json ? io.err : io.out;
+  if (json) await printUnfinished(context, session, executionIds);
+  const only = executionIds.length === 1 ? executionIds[0] : undefined;
+  const { colors } = output;
+  const write = commandWriter(context, project, only);
+  if (session.server !== undefined) {
+    const again = only === undefined ? write('executions list') : write('resume');
+    writeLines(output, [
+      ...(output.live ? [] : ['']),
+      `${colors.yellow(`⏸ ${colors.bold('not watched any more')}`)}  it goes on at ${session.server}; look again with`,
+      `  ${colors.bold(again)}`,
+    ]);
+    return EXIT.interrupted;
+  }
+  const command = write('resume');
+  writeLines(output, [
+    ...(output.live ? [] : ['']),
+    `${colors.yellow(`⏸ ${colors.bold('interrupted')}`)}  nothing finished is lost; go on with`,
+    `  ${colors.bold(command)}`,
+  ]);
+  return EXIT.interrupted;
+}
+
+async function printUnfinished(context: Context, session: ApiSession, executionIds: readonly string[]): Promise<void> {
+  const documents: RunDocument[] = [];
+  for (const executionId of executionIds) {
+    const document = await findRun(session.api, executionId);
+    if (document !== undefined) documents.push(await linkedDocument(session.api, document));
+  }
+  context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { executions: documents }));
+}
+
+export function writeLines(output: Output, lines: readonly string[]): void {
+  if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
+}

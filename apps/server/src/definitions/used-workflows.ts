@@ -1,0 +1,47 @@
+/** Workflows that a definition runs, and those that these run in turn, as far as they are registered in its project. */
+import { type UsedWorkflow, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
+import type { Parts } from '../parts.ts';
+
+/** Deeper than this nothing is looked for, and the compiler says so. */
+const MAX_USED_WORKFLOWS = 1_000;
+
+export type FindUsedWorkflow = (id: string, version?: number) => WorkflowDefinition | undefined;
+
+/** One of them, as it is stored. */
+export async function usedWorkflowText(
+  { store, projects }: Parts,
+  id: string,
+  version: number | undefined,
+  project: string,
+): Promise<{ readonly text: string; readonly version: number } | undefined> {
+  if ((await projects.projectOf(id)) !== project) return undefined;
+  const row = await store.workflowVersion(id, version);
+  return row && { text: row.definition, version: row.version };
+}
+
+/** All of them. Undefined when they have more characters than that together. */
+export async function usedWorkflowsOf(
+  parts: Parts,
+  used: readonly UsedWorkflow[],
+  project: string,
+  maxChars: number,
+): Promise<FindUsedWorkflow | undefined> {
+  const found = new Map<string, WorkflowDefinition>();
+  const queue = [...used];
+  let chars = 0;
+  for (let one = queue.pop(); one !== undefined && found.size < MAX_USED_WORKFLOWS; one = queue.pop()) {
+    const key = keyOf(one.id, one.version);
+    const row = found.has(key) ? undefined : await usedWorkflowText(parts, one.id, one.version, project);
+    if (row === undefined) continue;
+    chars += row.text.length;
+    if (chars > maxChars) return undefined;
+    const inner = { ...(JSON.parse(row.text) as WorkflowDefinition), version: row.version };
+    found.set(key, inner);
+    queue.push(...usedWorkflows(inner));
+  }
+  return (id, version) => found.get(keyOf(id, version));
+}
+
+export function keyOf(id: string, version: number | undefined): string {
+  return `${id}@${version ?? ''}`;
+}

@@ -1,0 +1,69 @@
+/**
+ * The past, for listeners that are behind.
+ *
+ *  1 At most `maxReplays` pages are read at a time; listeners wait for their turn, in order, and others are served in
+ *    between.
+ *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept. A page at the end of
+ *    the past is shared as long as the reader has found nothing new (`version`).
+ */
+import { LIVE_LIMITS } from '../limits.ts';
+
+/** `whole`: it never changes. `last`: more may come behind it. `large`: it is not kept. */
+export type PageKind = 'whole' | 'last' | 'large';
+
+interface Shared<Page> {
+  readonly page: Promise<Page>;
+  readonly version: string | number;
+  kind: PageKind | undefined;
+}
+
+export class CatchUpPages<Page> {
+  readonly #pages = new Map<string, Shared<Page>>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /** `key` names the page. */
+  async read(
+    key: string,
+    version: string | number,
+    load: () => Promise<Page>,
+    kindOf: (page: Page) => PageKind,
+  ): Promise<Page> {
+    const known = this.#pages.get(key);
+    if (known !== undefined && (known.kind === 'whole' || known.version === version)) {
+      await breathe();
+      return await known.page;
+    }
+    const page = this.#turn(load);
+    const shared: Shared<Page> = { page, version, kind: undefined };
+    this.#pages.set(key, shared);
+    const forget = (): void => {
+      if (this.#pages.get(key) === shared) this.#pages.delete(key);
+    };
+    page.then((read) => {
+      shared.kind = kindOf(read);
+      if (shared.kind === 'large') forget();
+    }, forget);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > LIVE_LIMITS.maxSharedPages && oldest !== undefined) this.#pages.delete(oldest);
+    return await page;
+  }
+
+  async #turn(load: () => Promise<Page>): Promise<Page> {
+    if (this.#running >= LIVE_LIMITS.maxReplays) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      await breathe();
+      return await load();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}
+
+/** Whatever else is under way has its turn. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,54 @@
+/** What somebody wants to follow, over Server-Sent Events or a socket. */
+import type { EventStream } from '../http/handler.ts';
+import { type Principal, visibleProjects } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import { isoTime } from '../routes/times.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof LEVELS)[number];
+
+export const isLogLevel = (text: string): text is Level => (LEVELS as readonly string[]).includes(text);
+
+export interface LogSubscription {
+  readonly executionId: string;
+  readonly node?: string;
+  /** This one and above. */
+  readonly level?: Level;
+  /** Lines after this position. */
+  readonly after?: number;
+}
+
+/** Lines that are read from the store at once. */
+const PAGE = 1_000;
+
+export async function* logEvents(
+  { logs }: Parts,
+  { executionId, node, level, after }: LogSubscription,
+  signal: AbortSignal,
+): EventStream {
+  const filter = {
+    executionId,
+    limit: PAGE,
+    ...(node !== undefined && { node }),
+    ...(level !== undefined && { minLevel: level }),
+    ...(after !== undefined && { afterPosition: after }),
+  };
+  for await (const { executionId: _, ...line } of logs.follow(filter, signal)) {
+    yield [{ id: String(line.position), json: JSON.stringify({ ...line, at: isoTime(line.at) }) }];
+  }
+}
+
+/** Which runs are meant by "all", and shown to this caller; undefined: every one. */
+export function wantedRuns(
+  { store }: Parts,
+  who: Principal,
+  { project, workflowId }: { readonly project?: string | undefined; readonly workflowId?: string | undefined },
+): ((executionId: string) => Promise<boolean>) | undefined {
+  const visible = project === undefined ? visibleProjects(who) : [project];
+  if (visible === undefined && workflowId === undefined) return undefined;
+  return async (executionId) => {
+    const row = await store.execution(executionId);
+    if (row === undefined) return false;
+    return (workflowId ?? row.workflowId) === row.workflowId && (visible?.includes(row.project) ?? true);
+  };
+}

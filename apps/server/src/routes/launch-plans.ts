@@ -1,0 +1,133 @@
+/** Launch plans: a workflow with default and fixed inputs, and a limit to how many of its runs go on at once. */
+import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import {
+  compileSchema,
+  describePath,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  NebulaError,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { WorkflowVersionRow } from '@nebula/ports';
+import { gone, type Handlers, ok, reply } from '../http/handler.ts';
+import { DEFAULT_PROJECT } from '../http/subject.ts';
+import { visibleProjects } from '../identity/principal.ts';
+import type { Parts } from '../parts.ts';
+import {
+  etagOf,
+  idTaken,
+  type LaunchPlanRecord,
+  listRecords,
+  putRecord,
+  type Read,
+  readRecord,
+  removeRecord,
+  type WorkflowRecord,
+} from '../records.ts';
+import { isoTime } from './times.ts';
+
+const OWN = ['listPlans', 'getPlan', 'putPlan', 'deletePlan'] as const satisfies readonly OperationId[];
+
+export function launchPlanRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[number]> {
+  const { records, store, clock } = parts;
+  const found = async (planId: string): Promise<Read<LaunchPlanRecord>> => {
+    const plan = await readRecord<LaunchPlanRecord>(records, 'plan', planId);
+    if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
+    return plan;
+  };
+  return {
+    async listPlans({ query, who, project }) {
+      const visible = project === undefined ? visibleProjects(who) : [project];
+      const isShown = ({ body }: Read<LaunchPlanRecord>): boolean => visible?.includes(body.project) ?? true;
+      const { items, next } = await listRecords(records, 'plan', query, isShown);
+      return ok({ items: items.map(documentOf), next });
+    },
+
+    async getPlan({ params: { planId } }) {
+      const plan = await found(planId);
+      return ok(documentOf(plan), { etag: etagOf(plan) });
+    },
+
+    async putPlan({ params: { planId }, body, project, headers }) {
+      const { workflowId, version = 'active' } = body;
+      const home = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
+      const wanted = version === 'active' ? (home?.body.active ?? undefined) : version;
+      const row = await store.workflowVersion(workflowId, wanted);
+      if (row === undefined) {
+        throw new NebulaError('UNKNOWN_WORKFLOW', `There is no such version of workflow '${workflowId}'.`);
+      }
+      const inBoth = Object.keys(body.inputs ?? {}).find((name) => Object.hasOwn(body.fixed ?? {}, name));
+      if (inBoth !== undefined) {
+        throw new NebulaError('BODY_INVALID', `'${inBoth}' is both a default and fixed.`, {
+          hint: 'Take one of them out.',
+        });
+      }
+      refuseMisfit(row, { ...body.inputs, ...body.fixed } as JsonObject);
+      const record: LaunchPlanRecord = {
+        project: project ?? DEFAULT_PROJECT,
+        workflowId,
+        version,
+        description: body.description ?? null,
+        inputs: (body.inputs ?? {}) as Record<string, Json>,
+        fixed: (body.fixed ?? {}) as Record<string, Json>,
+        concurrency: body.concurrency ?? null,
+        active: body.active ?? true,
+      };
+      const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
+      const { isNew, revision } = await putRecord<LaunchPlanRecord>(records, place, (before) => {
+        if (before === undefined || before.body.project === record.project) return record;
+        throw idTaken(planId);
+      });
+      const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
+      return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });
+    },
+
+    async deletePlan({ params: { planId }, headers }) {
+      await found(planId);
+      await removeRecord(records, 'plan', planId, headers['if-match']);
+      return gone();
+    },
+  };
+}
+
+/** What a schema says of the members that are there, and of none that is not. */
+const ABOUT_MEMBERS = new Set([
+  'type',
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  '$defs',
+  'definitions',
+]);
+
+/** What it starts with later is the rest of the input: nothing is missing yet, but what is there must fit. */
+function refuseMisfit({ workflowId, version, definition }: WorkflowVersionRow, given: JsonObject): void {
+  const { input } = JSON.parse(definition) as WorkflowDefinition;
+  if (!isJsonObject(input)) return;
+  const schema = Object.fromEntries(Object.entries(input).filter(([keyword]) => ABOUT_MEMBERS.has(keyword)));
+  const [problem] = compileSchema(schema).problems(structuredClone(given)) ?? [];
+  if (problem === undefined) return;
+  const { path, message } = problem;
+  throw new NebulaError(
+    'INPUT_INVALID',
+    `The inputs do not fit version ${version} of workflow '${workflowId}': ${describePath(path, 'the input')} ${message}`,
+    { hint: 'See `input` in the definition.' },
+  );
+}
+
+function documentOf({ id, body, updatedAt }: Read<LaunchPlanRecord>): AnswerOf<'getPlan'> {
+  const { project, workflowId, version, description, inputs, fixed, concurrency, active } = body;
+  return {
+    planId: id,
+    project,
+    workflowId,
+    version,
+    description,
+    inputs: { ...inputs },
+    fixed: { ...fixed },
+    concurrency: concurrency === null ? null : { ...concurrency },
+    active,
+    updatedAt: isoTime(updatedAt),
+  };
+}

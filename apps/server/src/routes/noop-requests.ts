@@ -1,0 +1,44 @@
+/** Requests that could change nothing are refused, so that nobody takes "accepted" for "done". */
+import type { BodyOf } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import type { ExecutionRow } from '@nebula/ports';
+import type { Parts } from '../parts.ts';
+
+type Change = BodyOf<'bulkExecutions'>['operation'];
+
+/** What was asked for before and not acted on yet, such as a retry, may make room for it: then it is let through. */
+export async function rejectNoop({ store }: Parts, executionId: string, change: Change): Promise<void> {
+  const row = await store.execution(executionId);
+  const refusal = row && refusalOf(row, change);
+  if (refusal !== undefined && (await store.inbox(executionId)).length === 0) throw refusal;
+}
+
+const CODES = new Set(['ALREADY_FINISHED', 'NOT_FINISHED', 'NOTHING_TO_RETRY']);
+
+export const isNoop = ({ code }: NebulaError): boolean => CODES.has(code);
+
+function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Change): NebulaError | undefined {
+  const isEnded = finishedAt !== null;
+  switch (change) {
+    case 'cancel':
+    case 'pause':
+    case 'resume':
+    case 'signal':
+      if (!isEnded) return undefined;
+      return new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}.`, {
+        hint: 'To go on with it: retry what failed, replay from a node, or relaunch it.',
+      });
+    case 'retry':
+      if (!isEnded) {
+        return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only a run that has ended is retried.`, {
+          hint: 'Wait for its end, or cancel it first.',
+        });
+      }
+      if (status !== 'completed') return undefined;
+      return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry.`, {
+        hint: 'To do a part of it again, replay it from a node; to do all of it again, relaunch it.',
+      });
+    case 'delete':
+      return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { NebulaClient } from '@nebula/client';
+import { type Gate, permitKey } from '@nebula/core';
+import { afterEach, describe, expect, test } from 'vitest';
+import { localApi } from '../src/local.ts';
+import { type Booted, boot } from './support/boot.ts';
+
+let booted: Booted | undefined;
+
+afterEach(async () => {
+  await booted?.close();
+  booted = undefined;
+});
+
+const approval = { id: 'approval', nodes: { ask: { wait: { approval: { who: ['ann'], title: 'Ship it?' } } } } };
+const keyed = {
+  id: 'keyed',
+  nodes: { hold: { wait: { signal: 'go' }, concurrency: { key: 'one', limit: 1 } } },
+};
+
+async function started({ client }: Booted, definition: { readonly id: string }): Promise<string> {
+  await client.call('registerWorkflow', { body: { definition } });
+  return (await client.start(definition.id)).executionId;
+}
+
+describe('rest', () => {
+  test('[SRV-91] a run that waits for a person, and then has ended', async () => {
+    booted = await boot();
+    const { client, parts } = booted;
+    const executionId = await started(booted, approval);
+    const rest = (wait: string) =>
+      client.call('awaitRest', { params: { executionId }, query: { wait }, waitMs: 5_000 });
+    expect(await rest('5s')).toMatchObject({
+      settled: true,
+      parked: true,
+      waitingFor: expect.any(Array),
+      inside: [],
+    });
+    let asked = 0;
+    const { waitFor: settled } = parts.engine;
+    parts.engine.waitFor = (...waiting) => {
+      asked++;
+      return settled.call(parts.engine, ...waiting);
+    };
+    await client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true, by: 'ann' } });
+    const [first, second] = await Promise.all([rest('5s'), rest('5s')]);
+    expect([first, second]).toMatchObject([
+      { settled: true, parked: false },
+      { settled: true, parked: false },
+    ]);
+    expect(asked).toBeLessThanOrEqual(2);
+    await expect(client.call('awaitRest', { params: { executionId: 'exe_unknown' } })).rejects.toMatchObject({
+      code: 'UNKNOWN_EXECUTION',
+    });
+  });
+
+  test('[SRV-92] who holds a key, and who waits for it', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const first = await started(booted, keyed);
+    const second = await started(booted, keyed);
+    const params = { executionId: second };
+    const none = await client.call('listPlaces', { params, query: { key: 'nobody' } });
+    expect(none).toEqual({ items: [] });
+    const key = permitKey({ kind: 'concurrency', key: 'one', limit: 1 } as Gate) as string;
+    await expect
+      .poll(async () => (await client.call('listPlaces', { params, query: { key } })).items)
+      .toEqual([
+        { executionId: first, node: 'hold', isHeld: true },
+        { executionId: second, node: 'hold', isHeld: false },
+      ]);
+  });
+
+  test('[SRV-680] a run that waits for a permit rests when the holder does', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const first = await started(booted, keyed);
+    const second = await started(booted, keyed);
+    const rest = (executionId: string) =>
+      client.call('awaitRest', { params: { executionId }, query: { wait: '20s' }, waitMs: 20_000 });
+    expect(await rest(second)).toMatchObject({
+      settled: true,
+      parked: true,
+      execution: { executionId: second, status: 'running' },
+    });
+    await client.call('cancelExecution', { params: { executionId: first }, body: {} });
+    expect(await rest(first)).toMatchObject({ parked: false, execution: { status: 'cancelled' } });
+  });
+
+  test('[SRV-681] workflows are found by tag; a check says what may be granted', async () => {
+    booted = await boot();
+    const { client } = booted;
+    for (const definition of [
+      { id: 'one', tags: ['a'], nodes: {} },
+      { id: 'two', tags: ['a', 'b'], nodes: {} },
+    ]) {
+      await client.call('registerWorkflow', { body: { definition } });
+    }
+    const tagged = async (tag: string) =>
+      (await client.call('listWorkflows', { query: { tag, limit: 1 } })).items.map(({ workflowId }) => workflowId);
+    expect([await tagged('a'), await tagged('b'), await tagged('c')]).toEqual([['one'], ['two'], []]);
+    const definition = { id: 'three', nodes: {} };
+    expect(await client.call('validateWorkflow', { body: { definition } })).toMatchObject({ ceiling: 'all' });
+  });
+
+  test('[SRV-682] without an engine of its own, a wait ends with what the store says', async () => {
+    booted = await boot();
+    const executionId = await started(booted, approval);
+    const beside = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
+    const result = (wait: string) => beside.call('getResult', { params: { executionId }, query: { wait } });
+    expect(await result('100ms')).toMatchObject({ ended: false });
+    const waiting = result('20s');
+    await beside.call('cancelExecution', { params: { executionId }, body: {} });
+    // Nobody tells the engine that another process has left a request: it looks for itself.
+    expect(await waiting).toMatchObject({ ended: true, status: 'cancelled' });
+  });
+
+  test('[SRV-93] nobody but an administrator answers for others', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const executionId = await started(booted, approval);
+    const answer = (by: string) =>
+      client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true, by } });
+    await expect(answer('bob')).rejects.toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await answer('ann')).toMatchObject({ accepted: true });
+  });
+
+  test('[SRV-94] a workflow inside another one is found where it is registered', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const outer = { id: 'outer', nodes: { sub: { workflow: { id: 'inner', mode: 'inline' } } } };
+    await expect(client.call('registerWorkflow', { body: { definition: outer } })).rejects.toMatchObject({
+      code: 'DEFINITION_INVALID',
+    });
+    await client.call('registerWorkflow', { body: { definition: { id: 'inner', nodes: {}, output: 'deep' } } });
+    expect(await client.call('validateWorkflow', { body: { definition: outer } })).toMatchObject({ valid: true });
+    expect(await client.call('registerWorkflow', { body: { source: JSON.stringify(outer) } })).toMatchObject({
+      version: 1,
+    });
+  });
+
+  test('[SRV-95] without HTTP: checked as requests are, and refused what only a server can', async () => {
+    booted = await boot();
+    const { parts, server } = booted;
+    const local = localApi(parts, undefined, () => undefined);
+    const office = new NebulaClient(local.transport);
+    await office.call('registerWorkflow', { body: { definition: approval } });
+    expect(await office.call('getWorkflow', { params: { workflowId: 'approval' } })).toMatchObject({
+      activeVersion: 1,
+    });
+    await expect(
+      office.call('putUser', { params: { userId: 'ann' }, body: { password: 'short' } }),
+    ).rejects.toMatchObject({
+      code: 'BODY_INVALID',
+    });
+    await expect(office.call('startExecution', { body: { workflowId: 'approval' } })).rejects.toMatchObject({
+      code: 'NEEDS_SERVER',
+    });
+    await expect(local.transport.as('ann')).rejects.toMatchObject({ code: 'UNKNOWN_USER' });
+    expect(
+      await new NebulaClient(server.direct).call('startExecution', { body: { workflowId: 'approval' } }),
+    ).toMatchObject({
+      ended: false,
+    });
+  });
+
+  test('[SRV-95] a port that is taken leaves nothing running', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as AddressInfo;
+    await expect(boot({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    taken.close();
+  });
+});

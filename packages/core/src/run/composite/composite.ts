@@ -1,0 +1,447 @@
+/**
+ * Composite nodes: opening their iterations, and what follows when an iteration, or the whole, has ended.
+ *
+ *  forEach ─ node.opened(items) ─ scopes.opened 0…9 ─ … ─ scope.closed 3 ─ scopes.opened 10 ─ … ─ node.completed
+ *
+ * An iteration ends when all its nodes are final, or when it is being stopped and nothing of it runs. `drain` finds such
+ * scopes in `state.settled`, one after the other, so that 100,000 iterations need no recursion.
+ */
+import type { RunError } from '../../error.ts';
+import { type CompiledValue, isTrue } from '../../expression/index.ts';
+import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } from '../../plan/plan.ts';
+import type { Problem } from '../../problem.ts';
+import { decideRetry } from '../../retry/retry.ts';
+import type { Json } from '../../value.ts';
+import { cancelWaiting, completeNode, cutOffInside, endCancelled, failNode } from '../decide/advance.ts';
+import { evaluated, inputOf } from '../decide/evaluate.ts';
+import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
+import { expressionFailure } from '../joins/edges.ts';
+import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { bodyOutput, RunScope } from '../state/expression-scope.ts';
+import { isInside, isQuiet, isStopped, pathOf } from '../state/selectors.ts';
+import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from '../state/settings.ts';
+import type { BodyState, NodeState, ScopeState, Stopping } from '../state/state.ts';
+import type { FinalRunStatus } from '../state/status.ts';
+import { abort } from '../stop/abort.ts';
+import {
+  hasDone,
+  isToBeUndone,
+  isTransaction,
+  isUndoing,
+  isUndoingInside,
+  mustUndoInside,
+  transactionsIn,
+} from '../undo/transactions.ts';
+import { MAX_ITERATIONS, notAList, tooManyItems } from './items.ts';
+import { failBody } from './retry-body.ts';
+
+export function openLoop(turn: Turn, node: NodeState): void {
+  const { work } = node.plan;
+  if (work.kind !== 'forEach') {
+    emit(turn, { type: 'node.opened', node: pathOf(node) });
+    return continueNode(turn, node);
+  }
+  const items = inputOf(turn, node, 'in', work.in);
+  if (items === undefined) return;
+  if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
+  if (items.length > MAX_ITERATIONS) return failNode(turn, node, tooManyItems(items.length));
+  const needed = neededOf(node, work, items.length);
+  // Where iterations add items, there may be enough in the end.
+  if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
+    return failNode(turn, node, tooFew(needed, items.length, 0));
+  emit(turn, { type: 'node.opened', node: pathOf(node), items: inlineValue(items), count: items.length });
+  continueNode(turn, node);
+}
+
+export function openGroup(turn: Turn, node: NodeState): void {
+  emit(turn, { type: 'node.opened', node: pathOf(node) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+}
+
+export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
+  const given = inputOf(turn, node, 'workflow.input', work.input);
+  if (given === undefined) return;
+  const { input, problems } = work.workflow.acceptInput(given);
+  if (problems.length > 0) {
+    const message = `The input does not fit workflow '${work.workflow.workflowId}': ${problems[0]}`;
+    return failNode(turn, node, { code: 'INPUT_INVALID', kind: 'USER', message });
+  }
+  emit(turn, { type: 'node.opened', node: pathOf(node), input: inlineValue(input) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+}
+
+/** The action of a dynamic node has returned a graph. */
+export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: StoredValue): void {
+  const graph = resolveValue(output, turn.lookup);
+  const compiled = work.accept(graph);
+  if ('problems' in compiled) return failNode(turn, node, badGraph(compiled.problems));
+  emit(turn, { type: 'node.opened', node: pathOf(node), graph: inlineValue(graph) });
+  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+}
+
+function badGraph(problems: readonly Problem[]): RunError {
+  const [first] = problems;
+  const where = first === undefined || first.path.length === 0 ? '' : ` at ${first.path.join('.')}`;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more problems)` : '';
+  return {
+    code: 'BAD_GRAPH',
+    kind: 'USER',
+    message: `The action returned a graph that cannot run: ${first?.message ?? 'it is not a graph'}${where}${more}.`,
+    details: {
+      problems: problems.slice(0, 20).map(({ code, message, path, hint }) => ({
+        code,
+        message,
+        path: [...path],
+        ...(hint === undefined ? {} : { hint }),
+      })),
+    },
+  };
+}
+
+/** The nodes of a new scope that wait for nothing. */
+function enter(turn: Turn, { graph, nodes }: ScopeState): void {
+  for (const entry of graph.entries.toReversed()) turn.work.push(nodes[entry.index] as NodeState);
+}
+
+function openIterations(turn: Turn, node: NodeState, to: number): void {
+  const body = node.body as BodyState;
+  const from = body.next;
+  if (to <= from) return;
+  emit(turn, { type: 'scopes.opened', node: pathOf(node), from, to });
+  for (let iteration = to - 1; iteration >= from; iteration--) enter(turn, body.scopes.get(iteration) as ScopeState);
+}
+
+/** Opens what may be opened, or ends the loop. */
+export function continueNode(turn: Turn, node: NodeState): void {
+  const { work } = node.plan;
+  if (work.kind !== 'forEach' && (node.body as BodyState).open > 0) return;
+  switch (work.kind) {
+    case 'forEach':
+      return continueForEach(turn, node, work);
+    case 'while':
+      return continueWhile(turn, node, work);
+    case 'retryUntil':
+      return openIterations(turn, node, 1 + (node.body as BodyState).next);
+    default:
+      return;
+  }
+}
+
+function continueForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
+  const body = node.body as BodyState;
+  if (isLost(work, body)) return failLoop(turn, node, body.error as RunError);
+  const isOver = body.isBroken || (work.until === 'first' && body.succeeded > 0);
+  if (!isOver) openIterations(turn, node, Math.min(body.total, body.next + maxConcurrencyOf(node, work) - body.open));
+  if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
+  if (body.open > 0) return withdraw(turn, node);
+  const needed = neededOf(node, work, body.next);
+  if (body.succeeded < needed) return failBody(turn, node, tooFew(needed, body.next, body.failed, body.error));
+  const results = Array.from({ length: body.next }, (_, iteration) => body.results[iteration]);
+  const first = results.find((stored) => stored !== undefined);
+  const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
+  completeNode(turn, node, inlineValue(kept.map((stored) => resolveValue(stored, turn.lookup))));
+}
+
+function continueWhile(turn: Turn, node: NodeState, work: WhileWork): void {
+  const body = node.body as BodyState;
+  const last = resolveValue(body.results[0], turn.lookup);
+  if (body.isBroken) return completeNode(turn, node, inlineValue(last));
+  const holds = tested(turn, node, 'condition', work.condition, last);
+  if (holds === undefined) return;
+  if (!holds) return completeNode(turn, node, inlineValue(last));
+  const maxIterations = maxIterationsOf(node, work.maxIterations);
+  if (body.next - body.base >= maxIterations) return stopNode(turn, node, endless(maxIterations));
+  openIterations(turn, node, body.next + 1);
+}
+
+/** A condition over the last iteration's output, which it sees as `$self.output`. */
+function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue, last: Json): boolean | undefined {
+  const body = node.body as BodyState;
+  return evaluated(turn, node, where, () => {
+    const scope = RunScope.afterIteration(turn.state, node, turn.lookup, { index: body.next, output: last }).at(
+      node,
+      where,
+    );
+    return isTrue(value.evaluate(scope, turn.state.plan.newBudget()));
+  });
+}
+
+/** Called for what is in `state.settled`. */
+export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
+  if ('plan' in subject) return checkNodeEnd(turn, subject);
+  const node = subject.parent;
+  if (subject.undoes !== null) return undone(turn, subject.undoes);
+  if (subject.stopping !== null && !isQuiet(subject, turn.state.plan.failureNode)) return beginFinally(turn, subject);
+  if (node === null || subject.isClosed || isStopped(turn.state, node) || isStoppedNode(node)) return;
+  const ended = endOf(turn, subject);
+  const { work } = node.plan;
+  if (isTransaction(node) && ended.error !== undefined && hasDone(turn.state, subject)) {
+    return undo(turn, subject, 'failed', ended.error);
+  }
+  if (work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group')
+    return bodyEnded(turn, node, work, ended);
+  emit(turn, { type: 'scope.closed', scope: subject.path, ...ended });
+  iterationEnded(turn, node, ended.error);
+}
+
+/** Everything under way has ended: the nodes that are left look at their joins. */
+function beginFinally(turn: Turn, scope: ScopeState): void {
+  if (scope.isClosed || scope.stopping?.finally !== true || scope.underWay > 0) return;
+  for (const node of scope.nodes.toReversed()) if (node.phase.status === 'pending') turn.work.push(node);
+}
+
+/** A composite node that is being stopped, itself or with what is around it: all its iterations are over. */
+function checkNodeEnd(turn: Turn, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status !== 'open' || node.endings > 0) return;
+  const isWithOthers = isStopped(turn.state, node);
+  if (!isWithOthers && phase.stopping === null) return;
+  if (undoFirst(turn, node)) return;
+  if (isWithOthers || phase.stopping === null) return endCancelled(turn, node, phase.stopping?.error);
+  endStopped(turn, node, phase.stopping);
+}
+
+/** A transaction undoes what it did before anybody outside sees that it failed. */
+function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunError): void {
+  emit(turn, { type: 'scope.compensating', scope: scope.path, status, error });
+  const first = scope.undoing?.nodes[0];
+  if (first !== undefined) turn.work.push(first);
+}
+
+/** True: the transactions in it undo what they did, and it ends after that. A run that ends undoes everything itself. */
+function undoFirst(turn: Turn, node: NodeState): boolean {
+  const { state } = turn;
+  if (isUndoingInside(node)) return true;
+  if (state.stopping !== null || !isToBeUndone(state, node) || !mustUndoInside(state, node)) return false;
+  const error = stopErrorOf(node);
+  for (const scope of [...transactionsIn(node)]) {
+    const isNew = scope.undoing === null && !isUndoingInside(scope) && hasDone(state, scope);
+    if (isNew) undo(turn, scope, 'cancelled', error);
+  }
+  return true;
+}
+
+function stopErrorOf({ phase, scope }: NodeState): RunError {
+  const error = phase.status === 'open' ? (phase.stopping?.error ?? scope.stopping?.error) : null;
+  return error ?? { code: 'CANCELLED', kind: 'USER', message: 'What is around it has ended.' };
+}
+
+/** The transaction has undone what it did: its node fails, or what is stopped around it ends. */
+function undone(turn: Turn, scope: ScopeState): void {
+  const { state } = turn;
+  const { parent: node, stopping } = scope;
+  if (node === null || scope.undoing?.isClosed !== false || isUndoing(state, scope)) return;
+  emitCompensated(turn, scope);
+  const isEnding = isStopped(state, node) || isStoppedNode(node);
+  if (!isEnding && stopping?.error != null) return failBody(turn, node, stopping.error);
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) state.endChecks.add(at);
+}
+
+function endStopped(turn: Turn, node: NodeState, { error, cancelled = false }: Stopping): void {
+  if (cancelled) endCancelled(turn, node, error);
+  else failBody(turn, node, error);
+}
+
+function isStoppedNode({ phase }: NodeState): boolean {
+  return phase.status !== 'open' || phase.stopping !== null;
+}
+
+/** It undoes what it did, and fails then: nothing changes that. */
+function isTransactionOver(node: NodeState): boolean {
+  if (!isTransaction(node) || node.plan.retry.rules.length > 0) return false;
+  for (const { undoing } of node.body?.scopes.values() ?? []) if (undoing !== null) return true;
+  return false;
+}
+
+interface Ended {
+  /** Left out: the output of the only end node. */
+  readonly output?: StoredValue;
+  readonly error?: RunError;
+}
+
+/**
+ * With `onFailure: ignore` an iteration goes on after a failure and comes to its end. Where successes are counted it is none:
+ * else `minSuccess` and `retryUntil` would mean nothing under this policy.
+ */
+function countedFailure({ parent, realm, nodes }: ScopeState): RunError | null {
+  const work = parent?.plan.work;
+  const isCounted = work?.kind === 'retryUntil' || (work?.kind === 'forEach' && isCounting(work));
+  if (!isCounted || realm.onFailure !== 'ignore') return null;
+  for (const { phase } of nodes) {
+    if (phase.status === 'failed' && phase.handling === 'tolerated') return phase.error;
+  }
+  return null;
+}
+
+function isCounting({ minSuccess, until }: ForEachWork): boolean {
+  return minSuccess !== undefined || until === 'first';
+}
+
+function endOf(turn: Turn, scope: ScopeState): Ended {
+  const error = scope.stopping?.error ?? scope.deferredError ?? countedFailure(scope);
+  if (error !== null) return { error };
+  if (scope.graph.output === undefined && scope.graph.ends.length <= 1) return {};
+  try {
+    return { output: inlineValue(bodyOutput(turn, scope)) };
+  } catch (failure) {
+    return { error: expressionFailure(failure, 'output', scope.path) };
+  }
+}
+
+function bodyEnded(
+  turn: Turn,
+  node: NodeState,
+  work: { kind: string; output?: CompiledValue | undefined },
+  ended: Ended,
+): void {
+  if (ended.error !== undefined) return failBody(turn, node, ended.error);
+  const [scope] = (node.body as BodyState).scopes.values();
+  const own = ended.output ?? inlineValue(bodyOutput(turn, scope as ScopeState));
+  if (work.output === undefined) return completeNode(turn, node, own);
+  const { output } = work;
+  const mapped = evaluated(turn, node, 'workflow.output', () => {
+    const iteration = { index: 0, output: resolveValue(own, turn.lookup) };
+    const view = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');
+    return inlineValue(output.evaluate(view, turn.state.plan.newBudget()));
+  });
+  if (mapped !== undefined) completeNode(turn, node, mapped);
+}
+
+function iterationEnded(turn: Turn, node: NodeState, error: RunError | undefined): void {
+  const { work } = node.plan;
+  if (work.kind === 'retryUntil') return attemptEnded(turn, node, work, error);
+  if (error === undefined) return continueNode(turn, node);
+  if (work.kind !== 'forEach') return stopNode(turn, node, error);
+  if (minSuccessOf(node, work) === undefined)
+    return work.until === 'first' ? continueOrFail(turn, node, error) : failLoop(turn, node, error);
+  const { total, failed } = node.body as BodyState;
+  const needed = neededOf(node, work, total);
+  if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
+  continueNode(turn, node);
+}
+
+/** An iteration has failed, and so will the loop. With `fail-fast` the other iterations are cut off, else they come to their end. */
+function failLoop(turn: Turn, node: NodeState, error: RunError): void {
+  const { open, error: first } = node.body as BodyState;
+  if (open === 0 || node.scope.realm.onFailure === 'fail-fast') stopNode(turn, node, first ?? error);
+}
+
+function isLost({ minSuccess, until }: ForEachWork, { failed }: BodyState): boolean {
+  return failed > 0 && minSuccess === undefined && until === 'all';
+}
+
+/** How many of so many iterations must succeed, where some may fail. */
+function neededOf(node: NodeState, work: ForEachWork, total: number): number {
+  const minSuccess = minSuccessOf(node, work);
+  if (minSuccess === undefined) return 0;
+  return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
+}
+
+/** Of iterations of which one has to succeed, the last has failed. */
+function continueOrFail(turn: Turn, node: NodeState, error: RunError): void {
+  const { total, failed, succeeded, open } = node.body as BodyState;
+  if (failed === total) stopNode(turn, node, error);
+  // Where one has succeeded the others have been withdrawn, and the last of them ends the loop.
+  else if (succeeded === 0 || open === 0) continueNode(turn, node);
+}
+
+function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: RunError | undefined): void {
+  const body = node.body as BodyState;
+  if (error === undefined) {
+    const last = resolveValue(body.results[0], turn.lookup);
+    const isDone = body.isBroken || work.until === undefined || tested(turn, node, 'until', work.until, last);
+    if (isDone === undefined) return;
+    if (isDone) return completeNode(turn, node, inlineValue(last));
+  }
+  const cause = error ?? notReached(body.next);
+  const past = { path: pathOf(node), retries: [body.next - body.base - 1], lost: 0 };
+  const { newBudget } = turn.state.plan;
+  const decision = decideRetry(backoffOf(node, work.backoff), cause, past, { jitter: turn.jitter, newBudget });
+  // Nobody knows whether something in it took effect: trying again could do it twice.
+  const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
+  if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);
+  if (decision.delayMs === 0) return openIterations(turn, node, body.next + 1);
+  emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
+}
+
+/** The pause of a retryUntil is over. */
+export function nextIteration(turn: Turn, node: NodeState): void {
+  openIterations(turn, node, 1 + (node.body as BodyState).next);
+}
+
+/** The node fails, or is cancelled; what runs in it is asked to stop first, and what was done in transactions is undone. */
+export function stopNode(
+  turn: Turn,
+  node: NodeState,
+  error: RunError,
+  { cancelled = false, compensate = true, isAbrupt = false }: StopOptions = {},
+): void {
+  const { phase } = node;
+  if ((phase.status !== 'open' && phase.status !== 'child') || isTransactionOver(node)) return;
+  const { stopping = null } = phase;
+  // How it ends has been said; what can still be said is that nothing more is to be undone.
+  if (stopping !== null && (compensate || stopping.compensate === false)) return;
+  const how = {
+    error: stopping?.error ?? error,
+    ...((stopping === null ? cancelled : stopping.cancelled) ? { cancelled: true } : {}),
+    ...(stopping !== null && cancelled ? { cancelRequested: true } : {}),
+    ...(compensate ? {} : { compensate }),
+  };
+  if (phase.status === 'child') {
+    emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
+    return abort(turn, node, error.message);
+  }
+  const isOpen = isUndoingInside(node) || [...(node.body?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
+  if (!isOpen && !(compensate && mustUndoInside(turn.state, node)))
+    return endStopped(turn, node, { ...how, since: turn.now });
+  emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: true });
+  if (isAbrupt) cancelWaiting(turn, node);
+  else cutOffInside(turn, node, error.message);
+}
+
+interface StopOptions extends Pick<Stopping, 'cancelled' | 'compensate'> {
+  /** Nobody waits for the end of what runs in it: the caller cuts it off. */
+  readonly isAbrupt?: boolean;
+}
+
+function withdraw(turn: Turn, node: NodeState): void {
+  for (const scope of (node.body as BodyState).scopes.values()) {
+    if (scope.isClosed || scope.stopping !== null) continue;
+    const error: RunError = {
+      code: 'WITHDRAWN',
+      kind: 'USER',
+      message: 'Another iteration came first.',
+      node: scope.path,
+    };
+    emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
+    cutOffInside(turn, scope, error.message);
+  }
+}
+
+function endless(maxIterations: number): RunError {
+  const message = `The condition still holds after ${maxIterations} iterations (maxIterations).`;
+  return { code: 'MAX_ITERATIONS', kind: 'USER', message };
+}
+
+function notReached(iterations: number): RunError {
+  const message = `The condition \`until\` does not hold after ${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}.`;
+  return { code: 'UNTIL_NOT_REACHED', kind: 'USER', message };
+}
+
+function tooFew(needed: number, total: number, failed: number, last: RunError | null = null): RunError {
+  const items = `${total} ${total === 1 ? 'item' : 'items'}`;
+  const what = failed === 0 ? `There ${total === 1 ? 'is' : 'are'} ${items}` : `${failed} of ${items} failed`;
+  const why = last === null ? '' : ` The last failure: ${last.message}`;
+  return {
+    code: 'TOO_FEW_SUCCEEDED',
+    kind: 'USER',
+    message: `${what}, so the ${needed} that must succeed (minSuccess) cannot be reached.${why}`,
+    details: {
+      needed,
+      total,
+      failed,
+      ...(last === null ? {} : { lastCode: last.code }),
+      ...(last?.node === undefined ? {} : { node: last.node }),
+    },
+  };
+}

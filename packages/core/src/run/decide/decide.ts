@@ -1,0 +1,378 @@
+/**
+ * `decide`: what follows from a stimulus. Pure: no I/O, no clock, no chance. It advances the given state and leaves
+ * the entries of the next frame, and the attempts to abort, in the turn.
+ *
+ *  D1 Only the open attempt of a node may report an outcome; anything else is dropped (the fence).
+ *  D2 A run that is finished changes by `retry` and `replay` only.
+ *  D3 After every stimulus: due timers have fired, every decided join has led to something, and a run in which
+ *     nothing can happen any more is finished.
+ */
+import { type RunError, unreachable } from '../../error.ts';
+import { WORKER_LOST } from '../../retry/retry.ts';
+import { childEnded } from '../composite/children.ts';
+import { expand, nextIteration, stopNode } from '../composite/composite.ts';
+import { type CacheMiss, JOURNAL_FORMAT } from '../journal/entry.ts';
+import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import {
+  failureNodeUnderWay,
+  isEnding,
+  isFinished,
+  isStopped,
+  nodeAt,
+  pathOf,
+  requireNode,
+  waitsForSlot,
+} from '../state/selectors.ts';
+import { timeoutsOf } from '../state/settings.ts';
+import type { NodeState, RunState, TimerItem } from '../state/state.ts';
+import { abort } from '../stop/abort.ts';
+import { cancelNode } from '../stop/cancel-node.ts';
+import { finishIfDone, giveUpEnding } from '../stop/finish.ts';
+import { renewOldStops } from '../stop/legacy-stops.ts';
+import { attemptsToStop, isPastTotal, popDue } from '../timers/timers.ts';
+import { gateRequestId } from '../waits/gates.ts';
+import { answer, callback, deadlineError, signal, waited } from '../waits/waits.ts';
+import {
+  breakOff,
+  cancelFinally,
+  completeNode,
+  endCancelled,
+  failAttempt,
+  failNode,
+  leaveDone,
+  stop,
+} from './advance.ts';
+import { undoesMore } from './preconditions.ts';
+import { replay, retry } from './reopen.ts';
+import type { OpenAttempt, Stimulus } from './stimulus.ts';
+import { emit, type Turn } from './turn.ts';
+import { drain, makeReady, passGate } from './worklist.ts';
+
+export function decide(turn: Turn, stimulus: Stimulus): void {
+  const { state } = turn;
+  // Where nobody drew, a retry waits its whole delay.
+  turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
+  if (isFinished(state.status)) {
+    if (stimulus.type === 'retry' ? !retry(turn) : stimulus.type !== 'replay' || !replay(turn, stimulus)) return;
+  } else {
+    if (state.hasOldStops) renewOldStops(turn);
+    react(turn, stimulus);
+  }
+  drain(turn);
+  fireTimers(turn);
+  completeTurn(turn);
+}
+
+/** Goes on with what an earlier turn left. */
+export function continueTurn(turn: Turn): void {
+  completeTurn(turn);
+}
+
+/** Nothing is left half done: joins have led to something, and a run without a future has ended. */
+export function completeTurn(turn: Turn): void {
+  drain(turn);
+  finishIfDone(turn);
+}
+
+function react(turn: Turn, stimulus: Stimulus): void {
+  const { state } = turn;
+  switch (stimulus.type) {
+    case 'start':
+      return start(turn, stimulus);
+    case 'child':
+      return childEnded(turn, stimulus);
+    case 'ended':
+      return ended(turn, stimulus);
+    case 'wake':
+      repeatGateRequests(turn);
+      return reap(turn, stimulus.lost, stimulus.jitter);
+    case 'cancel':
+      return cancel(turn, stimulus);
+    case 'settle':
+      return settle(turn, stimulus);
+    case 'pause':
+      if (state.pausedAt !== null) return;
+      return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
+    case 'resume':
+      if (state.pausedAt === null) return;
+      emit(turn, { type: 'run.resumed' });
+      return repeatGateRequests(turn);
+    case 'checkpointed':
+      return emit(turn, { type: 'run.checkpointed', seq: stimulus.seq });
+    case 'signal':
+      return signal(turn, stimulus);
+    case 'answer':
+      return answer(turn, stimulus);
+    case 'callback':
+      return callback(turn, stimulus);
+    case 'granted':
+      return granted(turn, stimulus);
+    case 'cached': {
+      const node = nodeAt(state, stimulus.node);
+      const isLooking = node?.phase.status === 'gated' && ['cache', 'reserve'].includes(node.phase.gate.kind);
+      if (node === undefined || !isLooking) return;
+      return completeNode(turn, node, stimulus.output, { cached: stimulus.hit });
+    }
+    case 'restart':
+      return restart(turn, stimulus);
+    case 'placed':
+      return placed(turn);
+    case 'retry':
+    case 'replay':
+      return;
+    default:
+      return unreachable(stimulus);
+  }
+}
+
+function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus & { type: 'cancel' }): void {
+  if (path !== undefined) {
+    const node = nodeAt(turn.state, path);
+    return node === undefined ? undefined : cancelNode(turn, node, reason, compensate);
+  }
+  if (isEnding(turn.state)) return cancelEnding(turn, reason, compensate);
+  stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
+}
+
+/** How it ends has been said. What can still be left out: the finally, what is not undone yet, and the failure node. */
+function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
+  const { state } = turn;
+  cancelFinally(turn, reason);
+  if (!compensate && undoesMore(state)) return leaveDone(turn, reason);
+  const last = failureNodeUnderWay(state);
+  if (last === undefined) return;
+  if (last.phase.status === 'unknown') return giveUpEnding(turn);
+  cancelNode(turn, last, reason, compensate);
+}
+
+function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
+  const { input, trigger, parent, delay, key, estimates, traceparent, seed, place, authority } = stimulus;
+  const { state } = turn;
+  if (state.status !== 'pending') return;
+  const { workflowId, version } = state.plan;
+  emit(turn, {
+    type: 'run.started',
+    format: JOURNAL_FORMAT,
+    workflowId,
+    version,
+    input: inlineValue(input),
+    trigger,
+    ...(parent === undefined ? {} : { parent }),
+    ...(key === undefined ? {} : { key }),
+    ...(estimates === undefined ? {} : { estimates }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(place === undefined ? {} : { place }),
+    ...(authority === undefined ? {} : { authority }),
+  });
+  if (delay === undefined && state.slot?.standing !== 'waiting') return enterRoot(turn);
+  emit(turn, { type: 'run.held', until: delay?.until ?? turn.now });
+}
+
+/** It begins at its time, which may have come. */
+function placed(turn: Turn): void {
+  const { delayedUntil } = turn.state;
+  if (delayedUntil !== null && waitsForSlot(turn.state)) {
+    emit(turn, { type: 'run.held', until: delayedUntil, placed: true });
+  }
+}
+
+/** A held run begins later, and with what was said last. */
+function restart(turn: Turn, { input, until }: Stimulus & { type: 'restart' }): void {
+  if (turn.state.delayedUntil !== null) emit(turn, { type: 'run.held', until, input: inlineValue(input) });
+}
+
+function enterRoot(turn: Turn): void {
+  const { state } = turn;
+  // Last in, first out: the order of the definition, for those who read the journal.
+  for (const plan of state.plan.root.entries.toReversed()) {
+    if (plan !== state.plan.failureNode) turn.work.push(state.root.nodes[plan.index] as NodeState);
+  }
+}
+
+/** The fence: whether it is the outcome of the attempt that the node has open. */
+export function isOpen(
+  state: RunState,
+  { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string },
+): boolean {
+  const phase = nodeAt(state, path)?.phase;
+  return phase?.status === 'running' && phase.attempt === attempt && phase.worker === (worker ?? phase.worker);
+}
+
+function ended(turn: Turn, stimulus: Stimulus & { type: 'ended' }): void {
+  if (!isOpen(turn.state, stimulus)) return;
+  const { node: path, outcome, jitter } = stimulus;
+  const node = requireNode(turn.state, path);
+  switch (outcome.status) {
+    case 'completed':
+      return finishAttempt(turn, node, outcome.output);
+    case 'failed':
+      return failAttempt(turn, node, outcome.error, jitter);
+    case 'broken-off':
+      return breakOff(turn, node, outcome.error, jitter);
+    case 'returned':
+      if (isStopped(turn.state, node)) return endCancelled(turn, node);
+      return emit(turn, { type: 'node.returned', node: path });
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** The output of most nodes; of a dynamic one, the graph that comes next. */
+function finishAttempt(turn: Turn, node: NodeState, output: StoredValue): void {
+  // Where it is being stopped, too: the graph is what a retry goes on with.
+  if (node.plan.work.kind === 'dynamic') expand(turn, node, node.plan.work, output);
+  else completeNode(turn, node, output);
+}
+
+function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
+  for (const { node: path, attempt, worker } of lost) {
+    const node = nodeAt(turn.state, path);
+    if (node?.phase.status !== 'running' || node.phase.attempt !== attempt) continue;
+    breakOff(turn, node, lostError(worker), jitter);
+  }
+}
+
+/** Whoever asked may have died before it heard the answer; asking twice is asking once. */
+function repeatGateRequests(turn: Turn): void {
+  for (const node of turn.state.gated) {
+    if (isStopped(turn.state, node)) continue;
+    if (node.phase.status === 'gated' && node.phase.until === null) {
+      turn.gateRequests.push({ node: pathOf(node), gate: node.phase.gate });
+    }
+  }
+}
+
+function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & { type: 'granted' }): void {
+  const node = nodeAt(turn.state, path);
+  // A place that was given back since: the node stands in line again.
+  if (node !== undefined && ask !== undefined && ask !== gateRequestId(turn.state, node)) return;
+  if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
+  if (isStopped(turn.state, node)) return;
+  if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);
+  if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
+  // In the state already, for the gate that comes next and journals it.
+  if (gate === 'cache') {
+    if (miss === undefined) return;
+    node.missed = miss;
+  }
+  passGate(turn, node);
+}
+
+/** It begins, or comes to its next gate, when the run is resumed; what the cache said is asked for again then. */
+function grantedInPause(turn: Turn, node: string, until = turn.now, miss?: CacheMiss): void {
+  if (miss === undefined) emit(turn, { type: 'node.granted', node, until: Math.max(until, turn.now) });
+}
+
+function lostError(worker: string): RunError {
+  return {
+    code: WORKER_LOST,
+    kind: 'SYSTEM',
+    message: 'The process that ran this attempt stopped before it ended.',
+    details: { worker },
+  };
+}
+
+function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & { type: 'settle' }): void {
+  const node = nodeAt(turn.state, path);
+  if (node?.phase.status !== 'unknown' || (attempt ?? node.attempts) !== node.attempts) return;
+  const { error } = node.phase;
+  if (settlement.happened === 'unknown')
+    return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
+  if (settlement.happened) {
+    emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
+    finishAttempt(turn, node, inlineValue(settlement.output));
+  } else {
+    notHappened(turn, node, by, settlement.then, error);
+  }
+  lookAtUndoing(turn, node);
+}
+
+function notHappened(
+  turn: Turn,
+  node: NodeState,
+  by: 'verify' | 'person',
+  then: 'retry' | 'fail',
+  error: RunError,
+): void {
+  const path = pathOf(node);
+  emit(turn, { type: 'node.settled', node: path, by, outcome: then });
+  if (then === 'fail') return failNode(turn, node, error);
+  if (isStopped(turn.state, node)) return endCancelled(turn, node, error);
+  if (isPastTotal(node, turn.now)) {
+    return failNode(turn, node, timeoutError('total', timeoutsOf(node).totalMs, path));
+  }
+  // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
+  emit(turn, { type: 'node.scheduled', nodes: [path] });
+}
+
+/** What is being undone around the node may have one more to undo, or has waited for this only. */
+function lookAtUndoing(turn: Turn, node: NodeState): void {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    const { undoing } = at.scope;
+    if (undoing === null) continue;
+    for (const one of undoing.nodes) turn.work.push(one);
+    if (undoing.parent !== null && undoing.open === 0) turn.state.endChecks.add(undoing);
+  }
+}
+
+function fireTimers(turn: Turn): void {
+  for (let item = popDue(turn.state, turn.now); item !== undefined; item = popDue(turn.state, turn.now)) {
+    fire(turn, item);
+    drain(turn);
+  }
+}
+
+function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
+  if (kind === 'delayed') {
+    emit(turn, { type: 'run.begun' });
+    return enterRoot(turn);
+  }
+  if (kind === 'workflow') {
+    return stop(turn, 'timed-out', timeoutError('workflow', turn.state.plan.timeoutMs, undefined));
+  }
+  if (kind === 'stop') {
+    for (const late of attemptsToStop(turn.state, scope ?? node ?? turn.state.root)) giveUp(turn, late);
+    return;
+  }
+  if (node === null) return;
+  if (kind === 'retry') return makeReady(turn, node);
+  if (kind === 'iteration') return nextIteration(turn, node);
+  if (kind === 'gate') return passGate(turn, node);
+  if (kind === 'wait') return waited(turn, node);
+  if (kind === 'deadline') return failAttempt(turn, node, deadlineError(node, turn.now), turn.jitter);
+  const timeouts = timeoutsOf(node);
+  const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
+  const error = timeoutError(kind, limitMs, pathOf(node));
+  if (node.phase.status === 'open' || node.phase.status === 'child') return stopNode(turn, node, error);
+  if (node.phase.status !== 'running') return failAttempt(turn, node, error, turn.jitter);
+  abort(turn, node, error.message, true);
+  breakOff(turn, node, error, turn.jitter);
+}
+
+/** It was asked to stop and did not: the run goes on without its answer. */
+function giveUp(turn: Turn, node: NodeState): void {
+  const message = 'The attempt was asked to stop and did not end in time.';
+  abort(turn, node, message, true);
+  breakOff(turn, node, { code: 'CANCELLED', kind: 'USER', message, node: pathOf(node) }, 0);
+}
+
+export function timeoutError(
+  limit: 'attempt' | 'queued' | 'total' | 'workflow',
+  limitMs: number | null,
+  node: string | undefined,
+): RunError {
+  const words = {
+    attempt: 'The attempt took longer than',
+    queued: 'The node waited for a slot, or for what it must be granted first, longer than',
+    total: 'The node took, with all its attempts, longer than',
+    workflow: 'The run took longer than',
+  }[limit];
+  return {
+    code: 'TIMEOUT',
+    kind: 'USER',
+    message: `${words} ${limitMs} ms.`,
+    ...(node === undefined ? {} : { node }),
+    details: { limit, limitMs },
+  };
+}

@@ -1,0 +1,112 @@
+/** Requests that would change nothing: whoever asks is told why, and what to do instead. */
+import { NebulaError, unreachable } from '../../error.ts';
+import type { NodePlan } from '../../plan/plan.ts';
+import type { Json } from '../../value.ts';
+import { failureNodeUnderWay, isEnding, isFinished, nodeAt, pathOf, survivorOf } from '../state/selectors.ts';
+import type { NodeState, RunState } from '../state/state.ts';
+import { hasFinally } from '../stop/early-end.ts';
+import { isUndoing } from '../undo/transactions.ts';
+
+/** Of the whole run. It ends once; what can still be left out: the finally, what is not undone yet, the failure node. */
+export function refuseCancel(state: RunState, compensate: boolean): NebulaError | undefined {
+  if (!isEnding(state) || (!compensate && undoesMore(state))) return undefined;
+  if (hasFinally(state) || failureNodeUnderWay(state) !== undefined) return undefined;
+  const { executionId, stopping, ending } = state;
+  const status = (stopping ?? ending)?.status;
+  const isUndoing = undoesMore(state);
+  const what = isUndoing ? 'it undoes what it has done' : 'nothing of it is left to cancel';
+  return new NebulaError('ALREADY_ENDING', `Execution ${executionId} is ending as ${status} already: ${what}.`, {
+    hint: isUndoing
+      ? `To stop the undoing: \`nebula executions cancel ${executionId} --no-compensate\`.`
+      : `\`nebula executions explain ${executionId}\` says what it waits for.`,
+  });
+}
+
+/** Something is being undone, or will be. */
+export function undoesMore(state: RunState): boolean {
+  const { stopping, ending, root } = state;
+  if (stopping !== null) return stopping.compensate && stopping.status !== 'completed';
+  return ending?.compensate === true && root.undoing?.stopping === null && isUndoing(state, root);
+}
+
+/** Of a node whose outcome nobody knows. What is said of it has consequences while the run goes on, or is being undone. */
+export function refuseSettle({ executionId, status }: RunState, path: string): NebulaError | undefined {
+  if (!isFinished(status)) return undefined;
+  const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
+  return new NebulaError('ALREADY_FINISHED', message, {
+    hint: `To go on with it, and settle it then: \`nebula executions retry ${executionId}\`.`,
+  });
+}
+
+/** Of a node that there is, or was; `input`: what it is to begin with instead of its own. */
+export function refuseReplay(state: RunState, path: string, input?: Json): NebulaError | undefined {
+  const node = nodeAt(state, path);
+  if (node !== undefined && node.scope.undoes !== null) {
+    const item = node.scope.undoItems[node.plan.index];
+    return new NebulaError('NOT_REPLAYABLE', `'${path}' undoes '${item?.path}', and is not replayed by itself.`, {
+      hint: `To do '${item?.path}' anew: \`nebula executions replay ${state.executionId} ${item?.path}\`.`,
+    });
+  }
+  const whole = node === undefined ? goneFrom(state, path) : collapsedIn(node);
+  if (whole === undefined) return node === undefined || input === undefined ? undefined : refuseInput(node, input);
+  const around = pathOf(whole);
+  return new NebulaError('NOT_REPLAYABLE', `'${path}' is in what went well, of which only the result is kept.`, {
+    hint: `Replay the whole of '${around}': \`nebula executions replay ${state.executionId} ${around}\`.`,
+  });
+}
+
+/** What a node begins with can be edited where it is one value: parameters, the input of a workflow, the list of a loop. */
+function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaError | undefined {
+  switch (work.kind) {
+    case 'action':
+    case 'dynamic':
+    case 'child':
+    case 'inline':
+      return undefined;
+    case 'forEach':
+      if (Array.isArray(input)) return undefined;
+      return new NebulaError('INPUT_INVALID', `'${id}' is a loop over items: its input is a list.`, {
+        hint: "Give the items in brackets: `--input '[1, 2]'`.",
+      });
+    case 'branch':
+    case 'set':
+    case 'terminate':
+    case 'while':
+    case 'retryUntil':
+    case 'group':
+    case 'wait':
+    case 'merge':
+      return new NebulaError('NO_INPUT', `'${id}' (${work.kind}) has no input that could be edited.`, {
+        hint: 'Replay it as it is, or a node before it that gives what it reads.',
+      });
+    default:
+      return unreachable(work);
+  }
+}
+
+/** The composite node of whose iteration, which went well, only what nobody knows the outcome of is left. */
+function collapsedIn(node: NodeState): NodeState | undefined {
+  let found: NodeState | undefined;
+  for (let at = node.scope; at.parent !== null; at = at.parent.scope) if (at.isDone) found = at.parent;
+  return found;
+}
+
+/** The composite node of whose iteration, which has ended, nothing is left. */
+export function goneFrom(state: RunState, path: string): NodeState | undefined {
+  const around = survivorOf(state, path);
+  if (around === undefined) return undefined;
+  const steps = path.slice(pathOf(around).length + 1).split('/');
+  const hasBegun = around.phase.status === 'completed' || Number(steps[0]) < (around.body?.next ?? 0);
+  return hasBegun && isBelow(around.plan, steps) ? around : undefined;
+}
+
+/** Whether a composite node has, in its iterations, a node of this path. */
+function isBelow({ work }: NodePlan, steps: readonly string[]): boolean {
+  // Its graph is gone.
+  if (work.kind === 'dynamic') return true;
+  const graph = work.kind === 'inline' ? work.workflow.root : 'body' in work ? work.body : undefined;
+  const isOnce = work.kind === 'inline' || work.kind === 'group';
+  const [id = '', ...rest] = isOnce ? steps : /^\d+$/.test(steps[0] ?? '') ? steps.slice(1) : [];
+  const node = graph?.nodes[graph.indexOf.get(id) ?? -1];
+  return node !== undefined && (rest.length === 0 || isBelow(node, rest));
+}

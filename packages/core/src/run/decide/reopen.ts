@@ -1,0 +1,182 @@
+/** A run that has ended begins again: from what failed, or from a node that somebody names. */
+import type { Json } from '../../value.ts';
+import { continueNode } from '../composite/composite.ts';
+import { inlineValue } from '../journal/stored-value.ts';
+import { isFinal, isInside, nodeAt, pathOf, survivorOf } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+import { beginAgain } from './advance.ts';
+import { refuseReplay } from './preconditions.ts';
+import { emit, type Turn } from './turn.ts';
+
+/** What begins again, and composite nodes that go on with the iterations that failed. */
+interface Repetition {
+  readonly again: Set<NodeState>;
+  readonly open: Set<NodeState>;
+  /** Of `again`, what begins as something new. */
+  readonly renewed: Set<NodeState>;
+}
+
+/**
+ * Retry from failed: what failed, was cut off, was never reached because of that, or was undone, begins again.
+ * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
+ */
+export function retry(turn: Turn): boolean {
+  const { state } = turn;
+  if (state.status === 'completed' && isTerminated(state)) return false;
+  const repetition = failedIn([state.root]);
+  for (const node of [...repetition.again, ...repetition.open]) renewFinally(repetition, node);
+  const { failureNode } = state.plan;
+  const last = failureNode && state.root.nodes[failureNode.index];
+  if (last !== undefined && last.attempts > 0) renewFrom(repetition, last);
+  // In the order of doing: what depends on the first of them is renewed with it, and need not be looked at again.
+  for (const path of state.undone.toReversed()) {
+    const node = survivorOf(state, path);
+    if (!isRenewed(repetition, node)) renewFrom(repetition, node);
+  }
+  if (repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0) return false;
+  reopen(turn, repetition);
+  return true;
+}
+
+/** It ended because the workflow said so: nothing is left to do. */
+function isTerminated({ scopes }: RunState): boolean {
+  for (const { nodes } of scopes.values()) {
+    if (nodes.some(({ phase, plan }) => phase.status === 'completed' && plan.work.kind === 'terminate')) return true;
+  }
+  return false;
+}
+
+/** The node and everything that depends on it begin as something new. */
+export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
+  const node = nodeAt(turn.state, path);
+  if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
+  const around: NodeState[] = [];
+  for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
+  // What is around it goes on, and so with the other iterations that failed or were cut off.
+  const failed = failedIn(around.at(-1)?.body?.scopes.values() ?? []);
+  const repetition: Repetition = { again: new Set([node, ...failed.again]), open: failed.open, renewed: new Set() };
+  renewFrom(repetition, node);
+  for (const composite of around) {
+    repetition.open.add(composite);
+    descend(repetition, composite);
+  }
+  reopen(turn, repetition, input);
+  return true;
+}
+
+function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json): void {
+  emit(turn, {
+    type: 'run.reopened',
+    nodes: Array.from(again, pathOf),
+    ...(open.size === 0 ? {} : { open: Array.from(open, pathOf) }),
+    ...(renewed.size === 0 ? {} : { renewed: Array.from(renewed, pathOf) }),
+    ...(input === undefined ? {} : { input: inlineValue(input) }),
+  });
+  beginAgain(turn, again);
+  for (const node of open) continueNode(turn, node);
+}
+
+function failedIn(within: Iterable<ScopeState>): Repetition {
+  const again = new Set<NodeState>();
+  const open = new Set<NodeState>();
+  const scopes = [...within];
+  for (let scope = scopes.pop(); scope !== undefined; scope = scopes.pop()) {
+    if (scope.isDone) continue;
+    const stack: NodeState[] = [];
+    const add = (node: NodeState): void => {
+      const set = node.body === undefined ? again : open;
+      if (set.has(node)) return;
+      set.add(node);
+      stack.push(node);
+      for (const inner of node.body?.scopes.values() ?? []) scopes.push(inner);
+    };
+    for (const node of scope.nodes) {
+      if (!mustRunAgain(node)) continue;
+      add(node);
+      const split = failedSplitOf(node);
+      if (split !== undefined) add(split);
+    }
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      for (const edge of node.plan.outgoing) {
+        const target = scope.nodes[edge.to.index] as NodeState;
+        if (target.phase.status === 'skipped') add(target);
+      }
+    }
+  }
+  return { again, open, renewed: new Set() };
+}
+
+/** A merge that failed did so for its split. */
+function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): NodeState | undefined {
+  const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) as number] : undefined;
+  return split?.phase.status === 'failed' ? split : undefined;
+}
+
+/** A terminate that ended the run is where it ends again, unless something before it goes another way. */
+function mustRunAgain({ phase, plan }: NodeState): boolean {
+  if (phase.status === 'completed') return plan.work.kind === 'terminate';
+  if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
+  return phase.status === 'cancelled';
+}
+
+/**
+ * What followed an always edge out of a node that begins again follows it again, as something new, and so does what
+ * depends on it. What nobody knows the outcome of stays as it is.
+ */
+function renewFinally(repetition: Repetition, from: NodeState): void {
+  const { nodes } = from.scope;
+  const stack: NodeState[] = [];
+  const add = (target: NodeState): void => {
+    if (!isFinal(target.phase.status) || isRenewed(repetition, target)) return;
+    replace(repetition, target);
+    if (target.startedAt !== null) repetition.renewed.add(target);
+    stack.push(target);
+  };
+  for (const { on, to } of from.plan.outgoing) {
+    const target = nodes[to.index] as NodeState;
+    if (on === 'always' && target.startedAt !== null) add(target);
+  }
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    for (const { to } of node.plan.outgoing) add(nodes[to.index] as NodeState);
+  }
+}
+
+/** It, or something around it, begins as something new already. */
+function isRenewed({ renewed }: Repetition, node: NodeState | undefined): boolean {
+  for (let at = node ?? null; at !== null; at = at.scope.parent) if (renewed.has(at)) return true;
+  return false;
+}
+
+function renewFrom(repetition: Repetition, node: NodeState | undefined): void {
+  if (node === undefined) return;
+  replace(repetition, node);
+  repetition.renewed.add(node);
+  descend(repetition, node);
+}
+
+/** The whole node begins again, so what is in it need not be named. */
+function replace({ again, open, renewed }: Repetition, node: NodeState): void {
+  if (node.body !== undefined) {
+    for (const set of [again, open, renewed]) for (const one of set) if (isInside(one.scope, node)) set.delete(one);
+  }
+  open.delete(node);
+  again.add(node);
+}
+
+/** Everything that depends on the node, strictly. */
+function descend(repetition: Repetition, from: NodeState): void {
+  const { nodes } = from.scope;
+  const stack = [from];
+  const seen = new Set(stack);
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    for (const edge of node.plan.outgoing) {
+      const target = nodes[edge.to.index] as NodeState;
+      if (seen.has(target)) continue;
+      seen.add(target);
+      stack.push(target);
+      replace(repetition, target);
+      const hasBegun = target.attempts > 0 || target.body !== undefined || target.phase.status === 'completed';
+      if (hasBegun) repetition.renewed.add(target);
+    }
+  }
+}

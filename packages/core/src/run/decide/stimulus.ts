@@ -1,0 +1,122 @@
+/** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
+import type { RunError } from '../../error.ts';
+import type { Json } from '../../value.ts';
+import type { CacheHit, CacheMiss, ConcurrencySlot, Gate, Parent, RunAuthority } from '../journal/entry.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
+import type { Estimates } from '../state/estimates.ts';
+import type { FinalRunStatus } from '../state/status.ts';
+
+/**
+ * How an attempt ended.
+ *  - broken-off: it was aborted, timed out or lost; whether it took effect is not known
+ *  - returned: it was stopped before it began to matter, by a worker that shuts down
+ */
+export type Outcome =
+  | { readonly status: 'completed'; readonly output: StoredValue }
+  | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'broken-off'; readonly error: RunError }
+  | { readonly status: 'returned' };
+
+/** What a person or `verify` knows about an attempt whose outcome was unknown. */
+export type Settlement =
+  | { readonly happened: true; readonly output: Json }
+  | { readonly happened: false; readonly then: 'retry' | 'fail' }
+  /** `verify` could not tell: a person has to look. */
+  | { readonly happened: 'unknown' };
+
+/** Begins at `until`, unless it is put off again. */
+export interface Delay {
+  readonly until: number;
+}
+
+export interface ChildResult {
+  readonly status: FinalRunStatus;
+  readonly output: StoredValue;
+  readonly error: RunError | null;
+  /** There is no such execution: it could not be started, or has been deleted. */
+  readonly notStarted?: boolean;
+}
+
+export interface OpenAttempt {
+  readonly node: string;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+export type Stimulus =
+  | {
+      readonly type: 'start';
+      readonly input: Json;
+      readonly trigger: Json;
+      readonly parent?: Parent;
+      readonly delay?: Delay;
+      readonly key?: string;
+      readonly estimates?: Estimates;
+      readonly traceparent?: string;
+      readonly seed?: string;
+      readonly place?: ConcurrencySlot;
+      readonly authority?: RunAuthority;
+    }
+  /** The run has the place for which it waits. */
+  | { readonly type: 'placed' }
+  /** A run that is held back begins with this input instead, and later. */
+  | { readonly type: 'restart'; readonly input: Json; readonly until: number }
+  /** A child execution has ended, or could not be started. */
+  | {
+      readonly type: 'child';
+      readonly node: string;
+      readonly executionId: string;
+      readonly result: ChildResult;
+      readonly jitter: number;
+    }
+  /** `jitter`: from 0 up to 1, drawn by the caller. `worker`: whose attempt it must be, where others may have begun it. */
+  | {
+      readonly type: 'ended';
+      readonly node: string;
+      readonly attempt: number;
+      readonly worker?: string;
+      readonly outcome: Outcome;
+      readonly jitter: number;
+    }
+  /** Time has passed. `lost`: open attempts whose worker is gone. */
+  | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
+  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
+  /** `reply`: from the parent, which waits for the result, also if nothing is left to do. */
+  | { readonly type: 'retry'; readonly reply?: boolean }
+  /** From this node on, and everything that depends on it; with another input for it, if one is given. */
+  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
+  | { readonly type: 'pause'; readonly reason?: string }
+  | { readonly type: 'resume' }
+  /** The state after frame `seq` is stored as a snapshot. */
+  | { readonly type: 'checkpointed'; readonly seq: number }
+  | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
+  | {
+      readonly type: 'answer';
+      readonly node: string;
+      readonly approved: boolean;
+      readonly by: string;
+      readonly comment?: string;
+      readonly form?: Json;
+    }
+  /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`askOf`). */
+  | {
+      readonly type: 'granted';
+      readonly node: string;
+      readonly gate: Gate['kind'];
+      readonly ask?: string;
+      readonly until?: number;
+      readonly miss?: CacheMiss;
+    }
+  /** The cache has the output. */
+  | { readonly type: 'cached'; readonly node: string; readonly output: StoredValue; readonly hit: CacheHit }
+  /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
+  | { readonly type: 'callback'; readonly node: string; readonly payload: Json; readonly generation?: number }
+  /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
+  | {
+      readonly type: 'settle';
+      readonly node: string;
+      readonly by: 'verify' | 'person';
+      readonly attempt?: number;
+      readonly settlement: Settlement;
+    };

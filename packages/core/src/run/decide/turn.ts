@@ -1,0 +1,124 @@
+/** One turn of a run: the entries of its next frame, as they are decided. */
+
+import type { Capabilities } from '../../action.ts';
+import type { Json } from '../../value.ts';
+import { evolve } from '../evolve/evolve.ts';
+import type { CacheMiss, Entry, Gate, SkipReason } from '../journal/entry.ts';
+import type { BlobLookup, StoredValue } from '../journal/stored-value.ts';
+import { pathOf } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+
+/** An attempt that should be stopped once the frame is written. */
+export interface Abort {
+  readonly node: string;
+  readonly attempt: number;
+  readonly reason: string;
+  /** The journal has closed the attempt: nobody waits for its end any more. */
+  readonly isOver: boolean;
+}
+
+/** An execution that should be started once the frame is written. */
+export interface ChildStart {
+  readonly node: string;
+  readonly executionId: string;
+  /** Undefined: what `launchPlan` says. */
+  readonly workflowId: string | undefined;
+  readonly launchPlan: string | undefined;
+  readonly version: number | undefined;
+  readonly input: Json;
+  readonly depth: number;
+  readonly attempt: number;
+  /** It has run for the node before: it is not started, but told to go on from what failed. */
+  readonly again: boolean;
+  /** A ceiling beside that of its parent. */
+  readonly bound?: Capabilities | undefined;
+}
+
+export interface ChildCancel {
+  readonly executionId: string;
+  /** The node's: it may run for it a second time, and be cancelled a second time. */
+  readonly attempt: number;
+  /** False: what it has done stays as it is. */
+  readonly compensate: boolean;
+}
+
+/** What the cache did not have and has now. */
+export interface CacheFill {
+  readonly node: string;
+  readonly output: StoredValue;
+  readonly miss: CacheMiss;
+  readonly ttlMs: number | null;
+}
+
+export interface Turn {
+  readonly state: RunState;
+  readonly now: number;
+  readonly lookup: BlobLookup;
+  /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
+  jitter: number;
+  /** A fresh id for an execution. */
+  readonly newId: () => string;
+  readonly entries: Entry[];
+  readonly aborts: Abort[];
+  /** Gates that nodes stand before: what they ask for goes out with the frame. */
+  readonly gateRequests: { readonly node: string; readonly gate: Gate }[];
+  readonly children: ChildStart[];
+  /** Outputs that others may use again. Noted at once: the iteration that the node is in may be gone by the end of the turn. */
+  readonly cacheFills: CacheFill[];
+  /** Child executions that should be cancelled once the frame is written. */
+  readonly cancels: ChildCancel[];
+  /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
+  readonly readied: NodeState[];
+  /** Nodes whose incoming edges changed. */
+  readonly work: NodeState[];
+  /** Iterations that ended in this turn; after so many the rest is left for the next one, so that others get theirs. */
+  iterations: number;
+}
+
+export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId: () => string = noIds): Turn {
+  return {
+    state,
+    now,
+    lookup,
+    jitter: 1,
+    newId,
+    entries: [],
+    aborts: [],
+    gateRequests: [],
+    children: [],
+    cacheFills: [],
+    cancels: [],
+    readied: [],
+    work: [],
+    iterations: 0,
+  };
+}
+
+function noIds(): never {
+  throw new Error('whoever decides on a workflow with child executions must bring ids for them');
+}
+
+/** Records what happened, and lets the state follow. */
+export function emit(turn: Turn, entry: Entry): void {
+  turn.entries.push(entry);
+  evolve(turn.state, entry, turn.now);
+}
+
+/** Neighbouring skips for the same reason share an entry: a dead branch of 10,000 nodes is one entry. */
+export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?: readonly string[]): void {
+  const path = pathOf(node);
+  const last = turn.entries.at(-1);
+  if (last?.type === 'node.skipped' && last.why === why && dead === undefined && last.dead === undefined) {
+    (last.nodes as string[]).push(path);
+    evolve(turn.state, { type: 'node.skipped', nodes: [path], why }, turn.now);
+    return;
+  }
+  emit(turn, { type: 'node.skipped', nodes: [path], why, ...(dead === undefined ? {} : { dead }) });
+}
+
+/** Says once that the compensation of a scope has ended. */
+export function emitCompensated(turn: Turn, { path, undoing }: ScopeState): void {
+  if (undoing === null || undoing.isDone) return;
+  const undone = undoing.nodes.filter(({ phase }) => phase.status === 'completed').length;
+  emit(turn, { type: 'scope.compensated', scope: path, undone, left: undoing.nodes.length - undone });
+}

@@ -1,0 +1,131 @@
+/**
+ * The flow of a run: what the joins of its nodes lead to, until nothing more follows. Every node passes here on its way
+ * from its edges to its slot: join, condition, level, gates.
+ */
+import { isTrue } from '../../expression/index.ts';
+import { checkEnd } from '../composite/composite.ts';
+import { decideOnward, expressionFailure } from '../joins/edges.ts';
+import { joinOf } from '../joins/joins.ts';
+import type { Gate } from '../journal/entry.ts';
+import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import { actionWork } from '../state/action-work.ts';
+import { RunScope } from '../state/expression-scope.ts';
+import { addReady, takesSlot } from '../state/phases.ts';
+import { isOver, isStopped, pathOf } from '../state/selectors.ts';
+import type { NodeState, ScopeState } from '../state/state.ts';
+import { nextGate } from '../waits/next-gate.ts';
+import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts';
+import { beginNode } from './begin-node.ts';
+import { configure } from './configure.ts';
+import { emit, emitSkipped, type Turn } from './turn.ts';
+
+/** A loop whose body needs no worker could otherwise keep everybody waiting. */
+const MAX_ITERATIONS_PER_TURN = 1_000;
+
+/** Works until nothing more follows. While a scope ends early, only its finally does. */
+export function drain(turn: Turn): void {
+  const { state } = turn;
+  for (;;) {
+    for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
+      if (isUntouched(node)) consider(turn, node);
+    }
+    const [node] = state.released;
+    if (node !== undefined) {
+      state.released.delete(node);
+      if (!isStopped(state, node)) admitted(turn, node);
+      continue;
+    }
+    const [ended] = state.endChecks;
+    // What is left is in the state, and is gone on with in the next turn.
+    if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return;
+    turn.iterations++;
+    state.endChecks.delete(ended);
+    checkEnd(turn, ended);
+  }
+}
+
+function consider(turn: Turn, node: NodeState): void {
+  const { state } = turn;
+  if (node.plan === state.plan.failureNode || node.scope.isClosed || isOver(state, node)) return;
+  if (node.scope.stopping !== null && !mayConsider(node.scope)) return;
+  switch (joinOf(node)) {
+    case 'open':
+      return;
+    case 'dead':
+      return skip(turn, node, 'dead');
+    case 'lost':
+      return skip(turn, node, 'failure');
+    case 'satisfied':
+      if (!isStopped(state, node)) return admit(turn, node);
+      // The scope ends early, and no always edge leads to the node, or has led to a node before it.
+      if (node.decided >= node.plan.sources) endCancelled(turn, node);
+  }
+}
+
+/** A finally begins when what was under way has ended. What undoes something, and was told to stop, goes on no more. */
+function mayConsider({ stopping, undoes, underWay }: ScopeState): boolean {
+  return stopping?.finally === true && undoes === null && underWay === 0;
+}
+
+/** Its join is satisfied: it is passed over, skipped by its condition, or ready. */
+export function admit(turn: Turn, node: NodeState): void {
+  if (!node.plan.enabled) {
+    const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
+    emitSkipped(turn, node, 'disabled', dead);
+    follow(turn, node, broken);
+    return;
+  }
+  const { when } = node.plan;
+  if (when === undefined) {
+    makeReady(turn, node);
+    return;
+  }
+  let holds: boolean;
+  try {
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'when');
+    holds = isTrue(when.evaluate(scope, turn.state.plan.newBudget()));
+  } catch (error) {
+    failNode(turn, node, expressionFailure(error, 'when'));
+    return;
+  }
+  if (holds) {
+    makeReady(turn, node);
+    return;
+  }
+  skip(turn, node, 'when');
+}
+
+/** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
+export function makeReady(turn: Turn, node: NodeState): void {
+  if (!configure(turn, node)) return;
+  addReady(turn.state, node);
+  if (node.dispatchState !== 'none') turn.readied.push(node);
+}
+
+/** Nothing in the run holds it back: it comes to its gates, and then begins. */
+function admitted(turn: Turn, node: NodeState): void {
+  let gate: Gate | undefined;
+  let input: StoredValue | undefined;
+  try {
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'key');
+    gate = nextGate(turn, node, scope);
+    if (gate?.kind === 'cache' && node.input === undefined) {
+      input = inlineValue(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
+    }
+  } catch (error) {
+    return failNode(turn, node, expressionFailure(error, 'key'));
+  }
+  if (gate !== undefined) {
+    const path = pathOf(node);
+    emit(turn, { type: 'node.gated', node: path, gate, ...(input === undefined ? {} : { input }) });
+    turn.gateRequests.push({ node: path, gate });
+  } else if (takesSlot(node)) makeReady(turn, node);
+  else beginNode(turn, node);
+}
+
+/** A gate is open: the node goes on to the next one, or begins. */
+export function passGate(turn: Turn, node: NodeState): void {
+  if (node.phase.status !== 'gated') return;
+  node.passed++;
+  makeReady(turn, node);
+}

@@ -1,0 +1,181 @@
+/** From ready to running: which nodes of a run may go next, and what starting one means. */
+import type { Action, Capabilities, Effect } from '../../action.ts';
+import type { RunError } from '../../error.ts';
+import type { ActionWork, DynamicWork } from '../../plan/plan.ts';
+import type { Json } from '../../value.ts';
+import { failNode } from '../decide/advance.ts';
+import { completeTurn, timeoutError } from '../decide/decide.ts';
+import { emit, type Turn } from '../decide/turn.ts';
+import { expressionFailure } from '../joins/edges.ts';
+import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { actionWork } from '../state/action-work.ts';
+import { grantTo } from '../state/authority.ts';
+import { RunScope } from '../state/expression-scope.ts';
+import { enterDispatched } from '../state/phases.ts';
+import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
+import { priorityOf, timeoutsOf } from '../state/settings.ts';
+import type { NodeState, RunState } from '../state/state.ts';
+import { isPastTotal } from '../timers/timers.ts';
+import { firstReady } from '../timers/wake.ts';
+import { goesFirst } from './dispatch-order.ts';
+
+/** A node that may be handed to the queue. */
+export interface ReadyNode {
+  readonly node: string;
+  readonly attempt: number;
+  readonly priority: number;
+  /** Who may run it. */
+  readonly route: string;
+}
+
+/** An attempt to be run, once the frame that says so is written. */
+export interface Attempt {
+  readonly node: string;
+  readonly attempt: number;
+  readonly action: Action;
+  readonly input: Json;
+  readonly effect: Effect;
+  readonly granted: Capabilities;
+  /** Names of secrets by alias. */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string;
+  /** The attempt's own limit and what is left of the total one; null: none. */
+  readonly attemptMs: number | null;
+  readonly totalMs: number | null;
+  /** Since when it waited for a slot or a worker. */
+  readonly queuedAt: number;
+  readonly totalLeftMs: number | null;
+}
+
+/**
+ * Takes the most urgent ready nodes, as many as the run may have under way.
+ * `window` is what the caller can run at once: more would only lose their order in its queue.
+ */
+export function nextReady(state: RunState, window: number): ReadyNode[] {
+  const tasks: ReadyNode[] = [];
+  if (state.pausedAt !== null) return tasks;
+  while (state.dispatched + state.running.size < state.plan.maxParallelism) {
+    const node = mostUrgent(state, window);
+    if (node === undefined) break;
+    enterDispatched(state, node);
+    tasks.push({ node: pathOf(node), attempt: node.attempts + 1, priority: priorityOf(node), route: node.plan.route });
+  }
+  return tasks;
+}
+
+/** Of what this process has room for, and of what others run: how much these can take at once, nobody here knows. */
+function mostUrgent(state: RunState, window: number): NodeState | undefined {
+  const remote = state.dispatchedRemote + state.runningRemote;
+  const here = state.dispatched + state.running.size - remote;
+  const own = here < window ? firstReady(state, state.ready) : undefined;
+  const theirs = firstReady(state, state.readyRemote);
+  if (own === undefined || theirs === undefined) return (own ? state.ready : state.readyRemote).pop();
+  return (goesFirst(state.plan)(own, theirs) ? state.ready : state.readyRemote).pop();
+}
+
+/** How many nodes could run if there were a slot for them, and since when the first of them could. A walk over them. */
+export function backlogOf(state: RunState): { readonly count: number; readonly since: number | null } {
+  if (state.pausedAt !== null) return { count: 0, since: null };
+  let count = state.dispatched;
+  let since: number | null = null;
+  for (const node of [...state.ready, ...state.readyRemote]) {
+    const { dispatchState: place, phase } = node;
+    if (place !== 'ready' || isStopped(state, node)) continue;
+    count++;
+    if (phase.status === 'queued' && (since === null || phase.since < since)) since = phase.since;
+  }
+  return { count, since };
+}
+
+/** Starts an attempt, unless the journal says otherwise by now. */
+export function startAttempt(turn: Turn, path: string, attempt: number, worker: string): Attempt | undefined {
+  const { state } = turn;
+  const node = nodeAt(state, path);
+  if (node === undefined || !mayStart(state, node, attempt)) return undefined;
+  const work = actionWork(node);
+  const { attemptMs, totalMs } = timeoutsOf(node);
+  // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
+  if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
+  let input: StoredValue | undefined;
+  if (node.input === undefined) {
+    const resolved = resolve(turn, node, work);
+    if ('error' in resolved) return giveUp(turn, node, resolved.error);
+    input = inlineValue(resolved.value);
+  }
+  const value = resolveValue(input ?? node.input, turn.lookup);
+  const effect = effectOf(work, value);
+  const queuedAt = node.phase.status === 'queued' ? node.phase.since : turn.now;
+  emit(turn, { type: 'node.started', node: path, attempt, worker, effect, ...(input === undefined ? {} : { input }) });
+  return {
+    node: path,
+    attempt,
+    action: work.action,
+    input: value,
+    effect,
+    granted: grantTo(state, work.granted),
+    credentials: work.credentials,
+    idempotencyKey: idempotencyKey(state, path),
+    attemptMs,
+    totalMs,
+    queuedAt,
+    totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
+  };
+}
+
+function giveUp(turn: Turn, node: NodeState, error: RunError): undefined {
+  failNode(turn, node, error);
+  completeTurn(turn);
+}
+
+function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
+  if (isFinished(state.status) || state.pausedAt !== null) return false;
+  if (isStopped(state, node) || attempt !== node.attempts + 1) return false;
+  if (node.dispatchState === 'dispatched') return true;
+  // A task that was called back and comes all the same has no slot of its own.
+  return node.dispatchState === 'ready' && state.dispatched + state.running.size < state.plan.maxParallelism;
+}
+
+function resolve(
+  turn: Turn,
+  node: NodeState,
+  work: ActionWork | DynamicWork,
+): { readonly value: Json } | { readonly error: RunError } {
+  try {
+    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'with');
+    return { value: work.with.evaluate(scope, turn.state.plan.newBudget()) };
+  } catch (error) {
+    return { error: expressionFailure(error, 'with') };
+  }
+}
+
+function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Effect {
+  const declared = effect ?? action.effect ?? 'once';
+  if (typeof declared !== 'function') return declared;
+  try {
+    return declared(input);
+  } catch {
+    // An action that cannot say what it does to this input is taken at its worst.
+    return 'once';
+  }
+}
+
+/** What does not stand before its gate any more must not be granted a place: nobody would give it back. */
+function forgetStaleAsks({ state, gateRequests: asks }: Turn): void {
+  const left = asks.filter(({ node, gate }) => {
+    const phase = nodeAt(state, node)?.phase;
+    return phase?.status === 'gated' && phase.gate.kind === gate.kind && phase.until === null;
+  });
+  asks.splice(0, asks.length, ...left);
+}
+
+/** At the end of a turn: ready nodes that were not started are journalled as scheduled. */
+export function seal(turn: Turn): void {
+  const { state } = turn;
+  if (turn.gateRequests.length > 0) forgetStaleAsks(turn);
+  if (turn.readied.length === 0 || isFinished(state.status)) return;
+  const readied = turn.readied.filter((node) => !isStopped(state, node));
+  // A set: a run that ends and is retried in one turn finds the same node ready twice.
+  const waiting = new Set(readied.filter((node) => node.dispatchState !== 'none' && node.phase.status !== 'queued'));
+  turn.readied.length = 0;
+  if (waiting.size > 0) emit(turn, { type: 'node.scheduled', nodes: Array.from(waiting, pathOf) });
+}

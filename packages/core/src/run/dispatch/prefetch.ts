@@ -1,0 +1,120 @@
+/**
+ * Which spilled values must be at hand before the core decides. Expressions are evaluated synchronously,
+ * so the engine fetches blobs first. Runs without spilled values, nearly all, never come here.
+ * The answer may name a few too many, and a few too few where one end leads far: what is missing then is asked for by
+ * the lookup, fetched, and all is decided on again. Looking all the way made a chain of 10,000 nodes take 10 s.
+ */
+import type { NodeRead } from '../../plan/plan.ts';
+import type { Stimulus } from '../decide/stimulus.ts';
+import type { BlobRef, StoredValue } from '../journal/stored-value.ts';
+import { batchOf, isFinal, nodeAt } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+
+/** So many nodes that may end in one turn are looked at. */
+const MAX_FORESEEN = 64;
+
+export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): BlobRef[] {
+  const blobs = new Map<string, BlobRef>();
+  const seen = new Set<NodeState>();
+  for (const stimulus of stimuli) {
+    if (stimulus.type === 'ended' && stimulus.outcome.status === 'completed') want(blobs, stimulus.outcome.output);
+    // 10,000 wake-ups and signals are one: what the first one saw is enough.
+    if (seen.size >= MAX_FORESEEN) continue;
+    for (const node of touchedBy(state, stimulus)) walk(node, seen, blobs);
+  }
+  wantAround(blobs, state.root);
+  if (mayEnd(state, seen)) wantOutput(blobs, state.root);
+  return [...blobs.values()];
+}
+
+/** Nothing is open but what may end in this turn. */
+function mayEnd(state: RunState, seen: ReadonlySet<NodeState>): boolean {
+  let open = 0;
+  for (const scope of state.scopes.values()) open += scope.open;
+  for (const node of seen) if (!isFinal(node.phase.status)) open--;
+  return open <= 0;
+}
+
+/** What starting the node reads. */
+export function blobsToStart(state: RunState, path: string): BlobRef[] {
+  const blobs = new Map<string, BlobRef>();
+  const node = nodeAt(state, path);
+  if (node !== undefined) {
+    wantAround(blobs, node.scope);
+    want(blobs, node.input);
+    wantReads(blobs, node.scope, node.plan.reads);
+  }
+  return [...blobs.values()];
+}
+
+/** What the output of a scope reads. */
+function wantOutput(blobs: Map<string, BlobRef>, scope: ScopeState): void {
+  const { output, outputReads, ends } = scope.graph;
+  if (output !== undefined) return wantReads(blobs, scope, outputReads);
+  for (const end of ends) want(blobs, scope.nodes[end.index]?.output);
+}
+
+/** Everything that any expression of the scope may see besides nodes: inputs, variables, the items of loops. */
+function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
+  for (let scope: ScopeState | undefined = inner; scope !== undefined; scope = scope.parent?.scope) {
+    want(blobs, scope.realm.input);
+    for (const stored of scope.realm.vars.values()) want(blobs, stored);
+    const { parent, iteration } = scope;
+    if (parent?.body !== undefined) want(blobs, batchOf(parent.body, iteration)?.items);
+  }
+}
+
+/** The iterations around a node may end with it, and their loops with them. */
+function wantLoops(blobs: Map<string, BlobRef>, node: NodeState): void {
+  for (let scope = node.scope; scope.parent !== null; scope = scope.parent.scope) {
+    const { body } = scope.parent;
+    wantOutput(blobs, scope);
+    if (body === undefined || body.next < body.total || body.open > MAX_FORESEEN) continue;
+    for (const stored of body.results) want(blobs, stored);
+  }
+}
+
+function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
+  if ('node' in stimulus && stimulus.node !== undefined && stimulus.type !== 'replay') {
+    const node = nodeAt(state, stimulus.node);
+    return node === undefined ? [] : [node];
+  }
+  if (stimulus.type === 'start')
+    return state.root.graph.entries.map((plan) => state.root.nodes[plan.index] as NodeState);
+  // Timers and lost workers may end any open node; a retry reopens any.
+  return [...state.scopes.values()].flatMap((scope) =>
+    scope.nodes.filter((node) => stimulus.type === 'retry' || !isFinal(node.phase.status)),
+  );
+}
+
+/** From a node that may end, through everything that could be skipped in the same turn. */
+function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>): void {
+  const stack = [from];
+  for (let node = stack.pop(); node !== undefined && seen.size < MAX_FORESEEN; node = stack.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    wantAround(blobs, node.scope);
+    wantLoops(blobs, node);
+    want(blobs, node.output);
+    wantReads(blobs, node.scope, node.plan.reads);
+    for (const edge of node.plan.outgoing) {
+      wantReads(blobs, node.scope, edge.reads);
+      const target = node.scope.nodes[edge.to.index] as NodeState;
+      if (!isFinal(target.phase.status)) stack.push(target);
+    }
+  }
+}
+
+function wantReads(blobs: Map<string, BlobRef>, reader: ScopeState, reads: readonly NodeRead[]): void {
+  for (const { up, index } of reads) {
+    let scope: ScopeState | undefined = reader;
+    for (let step = 0; step < up; step++) scope = scope?.parent?.scope;
+    const node = scope?.nodes[index];
+    want(blobs, node?.output);
+    want(blobs, node?.input);
+  }
+}
+
+function want(blobs: Map<string, BlobRef>, stored: StoredValue | undefined): void {
+  if (stored?.blob !== undefined) blobs.set(stored.blob.sha256, stored.blob);
+}

@@ -1,0 +1,264 @@
+/** Folds what happens to one node. */
+import { type RunError, unreachable } from '../../error.ts';
+import { impliedRule } from '../../retry/retry.ts';
+import { close } from '../composite/close-scope.ts';
+import { decideEdges } from '../joins/joins.ts';
+import type {
+  ChildRequested,
+  NodeCancelled,
+  NodeCompleted,
+  NodeConfigured,
+  NodeFailed,
+  NodeGated,
+  NodeGranted,
+  NodeRetrying,
+  NodeReturned,
+  NodeScheduled,
+  NodeSettled,
+  NodeSkipped,
+  NodeStarted,
+  NodeUnhandled,
+  NodeUnknown,
+  NodeWaiting,
+} from '../journal/entry.ts';
+import { countSpilled, enqueue, enter, leaveQueue, queuedSince, releaseConcurrencyPermits } from '../state/phases.ts';
+import { forgetIterations } from '../state/scopes.ts';
+import { isUnstarted, requireNode } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+import { assign } from '../state/variables.ts';
+import { dueTime } from '../timers/pause.ts';
+import { armAttempt, armGate, armQueued, armRetry, armWait } from '../timers/timers.ts';
+import { forgetUndoneIn, remember } from '../undo/undo-list.ts';
+import { gatesOf, permitKey } from '../waits/gates.ts';
+
+export type NodeEntry =
+  | NodeScheduled
+  | NodeStarted
+  | NodeCompleted
+  | NodeRetrying
+  | NodeReturned
+  | NodeFailed
+  | NodeSkipped
+  | NodeCancelled
+  | NodeUnhandled
+  | NodeUnknown
+  | NodeSettled
+  | NodeWaiting
+  | NodeGated
+  | NodeGranted
+  | NodeConfigured
+  | ChildRequested;
+
+export function evolveNode(state: RunState, entry: NodeEntry, at: number): void {
+  switch (entry.type) {
+    case 'node.started':
+      return start(state, requireNode(state, entry.node), entry, at);
+    case 'node.configured':
+      requireNode(state, entry.node).settings = entry.values;
+      return;
+    case 'node.completed':
+      return complete(state, requireNode(state, entry.node), entry, at);
+    case 'node.scheduled':
+      for (const path of entry.nodes) enqueue(state, requireNode(state, path), at);
+      return;
+    case 'node.retrying':
+      return retry(state, requireNode(state, entry.node), entry, at);
+    case 'node.returned':
+      return enqueue(state, requireNode(state, entry.node), at);
+    case 'node.failed':
+      return fail(state, requireNode(state, entry.node), entry, at);
+    case 'node.skipped':
+      for (const path of entry.nodes) skip(state, requireNode(state, path), entry, at);
+      return;
+    case 'node.cancelled':
+      return cancel(state, requireNode(state, entry.node), entry, at);
+    case 'node.unknown':
+      return doubt(state, requireNode(state, entry.node), entry, at);
+    case 'node.unhandled':
+      return leaveUnhandled(requireNode(state, entry.node), entry);
+    case 'node.settled':
+      return settle(requireNode(state, entry.node), entry);
+    case 'node.waiting':
+      return listen(state, requireNode(state, entry.node), entry, at);
+    case 'node.gated':
+      return gate(state, requireNode(state, entry.node), entry, at);
+    case 'node.granted':
+      return grant(state, requireNode(state, entry.node), entry, at);
+    case 'child.requested':
+      return request(state, requireNode(state, entry.node), entry, at);
+    default:
+      return unreachable(entry);
+  }
+}
+
+function start(state: RunState, node: NodeState, entry: NodeStarted, at: number): void {
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts = entry.attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, entry.attempt);
+  if (entry.input !== undefined) {
+    node.input = entry.input;
+    countSpilled(state, entry.input);
+  }
+  const { attempt, worker, effect } = entry;
+  leaveQueue(state, node);
+  enter(state, node, { status: 'running', since: at, attempt, worker, effect });
+  armAttempt(state, node);
+}
+
+function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: number): void {
+  const { output, dead, vars } = entry;
+  node.startedAt ??= at;
+  if (output !== undefined) {
+    node.output = output;
+    countSpilled(state, output);
+  }
+  for (const [name, stored] of Object.entries(vars ?? {})) {
+    assign(node.scope.realm, node, name, stored);
+    countSpilled(state, stored);
+  }
+  if (node.plan.breaks) breakLoop(node);
+  if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
+  close(state, node, {
+    status: 'completed',
+    at,
+    dead,
+    ...(entry.cached === undefined ? {} : { cached: entry.cached }),
+  });
+}
+
+/** The innermost loop around the node opens no further iteration. */
+function breakLoop(node: NodeState): void {
+  const { parent } = node.scope;
+  if (parent?.body !== undefined) parent.body.isBroken = true;
+}
+
+function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number): void {
+  countRetry(node, entry.rule ?? impliedRule(entry.error));
+  if (node.scope.undoes === null) state.totalRetries++;
+  leaveQueue(state, node);
+  releaseConcurrencyPermits(state, node);
+  node.child = undefined;
+  if (node.body !== undefined) renewBody(state, node);
+  enter(state, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
+  armRetry(state, node);
+}
+
+/** A composite node begins again as something new: with other idempotency keys, and numbers of attempts never used. */
+function renewBody(state: RunState, node: NodeState): void {
+  forgetUndoneIn(state, node);
+  forgetIterations(state, node);
+  state.endChecks.delete(node);
+  node.body = undefined;
+  node.generation = ++state.generations;
+  node.attemptsBefore = state.lastAttempt;
+}
+
+function countRetry(node: NodeState, rule: number | 'lost'): void {
+  if (rule === 'lost') node.lost++;
+  else {
+    const retries = [...node.retries];
+    retries[rule] = (retries[rule] ?? 0) + 1;
+    node.retries = Array.from(retries, (count) => count ?? 0);
+  }
+}
+
+function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
+  const { error, handling, taken, dead } = entry;
+  if (handling === 'deferred') defer(node.scope, error);
+  // There is nothing to go on with.
+  if (isUnstarted(error)) node.child = undefined;
+  close(state, node, { status: 'failed', at, error, handling, taken, dead });
+}
+
+/** The scope will fail. Where it ends with the scope around it, a cleanup has failed: that one does not end well either. */
+function defer(scope: ScopeState, error: RunError): void {
+  scope.deferredError ??= error;
+  const { parent, stopping, undoes } = scope;
+  if (parent === null || undoes !== null || stopping?.finally !== true) return;
+  const isAround = parent.scope.stopping?.finally === true && !parent.inFinally;
+  if (isAround && parent.plan.onError !== 'ignore') defer(parent.scope, error);
+}
+
+/** The handler of the failure was skipped. */
+function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
+  if (node.phase.status !== 'failed') return;
+  node.phase = { ...node.phase, handling };
+  if (handling === 'deferred') defer(node.scope, node.phase.error);
+}
+
+function cancel(state: RunState, node: NodeState, { error, dead }: NodeCancelled, at: number): void {
+  close(state, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
+}
+
+/** In a scope that ends early it counts as cancelled for its edges. */
+function doubt(state: RunState, node: NodeState, { error, dead }: NodeUnknown, at: number): void {
+  if (node.phase.status !== 'unknown') enter(state, node, { status: 'unknown', at, error, isVerified: false });
+  if (node.scope.stopping?.finally === undefined || node.decidedAs !== undefined) return;
+  node.decidedAs = { status: 'cancelled', at, error, ran: true, dead };
+  decideEdges(node);
+}
+
+function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number): void {
+  close(state, node, { status: 'skipped', at, why: entry.why, dead: entry.dead });
+}
+
+function settle(node: NodeState, { outcome, by }: NodeSettled): void {
+  if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
+  // People take their time; what they want repeated gets its whole `total` again.
+  if (outcome === 'retry' && by === 'person') node.queuedAt = null;
+}
+
+function listen(state: RunState, node: NodeState, entry: NodeWaiting, at: number): void {
+  const { waits, deadline = null, deadlineFixed } = entry;
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts++;
+  leaveQueue(state, node);
+  enter(state, node, {
+    status: 'listening',
+    since: at,
+    waits,
+    deadline,
+    ...(deadlineFixed && { isDeadlineFixed: true }),
+  });
+  armWait(state, node);
+}
+
+function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, now: number): void {
+  node.queuedAt ??= now;
+  leaveQueue(state, node);
+  node.passed = gatesOf(node.plan).indexOf(at.kind);
+  const permit = permitKey(at);
+  if (permit !== undefined) node.permits = [...node.permits, permit];
+  if (at.kind === 'reserve') {
+    const { kind: _, ...miss } = at;
+    node.missed = miss;
+  }
+  if (input !== undefined) {
+    node.input = input;
+    countSpilled(state, input);
+  }
+  enter(state, node, { status: 'gated', since: queuedSince(node, now), gate: at, until: null });
+  armQueued(state, node);
+}
+
+function grant(state: RunState, node: NodeState, { until }: NodeGranted, at: number): void {
+  if (node.phase.status === 'gated') node.phase = { ...node.phase, until: dueTime(state, until, at) };
+  armGate(state, node);
+}
+
+function request(state: RunState, node: NodeState, entry: ChildRequested, at: number): void {
+  const { executionId, attempt, input, again, copied = false } = entry;
+  node.child = copied ? undefined : executionId;
+  node.queuedAt ??= at;
+  node.startedAt ??= at;
+  node.attempts = attempt;
+  state.lastAttempt = Math.max(state.lastAttempt, attempt);
+  state.lastChildAt = at;
+  node.input = input;
+  countSpilled(state, input);
+  leaveQueue(state, node);
+  enter(state, node, { status: 'child', since: at, attempt, executionId, ...(again && { again }) });
+  armAttempt(state, node);
+}

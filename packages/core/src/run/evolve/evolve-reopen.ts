@@ -1,0 +1,85 @@
+/** Folds `run.reopened`: what begins again is as it was before anything happened to it. */
+
+import { recount } from '../joins/joins.ts';
+import type { RunReopened } from '../journal/entry.ts';
+import { resetNode } from '../state/new-state.ts';
+import { countSpilled } from '../state/phases.ts';
+import { forgetIterations, isWhole } from '../state/scopes.ts';
+import { requireNode } from '../state/selectors.ts';
+import type { BodyState, NodeState, RunState } from '../state/state.ts';
+import { withdraw } from '../state/variables.ts';
+import { armOpen, armWorkflow } from '../timers/timers.ts';
+import { forgetGraphs, forgetUndoing } from '../undo/undo-list.ts';
+
+export function reopen(state: RunState, entry: RunReopened, at: number): void {
+  state.activeSince = at;
+  state.status = 'running';
+  state.finishedAt = null;
+  state.output = undefined;
+  state.error = null;
+  state.totalRetries = 0;
+  state.reopened++;
+  state.generations++;
+  forgetUndoing(state);
+  for (const path of entry.nodes) {
+    const node = requireNode(state, path);
+    state.unknown.delete(node);
+    forgetIterations(state, node);
+    resetNode(node);
+    node.attemptsBefore = state.lastAttempt;
+  }
+  withdraw(entry.nodes.map((path) => requireNode(state, path)));
+  renew(state, entry);
+  for (const path of entry.open ?? []) {
+    const node = requireNode(state, path);
+    node.phase = { status: 'open', since: at, stopping: null };
+    node.queuedAt = at;
+  }
+  for (const scope of state.scopes.values()) {
+    scope.stopping = null;
+    scope.underWay = 0;
+    scope.deferredError = null;
+    recount(scope);
+  }
+  for (const path of entry.open ?? []) reopenBody(state, requireNode(state, path));
+  armWorkflow(state);
+}
+
+/** What begins as something new has nothing to undo yet. */
+function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
+  for (const path of renewed) {
+    const node = requireNode(state, path);
+    node.generation = state.generations;
+    node.child = undefined;
+  }
+  const gone = new Set(renewed);
+  if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
+  forgetGraphs(state);
+  if (input === undefined) return;
+  requireNode(state, nodes[0] as string).input = input;
+  countSpilled(state, input);
+}
+
+/** Whether the path is one of these, or below one. */
+function isWithin(path: string, paths: ReadonlySet<string>): boolean {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) if (paths.has(at)) return true;
+  return false;
+}
+
+/** Iterations in which something begins again are under way again. */
+function reopenBody(state: RunState, node: NodeState): void {
+  const body = node.body as BodyState;
+  body.failed = 0;
+  body.error = null;
+  body.base = body.next;
+  body.open = 0;
+  body.until = null;
+  for (const scope of body.scopes.values()) {
+    if (scope.isDone || isWhole(scope)) continue;
+    scope.isClosed = false;
+    body.open++;
+    // Nothing in it begins again: what it comes to is looked at again.
+    if (scope.open === 0) state.endChecks.add(scope);
+  }
+  armOpen(state, node);
+}

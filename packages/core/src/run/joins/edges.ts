@@ -1,0 +1,142 @@
+/** Decides the edges out of a node that has just ended. Results are recorded, so this happens once per node. */
+import type { RunError } from '../../error.ts';
+import { type Budget, ExpressionError, isTrue } from '../../expression/index.ts';
+import { type BranchWork, caseKeys, type EdgeError, type EdgePlan, isPlain } from '../../plan/plan.ts';
+import type { Turn } from '../decide/turn.ts';
+import { resolveValue } from '../journal/stored-value.ts';
+import { type NodeEnding, RunScope } from '../state/expression-scope.ts';
+import { pathOf } from '../state/selectors.ts';
+import type { NodeState } from '../state/state.ts';
+
+export interface DecidedEdges {
+  /** Keys of conditional edges that are not taken although the node went well. */
+  readonly dead: readonly string[] | undefined;
+  /** Edges whose condition could not be evaluated: their targets fail. */
+  readonly broken: readonly EdgeError[];
+}
+
+/** For a node that went well, or goes on as if it had. */
+export function decideOnward(turn: Turn, ending: NodeEnding): DecidedEdges {
+  const { outgoing, work } = ending.node.plan;
+  let dead: string[] | undefined =
+    work.kind === 'branch' && ending.status !== 'completed' ? allButDefault(outgoing, work) : undefined;
+  let broken: EdgeError[] | undefined;
+  for (const edge of outgoing) {
+    // A disabled node has no result to match.
+    if (isPlain(edge) || edge.on === 'error' || (edge.on === 'result' && ending.status === 'skipped')) continue;
+    const verdict = judge(turn, ending, edge, (budget) => edge.match?.matches(ending.output, budget) ?? true);
+    if (verdict === true) continue;
+    dead ??= [];
+    dead.push(edge.key);
+    if (verdict !== false) {
+      broken ??= [];
+      broken.push({ edge, error: verdict });
+    }
+  }
+  return { dead, broken: broken ?? [] };
+}
+
+/** A branch that did not decide, because it is disabled or its failure is ignored, takes its default alone. */
+function allButDefault(outgoing: readonly EdgePlan[], work: BranchWork): string[] | undefined {
+  const isCase = caseKeys(work);
+  const others = outgoing.filter(({ key }) => isCase.has(key) && !work.otherwise.includes(key));
+  return others.length === 0 ? undefined : others.map(({ key }) => key);
+}
+
+export interface DecidedFailure {
+  /** Undefined: neither an edge nor the node itself deals with it, so the workflow's policy does. */
+  readonly handling: 'handled' | 'ignored' | undefined;
+  /** Keys of the error and always edges that are taken; undefined where the run goes on as if nothing had happened. */
+  readonly taken: readonly string[] | undefined;
+  /** Ignored: keys of the edges that are not taken although the run goes on. */
+  readonly dead: readonly string[] | undefined;
+  readonly broken: readonly EdgeError[];
+}
+
+/**
+ * For a failure. Error edges come first, `onError` second: an error edge that matches takes it even from a node that
+ * ignores its failures. Always edges are taken either way, and handle nothing.
+ */
+export function decideFailure(turn: Turn, node: NodeState, error: RunError): DecidedFailure {
+  const ending: NodeEnding = { node, status: 'failed', output: null, error };
+  const taken: EdgePlan[] = [];
+  const broken: EdgeError[] = [];
+  for (const edge of node.plan.outgoing) {
+    if (edge.on !== 'error' && edge.on !== 'always') continue;
+    const verdict = judge(turn, ending, edge, (budget) => edge.matchError?.matches(error, budget) ?? true);
+    if (verdict === true) taken.push(edge);
+    else if (verdict !== false) broken.push({ edge, error: verdict });
+  }
+  const isHandled = taken.some((edge) => edge.on === 'error' && !isPassedOver(targetOf(node, edge)));
+  if (node.plan.onError === 'ignore' && !isHandled) {
+    const onward = decideOnward(turn, ending);
+    const onError = broken.filter(({ edge }) => edge.on === 'error');
+    return { handling: 'ignored', taken: undefined, dead: onward.dead, broken: [...onward.broken, ...onError] };
+  }
+  const keys = taken.map((edge) => edge.key);
+  const isAny = isHandled || keys.length > 0;
+  return { handling: isHandled ? 'handled' : undefined, taken: isAny ? keys : undefined, dead: undefined, broken };
+}
+
+/** The handler was skipped, and so handles nothing. A disabled node is meant to do nothing, and handles the failure so. */
+export function isPassedOver({ phase }: NodeState): boolean {
+  return phase.status === 'skipped' && phase.why !== 'disabled';
+}
+
+export function targetOf({ scope }: NodeState, edge: EdgePlan): NodeState {
+  return scope.nodes[edge.to.index] as NodeState;
+}
+
+/** For a node that is cut off after it has begun: its always edges are taken, if their conditions hold. */
+export function decideCancelled(turn: Turn, node: NodeState, error: RunError | null): DecidedEdges {
+  let dead: string[] | undefined;
+  const broken: EdgeError[] = [];
+  for (const edge of node.plan.outgoing) {
+    if (edge.on !== 'always' || edge.when === undefined || node.startedAt === null) continue;
+    const verdict = judge(turn, { node, status: 'cancelled', output: null, error }, edge, () => true);
+    if (verdict === true) continue;
+    dead ??= [];
+    dead.push(edge.key);
+    if (verdict !== false) broken.push({ edge, error: verdict });
+  }
+  return { dead, broken };
+}
+
+/** The edges out of a node that ended earlier whose condition could not be evaluated, and cannot be now. */
+export function stillBroken(turn: Turn, node: NodeState): readonly EdgeError[] {
+  const { phase } = node;
+  if (phase.status === 'failed') return decideFailure(turn, node, phase.error).broken;
+  if (phase.status === 'cancelled') return decideCancelled(turn, node, phase.error ?? null).broken;
+  if (phase.status !== 'completed' && !(phase.status === 'skipped' && phase.why === 'disabled')) return [];
+  const output = phase.status === 'completed' ? resolveValue(node.output, turn.lookup) : null;
+  return decideOnward(turn, { node, status: phase.status, output, error: null }).broken;
+}
+
+function judge(
+  turn: Turn,
+  ending: NodeEnding,
+  edge: EdgePlan,
+  matches: (budget: Budget) => boolean,
+): boolean | RunError {
+  const budget = turn.state.plan.newBudget();
+  try {
+    if (!matches(budget)) return false;
+    if (edge.when === undefined) return true;
+    const scope = new RunScope(turn.state, ending.node.scope, turn.lookup, ending).at(ending.node, `edge ${edge.key}`);
+    return isTrue(edge.when.evaluate(scope, budget));
+  } catch (error) {
+    return expressionFailure(error, `${pathOf(ending.node)} -> ${edge.to.id}`);
+  }
+}
+
+/** What an expression threw, as an error of the node it belongs to. Anything else is a programmer's error. */
+export function expressionFailure(error: unknown, where: string, node?: string): RunError {
+  if (!(error instanceof ExpressionError)) throw error;
+  return {
+    code: error.code,
+    kind: 'USER',
+    message: `${where}: ${error.message}`,
+    ...(node === undefined ? {} : { node }),
+    ...(error.hint === undefined ? {} : { details: { hint: error.hint } }),
+  };
+}

@@ -1,0 +1,134 @@
+/** The outcomes of the edges out of a node, derived from its journal; and the joins that they decide. */
+import type { EdgePlan } from '../../plan/plan.ts';
+import { isFinal } from '../state/selectors.ts';
+import type { NodeState, Phase, ScopeState } from '../state/state.ts';
+
+/** An edge that is decided and not taken is dead by choice or by failure. */
+type Verdict = 'taken' | 'choice' | 'failure';
+
+/** Of an edge out of a node that has ended like this. */
+export function verdictOf(edge: EdgePlan, from: Phase): Verdict {
+  switch (from.status) {
+    case 'completed':
+      return edge.on !== 'error' && !has(from.dead, edge.key) ? 'taken' : 'choice';
+    case 'failed':
+      if (from.handling === 'ignored' && from.taken === undefined)
+        return edge.on !== 'error' && !has(from.dead, edge.key) ? 'taken' : 'choice';
+      return has(from.taken, edge.key) ? 'taken' : byFailure(edge);
+    case 'skipped':
+      if (from.why === 'failure') return byFailure(edge);
+      return from.why === 'disabled' && isForDisabled(edge) && !has(from.dead, edge.key) ? 'taken' : 'choice';
+    case 'cancelled':
+      return edge.on === 'always' && from.ran === true && !has(from.dead, edge.key) ? 'taken' : byFailure(edge);
+    default:
+      return 'choice';
+  }
+}
+
+export function isTaken(edge: EdgePlan, from: NodeState): boolean {
+  return verdictOf(edge, from.decidedAs ?? from.phase) === 'taken';
+}
+
+/** Edges that are there for failures, or for any end, are never dead because of one. */
+function byFailure({ on }: EdgePlan): Verdict {
+  return on === 'error' || on === 'always' ? 'choice' : 'failure';
+}
+
+function isForDisabled({ on }: EdgePlan): boolean {
+  return on === 'success' || on === 'always';
+}
+
+/** The node has ended: its targets count it among their sources. */
+export function decideEdges(node: NodeState): void {
+  const { nodes } = node.scope;
+  for (const edge of node.plan.outgoing) if (!edge.isTwin) count(edge, node, nodes[edge.to.index] as NodeState);
+}
+
+/** Several edges between two nodes are one, taken when any of them is. */
+function count(edge: EdgePlan, node: NodeState, target: NodeState): void {
+  const from = node.decidedAs ?? node.phase;
+  let verdict = verdictOf(edge, from);
+  let isAlways = verdict === 'taken' && edge.on === 'always';
+  if (edge.twins !== undefined) {
+    for (const twin of edge.twins) {
+      const other = verdictOf(twin, from);
+      if (other === 'taken' && twin.on === 'always') isAlways = true;
+      if (verdict !== 'taken' && other !== 'choice') verdict = other;
+    }
+  }
+  target.decided++;
+  if (verdict === 'failure') target.failedEdges++;
+  if (verdict !== 'taken') return;
+  target.taken++;
+  // A node that has begun goes on as what it began as: later edges are ignored.
+  if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
+    target.inFinally = true;
+}
+
+/**
+ *  - dead: it cannot be satisfied any more, by choice
+ *  - lost: the same, and one of its edges is dead by failure
+ */
+export type Join = 'open' | 'satisfied' | 'dead' | 'lost';
+
+export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }: NodeState): Join {
+  if (sources === 0) return 'satisfied';
+  if (join === 'all') {
+    if (failedEdges > 0) return 'lost';
+    if (decided < sources) return 'open';
+    return taken > 0 ? 'satisfied' : 'dead';
+  }
+  if (taken >= join) return 'satisfied';
+  if (decided < sources) return 'open';
+  return failedEdges > 0 ? 'lost' : 'dead';
+}
+
+/** Lists longer than this are looked up as sets: 100,000 dead edges out of one node took 12 s, and take 0.1. */
+const SHORT_LIST = 32;
+const longLists = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function has(keys: readonly string[] | undefined, key: string): boolean {
+  if (keys === undefined) return false;
+  if (keys.length <= SHORT_LIST) return keys.includes(key);
+  let set = longLists.get(keys);
+  if (set === undefined) {
+    set = new Set(keys);
+    longLists.set(keys, set);
+  }
+  return set.has(key);
+}
+
+/** Counts edges and open nodes anew from the phases. */
+export function recount(scope: ScopeState): void {
+  const { nodes } = scope;
+  scope.open = 0;
+  scope.doubts = 0;
+  scope.openPerLevel.fill(0);
+  for (const node of nodes) {
+    node.decidedAs = undefined;
+    node.endings = 0;
+    if (isFinal(node.phase.status)) continue;
+    scope.open++;
+    if (node.phase.status === 'unknown') scope.doubts++;
+    (scope.openPerLevel[node.plan.level] as number)++;
+    node.decided = 0;
+    node.taken = 0;
+    node.failedEdges = 0;
+    if (node.startedAt === null) node.inFinally = false;
+  }
+  countSources(scope, false);
+  scope.level = scope.openPerLevel.findIndex((open) => open > 0);
+  if (scope.level < 0) scope.level = scope.openPerLevel.length;
+}
+
+/** The edges of nodes from sources that are decided: all of them, or those that are not final. */
+export function countSources({ nodes }: ScopeState, isForAll: boolean): void {
+  for (const node of nodes) {
+    if (!isFinal(node.phase.status) && node.decidedAs === undefined) continue;
+    for (const edge of node.plan.outgoing) {
+      if (edge.isTwin) continue;
+      const target = nodes[edge.to.index] as NodeState;
+      if (isForAll || !isFinal(target.phase.status)) count(edge, node, target);
+    }
+  }
+}

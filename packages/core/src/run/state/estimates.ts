@@ -1,0 +1,16 @@
+/** Which way through the graph is the longest, by what a run was told at its start. */
+import type { GraphPlan } from '../../plan/plan.ts';
+
+/** How long nodes took in earlier runs (ms), by id. Only nodes of the workflow itself, not of bodies. */
+export type Estimates = Readonly<Record<string, number>>;
+
+/** By the index of the node: the longest way to an end node. */
+export function ranksWith({ nodes }: GraphPlan, estimates: Estimates): readonly number[] {
+  const ranks: number[] = new Array(nodes.length).fill(0);
+  // Whatever comes after a node has a higher level.
+  for (const { index, id, outgoing, estimateMs } of nodes.toSorted((a, b) => b.level - a.level)) {
+    const own = Object.hasOwn(estimates, id) ? (estimates[id] as number) : estimateMs;
+    ranks[index] = own + outgoing.reduce((longest, { to }) => Math.max(longest, ranks[to.index] as number), 0);
+  }
+  return ranks;
+}

@@ -1,0 +1,312 @@
+/** A run as its expressions see it. */
+import type { RunError } from '../../error.ts';
+import { ExpressionError, type LoopView, type NodeView, type Scope } from '../../expression/index.ts';
+import { digest, utf8 } from '../../sha.ts';
+import type { Json, JsonObject } from '../../value.ts';
+import type { Turn } from '../decide/turn.ts';
+import { type BlobLookup, resolveValue } from '../journal/stored-value.ts';
+import { batchOf, generationOf, pathOf, statusOf } from './selectors.ts';
+import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
+
+export class RunScope implements Scope {
+  private readonly state: RunState;
+  private readonly scope: ScopeState;
+  private readonly lookup: BlobLookup;
+  private readonly ending: NodeEnding | undefined;
+  private readonly iteration: Round | undefined;
+  readonly self?: NodeView;
+  /** Where the expression stands: the node (null: the run) and its key. */
+  private drawer: NodeState | null | undefined;
+  private where = '';
+  private drawn = 0;
+
+  /** `ending`: a node whose end is being decided on; its edges see it as it will be. */
+  constructor(
+    state: RunState,
+    scope: ScopeState,
+    lookup: BlobLookup,
+    ending?: NodeEnding,
+    more: { readonly iteration?: Round; readonly self?: NodeView } = {},
+  ) {
+    this.state = state;
+    this.scope = scope;
+    this.lookup = lookup;
+    this.ending = ending;
+    this.iteration = more.iteration;
+    if (more.self !== undefined) this.self = more.self;
+  }
+
+  /** For what a composite node asks after an iteration: it sees the iteration's output as `$self.output`, and its number. */
+  static afterIteration(state: RunState, node: NodeState, lookup: BlobLookup, iteration: Round): RunScope {
+    const ending: NodeEnding = { node, status: 'completed', output: iteration.output, error: null };
+    const self = new EndingView(ending, lookup, state);
+    return new RunScope(state, node.scope, lookup, undefined, { iteration, self });
+  }
+
+  /** For what a node says of itself once its output is known. */
+  static ofNode(state: RunState, node: NodeState, lookup: BlobLookup, output: Json): RunScope {
+    const ending: NodeEnding = { node, status: 'completed', output, error: null };
+    return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup, state) });
+  }
+
+  /** Says where the expression stands, so that what it draws is its own, and the same however often it is evaluated. */
+  at(node: NodeState | null, where: string): this {
+    this.drawer = node;
+    this.where = where;
+    this.drawn = 0;
+    return this;
+  }
+
+  draw(): Uint8Array {
+    const { drawer, state, where, iteration } = this;
+    if (drawer === undefined) throw new ExpressionError('EXPRESSION_VALUE', 'uuid() and random() draw nothing here');
+    const [path, generation] = drawer === null ? ['', state.reopened] : [pathOf(drawer), generationOf(drawer)];
+    const place = [state.seed, state.executionId, path, generation, where, iteration?.index ?? null, this.drawn++];
+    return digest('sha256', utf8(JSON.stringify(place)));
+  }
+
+  get input(): Json {
+    return resolveValue(this.scope.realm.input, this.lookup);
+  }
+
+  get trigger(): Json {
+    return this.state.trigger;
+  }
+
+  get vars(): JsonObject {
+    const vars = Object.create(null) as Record<string, Json>;
+    for (const [name, stored] of this.scope.realm.vars) vars[name] = resolveValue(stored, this.lookup);
+    return vars;
+  }
+
+  get execution(): JsonObject {
+    return {
+      id: this.state.executionId,
+      startedAt: new Date(this.state.startedAt).toISOString(),
+      attempt: this.state.reopened + 1,
+      error: this.failure as Json,
+    };
+  }
+
+  /** In a finally the error of the innermost scope that fails, else that of the run. */
+  private get failure(): RunError | null {
+    const { root, ending, error } = this.state;
+    let at = this.scope;
+    for (; at.parent !== null; at = at.parent.scope) {
+      const failure = at.stopping?.error ?? at.deferredError;
+      if (failure !== null) return failure;
+    }
+    return ending?.error ?? root.stopping?.error ?? root.deferredError ?? error;
+  }
+
+  get workflow(): JsonObject {
+    const { workflowId, version } = this.scope.realm;
+    return { id: workflowId, version };
+  }
+
+  /** In this scope, or the nearest around it that has such a node; a workflow inside sees only its own. */
+  node(id: string): NodeView | undefined {
+    for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
+      const index = scope.graph.indexOf.get(id);
+      if (index === undefined) continue;
+      const node = scope.nodes[index] as NodeState;
+      return this.ending?.node === node
+        ? new EndingView(this.ending, this.lookup, this.state)
+        : new StateView(node, this.lookup, this.state);
+    }
+    return undefined;
+  }
+
+  *nodeIds(): Iterable<string> {
+    for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
+      yield* scope.graph.indexOf.keys();
+    }
+  }
+
+  get loop(): LoopView | undefined {
+    if (this.iteration === undefined) return loopAround(this.scope, this.lookup);
+    const outer = loopAround(this.scope, this.lookup);
+    return { item: null, index: this.iteration.index, items: null, ...(outer === undefined ? {} : { parent: outer }) };
+  }
+}
+
+/** What a loop knows after an iteration: how many there were, and what the last one gave. */
+export interface Round {
+  readonly index: number;
+  readonly output: Json;
+}
+
+/** The scope whose nodes a scope sees besides its own. */
+function scopeAround(scope: ScopeState): ScopeState | undefined {
+  return scope.parent?.plan.work.kind === 'inline' ? undefined : scope.parent?.scope;
+}
+
+function loopAround(scope: ScopeState, lookup: BlobLookup): LoopView | undefined {
+  for (let at: ScopeState | undefined = scope; at?.parent != null; at = scopeAround(at)) {
+    const { kind } = at.parent.plan.work;
+    if (kind === 'forEach' || kind === 'while' || kind === 'retryUntil') return new StateLoop(at, lookup);
+  }
+  return undefined;
+}
+
+class StateLoop implements LoopView {
+  private readonly scope: ScopeState;
+  private readonly lookup: BlobLookup;
+
+  constructor(scope: ScopeState, lookup: BlobLookup) {
+    this.scope = scope;
+    this.lookup = lookup;
+  }
+
+  get index(): number {
+    return this.scope.iteration;
+  }
+
+  get item(): Json {
+    const { body } = this.scope.parent ?? {};
+    const batch = body && batchOf(body, this.index);
+    if (batch === undefined) return null;
+    const items = resolveValue(batch.items, this.lookup) as readonly Json[];
+    return items[this.index - batch.from] ?? null;
+  }
+
+  /** Of iterations that run one after the other. */
+  get previous(): Json {
+    const { parent, iteration } = this.scope;
+    if (iteration === 0 || parent?.body === undefined) return null;
+    return resolveValue(parent.body.results[parent.plan.work.kind === 'forEach' ? iteration - 1 : 0], this.lookup);
+  }
+
+  get items(): Json {
+    const lists = this.batches.map(({ items }) => resolveValue(items, this.lookup) as readonly Json[]);
+    return lists.length === 1 ? (lists[0] as Json) : lists.flat(1);
+  }
+
+  private get batches(): BodyState['items'] {
+    return this.scope.parent?.body?.items ?? [];
+  }
+
+  get parent(): LoopView | undefined {
+    const around = scopeAround(this.scope);
+    return around === undefined ? undefined : loopAround(around, this.lookup);
+  }
+}
+
+/** What the run gives: the workflow's `output`, else the outputs of the end nodes that ran. */
+export function rootOutput(turn: Turn): Json {
+  const { root } = turn.state;
+  return root.graph.output === undefined ? outputsOfEnds(turn, root) : ownOutput(turn, root);
+}
+
+/** What a body gives: its `output`, else that of its only end node, else those of the end nodes that ran. */
+export function bodyOutput(turn: Turn, scope: ScopeState): Json {
+  if (scope.graph.output !== undefined) return ownOutput(turn, scope);
+  const [only, ...others] = scope.graph.ends;
+  if (only === undefined) return null;
+  if (others.length > 0) return outputsOfEnds(turn, scope);
+  return new StateView(scope.nodes[only.index] as NodeState, turn.lookup, turn.state).output;
+}
+
+function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
+  // An iteration is told apart by its number, the run by how often it was reopened.
+  const view = new RunScope(state, scope, lookup).at(scope.parent, `output ${scope.iteration}`);
+  return scope.graph.output?.evaluate(view, state.plan.newBudget()) ?? null;
+}
+
+function outputsOfEnds({ lookup }: Turn, { graph, nodes }: ScopeState): Json {
+  const outputs = Object.create(null) as Record<string, Json>;
+  for (const end of graph.ends) {
+    const node = nodes[end.index] as NodeState;
+    if (node.phase.status === 'completed') outputs[end.id] = resolveValue(node.output, lookup);
+  }
+  return outputs;
+}
+
+/** How a node is about to end. */
+export interface NodeEnding {
+  readonly node: NodeState;
+  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
+  readonly output: Json;
+  readonly error: RunError | null;
+}
+
+class StateView implements NodeView {
+  private readonly state: NodeState;
+  private readonly lookup: BlobLookup;
+  private readonly run: RunState;
+
+  constructor(state: NodeState, lookup: BlobLookup, run: RunState) {
+    this.state = state;
+    this.lookup = lookup;
+    this.run = run;
+  }
+
+  get callbackUrl(): string | undefined {
+    return callbackUrlOf(this.run, this.state);
+  }
+
+  get output(): Json {
+    return this.state.phase.status === 'completed' ? resolveValue(this.state.output, this.lookup) : null;
+  }
+
+  get status(): string {
+    return statusOf(this.state.phase);
+  }
+
+  get success(): boolean {
+    return this.state.phase.status === 'completed';
+  }
+
+  get error(): RunError | null {
+    const { phase } = this.state;
+    return phase.status === 'failed' || phase.status === 'unknown' || phase.status === 'waiting' ? phase.error : null;
+  }
+
+  get attempts(): number {
+    return attemptsOf(this.state);
+  }
+
+  get input(): Json {
+    return resolveValue(this.state.input, this.lookup);
+  }
+}
+
+class EndingView implements NodeView {
+  readonly output: Json;
+  readonly status: string;
+  readonly success: boolean;
+  readonly error: RunError | null;
+  readonly attempts: number;
+  readonly input: Json;
+  private readonly node: NodeState;
+  private readonly run: RunState;
+
+  constructor({ node, status, output, error }: NodeEnding, lookup: BlobLookup, run: RunState) {
+    this.node = node;
+    this.run = run;
+    this.output = output;
+    this.status = status;
+    this.success = status === 'completed';
+    this.error = error;
+    this.attempts = attemptsOf(node);
+    this.input = resolveValue(node.input, lookup);
+  }
+  get callbackUrl(): string | undefined {
+    return callbackUrlOf(this.run, this.node);
+  }
+}
+
+/** All attempts of the node in this iteration of what is around it; numbers go on over the iterations of a node that is repeated. */
+function attemptsOf({ attempts, scope }: NodeState): number {
+  return attempts - (scope.parent?.attemptsBefore ?? 0);
+}
+
+/** An address is made from where the node is: it is the same however often it is asked for. */
+function callbackUrlOf({ plan, executionId }: RunState, node: NodeState): string | undefined {
+  const { work } = node.plan;
+  if (work.kind !== 'wait' || !work.waits.some(({ kind }) => kind === 'callback')) return undefined;
+  if (plan.callbackUrl !== undefined) return plan.callbackUrl(executionId, pathOf(node), generationOf(node));
+  throw new ExpressionError('EXPRESSION_VALUE', `'${node.plan.id}' can be called only where a server runs`, {
+    hint: 'start the workflow with a server: nebula serve',
+  });
+}

@@ -1,0 +1,167 @@
+/** Runs, scopes and nodes before anything has happened to them. */
+import { Heap } from '../../heap.ts';
+import type { GraphPlan, NodePlan, Plan } from '../../plan/plan.ts';
+import { goesFirst, rankOf } from '../dispatch/dispatch-order.ts';
+import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
+import { newAssignments, varsOf } from './variables.ts';
+
+export const NO_PERMITS: readonly string[] = [];
+export const NO_RETRIES: readonly number[] = [];
+const PENDING: Phase = { status: 'pending' };
+
+export function newRunState(plan: Plan, executionId: string): RunState {
+  const { workflowId, version, onFailure } = plan;
+  const realm: Realm = {
+    input: { value: null },
+    vars: varsOf(plan.variables),
+    assigned: newAssignments(plan.variables),
+    workflowId,
+    version,
+    onFailure,
+  };
+  const root = newScope(plan.root, '', null, 0, realm);
+  return {
+    executionId,
+    plan,
+    seq: 0,
+    status: 'pending',
+    trigger: null,
+    parent: null,
+    traceparent: null,
+    seed: null,
+    authority: null,
+    projectCeiling: 'all',
+    startKey: null,
+    estimates: null,
+    startedAt: 0,
+    updatedAt: 0,
+    activeSince: 0,
+    finishedAt: null,
+    output: undefined,
+    error: null,
+    stopping: null,
+    ending: null,
+    undo: [],
+    undoGraphs: {},
+    undone: [],
+    totalRetries: 0,
+    reopened: 0,
+    generations: 0,
+    lastAttempt: 0,
+    lastChildAt: 0,
+    spilled: 0,
+    root,
+    scopes: new Map([['', root]]),
+    hasOldStops: false,
+    delayedUntil: null,
+    slot: null,
+    pausedAt: null,
+    pauseReason: null,
+    bufferedSignals: [],
+    running: new Set(),
+    unknown: new Set(),
+    gated: new Set(),
+    freed: [],
+    unsubscribed: [],
+    children: new Set(),
+    listening: new Set(),
+    dispatched: 0,
+    dispatchedRemote: 0,
+    runningRemote: 0,
+    ready: new Heap(goesFirst(plan)),
+    readyRemote: new Heap(goesFirst(plan)),
+    timers: new Heap((a, b) => a.at < b.at),
+    endChecks: new Set(),
+    released: new Set(),
+  };
+}
+
+export function newScope(
+  graph: GraphPlan,
+  path: string,
+  parent: NodeState | null,
+  iteration: number,
+  realm: Realm,
+  undoes: ScopeState | null = null,
+): ScopeState {
+  const scope: ScopeState = {
+    path,
+    graph,
+    nodes: [],
+    parent,
+    iteration,
+    realm,
+    rankBase: parent === null ? 0 : rankOf(parent),
+    ranks: null,
+    stopping: null,
+    underWay: 0,
+    doubts: 0,
+    deferredError: null,
+    undoing: null,
+    undoes,
+    undoItems: [],
+    isClosed: false,
+    isDone: false,
+    busy: 0,
+    open: graph.nodes.length,
+    blockedByLevel: new Set(),
+    openPerLevel: graph.levels.map((level) => level.length),
+    level: 0,
+  };
+  for (const plan of graph.nodes) scope.nodes.push(newNode(plan, scope));
+  return scope;
+}
+
+export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
+  const attemptsBefore = scope.parent?.attemptsBefore ?? 0;
+  return {
+    plan,
+    scope,
+    phase: PENDING,
+    decided: 0,
+    taken: 0,
+    failedEdges: 0,
+    inFinally: false,
+    decidedAs: undefined,
+    attempts: attemptsBefore,
+    retries: NO_RETRIES,
+    lost: 0,
+    settings: undefined,
+    queuedAt: null,
+    startedAt: null,
+    input: undefined,
+    output: undefined,
+    passed: 0,
+    permits: NO_PERMITS,
+    missed: undefined,
+    generation: 0,
+    attemptsBefore,
+    child: undefined,
+    body: undefined,
+    busy: 0,
+    endings: 0,
+    dispatchState: 'none',
+  };
+}
+
+/** Puts a node back to where it was before anything happened to it; attempts are still counted. */
+export function resetNode(node: NodeState): void {
+  node.phase = PENDING;
+  node.decided = 0;
+  node.taken = 0;
+  node.retries = NO_RETRIES;
+  node.lost = 0;
+  node.failedEdges = 0;
+  node.inFinally = false;
+  node.decidedAs = undefined;
+  node.endings = 0;
+  node.settings = undefined;
+  node.queuedAt = null;
+  node.startedAt = null;
+  node.input = undefined;
+  node.output = undefined;
+  node.body = undefined;
+  node.passed = 0;
+  node.missed = undefined;
+  node.dispatchState = 'none';
+}

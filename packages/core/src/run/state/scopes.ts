@@ -1,0 +1,183 @@
+/** The scopes of a run as the fold keeps them: opening and closing iterations, and the counts of what is under way below. */
+import { assert } from '../../error.ts';
+import type { GraphPlan, NodePlan, Work } from '../../plan/plan.ts';
+import type { Json } from '../../value.ts';
+import type { ScopeClosed } from '../journal/entry.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
+import { newScope } from './new-state.ts';
+import { pathOf } from './selectors.ts';
+import type { BodyState, NodeState, Realm, RunState, ScopeState } from './state.ts';
+import { assign, handUp, newAssignments, varsOf } from './variables.ts';
+
+/** True for nodes that run their body once; its scope has the path of the node. */
+export function runsOnce({ work }: NodePlan): boolean {
+  return work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group';
+}
+
+/** `returned`: the graph that the action of a dynamic node returned. */
+export function newBody({ work }: NodePlan, total: number, returned?: Json): BodyState {
+  return {
+    graph: graphOf(work, returned),
+    returned,
+    scopes: new Map(),
+    items: [],
+    total,
+    next: 0,
+    open: 0,
+    succeeded: 0,
+    failed: 0,
+    results: [],
+    error: null,
+    isBroken: false,
+    until: null,
+    base: 0,
+  };
+}
+
+function graphOf(work: Work, returned: Json | undefined): GraphPlan {
+  if (work.kind === 'inline') return work.workflow.root;
+  if (work.kind === 'dynamic') {
+    const compiled = work.compile(returned ?? null);
+    assert('body' in compiled, 'a graph that was accepted once is accepted again');
+    return compiled.body;
+  }
+  assert('body' in work, `a node of kind ${work.kind} has a body`);
+  return work.body;
+}
+
+/** Opens the next iteration. */
+export function openScope(state: RunState, node: NodeState, realm: Realm): ScopeState {
+  const body = node.body as BodyState;
+  const iteration = body.next++;
+  // Where iterations take each other's place, a failed one is of no use once the next one begins.
+  if (node.plan.work.kind !== 'forEach') for (const old of [...body.scopes.values()]) dropScope(state, old);
+  const scope = addScope(state, node, iteration, realm);
+  body.open++;
+  if (scope.open === 0) state.endChecks.add(scope);
+  return scope;
+}
+
+/** Puts an iteration where it is found. */
+export function addScope(state: RunState, node: NodeState, iteration: number, realm: Realm): ScopeState {
+  const body = node.body as BodyState;
+  const graph = iteration === WHOLE ? NO_NODES : body.graph;
+  const scope = newScope(graph, scopePath(node, iteration), node, iteration, realm);
+  body.scopes.set(iteration, scope);
+  state.scopes.set(scope.path, scope);
+  return scope;
+}
+
+/** The iteration of a loop that stands for all of them, when what was done in them is undone. */
+const WHOLE = -1;
+
+const NO_NODES: GraphPlan = {
+  nodes: [],
+  indexOf: new Map(),
+  entries: [],
+  ends: [],
+  levels: [],
+  output: undefined,
+  outputReads: [],
+};
+
+/** The scope below which everything is that the node did. Of a loop it is an empty one beside the iterations. */
+export function wholeOf(state: RunState, node: NodeState): ScopeState {
+  const body = node.body as BodyState;
+  return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? addScope(state, node, WHOLE, node.scope.realm);
+}
+
+/** Not an iteration: nothing runs in the scope, and nothing comes of it. */
+export function isWhole({ iteration }: ScopeState): boolean {
+  return iteration === WHOLE;
+}
+
+function scopePath(node: NodeState, iteration: number): string {
+  return runsOnce(node.plan) || iteration === WHOLE ? pathOf(node) : `${pathOf(node)}/${iteration}`;
+}
+
+/** `shared`: the variables are those around the node. */
+export function realmInside(node: NodeState, input: StoredValue): Realm {
+  const { work } = node.plan;
+  assert(work.kind === 'inline', 'a workflow inside');
+  const { workflowId, version, onFailure, variables } = work.workflow;
+  if (work.isolation !== 'shared') {
+    const assigned = newAssignments(variables);
+    return { input, vars: varsOf(variables), assigned, workflowId, version, onFailure };
+  }
+  const { realm } = node.scope;
+  const { vars, assigned } = realm;
+  for (const [name, stored] of varsOf(variables)) if (!vars.has(name)) assign(realm, node, name, stored);
+  return { input, vars, assigned, workflowId, version, onFailure };
+}
+
+/** What an iteration came to. */
+export function closeIteration(state: RunState, scope: ScopeState, { output, error }: ScopeClosed): void {
+  const node = scope.parent as NodeState;
+  const body = node.body as BodyState;
+  body.open--;
+  state.endChecks.delete(scope);
+  const isForEach = node.plan.work.kind === 'forEach';
+  if (error !== undefined) {
+    body.failed++;
+    if (!isForEach || body.error === null) body.error = error;
+    // The next iteration of a retryUntil sees that the one before it gave nothing.
+    if (node.plan.work.kind === 'retryUntil') body.results.length = 0;
+    scope.isClosed = true;
+    return;
+  }
+  body.succeeded++;
+  body.results[isForEach ? scope.iteration : 0] = output ?? onlyOutput(scope);
+  dropScope(state, scope);
+}
+
+/** The output of the only end node, when it has completed. */
+function onlyOutput({ graph, nodes }: ScopeState): StoredValue | undefined {
+  const [end] = graph.ends;
+  const node = end === undefined ? undefined : (nodes[end.index] as NodeState);
+  return node?.phase.status === 'completed' ? (node.output ?? { value: null }) : { value: null };
+}
+
+/** Forgets the iterations of a node that begins again as a whole, whatever is known of them. */
+export function forgetIterations(state: RunState, { body }: NodeState): void {
+  for (const scope of [...(body?.scopes.values() ?? [])]) {
+    for (const node of scope.nodes) {
+      state.unknown.delete(node);
+      forgetIterations(state, node);
+    }
+    dropScope(state, scope);
+  }
+}
+
+/** Forgets a scope and all below it, except where the outcome of something is still unknown. True: it is gone. */
+export function dropScope(state: RunState, scope: ScopeState): boolean {
+  let isKept = false;
+  for (const node of scope.nodes) {
+    if (state.unknown.has(node)) isKept = true;
+    for (const inner of [...(node.body?.scopes.values() ?? [])]) if (!dropScope(state, inner)) isKept = true;
+  }
+  scope.isClosed = true;
+  scope.isDone = true;
+  state.endChecks.delete(scope);
+  if (isKept) return false;
+  handUp(scope);
+  state.scopes.delete(scope.path);
+  if (scope.undoing !== null) state.scopes.delete(scope.undoing.path);
+  scope.parent?.body?.scopes.delete(scope.iteration);
+  return true;
+}
+
+/** An attempt has begun (1) or ended (-1): everything around it knows. */
+export function countBusy(state: RunState, node: NodeState, change: 1 | -1): void {
+  for (let scope: ScopeState | undefined = node.scope; scope !== undefined; scope = scope.parent?.scope) {
+    scope.busy += change;
+    const { parent } = scope;
+    if (parent !== null) parent.busy += change;
+    if (change < 0) noticeStopped(state, scope);
+  }
+}
+
+/** The decision must look at what undoes a scope, and was told to stop, once nothing of it runs. */
+export function noticeStopped(state: RunState, scope: ScopeState): void {
+  if (scope.undoes === null || scope.parent === null) return;
+  if (scope.stopping !== null && scope.busy === 0 && !scope.isClosed) state.endChecks.add(scope);
+}

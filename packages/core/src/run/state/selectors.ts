@@ -1,0 +1,172 @@
+/** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
+import { assert, type RunError } from '../../error.ts';
+import type { NodePlan } from '../../plan/plan.ts';
+import { isJsonObject, type JsonObject } from '../../value.ts';
+import type { ConcurrencySlot } from '../journal/entry.ts';
+import type { Batch, BodyState, NodeState, Phase, RunState, ScopeState } from './state.ts';
+import type { NodeStatus, RunStatus } from './status.ts';
+
+export function pathOf(node: NodeState): string {
+  return node.scope.path === '' ? node.plan.id : `${node.scope.path}/${node.plan.id}`;
+}
+
+export function nodeAt(state: RunState, path: string): NodeState | undefined {
+  const cut = path.lastIndexOf('/');
+  const scope = cut < 0 ? state.root : state.scopes.get(path.slice(0, cut));
+  const index = scope?.graph.indexOf.get(cut < 0 ? path : path.slice(cut + 1));
+  return index === undefined ? undefined : scope?.nodes[index];
+}
+
+/** The node, or where its scope is gone, the composite node that it was in. */
+export function survivorOf(state: RunState, path: string): NodeState | undefined {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    const node = nodeAt(state, at);
+    if (node !== undefined) return node;
+  }
+  return undefined;
+}
+
+export function requireNode(state: RunState, path: string): NodeState {
+  const node = nodeAt(state, path);
+  assert(node !== undefined, `the journal of ${state.executionId} names node '${path}', which its plan does not have`);
+  return node;
+}
+
+export function requireScope(state: RunState, path: string): ScopeState {
+  const scope = state.scopes.get(path);
+  assert(scope !== undefined, `the journal of ${state.executionId} names scope '${path}', which is not open`);
+  return scope;
+}
+
+/** The items among which that of an iteration is. Halved, not searched: a loop whose iterations emit items has a batch for each. */
+export function batchOf({ items }: BodyState, iteration: number): Batch | undefined {
+  let low = 0;
+  let high = items.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((items[middle] as Batch).from <= iteration) low = middle;
+    else high = middle - 1;
+  }
+  const batch = items[low];
+  return batch !== undefined && iteration >= batch.from && iteration < batch.from + batch.count ? batch : undefined;
+}
+
+/** In `mode: levels` a node waits until everything on the levels before it has ended. */
+export function isBlockedByLevel(state: RunState, node: NodeState): boolean {
+  // A finally runs when all else has ended, except for what nobody knows the outcome of.
+  return state.plan.mode === 'levels' && node.plan.level > node.scope.level && node.scope.stopping === null;
+}
+
+/** The permit that keeps other starts with the same key out. */
+export function startPermit(workflowId: string, key: string): string {
+  return `start:${workflowId}:${key}`;
+}
+
+/** The permit that bounds how many runs go on at once. */
+export function slotPermit({ key }: ConcurrencySlot): string {
+  return `runs:${key}`;
+}
+
+/** It has not begun, since others have all the places. */
+export function waitsForSlot({ slot, delayedUntil }: RunState): boolean {
+  return delayedUntil !== null && slot?.standing === 'waiting';
+}
+
+/**
+ * The node does not begin any more, and is to stop if it runs: its scope is ending, and it has no part in the finally. A
+ * scope that ends says so to all that are open below it, so nobody has to look around.
+ */
+export function isStopped(state: RunState, node: NodeState): boolean {
+  const { scope, inFinally } = node;
+  if (scope.isClosed) return true;
+  if (scope.stopping !== null) return !inFinally || scope.stopping.finally !== true;
+  return scope.undoes === null && isOver(state, node);
+}
+
+/** A composite node that is being stopped, itself or with what is around it. */
+export function isEndingNode(state: RunState, node: NodeState): boolean {
+  if (node.phase.status !== 'open') return false;
+  return node.phase.stopping !== null || isStopped(state, node);
+}
+
+/** The node runs, or ran, because its scope, or one around it, ends early: nothing of it is undone. */
+export function isCleaningUp(node: NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    if (at.scope.stopping !== null && at.inFinally) return true;
+  }
+  return false;
+}
+
+/** Why the node, if it runs, is to stop; null when it is not. */
+export function stopReason(state: RunState, node: NodeState): string | null {
+  if (!isStopped(state, node)) return null;
+  if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
+  return node.scope.stopping?.error?.message ?? 'what is around it has ended';
+}
+
+/** Nothing of a scope that ends early is left to do, except that somebody may have to say what became of something. */
+export function isQuiet({ open, doubts, parent, nodes, undoes }: ScopeState, failureNode?: NodePlan): boolean {
+  if (open === doubts) return true;
+  if (parent !== null || undoes !== null || failureNode === undefined) return false;
+  return open === doubts + 1 && nodes[failureNode.index]?.phase.status === 'pending';
+}
+
+/** While a run is undone, and its failure node runs, no other node of the root has a future. */
+export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
+  return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;
+}
+
+export function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
+  return plan.failureNode === undefined ? undefined : root.nodes[plan.failureNode.index];
+}
+
+/** The failure node, once it has begun, or waits to. */
+export function failureNodeUnderWay(state: RunState): NodeState | undefined {
+  const node = state.ending === null ? undefined : failureNodeOf(state);
+  if (node === undefined || isFinal(node.phase.status)) return undefined;
+  return node.phase.status === 'pending' && node.dispatchState === 'none' ? undefined : node;
+}
+
+/** It has been said how the run ends, and it goes on to that. */
+export function isEnding({ ending, stopping, pausedAt }: RunState): boolean {
+  return ending !== null || (stopping !== null && pausedAt === null);
+}
+
+/** Whether a scope is the given one or below it; likewise for a composite node. */
+export function isInside(scope: ScopeState, outer: ScopeState | NodeState): boolean {
+  for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
+    if (at === outer || at.parent === outer) return true;
+  }
+  return false;
+}
+
+/** The error of a node for which no execution could be started, or the one that was is gone. */
+export function isUnstarted({ details }: RunError): boolean {
+  return isJsonObject(details ?? null) && (details as JsonObject).notStarted === true;
+}
+
+/** As people and expressions see it. */
+export function statusOf(phase: Phase): NodeStatus {
+  if (phase.status === 'open' || phase.status === 'child') return 'running';
+  return phase.status === 'listening' || phase.status === 'gated' ? 'waiting' : phase.status;
+}
+
+export function isFinal(status: Phase['status']): boolean {
+  return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
+}
+
+export function isFinished(status: RunStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'timed-out';
+}
+
+/** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
+export function idempotencyKey(state: RunState, path: string): string {
+  return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
+}
+
+/** With which reopening the node, or something around it, last began as something new. */
+export function generationOf(node: NodeState | null): number {
+  let generation = 0;
+  for (let at = node; at !== null; at = at.scope.parent) generation = Math.max(generation, at.generation);
+  return generation;
+}

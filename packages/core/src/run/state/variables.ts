@@ -1,0 +1,68 @@
+/**
+ * The variables of a workflow, and who assigned them: a node that begins again takes its assignments with it, so a
+ * replay sees the variables as they were without them.
+ *
+ *  V1 `vars` has, for every name, the newest assignment that is left, else the initial value.
+ *  V2 Of an iteration that has collapsed the composite node has the assignments, so there is at most one per variable and
+ *     node that is in memory.
+ */
+import type { JsonObject } from '../../value.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
+import type { Assignment, Assignments, NodeState, Realm, ScopeState } from './state.ts';
+
+export function newAssignments(initial: JsonObject): Assignments {
+  return { initial, count: 0, byNode: new Map() };
+}
+
+export function varsOf(variables: JsonObject): Map<string, StoredValue> {
+  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
+}
+
+export function assign({ vars, assigned }: Realm, node: NodeState, name: string, value: StoredValue): void {
+  vars.set(name, value);
+  note(assigned, node, name, { order: ++assigned.count, value });
+}
+
+/** Also where a snapshot says so. */
+export function note({ byNode }: Assignments, node: NodeState, name: string, assignment: Assignment): void {
+  let own = byNode.get(node);
+  if (own === undefined) {
+    own = new Map();
+    byNode.set(node, own);
+  }
+  if (assignment.order > (own.get(name)?.order ?? 0)) own.set(name, assignment);
+}
+
+/** The scope is gone: what its nodes assigned is its composite node's. */
+export function handUp({ realm: { assigned }, nodes, parent }: ScopeState): void {
+  if (assigned.byNode.size === 0 || parent === null) return;
+  const isShared = parent.scope.realm.assigned === assigned;
+  for (const node of nodes) {
+    const own = assigned.byNode.get(node);
+    if (own === undefined) continue;
+    assigned.byNode.delete(node);
+    if (isShared) for (const [name, assignment] of own) note(assigned, parent, name, assignment);
+  }
+}
+
+/** These nodes begin again. A walk over what is assigned: people replay rarely. */
+export function withdraw(nodes: Iterable<NodeState>): void {
+  for (const node of nodes) {
+    const { assigned, vars } = node.scope.realm;
+    const own = assigned.byNode.get(node);
+    if (own === undefined) continue;
+    assigned.byNode.delete(node);
+    for (const name of own.keys()) restore(assigned, vars, name);
+  }
+}
+
+function restore({ initial, byNode }: Assignments, vars: Map<string, StoredValue>, name: string): void {
+  let newest: Assignment | undefined;
+  for (const own of byNode.values()) {
+    const other = own.get(name);
+    if (other !== undefined && other.order > (newest?.order ?? 0)) newest = other;
+  }
+  if (newest !== undefined) vars.set(name, newest.value);
+  else if (Object.hasOwn(initial, name)) vars.set(name, { value: initial[name] ?? null });
+  else vars.delete(name);
+}

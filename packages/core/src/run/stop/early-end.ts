@@ -1,0 +1,102 @@
+/**
+ * A scope that ends early, as the fold keeps it: because of a failure, a cancel, a time limit, `terminate` or `break`.
+ *
+ *   entry ─▶ what has not begun is cancelled ─▶ what runs ends ─▶ finally ─▶ quiet: the scope is over
+ *
+ *  E1 Every open scope below a scope that ends early ends early, too, except in nodes that have a part in its finally.
+ *  E2 A node is left pending only if the finally may come to it: an always edge out of something under way leads to it, or
+ *     an edge out of such a node, or of one that has a part in the finally.
+ *  E3 `underWay` counts what has to end before the finally begins: attempts, children, waits, composite nodes. So the
+ *     innermost finally runs first.
+ *  E4 A node whose outcome nobody knows counts as cancelled for its edges, and holds up nothing.
+ */
+import { close } from '../composite/close-scope.ts';
+import { mustEnd, returnToPending } from '../state/phases.ts';
+import { isFinal, isQuiet } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+
+type EarlyEnd = NonNullable<ScopeState['stopping']>;
+
+/** Something of a finally of the run has not run yet, or runs: a second cancel takes it away. */
+export function hasFinally({ scopes, plan }: RunState): boolean {
+  for (const { stopping, isClosed, nodes } of scopes.values()) {
+    if (isClosed || stopping?.finally !== true) continue;
+    for (const node of nodes) {
+      const isLeft = node.inFinally ? !isFinal(node.phase.status) : node.phase.status === 'pending';
+      if (isLeft && node.plan !== plan.failureNode && node.phase.status !== 'unknown') return true;
+    }
+  }
+  return false;
+}
+
+/** Said a second time, with `finally: false`, it takes the finally away. */
+export function endEarly(state: RunState, scope: ScopeState, how: EarlyEnd, at: number): void {
+  if (scope.isClosed || !isNews(scope, how)) return;
+  const spared = how.finally === true ? finallyOf(scope) : NOBODY;
+  // Attempts cut off by a second cancel have their grace time from then.
+  scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
+  scope.underWay = scope.nodes.filter(mustEnd).length;
+  for (const node of scope.nodes) {
+    if (node.plan !== state.plan.failureNode || scope.parent !== null) endNode(state, node, spared, at);
+  }
+  if (scope.underWay === 0) state.endChecks.add(scope);
+}
+
+/** Of a composite node that is stopped, or in a scope that ends early: all its iterations end. */
+export function endIterationsEarly(state: RunState, node: NodeState, how: EarlyEnd, at: number): void {
+  node.endings = 0;
+  const iterations = [...(node.body?.scopes.values() ?? [])];
+  for (const scope of iterations) endEarly(state, scope, how, at);
+  // Counted once all of them end: an iteration that is quiet at once was never one to wait for.
+  node.endings = iterations.filter((scope) => !scope.isClosed && !isQuiet(scope)).length;
+  if (node.endings === 0) state.endChecks.add(node);
+}
+
+/** By an entry from before always edges were a finally: nothing begins any more, and the next turn says the rest. */
+export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): void {
+  if (scope.isClosed || scope.stopping !== null) return;
+  state.hasOldStops = true;
+  scope.stopping = how;
+  for (const { body } of scope.nodes) for (const inner of body?.scopes.values() ?? []) markStopped(state, inner, how);
+}
+
+const NOBODY: ReadonlySet<NodeState> = new Set();
+
+function isNews({ stopping }: ScopeState, how: EarlyEnd): boolean {
+  if (stopping?.finally === undefined) return true;
+  return stopping.finally && how.finally === false;
+}
+
+function endNode(state: RunState, node: NodeState, spared: ReadonlySet<NodeState>, at: number): void {
+  const { phase, scope, startedAt } = node;
+  const how = scope.stopping as EarlyEnd;
+  if (isFinal(phase.status) || phase.status === 'unknown') return;
+  const isSpared = node.inFinally && how.finally === true;
+  // Nodes that have begun are decided on when they end: conditions of their edges are evaluated then.
+  if (startedAt !== null) {
+    if (phase.status === 'open' && !isSpared) endIterationsEarly(state, node, how, at);
+  } else if (isSpared || spared.has(node)) returnToPending(state, node);
+  else close(state, node, { status: 'cancelled', at, error: undefined });
+}
+
+/** Nodes that have not begun, and that a finally may come to. */
+function finallyOf({ nodes }: ScopeState): ReadonlySet<NodeState> {
+  const found = new Set<NodeState>();
+  const stack: NodeState[] = [];
+  const follow = (from: NodeState, isAll: boolean): void => {
+    for (const edge of from.plan.outgoing) {
+      const target = nodes[edge.to.index] as NodeState;
+      if ((!isAll && edge.on !== 'always') || target.startedAt !== null || isFinal(target.phase.status)) continue;
+      if (found.has(target)) continue;
+      found.add(target);
+      stack.push(target);
+    }
+  };
+  for (const node of nodes) {
+    // Also one that has ended: the skips that follow from it may be yet to come.
+    if (node.inFinally) follow(node, true);
+    else if (node.startedAt !== null && !isFinal(node.phase.status)) follow(node, false);
+  }
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) follow(node, true);
+  return found;
+}

@@ -1,0 +1,98 @@
+/**
+ * How a run ends: what runs stops, finallies run, what was done is undone, the failure node runs, and the journal says
+ * so once.
+ */
+import type { RunError } from '../../error.ts';
+import type { Json } from '../../value.ts';
+import { emit, emitCompensated, emitSkipped, type Turn } from '../decide/turn.ts';
+import { admit, drain } from '../decide/worklist.ts';
+import { expressionFailure } from '../joins/edges.ts';
+import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import { rootOutput } from '../state/expression-scope.ts';
+import { failureNodeOf, isFinal, isFinished, isQuiet } from '../state/selectors.ts';
+import type { Ending, RunState } from '../state/state.ts';
+import type { FinalRunStatus } from '../state/status.ts';
+import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
+
+export function finishIfDone(turn: Turn): void {
+  const { state } = turn;
+  const { root } = state;
+  if (isFinished(state.status)) return;
+  if (state.ending !== null) return finishEnding(turn, state.ending);
+  if (state.stopping !== null) {
+    return isQuiet(root, state.plan.failureNode) ? stopped(turn, outcomeOf(state, state.stopping)) : undefined;
+  }
+  if (state.delayedUntil !== null) return;
+  const failureNode = failureNodeOf(state);
+  const left = failureNode?.phase.status === 'pending' ? 1 : 0;
+  if (root.open > left) return;
+  if (root.deferredError !== null) return stopped(turn, { status: 'failed', error: root.deferredError, ...NO_OUTPUT });
+  if (failureNode !== undefined && left === 1) emitSkipped(turn, failureNode, 'dead');
+  complete(turn);
+}
+
+const NO_OUTPUT = { output: undefined, compensate: true } as const;
+
+/** A failure that nothing handled fails a run that would have ended well; it replaces no other error. */
+function outcomeOf({ root: { deferredError } }: RunState, stopping: Ending): Ending {
+  if (stopping.status !== 'completed' || deferredError === null) return stopping;
+  return { status: 'failed', error: deferredError, ...NO_OUTPUT };
+}
+
+/** Nothing of it runs any more: now comes what has to be undone, if anything. */
+function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
+  const { state } = turn;
+  // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
+  if (state.pausedAt !== null) return;
+  const undoes = compensate && status !== 'completed' && hasDone(state, state.root);
+  const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
+  if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
+  emit(turn, { type: 'scope.compensating', scope: '', status, error, ...(compensate ? {} : { compensate }) });
+  const first = state.root.undoing?.nodes[0];
+  if (first !== undefined) turn.work.push(first);
+  drain(turn);
+  finishIfDone(turn);
+}
+
+function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
+  const { state } = turn;
+  if (state.pausedAt !== null) return;
+  if (isAtWork(state.root)) return;
+  if (!isUndoing(state, state.root)) emitCompensated(turn, state.root);
+  const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
+  if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
+    if (failureNode.phase.status !== 'pending' || failureNode.dispatchState !== 'none') return;
+    admit(turn, failureNode);
+    drain(turn);
+    // The node may have ended at once, or be passed over.
+    return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
+  }
+  // Somebody has to say what became of it: if it happened, it is undone.
+  if (compensate && isUndoing(state, state.root)) return;
+  finish(turn, status, error);
+}
+
+/** Somebody cancels a run that waits for nothing but the answer what became of its failure node. */
+export function giveUpEnding(turn: Turn): void {
+  const { ending } = turn.state;
+  if (ending !== null) finish(turn, ending.status, ending.error);
+}
+
+function finish(turn: Turn, status: FinalRunStatus, error: RunError | null, output?: StoredValue): void {
+  emit(turn, {
+    type: 'run.finished',
+    status,
+    ...(error === null ? {} : { error }),
+    ...(output === undefined ? {} : { output: { ...output } }),
+  });
+}
+
+function complete(turn: Turn): void {
+  let output: Json;
+  try {
+    output = rootOutput(turn);
+  } catch (error) {
+    return stopped(turn, { status: 'failed', error: expressionFailure(error, 'output'), ...NO_OUTPUT });
+  }
+  emit(turn, { type: 'run.finished', status: 'completed', output: inlineValue(output) });
+}

@@ -1,0 +1,66 @@
+/**
+ * A paused run stands still. Its time stops at `pausedAt`, so a duration that begins during the pause begins there, and
+ * `run.resumed` moves every timer of the run by the length of the pause.
+ *
+ *  P1 A moment that an author wrote as a date (`fixed`) stays where it is.
+ *  P2 Attempts that workers run go on during the pause, so their own limits, and the grace time of those that were asked
+ *     to stop, are not moved.
+ */
+import type { AwaitedEvent } from '../journal/entry.ts';
+import { isFinal } from '../state/selectors.ts';
+import type { NodeState, Phase, RunState } from '../state/state.ts';
+import { armAll } from './timers.ts';
+
+/** The end of a duration that begins at `at`, in the time of the run. */
+export function dueTime({ pausedAt }: RunState, until: number, at: number): number {
+  return pausedAt === null ? until : until - (at - pausedAt);
+}
+
+/** Ends the pause. Linear in the nodes of the run: people resume runs rarely. */
+export function endPause(state: RunState, at: number): void {
+  const { pausedAt } = state;
+  if (pausedAt === null) return;
+  state.pausedAt = null;
+  const lengthMs = at - pausedAt;
+  const since = (moment: number): number => moment + at - Math.max(moment, pausedAt);
+  state.activeSince = since(state.activeSince);
+  if (state.delayedUntil !== null) state.delayedUntil += lengthMs;
+  for (const scope of state.scopes.values()) {
+    for (const node of scope.nodes) if (!isFinal(node.phase.status)) move(node, lengthMs, since);
+  }
+  armAll(state);
+}
+
+function move(node: NodeState, lengthMs: number, since: (moment: number) => number): void {
+  if (node.queuedAt !== null) node.queuedAt = since(node.queuedAt);
+  if (node.body !== undefined && node.body.until !== null) node.body.until += lengthMs;
+  node.phase = moved(node.phase, lengthMs, since);
+}
+
+function moved(phase: Phase, lengthMs: number, since: (moment: number) => number): Phase {
+  switch (phase.status) {
+    case 'queued':
+    case 'open':
+    case 'child':
+      return { ...phase, since: since(phase.since) };
+    case 'waiting':
+      return { ...phase, until: phase.until + lengthMs };
+    case 'gated':
+      return { ...phase, since: since(phase.since), until: phase.until === null ? null : phase.until + lengthMs };
+    case 'listening': {
+      const { deadline, isDeadlineFixed = false } = phase;
+      return {
+        ...phase,
+        since: since(phase.since),
+        waits: phase.waits.map((wait) => movedWait(wait, lengthMs)),
+        deadline: deadline === null || isDeadlineFixed ? deadline : deadline + lengthMs,
+      };
+    }
+    default:
+      return phase;
+  }
+}
+
+function movedWait(wait: AwaitedEvent, lengthMs: number): AwaitedEvent {
+  return wait.kind === 'time' && wait.fixed !== true ? { ...wait, at: wait.at + lengthMs } : wait;
+}

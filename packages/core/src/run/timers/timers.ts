@@ -1,0 +1,253 @@
+/**
+ * The timers of a run: one heap, derived from the nodes. Items are never removed when they lose their meaning;
+ * `isDue` looks whether they still hold when their time has come.
+ *
+ * The worker that runs an attempt watches its time limits itself. Here they are the net under it, for a worker
+ * that died or hangs: hence the margin.
+ */
+import { RUN_DEFAULTS } from '../../limits.ts';
+import type { AwaitedEvent } from '../journal/entry.ts';
+import { isFinished, isStopped, waitsForSlot } from '../state/selectors.ts';
+import { timeoutsOf } from '../state/settings.ts';
+import type { NodeState, Phase, RunState, ScopeState, TimerItem } from '../state/state.ts';
+
+/** How much longer than a running attempt's own limit the journal waits for its worker to report. */
+export const TIMEOUT_MARGIN_MS = 1_000;
+
+export function armWorkflow(state: RunState): void {
+  const { timeoutMs } = state.plan;
+  if (timeoutMs !== null) arm(state, { at: state.activeSince + timeoutMs, kind: 'workflow', node: null });
+}
+
+export function armDelayed(state: RunState): void {
+  if (state.delayedUntil !== null) arm(state, { at: state.delayedUntil, kind: 'delayed', node: null });
+}
+
+/** What waits before a gate is queued as well. */
+export function armQueued(state: RunState, node: NodeState): void {
+  const { queuedMs, totalMs } = timeoutsOf(node);
+  if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
+  if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armAttempt(state: RunState, node: NodeState): void {
+  const { attemptMs, totalMs } = timeoutsOf(node);
+  const { phase } = node;
+  if (phase.status !== 'running' && phase.status !== 'child') return;
+  // Nobody else watches the time of a child.
+  const marginMs = phase.status === 'child' ? 0 : TIMEOUT_MARGIN_MS;
+  if (attemptMs !== null) arm(state, { at: phase.since + attemptMs + marginMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs + marginMs, kind: 'total', node });
+}
+
+export function armRetry(state: RunState, node: NodeState): void {
+  const { totalMs } = timeoutsOf(node);
+  if (node.phase.status !== 'waiting') return;
+  arm(state, { at: node.phase.until, kind: 'retry', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armStop(state: RunState): void {
+  if (state.stopping === null) return;
+  arm(state, { at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
+}
+
+/** A scope or composite node is being stopped: what does not end in time is given up. */
+export function armStopping(state: RunState, node: NodeState | null, scope?: ScopeState): void {
+  const since = scope?.stopping?.since ?? (node?.phase.status === 'open' ? node.phase.stopping?.since : undefined);
+  if (since === undefined) return;
+  arm(state, { at: since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node, ...(scope && { scope }) });
+}
+
+/** Of a composite node, an attempt is one run of all that is in it. */
+export function armOpen(state: RunState, node: NodeState): void {
+  const { attemptMs, totalMs } = timeoutsOf(node);
+  if (node.phase.status !== 'open') return;
+  if (attemptMs !== null) arm(state, { at: node.phase.since + attemptMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+export function armIteration(state: RunState, node: NodeState): void {
+  const until = node.body?.until ?? null;
+  if (until !== null) arm(state, { at: until, kind: 'iteration', node });
+}
+
+export function armGate(state: RunState, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status !== 'gated') return;
+  if (phase.until !== null) arm(state, { at: phase.until, kind: 'gate', node });
+}
+
+export function armWait(state: RunState, node: NodeState): void {
+  const { phase } = node;
+  if (phase.status !== 'listening') return;
+  const at = firstTime(phase.waits);
+  if (at !== undefined) arm(state, { at, kind: 'wait', node });
+  if (phase.deadline !== null) arm(state, { at: phase.deadline, kind: 'deadline', node });
+  const { attemptMs, totalMs } = timeoutsOf(node);
+  if (attemptMs !== null) arm(state, { at: phase.since + attemptMs, kind: 'attempt', node });
+  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+}
+
+function firstTime(waits: readonly AwaitedEvent[]): number | undefined {
+  let first: number | undefined;
+  for (const wait of waits) if (wait.kind === 'time' && wait.at < (first ?? Number.POSITIVE_INFINITY)) first = wait.at;
+  return first;
+}
+
+/**
+ * Items that lost their meaning stay until their time: a node that is retried every second within a `total` of a month
+ * would leave millions. So from time to time the heap is built anew; it then has two items per open node at the most.
+ */
+const LOOK_EVERY = 1_024;
+const MAX_PER_NODE = 4;
+
+function arm(state: RunState, item: TimerItem): void {
+  state.timers.push(item);
+  const { size } = state.timers;
+  if (size % LOOK_EVERY !== 0) return;
+  let nodes = 0;
+  for (const scope of state.scopes.values()) nodes += scope.nodes.length;
+  if (size > MAX_PER_NODE * nodes) armAll(state);
+}
+
+/** Builds the heap anew: after a snapshot was loaded, or when too many items mean nothing any more. */
+export function armAll(state: RunState): void {
+  state.timers.clear();
+  if (isFinished(state.status)) return;
+  armWorkflow(state);
+  armDelayed(state);
+  armStop(state);
+  for (const scope of state.scopes.values()) {
+    armStopping(state, null, scope);
+    for (const node of scope.nodes) {
+      armQueued(state, node);
+      armAttempt(state, node);
+      armRetry(state, node);
+      armOpen(state, node);
+      armStopping(state, node);
+      armIteration(state, node);
+      armWait(state, node);
+      armGate(state, node);
+    }
+  }
+}
+
+/** Whether the item still says something at its time, or its node has moved on. */
+function isDue(state: RunState, item: TimerItem): boolean {
+  const { node, at } = item;
+  const phase = node?.phase;
+  if (item.kind === 'stop') return isStoppingStill(state, item);
+  // Of what is being stopped only the running attempts still have a time limit.
+  if (node === null ? state.stopping !== null : phase?.status !== 'running' && isStopped(state, node)) return false;
+  const { attemptMs = null, queuedMs = null } = node === null ? {} : timeoutsOf(node);
+  switch (item.kind) {
+    case 'delayed':
+      return state.delayedUntil === at && !waitsForSlot(state);
+    case 'workflow':
+      return (
+        state.delayedUntil === null && state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0)
+      );
+    case 'retry':
+      return phase?.status === 'waiting' && phase.until === at && node?.dispatchState === 'none';
+    case 'queued':
+      return (phase?.status === 'queued' || phase?.status === 'gated') && phase.since + (queuedMs ?? 0) === at;
+    case 'attempt':
+      if (phase?.status === 'listening') return phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'open') return isAttemptOpen(phase) && phase.since + (attemptMs ?? 0) === at;
+      if (phase?.status === 'child') return phase.stopping === undefined && phase.since + (attemptMs ?? 0) === at;
+      return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
+    case 'iteration':
+      return phase?.status === 'open' && isAttemptOpen(phase) && node?.body?.until === at;
+    case 'gate':
+      return phase?.status === 'gated' && phase.until === at;
+    case 'wait':
+      return phase?.status === 'listening' && firstTime(phase.waits) === at;
+    case 'deadline':
+      return phase?.status === 'listening' && phase.deadline === at;
+    case 'total':
+      return isOverdue(item);
+  }
+}
+
+/** A second cancel sets the grace time anew: the timer of the first one then means nothing. */
+function isStoppingStill(state: RunState, { node, scope, at }: TimerItem): boolean {
+  const since = stoppingSince(state, node, scope);
+  if (since === undefined || since + RUN_DEFAULTS.cancelGraceMs !== at) return false;
+  return attemptsToStop(state, scope ?? node ?? state.root).length > 0;
+}
+
+function stoppingSince(state: RunState, node: NodeState | null, scope: ScopeState | undefined): number | undefined {
+  if (scope !== undefined) return scope.isClosed ? undefined : scope.stopping?.since;
+  if (node === null) return state.stopping?.since;
+  return node.phase.status === 'open' ? node.phase.stopping?.since : undefined;
+}
+
+/** Attempts that have been asked to stop with what they are in. What undoes something, or runs elsewhere, takes its time. */
+export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): NodeState[] {
+  if (outer.busy === 0) return [];
+  return [...state.running].filter((node) => {
+    return (node.scope.undoes === null || node.scope === outer) && isStoppedWith(state, node, outer);
+  });
+}
+
+/** Not in a finally of what is stopped, even if something in there is being stopped in turn. */
+function isStoppedWith(state: RunState, node: NodeState, outer: ScopeState | NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null && isStopped(state, at); at = at.scope.parent) {
+    if (at.scope === outer || at.scope.parent === outer) return true;
+  }
+  return false;
+}
+
+/** Neither does somebody stop it, nor is what it did undone. */
+function isAttemptOpen({ stopping, retrying }: Extract<Phase, { status: 'open' }>): boolean {
+  return stopping === null && retrying === undefined;
+}
+
+const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child', 'listening']);
+
+function isOverdue({ node, at }: TimerItem): boolean {
+  const phase = node?.phase;
+  if (phase?.status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
+  if (phase?.status === 'open') return phase.stopping === null && isPastTotal(node as NodeState, at);
+  if (phase?.status === 'child' && phase.stopping !== undefined) return false;
+  return WAITS.has(phase?.status ?? '') && isPastTotal(node as NodeState, at);
+}
+
+/** Whether the node's time, over all attempts, is up. */
+export function isPastTotal(node: NodeState, now: number): boolean {
+  const { totalMs } = timeoutsOf(node);
+  const { queuedAt } = node;
+  return totalMs !== null && queuedAt !== null && queuedAt + totalMs <= now;
+}
+
+/** The earliest time at which a timer of the run may be due; undefined when there is none. */
+export function nextTimer(state: RunState): number | undefined {
+  // Attempts that still run are watched by their worker.
+  if (state.pausedAt !== null) return undefined;
+  for (;;) {
+    const item = state.timers.peek();
+    if (item === undefined) return undefined;
+    if (isDue(state, item)) return item.at;
+    state.timers.pop();
+  }
+}
+
+/** Timers at which the run does something of its own; the others end a wait, or cut something off. */
+const GOES_ON: ReadonlySet<TimerItem['kind']> = new Set(['retry', 'iteration', 'gate', 'delayed', 'stop']);
+
+/** Whether time alone moves the run on: by what it does next, or by the end of a wait or limit before `until`. */
+export function movesByItself(state: RunState, until: number): boolean {
+  if (state.pausedAt !== null) return false;
+  for (const item of state.timers) {
+    if ((GOES_ON.has(item.kind) || item.at <= until) && isDue(state, item)) return true;
+  }
+  return false;
+}
+
+/** Takes the next timer that is due at `now`. */
+export function popDue(state: RunState, now: number): TimerItem | undefined {
+  const at = nextTimer(state);
+  return at !== undefined && at <= now ? state.timers.pop() : undefined;
+}

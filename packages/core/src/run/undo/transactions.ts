@@ -1,0 +1,122 @@
+/**
+ * Transactions: workflows inside that undo what they did before their node ends, however that comes about. What is around
+ * one may be stopped meanwhile; it ends when the transactions in it have undone what they did.
+ */
+
+import { joinOf } from '../joins/joins.ts';
+import { isInside, isQuiet, isStopped } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+import { toUndo } from './undo.ts';
+
+export function isTransaction({ plan: { work } }: NodeState): boolean {
+  return work.kind === 'inline' && work.isolation === 'transactional';
+}
+
+/** Inside a scope or node: the outermost transactions that have not ended. What they undo is undone with what is in them. */
+export function* transactionsIn(outer: ScopeState | NodeState): Generator<ScopeState> {
+  for (const [node, scope] of bodiesIn(outer)) {
+    if (isTransaction(node)) yield scope;
+    else if (!scope.isClosed) yield* transactionsIn(scope);
+  }
+}
+
+/** Scopes below, whose work is being undone. */
+export function* undoingIn(outer: ScopeState | NodeState): Generator<ScopeState> {
+  for (const [, scope] of bodiesIn(outer)) {
+    if (scope.undoing !== null) yield scope;
+    else if (!scope.isClosed) yield* undoingIn(scope);
+  }
+}
+
+function* bodiesIn(outer: ScopeState | NodeState): Generator<readonly [NodeState, ScopeState]> {
+  const nodes = 'nodes' in outer ? outer.nodes : [outer];
+  for (const node of nodes) {
+    if (node.phase.status !== 'open') continue;
+    for (const scope of node.body?.scopes.values() ?? []) yield [node, scope];
+  }
+}
+
+/** Something of it is left to undo, and nobody has said that it is to stay. */
+export function isAtWork({ undoing }: ScopeState): boolean {
+  if (undoing === null || undoing.isClosed) return false;
+  return (undoing.stopping === null ? undoing.open : undoing.busy) > 0;
+}
+
+/** The same, or it may turn out that there is more. */
+export function isUndoing(state: RunState, scope: ScopeState): boolean {
+  if (isAtWork(scope)) return true;
+  return scope.undoing !== null && scope.undoing.stopping === null && isInDoubt(state, scope);
+}
+
+/** Nobody knows whether there is one more to undo. */
+export function isInDoubt(state: RunState, scope: ScopeState): boolean {
+  for (const node of state.unknown) {
+    if (node.plan.compensate !== undefined && node.scope.undoes === null && isInside(node.scope, scope)) return true;
+  }
+  return false;
+}
+
+/** What was done in the scope has to be undone, if the scope is not to stand. */
+export function hasDone(state: RunState, scope: ScopeState): boolean {
+  return toUndo(state, scope).length > 0 || isInDoubt(state, scope);
+}
+
+/** Before it ends something in it has to be undone, or is being undone. */
+export function mustUndoInside(state: RunState, outer: ScopeState | NodeState): boolean {
+  // Nearly always: 10,000 iterations that fail one after the other need not look into each other.
+  if (state.undo.length === 0 && state.unknown.size === 0) return false;
+  for (const scope of transactionsIn(outer)) {
+    if (scope.undoing === null ? hasDone(state, scope) : isUndoing(state, scope)) return true;
+  }
+  return false;
+}
+
+/** It would end, if transactions in it were not being undone. */
+function waitsForUndo(state: RunState, outer: ScopeState | NodeState): boolean {
+  for (const scope of undoingIn(outer)) if (isUndoing(state, scope)) return true;
+  return false;
+}
+
+export function isUndoingInside(outer: ScopeState | NodeState): boolean {
+  for (const scope of undoingIn(outer)) if (isAtWork(scope)) return true;
+  return false;
+}
+
+/** What is stopped around the node is to undo what it did. Not, when whoever cancels it refuses that. */
+export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
+  if (stopping?.compensate === false) return false;
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    if ('stopping' in at.phase && at.phase.stopping?.compensate === false) return false;
+  }
+  return true;
+}
+
+/** Everything in the transaction has ended, or its finally may begin; the next turn decides what follows. */
+export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): boolean {
+  if (!('nodes' in ended)) {
+    const isEnding = 'stopping' in ended.phase && ended.phase.stopping != null;
+    const isOver = ended.phase.status === 'open' && ended.endings === 0;
+    return isOver && (isEnding || isStopped(state, ended)) && !waitsForUndo(state, ended);
+  }
+  const { parent, isClosed, open, stopping, busy, undoes } = ended;
+  if (undoes !== null) {
+    const isOver = open === 0 || (stopping !== null && busy === 0);
+    return parent !== null && !isClosed && isOver && !isUndoing(state, undoes);
+  }
+  if (isClosed) return false;
+  if (stopping !== null && !isQuiet(ended, state.plan.failureNode)) return isFinallyDue(state, ended);
+  const isOver = parent !== null && (open === 0 || stopping !== null);
+  if (!isOver || isStopped(state, parent)) return false;
+  return parent.phase.status === 'open' && parent.phase.stopping === null;
+}
+
+/** The last turn left a node of the finally, or one that is not in it, for the next one. */
+function isFinallyDue({ pausedAt, plan }: RunState, { stopping, underWay, nodes }: ScopeState): boolean {
+  if (stopping?.finally !== true || underWay > 0 || pausedAt !== null) return false;
+  return nodes.some((node) => {
+    if (node.phase.status !== 'pending' || node.dispatchState !== 'none' || node.plan === plan.failureNode)
+      return false;
+    const join = joinOf(node);
+    return join !== 'open' && (join !== 'satisfied' || node.inFinally || node.decided >= node.plan.sources);
+  });
+}

@@ -1,0 +1,92 @@
+/** What would be undone, as the fold keeps it: noted when a node completes, struck off when it has been undone. */
+import type { NodeCompleted } from '../journal/entry.ts';
+import { countSpilled } from '../state/phases.ts';
+import { generationOf, isOver, pathOf } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState, UndoItem } from '../state/state.ts';
+import { insertUndo } from './undo.ts';
+
+/** What it takes to undo the node, should the run fail later. */
+export function remember(state: RunState, node: NodeState, { undo, undoError }: NodeCompleted): void {
+  const path = pathOf(node);
+  // Done a second time, it is still one thing to undo.
+  if (state.generations > 0) forgetUndo(state, path);
+  const graphs = keepGraphs(state, node);
+  const item: UndoItem = { path, input: undo, error: undoError, graphs, generation: generationOf(node) };
+  state.undo.push(item);
+  if (undo !== undefined) countSpilled(state, undo);
+  undoToo(state, node, item);
+}
+
+/** The graphs in which its plan is outlive their nodes: each is kept once, however much was done in it. */
+function keepGraphs(state: RunState, node: NodeState): string[] {
+  const graphs: string[] = [];
+  for (let at = node.scope.parent; at !== null; at = at.scope.parent) {
+    if (at.body?.returned === undefined) continue;
+    // Of a node that begins again, the number of the attempt tells one graph from the next.
+    const key = `${pathOf(at)}#${at.attempts}`;
+    state.undoGraphs[key] ??= at.body.returned;
+    graphs.unshift(key);
+  }
+  return graphs;
+}
+
+/** Nothing is left to undo in the others. */
+export function forgetGraphs(state: RunState): void {
+  const wanted = new Set(state.undo.flatMap(({ graphs }) => graphs));
+  state.undoGraphs = Object.fromEntries(Object.entries(state.undoGraphs).filter(([key]) => wanted.has(key)));
+}
+
+/** What turns out to have been done while the scope around it is being undone is undone next. */
+function undoToo(state: RunState, node: NodeState, item: UndoItem): void {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
+    const { undoing } = at.scope;
+    if (undoing === null || undoing.isClosed) continue;
+    const isWanted = at.scope !== state.root || (isOver(state, at) && state.ending?.compensate === true);
+    if (isWanted && undoing.stopping === null) insertUndo(state, undoing, item);
+    return;
+  }
+}
+
+const undoPaths = new WeakMap<readonly UndoItem[], Set<string>>();
+
+/** Looked up in a set: a loop of 100,000 iterations that is gone on with would else look through all of them every time. */
+function forgetUndo(state: RunState, path: string): void {
+  let paths = undoPaths.get(state.undo);
+  if (paths?.has(path) === false) {
+    paths.add(path);
+    return;
+  }
+  state.undo = state.undo.filter((item) => item.path !== path);
+  paths = new Set(state.undo.map((item) => item.path));
+  undoPaths.set(state.undo, paths.add(path));
+}
+
+export function forgetUndoing(state: RunState): void {
+  state.undone = [];
+  for (const scope of [...state.scopes.values()]) {
+    if (scope.undoes === null) continue;
+    scope.undoes.undoing = null;
+    state.scopes.delete(scope.path);
+  }
+}
+
+/** Forgets the compensations of a composite node that begins again: its nodes are done anew. */
+export function forgetUndoneIn(state: RunState, node: NodeState): void {
+  for (const scope of node.body?.scopes.values() ?? []) noteUndone(state, scope);
+  const prefix = `${pathOf(node)}/`;
+  state.undone = state.undone.filter((path) => !path.startsWith(prefix));
+  forgetGraphs(state);
+}
+
+/** What was undone need not be undone again, and a retry does it anew. */
+export function noteUndone(state: RunState, { undoing }: ScopeState): void {
+  if (undoing === null || undoing.isClosed) return;
+  const done = new Set<string>();
+  for (const [at, { path }] of undoing.undoItems.entries()) {
+    if (undoing.nodes[at]?.phase.status === 'completed') done.add(path);
+  }
+  // Not spread: an engine has room for about 100,000 arguments.
+  for (const path of done) state.undone.push(path);
+  state.undo = state.undo.filter(({ path }) => !done.has(path));
+  undoing.isClosed = true;
+}

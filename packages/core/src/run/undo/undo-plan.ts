@@ -1,0 +1,56 @@
+/** What compensation would do now, and what it has done since the run was last begun. */
+import type { Json } from '../../value.ts';
+import { type BlobLookup, type BlobRef, resolveValue } from '../journal/stored-value.ts';
+import { isFinal, isFinished } from '../state/selectors.ts';
+import type { RunState, UndoItem } from '../state/state.ts';
+import { compensationAt, toUndo } from './undo.ts';
+
+export interface UndoStep {
+  /** What it undoes. */
+  readonly node: string;
+  readonly action: string;
+  /** The parameters, as they were when the node completed. */
+  readonly with: Json;
+  /** They cannot be had, so it will fail. */
+  readonly problem: string | null;
+}
+
+export interface UndoPlan {
+  /** In the order in which it would happen. */
+  readonly toUndo: readonly UndoStep[];
+  readonly undone: readonly string[];
+}
+
+export function undoPlanOf(state: RunState, lookup: BlobLookup): UndoPlan {
+  const undone = [...state.undone];
+  for (const { undoes, undoItems, nodes, isClosed } of state.scopes.values()) {
+    if (undoes === null || isClosed) continue;
+    for (const [at, { path }] of undoItems.entries()) {
+      if (nodes[at]?.phase.status === 'completed') undone.push(path);
+    }
+  }
+  const steps = itemsLeft(state).map((item): UndoStep => {
+    const { id, version } = compensationAt(state, item).action;
+    const input = resolveValue(item.input, lookup);
+    return { node: item.path, action: `${id}@${version}`, with: input, problem: item.error?.message ?? null };
+  });
+  return { toUndo: steps, undone };
+}
+
+/** Values in the plan that are kept elsewhere. */
+export function spilledInUndoPlan(state: RunState): BlobRef[] {
+  return itemsLeft(state).flatMap(({ input }) => (input?.blob === undefined ? [] : [input.blob]));
+}
+
+/** Nothing, where the run has ended, or somebody has said that what is done stays. */
+function itemsLeft(state: RunState): UndoItem[] {
+  const { status, stopping, ending, root } = state;
+  if (isFinished(status) || (stopping ?? ending)?.compensate === false || root.undoing?.stopping) return [];
+  const begun = new Set<string>();
+  for (const { undoes, undoItems, nodes } of state.scopes.values()) {
+    if (undoes === null) continue;
+    for (const [at, { path }] of undoItems.entries())
+      if (isFinal(nodes[at]?.phase.status ?? 'pending')) begun.add(path);
+  }
+  return toUndo(state, root).filter(({ path }) => !begun.has(path));
+}

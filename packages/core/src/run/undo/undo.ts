@@ -1,0 +1,179 @@
+/**
+ * Undoing: a scope of its own whose nodes are the compensations of what has completed, last first, one after the other.
+ * One that fails is ignored, as far as the others go, so every one of them gets its turn.
+ */
+import { assert } from '../../error.ts';
+import { ExpressionError } from '../../expression/index.ts';
+import type { ActionWork, CompensationPlan, GraphPlan, Mutable, NodePlan } from '../../plan/plan.ts';
+import type { Json } from '../../value.ts';
+import { recount } from '../joins/joins.ts';
+import { newNode, newScope } from '../state/new-state.ts';
+import { isFinal } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState, UndoItem } from '../state/state.ts';
+
+const UNDO = '~undo';
+
+/** What would be undone in a scope, in the order in which that would happen. */
+export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {
+  const prefix = scope.path === '' ? '' : `${scope.path}/`;
+  return state.undo.filter(({ path }) => path.startsWith(prefix)).reverse();
+}
+
+export function openUndo(state: RunState, scope: ScopeState, items: readonly UndoItem[]): ScopeState {
+  const path = scope.path === '' ? UNDO : `${scope.path}/${UNDO}`;
+  const undoing = newScope(undoGraph(state, items), path, scope.parent, scope.iteration, scope.realm, scope);
+  for (const [at, item] of items.entries()) prepare(state, undoing.nodes[at] as NodeState, item);
+  undoing.undoItems = items;
+  scope.undoing = undoing;
+  state.scopes.set(path, undoing);
+  return undoing;
+}
+
+/** One more comes after what is under way; the others, which have not begun, come after it. */
+export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem): void {
+  const current = undoing.nodes.findIndex(({ phase }) => !isFinal(phase.status));
+  const at = current < 0 ? undoing.nodes.length : current + 1;
+  const graph = undoing.graph as UndoGraph;
+  graph.nodes.splice(at, 0, undoNode(state, item));
+  chain(graph);
+  const node = newNode(graph.nodes[at] as NodePlan, undoing);
+  prepare(state, node, item);
+  undoing.nodes.splice(at, 0, node);
+  undoing.undoItems = undoing.undoItems.toSpliced(at, 0, item);
+  undoing.openPerLevel.push(0);
+  undoing.isDone = false;
+  recount(undoing);
+}
+
+function prepare(state: RunState, node: NodeState, { input, generation }: UndoItem): void {
+  node.input = input;
+  node.generation = generation;
+  // Compensations before a retry, of the run or of a composite node, have used these numbers under the same path.
+  if (state.generations > 0) node.attempts = state.lastAttempt;
+}
+
+/** Grows while it is run, when more turns out to have been done. */
+interface UndoGraph extends GraphPlan {
+  readonly nodes: Mutable<NodePlan>[];
+  readonly indexOf: Map<string, number>;
+  readonly entries: NodePlan[];
+  readonly ends: NodePlan[];
+  readonly levels: NodePlan[][];
+}
+
+function undoGraph(state: RunState, items: readonly UndoItem[]): GraphPlan {
+  const nodes = items.map((item) => undoNode(state, item));
+  const graph: UndoGraph = {
+    nodes,
+    indexOf: new Map(),
+    entries: [],
+    ends: [],
+    levels: [],
+    output: undefined,
+    outputReads: [],
+  };
+  chain(graph);
+  return graph;
+}
+
+/** Each comes after the one before it. */
+function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
+  let before: Mutable<NodePlan> | undefined;
+  for (const [index, node] of nodes.entries()) {
+    node.index = index;
+    node.level = index;
+    indexOf.set(node.id, index);
+    levels[index] = [node];
+    const edge = before && { ...PLAIN_EDGE, key: node.id, from: before, to: node };
+    node.incoming = edge === undefined ? [] : [edge];
+    node.sources = node.incoming.length;
+    if (before !== undefined) before.outgoing = node.incoming;
+    before = node;
+  }
+  if (before === undefined) return;
+  before.outgoing = [];
+  entries[0] = nodes[0] as NodePlan;
+  ends[0] = before;
+}
+
+const PLAIN_EDGE = {
+  on: 'success',
+  when: undefined,
+  match: undefined,
+  matchError: undefined,
+  reads: [],
+  twins: undefined,
+  isTwin: false,
+} as const;
+
+function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
+  const { action, effect, granted, credentials, retry, timeouts, route } = compensationAt(state, item);
+  const work: ActionWork = { kind: 'action', action, effect, granted, credentials, with: withOf(item) };
+  return {
+    index: 0,
+    // Ids have no colon, so this is nobody else's.
+    id: item.path.replaceAll('/', ':'),
+    name: `undo ${item.path}`,
+    incoming: [],
+    outgoing: [],
+    sources: 0,
+    join: 'all',
+    level: 0,
+    rank: 0,
+    estimateMs: 0,
+    isEstimated: true,
+    priority: 9,
+    route,
+    enabled: true,
+    when: undefined,
+    onError: 'ignore',
+    retry,
+    timeouts,
+    settings: undefined,
+    work,
+    compensate: undefined,
+    cache: undefined,
+    concurrency: undefined,
+    rateLimit: undefined,
+    breaks: false,
+    emits: undefined,
+    reads: [],
+  };
+}
+
+/** The parameters were resolved when the node completed; where that failed, so does the compensation. */
+function withOf({ error }: UndoItem): ActionWork['with'] {
+  return {
+    references: [],
+    evaluate(): Json {
+      if (error === undefined) return null;
+      throw new ExpressionError('EXPRESSION_VALUE', error.message);
+    },
+  } as unknown as ActionWork['with'];
+}
+
+/** Finds the plan of a node that may be long gone from memory. */
+export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
+  const steps = path.split('/');
+  const returned = graphs.map((key) => undoGraphs[key]);
+  let graph = plan.root;
+  for (let at = 0; ; at++) {
+    const node = graph.nodes[graph.indexOf.get(steps[at] as string) ?? -1];
+    assert(node !== undefined, `the plan has the node '${path}'`);
+    if (at === steps.length - 1) {
+      assert(node.compensate !== undefined, `'${path}' can be undone`);
+      return node.compensate;
+    }
+    const { work } = node;
+    if (work.kind === 'inline') graph = work.workflow.root;
+    else if (work.kind === 'dynamic') {
+      const compiled = work.compile(returned.shift() ?? null);
+      assert('body' in compiled, 'a graph that was accepted once is accepted again');
+      graph = compiled.body;
+    } else {
+      assert('body' in work, `'${path}' is in a body`);
+      graph = work.body;
+      if (work.kind !== 'group') at++;
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
+import { parseDuration } from '../../duration.ts';
+import type { RunError } from '../../error.ts';
+import { ExpressionError } from '../../expression/index.ts';
+import { isDate, parseDate } from '../../expression/library/calendar.ts';
+import type { WaitPlan, WaitWork } from '../../plan/plan.ts';
+import { acceptedSetting } from '../../plan/settings.ts';
+import { describePath, type SchemaCheck } from '../../schema/index.ts';
+import { canonicalJson, type Json } from '../../value.ts';
+import { completeNode, failAttempt } from '../decide/advance.ts';
+import { evaluated } from '../decide/evaluate.ts';
+import type { Stimulus } from '../decide/stimulus.ts';
+import { emit, type Turn } from '../decide/turn.ts';
+import type { AwaitedEvent } from '../journal/entry.ts';
+import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import type { RunScope } from '../state/expression-scope.ts';
+import { generationOf, isFinal, isFinished, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
+import type { NodeState, RunState } from '../state/state.ts';
+
+/** A wait until a later date ends then. */
+const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
+
+export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
+  const resolved = evaluated(turn, node, 'wait', (scope) => ({
+    waits: work.waits.map((plan) => awaited(turn, plan, scope)),
+    deadline: work.deadline && deadlineOf(turn, work.deadline.evaluate(scope, turn.state.plan.newBudget())),
+  }));
+  if (resolved === undefined) return;
+  const { waits, deadline } = resolved;
+  emit(turn, {
+    type: 'node.waiting',
+    node: pathOf(node),
+    waits,
+    ...(deadline === undefined ? {} : { deadline: deadline.at, ...(deadline.fixed && { deadlineFixed: true }) }),
+  });
+  takeBuffered(turn, node, waits);
+}
+
+function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): AwaitedEvent {
+  const { kind, name } = plan;
+  const budget = state.plan.newBudget();
+  switch (kind) {
+    case 'for':
+      return { kind: 'time', name, ...momentOf('wait.for', plan.for.evaluate(scope, budget), now) };
+    case 'until':
+      return { kind: 'time', name, ...untilOf(plan.until.evaluate(scope, budget), now) };
+    case 'signal':
+      return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
+    case 'approval': {
+      const title = plan.title?.evaluate(scope, budget);
+      const who = plan.who?.evaluate(scope, budget) ?? null;
+      return {
+        kind,
+        name,
+        ...(title === undefined ? {} : { title: keyText(title) }),
+        ...(who === null ? {} : { who: (Array.isArray(who) ? (who as readonly Json[]) : [who]).map(keyText) }),
+      };
+    }
+    case 'callback':
+      return { kind, name };
+  }
+}
+
+function keyText(value: Json): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
+}
+
+interface Moment {
+  readonly at: number;
+  readonly fixed?: true;
+}
+
+/** A date as expressions know it: ISO 8601, or milliseconds since the epoch. */
+function untilOf(value: Json, now: number): Moment {
+  const isMoment = typeof value === 'string' || typeof value === 'number';
+  if (isMoment && isDate(value)) return { at: bounded(parseDate(value), now), fixed: true };
+  const isDuration = typeof value === 'string' && typeof parseDuration(value) === 'number';
+  throw new ExpressionError(
+    'EXPRESSION_VALUE',
+    `\`wait.until\` must be a date such as 2030-01-01T08:00:00Z, or milliseconds since 1970, not ${JSON.stringify(value)}`,
+    {
+      hint: isDuration ? 'a duration is written with `for`' : 'the expression is evaluated when the node becomes ready',
+    },
+  );
+}
+
+function deadlineOf({ now }: Turn, value: Json): Moment {
+  return momentOf('wait.deadline', value, now, true);
+}
+
+/** A date is a moment; a duration, or a number of milliseconds, counts from now. */
+function momentOf(key: string, value: Json, now: number, positive = false): Moment {
+  if (typeof value === 'string' && typeof parseDuration(value) !== 'number' && isDate(value)) {
+    return { at: bounded(parseDate(value), now), fixed: true };
+  }
+  return { at: now + Number(acceptedSetting({ key, type: { is: 'duration', moment: true, positive } }, value)) };
+}
+
+function bounded(at: number, now: number): number {
+  return Math.round(Math.min(Math.max(at, now), now + MAX_WAIT_MS));
+}
+
+/** A signal that came before its wait. */
+function takeBuffered(turn: Turn, node: NodeState, waits: readonly AwaitedEvent[]): void {
+  for (const one of waits) {
+    if (one.kind !== 'signal' && one.kind !== 'callback') continue;
+    const wanted = one.kind === 'signal' ? one : callOf(pathOf(node), generationOf(node));
+    for (;;) {
+      const kept = turn.state.bufferedSignals.find(({ signal, key }) => signal === wanted.signal && key === wanted.key);
+      if (kept === undefined) break;
+      emit(turn, { type: 'signal.taken', signal: wanted.signal, key: wanted.key });
+      if (happened(turn, node, one, kept.payload)) return;
+    }
+  }
+}
+
+/** Ends the wait, unless what came does not fit. */
+function happened(turn: Turn, node: NodeState, wait: AwaitedEvent, payload: StoredValue): boolean {
+  const value = resolveValue(payload, turn.lookup);
+  const problem = misfit(checkOf(node, wait), value);
+  if (problem !== undefined) {
+    emit(turn, { type: 'signal.refused', node: pathOf(node), event: wait.name, problem });
+    return false;
+  }
+  completeNode(turn, node, inlineValue({ event: wait.name, payload: value, at: new Date(turn.now).toISOString() }));
+  return true;
+}
+
+function checkOf({ plan }: NodeState, wait: AwaitedEvent): SchemaCheck | undefined {
+  const found = plan.work.kind === 'wait' ? plan.work.waits.find(({ name }) => name === wait.name) : undefined;
+  return found !== undefined && 'check' in found ? found.check : undefined;
+}
+
+function misfit(check: SchemaCheck | undefined, value: Json): string | undefined {
+  const [first] = check?.problems(value) ?? [];
+  return first === undefined ? undefined : `${describePath(first.path, 'it')} ${first.message}`;
+}
+
+/** The time has come. */
+export function waited(turn: Turn, node: NodeState): void {
+  if (node.phase.status !== 'listening') return;
+  const due = node.phase.waits.find((wait) => wait.kind === 'time' && wait.at <= turn.now);
+  if (due !== undefined) happened(turn, node, due, inlineValue(null));
+}
+
+/** The one that has waited longest takes it; with nobody there it is kept. */
+export function signal(turn: Turn, { signal: name, key, payload }: Stimulus & { type: 'signal' }): void {
+  const { state } = turn;
+  const stored = inlineValue(payload);
+  for (const node of [...state.listening]) {
+    const wait = listensTo(state, node, (one) => one.kind === 'signal' && one.signal === name && one.key === key);
+    if (wait !== undefined && happened(turn, node, wait, stored)) return;
+  }
+  emit(turn, { type: 'signal.kept', signal: name, key, payload: stored });
+}
+
+export function answer(
+  turn: Turn,
+  { node: path, approved, by, comment, form = null }: Stimulus & { type: 'answer' },
+): void {
+  const node = nodeAt(turn.state, path);
+  const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'approval');
+  if (node === undefined || wait?.kind !== 'approval') return;
+  if (wait.who !== undefined && !wait.who.includes(by)) {
+    const problem = `${by} is not among those who may answer (${wait.who.join(', ')})`;
+    return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
+  }
+  const problem = approved ? misfit(checkOf(node, wait), form) : undefined;
+  if (problem !== undefined) return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
+  emit(turn, { type: 'node.answered', node: path, approved, by, ...(comment === undefined ? {} : { comment }) });
+  const payload = { approved, by, comment: comment ?? null, form };
+  if (!approved) return failAttempt(turn, node, rejected(by, comment), turn.jitter);
+  completeNode(turn, node, inlineValue({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
+}
+
+/** A call to the node's own address is kept if it comes before the wait; any other counts only while the node waits. */
+export function callback(turn: Turn, { node: path, payload, generation }: Stimulus & { type: 'callback' }): void {
+  const node = nodeAt(turn.state, path);
+  if (generation !== undefined && !isAwaitedCall(turn.state, path, generation)) return;
+  const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'callback');
+  if (node !== undefined && wait !== undefined) happened(turn, node, wait, inlineValue(payload));
+  else if (generation !== undefined) {
+    emit(turn, { type: 'signal.kept', ...callOf(path, generation), payload: inlineValue(payload) });
+  }
+}
+
+/** A call is kept as a signal without a name, which nobody else can wait for. */
+function callOf(node: string, generation: number): { readonly signal: string; readonly key: string } {
+  return { signal: '', key: `${node}:${generation}` };
+}
+
+/** Whether a call to this address of the node would be the first, and is not too late. */
+export function isAwaitedCall(state: RunState, path: string, generation: number): boolean {
+  const node = nodeAt(state, path);
+  const { signal: name, key } = callOf(path, generation);
+  if (node === undefined || isFinished(state.status) || isFinal(node.phase.status)) return false;
+  return (
+    generationOf(node) === generation && !state.bufferedSignals.some((one) => one.signal === name && one.key === key)
+  );
+}
+
+function listensTo(state: RunState, node: NodeState, fits: (wait: AwaitedEvent) => boolean): AwaitedEvent | undefined {
+  const { phase } = node;
+  return phase.status === 'listening' && !isStopped(state, node) ? phase.waits.find(fits) : undefined;
+}
+
+function rejected(by: string, comment: string | undefined): RunError {
+  const words = comment === undefined ? '' : `: ${comment}`;
+  return {
+    code: 'REJECTED',
+    kind: 'USER',
+    message: `${by} rejected it${words}`,
+    details: { by, comment: comment ?? null },
+  };
+}
+
+export function deadlineError(node: NodeState, now: number): RunError {
+  const since = node.phase.status === 'listening' ? node.phase.since : now;
+  return {
+    code: 'TIMEOUT',
+    kind: 'USER',
+    message: `Nothing came in ${now - since} ms, before the deadline.`,
+    details: { limit: 'deadline', limitMs: now - since },
+  };
+}

@@ -1,0 +1,98 @@
+/** Points on which documents once differed: what the run does, and all documents say. */
+import { describe, expect, it } from 'vitest';
+import { gateRequestId, type NodeState } from '../../../src/index.ts';
+import { drive } from '../drive.ts';
+
+describe('terminate', () => {
+  it('[RUN-349] ends the run from the body of a loop', () => {
+    const run = drive({
+      nodes: {
+        each: { forEach: { in: [1, 2] }, do: { nodes: { end: { terminate: 'completed', with: { output: 'over' } } } } },
+        after: { needs: ['each'] },
+      },
+    });
+    expect([run.status, run.output]).toEqual(['completed', 'over']);
+    expect(run.statusOf('after')).toBe('cancelled');
+  });
+
+  it('[RUN-349] ends the run from a workflow that runs inside', () => {
+    const run = drive(
+      { nodes: { sub: { workflow: { id: 'other' } }, after: { needs: ['sub'] } } },
+      { workflows: { other: { nodes: { end: { terminate: 'completed', with: { output: 'over' } } } } } },
+    );
+    expect([run.status, run.output]).toEqual(['completed', 'over']);
+    expect(run.statusOf('after')).toBe('cancelled');
+  });
+});
+
+describe('a call by the path of the node', () => {
+  it('[RUN-350] that comes before the node waits changes nothing', () => {
+    const run = drive({ nodes: { a: {}, ring: { needs: ['a'], wait: { callback: true } } } });
+    run.step({ type: 'callback', node: 'ring', payload: 'early' }).complete('a');
+    expect(run.statusOf('ring')).toBe('waiting');
+    run.step({ type: 'callback', node: 'ring', payload: 'late' });
+    expect(run.document.nodes.ring?.output).toMatchObject({ payload: 'late' });
+  });
+});
+
+describe('the place for a key', () => {
+  const keyed = (more: object = {}) => ({ concurrency: { key: 'k', limit: 1 }, ...more });
+  const permits = (node: string, run: ReturnType<typeof drive>): readonly string[] =>
+    run.state.root.nodes.find(({ plan }) => plan.id === node)?.permits ?? [];
+  const granted = { type: 'granted', node: 'a', gate: 'concurrency' } as const;
+
+  it('[RUN-351] is given back between attempts, also after one that was lost', () => {
+    const failed = drive({ nodes: { a: keyed({ retry: { attempts: 2, delay: '1h' } }) } }).step(granted);
+    expect(permits('a', failed)).toEqual(['key:k']);
+    expect(permits('a', failed.fail('a'))).toEqual([]);
+    const lost = drive({ nodes: { a: keyed({ retry: { attempts: 2, delay: '1h' } }) } }).step(granted);
+    lost.loseWorker();
+    expect(lost.running()).toEqual([]);
+    expect(lost.statusOf('a')).toBe('waiting');
+  });
+
+  it('[RUN-351] is kept while nobody knows what became of a `once` attempt', () => {
+    const run = drive({ nodes: { a: keyed({ action: 'pay@1' }) } })
+      .step(granted)
+      .loseWorker();
+    expect(run.statusOf('a')).toBe('unknown');
+    expect(permits('a', run)).toEqual(['key:k']);
+    run.settle('a', { happened: true, output: null });
+    expect(permits('a', run)).toEqual([]);
+  });
+});
+
+describe('the place for a key in a finally', () => {
+  it('[RUN-455] is asked for anew, and one that was granted before is of no use', () => {
+    const run = drive({
+      nodes: { a: {}, b: { retry: { attempts: 1 } }, tidy: { concurrency: { key: 'k', limit: 1 } } },
+      edges: [{ from: 'a', to: 'tidy', on: 'always' }],
+    }).complete('a');
+    const tidy = run.state.root.nodes.find(({ plan }) => plan.id === 'tidy') as NodeState;
+    const before = gateRequestId(run.state, tidy);
+    run.fail('b');
+    const granted = { type: 'granted', node: 'tidy', gate: 'concurrency' } as const;
+    expect(run.statusOf('tidy')).toBe('waiting');
+    expect(run.step({ ...granted, ask: before }).statusOf('tidy')).toBe('waiting');
+    expect(run.step({ ...granted, ask: gateRequestId(run.state, tidy) }).statusOf('tidy')).toBe('running');
+  });
+});
+
+describe('mode sequential', () => {
+  it('[RUN-53] goes by the order of the definition, whatever the priority', () => {
+    const run = drive({ config: { mode: 'sequential' }, nodes: { a: { priority: 0 }, b: { priority: 9 } } });
+    expect(run.running()).toEqual(['a']);
+  });
+});
+
+describe('$index in until', () => {
+  it('[RUN-217] is the number of iterations so far', () => {
+    const run = drive({
+      nodes: { p: { retryUntil: { until: '$index == 2', attempts: 9 }, do: { nodes: { x: {} } } } },
+    });
+    run.complete('p/0/x').advance(60_000);
+    expect(run.statusOf('p')).toBe('running');
+    run.complete('p/1/x');
+    expect(run.statusOf('p')).toBe('completed');
+  });
+});

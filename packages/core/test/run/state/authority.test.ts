@@ -1,0 +1,154 @@
+/** A run carries the authority it was started with, and nothing in it can widen that. */
+import { describe, expect, it } from 'vitest';
+import {
+  ceilingOf,
+  childAuthority,
+  compileSource,
+  createCatalog,
+  decodeSnapshot,
+  encodeSnapshot,
+  newRunState,
+  replay,
+} from '../../../src/index.ts';
+import { type Drive, drive, type Short, testActions } from '../drive.ts';
+
+const CEILING = { network: ['*.example.com'], shell: ['git'] };
+const AUTHORITY = { principal: 'ada', ceiling: CEILING };
+
+const grantOf = (run: Drive, node: string): unknown => run.attempts.get(node)?.granted;
+
+describe('the authority of a run', () => {
+  it('[RUN-400] an attempt gets what its node asks for, narrowed by the ceiling of the run', () => {
+    const short: Short = {
+      config: { capabilities: { shell: ['*'] } },
+      nodes: { a: {}, b: { capabilities: { network: ['api.example.com', 'evil.com'], files: { read: ['/**'] } } } },
+    };
+    const run = drive(short, { authority: AUTHORITY });
+    expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
+    expect(grantOf(run, 'b')).toEqual({ network: ['api.example.com'], shell: ['git'] });
+    expect(grantOf(drive(short, { authority: { ceiling: {} } }), 'b')).toEqual({});
+    expect(grantOf(drive(short, { authority: { ceiling: 'all' } }), 'a')).toEqual({ shell: ['*'] });
+  });
+
+  it('[RUN-400] a compensation gets no more than its run', () => {
+    const run = drive(
+      {
+        nodes: {
+          a: { action: 'do@1', capabilities: { shell: ['*'] }, compensate: { action: 'do@1' } },
+          b: { needs: ['a'] },
+        },
+      },
+      { authority: AUTHORITY },
+    );
+    run.complete('a').fail('b');
+    const undo = [...run.attempts].find(([node]) => node !== 'a' && node !== 'b');
+    expect(undo?.[1].granted).toEqual({ shell: ['git'] });
+  });
+
+  it('[RUN-400] the grant is worked out once for all attempts of a plan under a ceiling', () => {
+    const items = { forEach: { in: '[1, 2, 3]', parallel: true }, do: { nodes: { a: {} } } };
+    const run = drive({ config: { capabilities: { shell: ['*'] } }, nodes: { items } }, { authority: AUTHORITY });
+    const grants = [...run.attempts.values()].map(({ granted }) => granted);
+    expect(grants).toHaveLength(3);
+    expect(new Set(grants).size).toBe(1);
+  });
+
+  it('[RUN-401] it stands in the journal and in snapshots, and survives retries', () => {
+    const run = drive({ nodes: { a: { capabilities: { shell: ['*'] } } } }, { authority: AUTHORITY });
+    expect(run.entries[0]).toMatchObject({ type: 'run.started', authority: AUTHORITY });
+    run.fail('a').retry();
+    expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
+    const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state));
+    expect(restored?.authority).toEqual(AUTHORITY);
+    expect(ceilingOf(replay(newRunState(run.plan, 'exe_test'), run.frames))).toEqual(CEILING);
+  });
+
+  it('[RUN-401] a journal without it has the ceiling of its project when it is loaded', () => {
+    const run = drive({
+      nodes: { a: { capabilities: { shell: ['*'] } }, b: { needs: ['a'], capabilities: { shell: ['*'] } } },
+    });
+    expect(run.entries[0]).not.toHaveProperty('authority');
+    run.state.projectCeiling = CEILING;
+    run.complete('a');
+    expect(grantOf(run, 'b')).toEqual({ shell: ['git'] });
+  });
+
+  const dynamic = (capabilities: object): Short => ({
+    config: { capabilities: { network: ['api.example.com'] } },
+    nodes: { plan: { dynamic: { action: 'look@1' }, ...(Object.keys(capabilities).length > 0 && { capabilities }) } },
+  });
+
+  it('[PLN-90] a graph returned at run time cannot grant itself what its workflow was not granted', () => {
+    const run = drive(dynamic({}));
+    const greedy = { shell: ['*'], network: ['*'], files: { write: ['/**'] } };
+    run.complete('plan', { nodes: { sh: { action: 'do@1', capabilities: greedy }, plain: { action: 'do@1' } } });
+    expect(grantOf(run, 'plan/sh')).toEqual({ network: ['api.example.com'] });
+    expect(grantOf(run, 'plan/plain')).toEqual({ network: ['api.example.com'] });
+  });
+
+  it('[PLN-90] nor can a graph inside that graph, or what undoes its nodes', () => {
+    const run = drive(dynamic({ shell: ['git'] }));
+    const greedy = { shell: ['*'] };
+    run.complete('plan', { nodes: { inner: { dynamic: { action: 'look@1' }, capabilities: greedy } } });
+    expect(grantOf(run, 'plan/inner')).toEqual({ network: ['api.example.com'], shell: ['git'] });
+    run.complete('plan/inner', {
+      nodes: {
+        sh: { action: 'do@1', capabilities: greedy, compensate: { action: 'do@1' } },
+        bad: { needs: ['sh'], action: 'do@1' },
+      },
+    });
+    expect(grantOf(run, 'plan/inner/sh')).toEqual({ network: ['api.example.com'], shell: ['git'] });
+    run.complete('plan/inner/sh').fail('plan/inner/bad');
+    for (const { granted } of run.attempts.values()) expect(JSON.stringify(granted)).not.toContain('"*"');
+  });
+
+  it('[PLN-91] a workflow that a returned graph inlines or starts gets no more than that graph', () => {
+    const shell: Short = { config: { capabilities: { shell: ['*'] } }, nodes: { sh: {} } };
+    const short: Short = {
+      nodes: {
+        own: { workflow: { id: 'shell' } },
+        plan: { dynamic: { action: 'look@1' }, capabilities: { shell: ['git'] } },
+      },
+    };
+    const run = drive(short, { workflows: { shell }, authority: { ceiling: { shell: ['git', 'node'] } } });
+    expect(grantOf(run, 'own/sh')).toEqual({ shell: ['git', 'node'] });
+    const calls = { inside: { workflow: { id: 'shell' } }, child: { workflow: { id: 'other', mode: 'child' } } };
+    run.complete('plan', { nodes: calls });
+    expect(grantOf(run, 'plan/inside/sh')).toEqual({ shell: ['git'] });
+    const [child] = run.children;
+    expect(childAuthority(run.state, child?.bound)).toEqual({ ceiling: { shell: ['git'] } });
+  });
+
+  it('[RUN-402] a child has the authority of its parent', () => {
+    const nodes = { child: { workflow: { id: 'other', mode: 'child' } } };
+    const run = drive({ nodes }, { authority: AUTHORITY });
+    expect(childAuthority(run.state, run.children[0]?.bound)).toEqual(AUTHORITY);
+    const old = drive({ nodes });
+    expect(childAuthority(old.state, undefined)).toBeUndefined();
+    old.state.projectCeiling = {};
+    expect(childAuthority(old.state, undefined)).toEqual({ ceiling: {} });
+  });
+
+  it('[PLN-92] what is over the ceiling of the project is warned of where it stands', () => {
+    const text = [
+      'id: w',
+      'config: { capabilities: { shell: [git] } }',
+      'nodes:',
+      '  a:',
+      '    action: do@1',
+      '    capabilities: { network: [api.example.com, evil.com] }',
+    ].join('\n');
+    const ceiling = { network: ['*.example.com'], shell: ['git'] };
+    const catalog = createCatalog(testActions);
+    expect(compileSource(text, catalog, { ceiling }).problems).toMatchObject([
+      {
+        code: 'OVER_CEILING',
+        severity: 'warning',
+        path: ['nodes', 'a', 'capabilities', 'network', 1],
+        range: { line: 6 },
+      },
+    ]);
+    expect(compileSource(text, catalog, { ceiling: 'all' }).problems).toEqual([]);
+    expect(compileSource(text, catalog).problems).toEqual([]);
+  });
+});

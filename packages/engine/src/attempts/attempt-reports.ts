@@ -1,0 +1,88 @@
+/** What all attempts have in common, whether this process or a remote worker runs them: time limit, outcome, log, progress. */
+import {
+  type Attempt,
+  type NodeState,
+  type Outcome,
+  type RunError,
+  type Stimulus,
+  timeoutError,
+  timeoutsOf,
+} from '@nebula/core';
+import type { LogLine } from '@nebula/ports';
+import type { EngineContext } from '../context.ts';
+
+/** An attempt of a node. `worker`: reports count only while the journal has the attempt open for this worker. */
+export interface AttemptRef {
+  readonly executionId: string;
+  readonly node: string;
+  readonly attempt: number;
+  readonly worker?: string;
+}
+
+/** How long the attempt may take from its start, and the error it then ends with. */
+export interface TimeLimit {
+  readonly limitMs: number;
+  readonly error: RunError;
+}
+
+/** Its own time limit or the rest of the node's total one, whichever ends first; null: none. */
+export function timeLimitOf({
+  attemptMs,
+  totalMs,
+  totalLeftMs,
+  node,
+}: Pick<Attempt, 'attemptMs' | 'totalMs' | 'totalLeftMs' | 'node'>): TimeLimit | null {
+  if (totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs)) {
+    return { limitMs: Math.max(0, totalLeftMs), error: timeoutError('total', totalMs, node) };
+  }
+  return attemptMs === null ? null : { limitMs: attemptMs, error: timeoutError('attempt', attemptMs, node) };
+}
+
+/** The time limit of an attempt that another process began at `since`. */
+export function openTimeLimit(node: NodeState, path: string, since: number): TimeLimit | null {
+  const { attemptMs, totalMs } = timeoutsOf(node);
+  const totalLeftMs = totalMs === null || node.queuedAt === null ? null : node.queuedAt + totalMs - since;
+  return timeLimitOf({ attemptMs, totalMs, totalLeftMs, node: path });
+}
+
+export class AttemptReports {
+  private readonly context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  ended(of: AttemptRef, outcome: Outcome): void {
+    this.context.mailbox.send(of.executionId, this.endOf(of, outcome));
+  }
+
+  endOf({ node, attempt, worker }: AttemptRef, outcome: Outcome): Stimulus {
+    const jitter = this.context.random.fraction();
+    return { type: 'ended', node, attempt, outcome, jitter, ...(worker !== undefined && { worker }) };
+  }
+
+  /** `at`: now, unless the worker says when. */
+  log(
+    { executionId, node, attempt }: AttemptRef,
+    {
+      at = this.context.clock.now(),
+      level,
+      message,
+      fields,
+    }: Pick<LogLine, 'level' | 'message' | 'fields'> & { readonly at?: number },
+  ): void {
+    this.context.logs.append({
+      executionId,
+      node,
+      attempt,
+      at,
+      level,
+      message,
+      ...(fields !== undefined && { fields }),
+    });
+  }
+
+  progress({ executionId, node }: AttemptRef, fraction: number, message: string | undefined): void {
+    this.context.effects.progress(executionId, node, fraction, message);
+  }
+}

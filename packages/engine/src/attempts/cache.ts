@@ -1,0 +1,174 @@
+/**
+ * Outputs that are used again. The key is made of action, interface version, cache version and input, minus ignored members.
+ * Of all runs that miss the same output at once, one computes it and the others wait for it (a permit of the key).
+ */
+import {
+  type Action,
+  type CacheHit,
+  type CacheMiss,
+  canonicalJson,
+  inlineValue,
+  isJsonObject,
+  type Json,
+  type NodeState,
+  nodeAt,
+  pathOf,
+  type StoredValue,
+} from '@nebula/core';
+import type { CacheRow, Digest } from '@nebula/ports';
+import type { EngineContext } from '../context.ts';
+import { RETRY_MS, untilDone } from '../lifecycle.ts';
+import type { LiveRun } from '../turn/live-run.ts';
+import { sharedName } from '../turn/messages.ts';
+
+/** Large outputs of the cache outlive their runs: their blobs belong to an execution of this name. */
+export function cacheBlobs(key: string): string {
+  return `${CACHE_PREFIX}${key}`;
+}
+
+const CACHE_PREFIX = 'cache-';
+
+/** The key of a name that `cacheBlobs` made. */
+export function cacheKeyOf(name: string): string | undefined {
+  return name.startsWith(CACHE_PREFIX) ? name.slice(CACHE_PREFIX.length) : undefined;
+}
+
+/** How many of the newest outputs of the same action a miss is compared with. */
+const COMPARED = 16;
+
+export type Look = { readonly hit: CacheHit; readonly output: StoredValue } | { readonly miss: CacheMiss };
+
+export class Cache {
+  private readonly context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  /** A node stands before the cache: its run is told whether the output is there. */
+  ask(run: LiveRun, path: string): void {
+    const { mailbox, effects, clock, runs } = this.context;
+    const node = nodeAt(run.state, path);
+    // The node left the gate while the cache was read; the run leaves memory if nothing else holds it.
+    if (node?.phase.status !== 'gated') return mailbox.touch(run);
+    const { executionId } = run;
+    // After a pause the run may have left memory: no other part would ask for this node.
+    const repeatGateRequests = async (): Promise<void> => {
+      const loaded = await runs.load(executionId);
+      if (loaded !== undefined) this.ask(loaded, path);
+    };
+    this.look(run, node).then(
+      (look) => {
+        if ('hit' in look) return mailbox.send(executionId, { type: 'cached', node: path, ...look });
+        mailbox.send(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
+      },
+      (error: unknown) => {
+        effects.trouble(error);
+        clock.timer(RETRY_MS, () => untilDone(this.context, repeatGateRequests));
+      },
+    );
+  }
+
+  async look({ executionId, project }: LiveRun, node: NodeState): Promise<Look> {
+    const { values, digest, store, clock } = this.context;
+    const input = await values.read(executionId, node.input);
+    const { family, members } = describe(project, node, input, digest);
+    const key = digest(`${family} ${members}`);
+    const row = node.plan.cache?.overwrite ? undefined : await store.cached(key, clock.now());
+    if (row !== undefined) {
+      const output = await this.outputOf(row);
+      if (output !== undefined) return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output };
+    }
+    const earlier = await this.earlier(executionId, node, family, members);
+    return { miss: { key, family, input: members, earlier } };
+  }
+
+  /** The output that a miss is compared with: of the same node if it is among the newest, else the nearest. */
+  private async earlier(
+    executionId: string,
+    node: NodeState,
+    family: string,
+    members: string,
+  ): Promise<CacheMiss['earlier']> {
+    const rows = await this.context.store.newestCached(family, COMPARED);
+    const found = rows
+      .map((row) => ({ row, changed: changedIn(row.input, members) }))
+      .sort((a, b) => a.changed.length - b.changed.length);
+    const place = placeOf(pathOf(node));
+    for (const one of found) {
+      if (placeOf(one.row.node) !== place) continue;
+      const isOwn = one.row.executionId === executionId;
+      if (isOwn || (await this.context.store.execution(one.row.executionId))?.workflowId === workflowOf(node))
+        return told(one);
+    }
+    const [nearest] = found;
+    return nearest === undefined ? null : told(nearest);
+  }
+
+  private async outputOf({ key, output }: CacheRow): Promise<StoredValue | undefined> {
+    const stored = JSON.parse(output) as StoredValue;
+    if (stored.blob === undefined) return stored;
+    // An output whose blob has been swept, or was never copied, is computed again.
+    const isThere = await this.context.values.fetch(cacheBlobs(key), [stored.blob]).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? inlineValue(this.context.values.lookup(stored.blob)) : undefined;
+  }
+}
+
+/** Members are hashed one by one: a miss names those that are different, and large inputs stay small. */
+function describe(
+  project: string,
+  node: NodeState,
+  input: Json,
+  digest: Digest,
+): { readonly family: string; readonly members: string } {
+  const ignored = new Set(node.plan.cache?.ignore ?? []);
+  const members: Record<string, string> = {};
+  if (isJsonObject(input)) {
+    for (const name of Object.keys(input).sort()) {
+      if (!ignored.has(name)) members[name] = digest(canonicalJson(input[name] as Json)).slice(0, 32);
+    }
+  } else members[''] = digest(canonicalJson(input)).slice(0, 32);
+  return { family: familyOf(project, node), members: JSON.stringify(members) };
+}
+
+function familyOf(project: string, { plan }: NodeState): string {
+  const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
+  const [major = ''] = (action?.version ?? '').split('.');
+  // An output for one account is not for another one.
+  const credentials = 'credentials' in plan.work ? Object.entries(plan.work.credentials).sort() : [];
+  const account = credentials.length === 0 ? '' : `#${JSON.stringify(credentials)}`;
+  // Nor is an output of one project for another one.
+  const version = sharedName(project, plan.cache?.version ?? '');
+  return `${action?.id ?? ''}@${major}#${version}${account}`;
+}
+
+interface Compared {
+  readonly row: CacheRow;
+  readonly changed: readonly string[];
+}
+
+function told({ row: { executionId, node }, changed }: Compared): CacheMiss['earlier'] {
+  return { executionId, node, changed };
+}
+
+function changedIn(earlier: string, now: string): string[] {
+  const before = JSON.parse(earlier) as Record<string, string>;
+  const after = JSON.parse(now) as Record<string, string>;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => before[name] !== after[name]).map((name) => name || 'the input');
+}
+
+/** The node without its iteration: `items/3/pack` is `items/#/pack`. */
+function placeOf(path: string): string {
+  return path.replace(/(^|\/)\d+(?=\/)/g, '$1#');
+}
+
+/** The workflow of the execution, also for a node of an inlined one. */
+function workflowOf({ scope }: NodeState): string {
+  let at = scope;
+  while (at.parent !== null) at = at.parent.scope;
+  return at.realm.workflowId;
+}

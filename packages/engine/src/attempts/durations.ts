@@ -1,0 +1,96 @@
+/**
+ * Average durations of nodes, cacheFills from those that complete, so that the next run starts its critical path first.
+ *
+ *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the node.
+ *    The store is read once for each workflow; so another engine learns of it when it next begins with that workflow.
+ *  2 A run gets its estimates at its start and has them in its journal: later averages do not change it.
+ *  3 Short nodes are like unknown ones: nothing is kept, written or given for them.
+ */
+import { type Entry, type Estimates, nodeAt, type Plan } from '@nebula/core';
+import type { DurationRow, Store } from '@nebula/ports';
+import type { LiveRun } from '../turn/live-run.ts';
+
+/** Twice the duration that is assumed for an unknown node. */
+const NOTABLE_MS = 200;
+/** The weight of the newest duration. */
+const WEIGHT = 0.3;
+/** By how much an average must have moved to be worth a write. */
+const FACTOR = 1.5;
+/** A run gets the longest ones. */
+const MAX_ESTIMATES = 200;
+
+interface Average {
+  ms: number;
+  storedMs: number;
+}
+
+export class Durations {
+  private readonly store: Store;
+  private readonly workflows = new Map<string, Map<string, Average>>();
+  /** Workflows whose averages have been read. */
+  private readonly requested = new Set<string>();
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  isKnown(workflowId: string): boolean {
+    return this.requested.has(workflowId);
+  }
+
+  /** After an error the next start reads again. */
+  async read(workflowId: string): Promise<void> {
+    const rows = await this.store.durations(workflowId).catch(() => undefined);
+    if (rows === undefined) return;
+    this.requested.add(workflowId);
+    const known = this.workflows.get(workflowId) ?? new Map<string, Average>();
+    this.workflows.set(workflowId, known);
+    for (const [node, ms] of rows) if (!known.has(node)) known.set(node, { ms, storedMs: ms });
+  }
+
+  /** Estimates for the nodes of a workflow; undefined when there are none worth having. */
+  estimates({ workflowId, root, mode }: Plan): Estimates | undefined {
+    const known = this.workflows.get(workflowId);
+    if (known === undefined || known.size === 0 || mode === 'sequential') return undefined;
+    const found = [...known].filter(([node, { storedMs }]) => {
+      const plan = root.nodes[root.indexOf.get(node) ?? -1];
+      return storedMs >= NOTABLE_MS && plan !== undefined && !plan.isEstimated;
+    });
+    if (found.length === 0) return undefined;
+    const longest = found.sort(([, a], [, b]) => b.storedMs - a.storedMs).slice(0, MAX_ESTIMATES);
+    return Object.fromEntries(longest.map(([node, { storedMs }]) => [node, storedMs]));
+  }
+
+  /** Undefined when there is nothing to write. */
+  learn({ state, plan }: LiveRun, entries: readonly Entry[], now: number): DurationRow[] | undefined {
+    let rows: DurationRow[] | undefined;
+    const { workflowId } = plan;
+    for (const entry of entries) {
+      if (entry.type !== 'node.completed' || entry.cached !== undefined || entry.node.includes('/')) continue;
+      const node = nodeAt(state, entry.node);
+      if (node === undefined || node.startedAt === null || node.plan.isEstimated || node.plan.work.kind === 'wait')
+        continue;
+      const storedMs = this.note(workflowId, entry.node, now - node.startedAt);
+      if (storedMs === undefined) continue;
+      rows ??= [];
+      rows.push({ workflowId, node: entry.node, ms: storedMs });
+    }
+    return rows;
+  }
+
+  /** The new average, where it is worth a write. */
+  private note(workflowId: string, node: string, ms: number): number | undefined {
+    const known = this.workflows.get(workflowId);
+    const average = known?.get(node);
+    if (average === undefined) {
+      if (ms < NOTABLE_MS) return undefined;
+      this.workflows.set(workflowId, (known ?? new Map<string, Average>()).set(node, { ms, storedMs: ms }));
+      return ms;
+    }
+    average.ms += (ms - average.ms) * WEIGHT;
+    const { ms: now, storedMs } = average;
+    if (now < storedMs * FACTOR && now > storedMs / FACTOR) return undefined;
+    average.storedMs = Math.round(now);
+    return average.storedMs;
+  }
+}

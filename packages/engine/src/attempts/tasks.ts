@@ -1,0 +1,181 @@
+/**
+ * Between the ready nodes of runs and the slots of this process stands the queue.
+ *
+ *  K1 A task is a hint: `take` asks the state whether the node may start.
+ *  K2 For a task of a run that is not in memory, or of an attempt that this process does not know of yet, the journal is
+ *     read and the task is offered again.
+ */
+import {
+  type Attempt,
+  blobsToStart,
+  HERE,
+  NebulaError,
+  nextReady,
+  nodeAt,
+  recallDispatched,
+  startAttempt,
+} from '@nebula/core';
+import type { Delivery } from '@nebula/ports';
+import type { EngineContext } from '../context.ts';
+import type { Claim, Draft, LiveRun } from '../turn/live-run.ts';
+import { RETRY_MIN_MS, type Recovery } from '../turn/recovery.ts';
+import type { Attempts } from './attempts.ts';
+
+/** Pause before a task is offered again whose run is being read. */
+const BUSY_MS = 5;
+
+/** `isFresh`: its run was just read from the store. `claim`: a remote worker takes the task. */
+interface Offer {
+  readonly delivery: Delivery;
+  readonly isFresh: boolean;
+  readonly claim?: Claim | undefined;
+}
+
+export class Tasks {
+  private readonly context: EngineContext;
+  private readonly attempts: Attempts;
+  private readonly recovery: Recovery;
+  private readonly offers: Offer[] = [];
+  /** For remote workers: they take no slot of this process. */
+  private readonly claimed: Offer[] = [];
+
+  constructor(context: EngineContext, attempts: Attempts, recovery: Recovery) {
+    this.context = context;
+    this.attempts = attempts;
+    this.recovery = recovery;
+  }
+
+  enqueueReady(run: LiveRun): void {
+    const { queue, concurrency, effects } = this.context;
+    const { executionId, state } = run;
+    // A shared queue serves other processes, too: the slots of this one are no bound there.
+    const ready = nextReady(state, queue.local ? concurrency : Number.POSITIVE_INFINITY);
+    if (ready.length === 0) return;
+    const tasks = ready.map((task) => ({
+      ...task,
+      route: routeIn(run.project, task.route),
+      executionId,
+      taskId: `${executionId}:${task.node}:${task.attempt}`,
+    }));
+    // Tasks that the queue did not take are offered again when the run resyncs.
+    queue.enqueue(tasks)?.catch((error: unknown) => effects.trouble(error));
+  }
+
+  /** Fills free slots from the queue, so that priority and limits hold over all runs; then starts what was claimed. */
+  startReady(drafted: Set<LiveRun>, now: number): void {
+    for (let free = this.attempts.free(); free > 0; free = this.attempts.free()) {
+      const waited = this.offers.splice(0, free);
+      const fresh = waited.length < free ? this.context.queue.poll(free - waited.length) : [];
+      const offers = [...waited, ...fresh.map((delivery) => ({ delivery, isFresh: false }))];
+      if (offers.length === 0) break;
+      for (const offer of offers) this.start(offer, drafted, now);
+    }
+    for (const offer of this.claimed.splice(0)) this.start(offer, drafted, now);
+  }
+
+  /** A remote worker has taken the task from the queue: the next turn starts the attempt, or refuses the claim. */
+  claim(delivery: Delivery, claim: Claim): void {
+    this.claimed.push({ delivery, claim, isFresh: false });
+    this.context.mailbox.kick();
+  }
+
+  /** The engine begins no attempts: claimed tasks go back to the queue. */
+  refuseClaimed(): void {
+    for (const { delivery, claim } of this.claimed.splice(0)) {
+      this.context.queue.nack(delivery, 0);
+      claim?.refused();
+    }
+  }
+
+  private offerAgain(offer: Offer): void {
+    (offer.claim === undefined ? this.offers : this.claimed).push(offer);
+  }
+
+  private start(offer: Offer, drafted: Set<LiveRun>, now: number): void {
+    const { delivery, claim } = offer;
+    const { queue, runs, values, workerId } = this.context;
+    const { executionId, node, attempt: number } = delivery.task;
+    const run = runs.get(executionId);
+    if (run === undefined) {
+      // A local queue has it left over from a run that left memory; a shared one may have it from another engine.
+      if (queue.local) this.drop(offer);
+      else void this.read(offer);
+      return;
+    }
+    if (run.mode === 'reading') {
+      queue.nack(delivery, BUSY_MS);
+      claim?.refused();
+      return;
+    }
+    const missing = run.state.spilled > 0 ? values.missing(blobsToStart(run.state, node)) : [];
+    if (missing.length > 0) {
+      this.recovery.fetch(run, missing, () => this.offerAgain(offer));
+      return;
+    }
+    try {
+      const draft = run.draftAt(now, this.context);
+      drafted.add(run);
+      const attempt =
+        startAttempt(draft.turn, node, number, claim?.worker ?? workerId) ?? this.takeAnyway(draft, offer);
+      if (attempt === undefined) {
+        if (this.mayBeBehind(run, offer)) void this.read(offer, run);
+        else this.drop(offer);
+        if (queue.local) this.enqueueReady(run);
+        return;
+      }
+      if (claim === undefined) this.attempts.reserve();
+      draft.starting.push({ attempt, delivery, claim });
+    } catch (error) {
+      this.drop(offer);
+      drafted.delete(run);
+      this.recovery.undecided(run, error);
+    }
+  }
+
+  private drop({ delivery, claim }: Offer): void {
+    this.context.queue.ack(delivery);
+    claim?.refused();
+  }
+
+  /** Tasks that this process once handed to the shared queue may be lost there: they take no slot from one that came. */
+  private takeAnyway({ turn }: Draft, { delivery, isFresh, claim }: Offer): Attempt | undefined {
+    if (!isFresh || turn.state.dispatched === 0) return undefined;
+    recallDispatched(turn.state);
+    return startAttempt(turn, delivery.task.node, delivery.task.attempt, claim?.worker ?? this.context.workerId);
+  }
+
+  /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */
+  private mayBeBehind(run: LiveRun, { delivery, isFresh }: Offer): boolean {
+    const { queue, store } = this.context;
+    if (queue.local || store.exclusive || isFresh) return false;
+    const { node, attempt } = delivery.task;
+    return attempt > (nodeAt(run.state, node)?.attempts ?? 0);
+  }
+
+  /** Reads a run for one of its tasks, and offers the task again. */
+  private read(offer: Offer, live?: LiveRun): Promise<void> {
+    const { delivery, claim } = offer;
+    const { queue, runs, clock, effects } = this.context;
+    return this.recovery.whileReading(async () => {
+      try {
+        // This turn has a draft of the run: after the turn its state can be compared with the store.
+        if (live !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
+        const isFresh = live === undefined || (await this.recovery.catchUp(live));
+        const run = await runs.load(delivery.task.executionId);
+        if (run === undefined) this.drop(offer);
+        else this.offerAgain({ delivery, claim, isFresh });
+      } catch (error) {
+        effects.trouble(error);
+        // Damage does not pass; the wake-up of the run reports it.
+        if (error instanceof NebulaError && !error.retryable) return this.drop(offer);
+        queue.nack(delivery, RETRY_MIN_MS);
+        claim?.refused();
+      }
+    });
+  }
+}
+
+/** Routes are per project, since workers serve projects. Names of projects have no blanks. */
+function routeIn(project: string, route: string): string {
+  return route === HERE ? HERE : `${project} ${route}`;
+}

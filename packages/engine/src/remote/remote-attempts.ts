@@ -1,0 +1,454 @@
+/**
+ * Attempts that remote workers run.
+ *
+ *   queue ─▶ claim: lease is stored ─▶ turn: `node.started` names it ─▶ work is given out ─▶ extend … ─▶ end
+ *
+ *  O1 Work is given out once the frame that names its lease is durable. If the worker has gone by then, the attempt is
+ *     handed back.
+ *  O2 The journal is the fence: a report counts while the journal has the attempt open under this very lease.
+ *     `end` resolves when the outcome is durable, and is refused with `STALE_LEASE` otherwise.
+ *  O3 An attempt is lost when its lease has passed. Timers of this process notice that at once; after its death the
+ *     leases in the store tell the engine that wakes the run.
+ *  O4 Leases in memory are for speed. A lease that another process gave out is adopted with its first report.
+ */
+import {
+  type Action,
+  actionWork,
+  compileSchema,
+  describePath,
+  inlineValue,
+  isFinished,
+  isMoment,
+  type Json,
+  NebulaError,
+  type NodeState,
+  nodeAt,
+  type Outcome,
+  type RunError,
+  type Stimulus,
+  stopReason,
+} from '@nebula/core';
+import { credentialReader, type Foreign, type ForeignOutcome, secretIn, type Timer } from '@nebula/ports';
+import type {
+  ClaimRequest,
+  LeaseBeat,
+  LeaseLine,
+  LeaseState,
+  RemoteOutcome,
+  RemoteTask,
+  RemoteWorkers,
+} from '../api.ts';
+import { AttemptReports, openTimeLimit, type TimeLimit, timeLimitOf } from '../attempts/attempt-reports.ts';
+import type { Tasks } from '../attempts/tasks.ts';
+import type { EngineContext } from '../context.ts';
+import type { Draft, GrantedAttempt, LiveRun } from '../turn/live-run.ts';
+import type { Recovery } from '../turn/recovery.ts';
+import { pause } from '../turn/time-slices.ts';
+import { Claims } from './claims.ts';
+import { holderOf, isHeldBy, type Lease, type LeaseId, openLease, parseLease, staleLease } from './lease.ts';
+
+const DEFAULT_LEASE_MS = 30_000;
+/** Pause before a run that is being drafted or read is looked at again, and how often. */
+const LOOK_AGAIN_MS = 5;
+const MAX_LOOKS = 1_000;
+/** Text that is logged in one slice: some 10 ms. A line costs this much besides its text. */
+const MAX_SLICE_CHARS = 100_000;
+const LINE_COSTS_CHARS = 1_000;
+/** Unwritten lines of one request; the buffer of a driver holds several times as many. */
+const MAX_LINES_UNWRITTEN = 1_000;
+
+/** A lease that this process watches. */
+interface Known {
+  readonly lease: Lease;
+  readonly holder: string;
+  leaseMs: number;
+  until: number;
+  /** Null: the attempt has no time limit. */
+  readonly deadline: { readonly at: number; readonly error: RunError } | null;
+  /** Secrets that are removed from every report of the worker; read when they are needed. */
+  secrets: Set<string> | undefined;
+  timer: Timer | undefined;
+}
+
+/** The node whose attempt is open under a lease. */
+interface OpenLease {
+  readonly lease: Lease;
+  readonly run: LiveRun;
+  readonly node: NodeState;
+}
+
+interface Waiting {
+  readonly executionId: string;
+  decided(isAccepted: boolean): void;
+  failed(error: unknown): void;
+}
+
+export class RemoteAttempts implements RemoteWorkers {
+  private readonly context: EngineContext;
+  private readonly recovery: Recovery;
+  private readonly reports: AttemptReports;
+  private readonly claims: Claims;
+  private readonly known = new Map<string, Known>();
+  /** How many leases of each run are known. */
+  private readonly perRun = new Map<string, number>();
+  private readonly waiting = new Map<Stimulus, Waiting>();
+  private isClosed = false;
+
+  constructor(context: EngineContext, tasks: Tasks, recovery: Recovery) {
+    this.context = context;
+    this.recovery = recovery;
+    this.reports = new AttemptReports(context);
+    this.claims = new Claims(context, tasks, this);
+    context.meter.gauge('workflow.remote_tasks', () => this.known.size);
+  }
+
+  openForWork(): void {
+    this.claims.openForWork();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.claims.close();
+    for (const { timer } of this.known.values()) timer?.cancel();
+  }
+
+  /** Whether remote workers have attempts of the run, as far as this process knows. */
+  has(executionId: string): boolean {
+    return this.perRun.has(executionId);
+  }
+
+  running(holder: string): number {
+    return this.workOf(holder).length;
+  }
+
+  workOf(holder: string): readonly Lease[] {
+    const work: Lease[] = [];
+    for (const one of this.known.values()) if (one.holder === holder) work.push(one.lease);
+    return work;
+  }
+
+  claim(request: ClaimRequest): Promise<readonly RemoteTask[]> {
+    return this.claims.claim(request);
+  }
+
+  /** The attempt is open under this lease. Undefined when its input does not fit: the attempt has failed. */
+  begin(
+    lease: Lease,
+    until: number,
+    request: ClaimRequest,
+    { run, attempt, at }: GrantedAttempt,
+  ): RemoteTask | undefined {
+    const { action, node } = attempt;
+    const input = checkedInput(action, attempt.input, node);
+    if ('error' in input) {
+      this.reports.ended(lease, { status: 'failed', error: input.error });
+      return undefined;
+    }
+    const traceparent = this.context.tracing.ofAttempt(run.state, node, attempt.attempt);
+    const { deadline } = this.keep(lease, request.leaseMs, until, at, timeLimitOf(attempt));
+    return {
+      leaseId: lease.leaseId,
+      until,
+      action: `${action.id}@${action.version}`,
+      input: input.value,
+      executionId: run.executionId,
+      workflowId: run.plan.workflowId,
+      version: run.plan.version,
+      node,
+      attempt: attempt.attempt,
+      queuedAt: attempt.queuedAt,
+      idempotencyKey: attempt.idempotencyKey,
+      deadline: deadline?.at ?? null,
+      credentials: Object.keys(attempt.credentials),
+      capabilities: attempt.granted,
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  }
+
+  /** The worker has gone: the attempt is returned, and another worker may take it. */
+  giveBack(lease: Lease): void {
+    this.forget(lease.leaseId);
+    this.reports.ended(lease, { status: 'returned' });
+  }
+
+  /** `since`: when the attempt began. */
+  private keep(lease: Lease, leaseMs: number, until: number, since: number, limit: TimeLimit | null): Known {
+    const { executionId, leaseId } = lease;
+    const known: Known = {
+      lease,
+      holder: holderOf(lease),
+      leaseMs,
+      until,
+      deadline: limit && { at: since + limit.limitMs, error: limit.error },
+      secrets: undefined,
+      timer: undefined,
+    };
+    if (!this.known.has(leaseId)) this.perRun.set(executionId, (this.perRun.get(executionId) ?? 0) + 1);
+    this.known.set(leaseId, known);
+    this.watch(known);
+    return known;
+  }
+
+  private forget(leaseId: string): void {
+    const known = this.known.get(leaseId);
+    if (known === undefined) return;
+    known.timer?.cancel();
+    this.known.delete(leaseId);
+    const { executionId } = known.lease;
+    const left = (this.perRun.get(executionId) ?? 1) - 1;
+    if (left > 0) return void this.perRun.set(executionId, left);
+    this.perRun.delete(executionId);
+    this.context.effects.released(executionId);
+  }
+
+  private watch(known: Known): void {
+    const { clock } = this.context;
+    const { until, deadline } = known;
+    known.timer?.cancel();
+    if (this.isClosed) return;
+    const at = Math.min(until, deadline?.at ?? until);
+    known.timer = clock.timer(Math.max(0, at - clock.now()), () => void this.due(known), { background: true });
+  }
+
+  /** The time limit of the attempt, or its lease, has passed. */
+  private async due(known: Known): Promise<void> {
+    const { store, clock, random, mailbox, effects } = this.context;
+    const { lease, deadline } = known;
+    if (deadline !== null && clock.now() >= deadline.at) {
+      this.reports.ended(lease, { status: 'broken-off', error: deadline.error });
+      return this.forget(lease.leaseId);
+    }
+    if (clock.now() < known.until) return this.watch(known);
+    try {
+      const live = await store.liveWorkers([lease.worker], clock.now());
+      if (this.known.get(lease.leaseId) !== known) return;
+      // The lease was extended while the store was asked, or the clock went back.
+      if (clock.now() < known.until) return this.watch(known);
+      // A lease that is live in the store was extended by another process, which watches it now.
+      if (live.size === 0) {
+        const { node, attempt, worker } = lease;
+        mailbox.send(lease.executionId, { type: 'wake', lost: [{ node, attempt, worker }], jitter: random.fraction() });
+      }
+    } catch (error) {
+      effects.trouble(error);
+      // The waker looks at the leases in the store when the run is woken.
+    }
+    this.forget(lease.leaseId);
+  }
+
+  async extend(leaseId: string, { leaseMs, progress, message }: LeaseBeat = {}, by?: string): Promise<LeaseState> {
+    const { lease, run, node } = await this.open(leaseId, by);
+    const known = this.adopt(lease, run, node);
+    known.leaseMs = leaseMs ?? known.leaseMs;
+    await this.prolong(known);
+    if (progress !== undefined) {
+      const foreign = await this.foreignOf(known, run, node);
+      const told = message === undefined ? undefined : this.context.sandbox.admitLine(foreign, { message });
+      this.reports.progress(lease, progress, told?.message);
+    }
+    return { until: known.until, cancel: stopReason(run.state, node) };
+  }
+
+  async log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState> {
+    const { logs, clock, sandbox } = this.context;
+    const { lease, run, node } = await this.open(leaseId, by);
+    const known = this.adopt(lease, run, node);
+    const unreadable = lines.findIndex(({ at }) => at !== undefined && !isMoment(at));
+    if (unreadable >= 0) throw noMoment(unreadable);
+    const foreign = await this.foreignOf(known, run, node);
+    let costs = 0;
+    let waiting = 0;
+    for (const { at = clock.now(), level = 'info', ...line } of lines) {
+      this.reports.log(lease, { at, level, ...sandbox.admitLine(foreign, line) });
+      // Lines that come faster than they are written would push others out of the buffer.
+      if (++waiting >= MAX_LINES_UNWRITTEN) {
+        waiting = 0;
+        await logs.flush();
+      }
+      costs += LINE_COSTS_CHARS + line.message.length;
+      if (costs < MAX_SLICE_CHARS) continue;
+      costs = 0;
+      await pause(clock);
+    }
+    // A worker that logs is alive.
+    await this.prolong(known);
+    return { until: known.until, cancel: stopReason(run.state, node) };
+  }
+
+  async credential(leaseId: string, alias: string, by?: string): Promise<string> {
+    const { lease, run, node } = await this.open(leaseId, by);
+    const known = this.adopt(lease, run, node);
+    const { action, credentials } = actionWork(node);
+    if (action.credentials?.includes(alias) === false) {
+      throw new NebulaError('CREDENTIAL_NOT_DECLARED', `${action.id} does not declare the credential '${alias}'.`);
+    }
+    const value = await credentialReader(this.context.secrets, run.project, credentials)(alias);
+    (await this.secretsOf(known, run, node)).add(value);
+    return value;
+  }
+
+  async end(leaseId: string, told: RemoteOutcome, by?: string): Promise<void> {
+    const { store, meter } = this.context;
+    const { lease, run, node } = await this.open(leaseId, by);
+    const known = this.adopt(lease, run, node);
+    // The action is done: the time that storing its outcome takes does not count against the limit.
+    known.timer?.cancel();
+    try {
+      const outcome = await this.outcomeOf(known, run, node, told);
+      while (!(await this.decided(lease, outcome))) {
+        // On a store of its own the memory of an engine is never behind the journal.
+        if (store.exclusive) throw staleLease();
+        await this.open(leaseId, by);
+      }
+    } catch (error) {
+      if (this.known.get(lease.leaseId) === known) this.watch(known);
+      throw error;
+    }
+    meter.add('workflow.node.executed');
+    this.forget(lease.leaseId);
+  }
+
+  async stopReason(executionId: string, path: string): Promise<string | null> {
+    const run = await this.context.runs.loadWritten(executionId);
+    if (run === undefined) return null;
+    await this.recovery.catchUp(run).finally(() => this.context.effects.released(executionId));
+    const node = nodeAt(run.state, path);
+    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node);
+  }
+
+  private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: RemoteOutcome): Promise<Outcome> {
+    const { sandbox, values } = this.context;
+    if (told.status === 'returned') return told;
+    const admitted = sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(told));
+    if (admitted.status !== 'completed') {
+      return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
+    }
+    const output = inlineValue(admitted.output);
+    if (values.isLarge(output)) await values.spill(known.lease.executionId, output);
+    return { status: 'completed', output };
+  }
+
+  /** Whether the outcome was accepted, once that is durable. */
+  private async decided(lease: Lease, outcome: Outcome): Promise<boolean> {
+    const { runs, mailbox } = this.context;
+    const { executionId } = lease;
+    const run = await runs.loadWritten(executionId);
+    if (run === undefined) return false;
+    const stimulus = this.reports.endOf(lease, outcome);
+    return await new Promise((resolve, reject) => {
+      this.waiting.set(stimulus, { executionId, decided: resolve, failed: reject });
+      mailbox.post(run, stimulus);
+    });
+  }
+
+  /** A draft is durable, or changed nothing. */
+  onDecided({ stimuli, refused }: Draft): void {
+    if (this.waiting.size === 0) return;
+    for (const stimulus of stimuli) {
+      this.waiting.get(stimulus)?.decided(!refused.has(stimulus));
+      this.waiting.delete(stimulus);
+    }
+  }
+
+  /** Outcomes of a run, or without `executionId` of all runs, cannot be written by this process. */
+  onFault(error: unknown, executionId?: string): void {
+    for (const [stimulus, one] of [...this.waiting]) {
+      if (executionId !== undefined && one.executionId !== executionId) continue;
+      this.waiting.delete(stimulus);
+      one.failed(error);
+    }
+  }
+
+  /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
+  private async open(leaseId: string, by = ''): Promise<OpenLease> {
+    const lease = parseLease(leaseId);
+    if (lease === undefined) throw staleLease();
+    try {
+      const open = await this.look(lease, by);
+      if (open !== undefined) return open;
+    } catch (error) {
+      this.context.effects.released(lease.executionId);
+      throw error;
+    }
+    const known = this.known.get(leaseId);
+    if (known !== undefined && isHeldBy(known.lease, by, this.context.digest)) this.forget(leaseId);
+    // The run may have been read for this lease only.
+    this.context.effects.released(lease.executionId);
+    throw staleLease();
+  }
+
+  private async look(lease: LeaseId, by: string): Promise<OpenLease | undefined> {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const run = await this.context.runs.loadWritten(lease.executionId);
+      if (run === undefined) return undefined;
+      const isNewest = await this.recovery.catchUp(run);
+      const node = nodeAt(run.state, lease.node);
+      const open = node && openLease(lease, by, node, this.context.digest);
+      if (node !== undefined && open !== undefined) return { lease: open, run, node };
+      // A draft that closed the attempt may be thrown away.
+      if (isNewest && run.mode === 'idle') return undefined;
+      await new Promise<void>((resolve) => this.context.clock.timer(LOOK_AGAIN_MS, resolve));
+    }
+    return undefined;
+  }
+
+  /** A lease that another process gave out, or this one before it was restarted, is watched here from now on. */
+  private adopt(lease: Lease, run: LiveRun, node: NodeState): Known {
+    const known = this.known.get(lease.leaseId);
+    if (known !== undefined) return known;
+    const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
+    const leaseMs = lease.leaseMs ?? DEFAULT_LEASE_MS;
+    const until = this.context.clock.now() + leaseMs;
+    return this.keep(lease, leaseMs, until, since, openTimeLimit(node, lease.node, since));
+  }
+
+  private async prolong(known: Known): Promise<void> {
+    const { store, clock } = this.context;
+    const until = clock.now() + known.leaseMs;
+    await store.heartbeat([{ worker: known.lease.worker, expiresAt: until }]);
+    known.until = until;
+    if (this.known.get(known.lease.leaseId) === known) this.watch(known);
+  }
+
+  private async foreignOf(known: Known, run: LiveRun, node: NodeState): Promise<Foreign> {
+    const secrets = [...(await this.secretsOf(known, run, node))];
+    return { action: actionWork(node).action, node: known.lease.node, secrets };
+  }
+
+  /** All secrets of the node: which of them were handed out is not known after a restart. */
+  private async secretsOf(known: Known, { project }: LiveRun, node: NodeState): Promise<Set<string>> {
+    if (known.secrets !== undefined) return known.secrets;
+    const { credentials } = actionWork(node);
+    const names = Object.values(credentials);
+    const { secrets } = this.context;
+    const values =
+      secrets === undefined ? [] : await Promise.all(names.map((name) => secretIn(secrets, project, name)));
+    known.secrets ??= new Set(values.filter((value) => value !== undefined));
+    return known.secrets;
+  }
+}
+
+function foreignOutcome(told: Exclude<RemoteOutcome, { status: 'returned' }>): ForeignOutcome {
+  return told.status === 'completed' ? told : { status: 'failed', error: told.error };
+}
+
+/** The input with defaults filled in. The worker checks the rest where its schema says more. */
+function checkedInput(
+  { input: schema, describeOnly, id, version }: Action,
+  given: Json,
+  node: string,
+): { readonly value: Json } | { readonly error: RunError } {
+  if (schema === undefined || describeOnly?.includes('input')) return { value: given };
+  const value = structuredClone(given);
+  const problems = compileSchema(schema, { fillDefaults: true }).problems(value) ?? [];
+  if (problems.length === 0) return { value };
+  const told = problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`).join('; ');
+  const message = `input of ${id}@${version} does not fit its schema: ${told}`;
+  return { error: { code: 'INPUT_INVALID', kind: 'USER', message, node } };
+}
+
+function noMoment(index: number): NebulaError {
+  return new NebulaError('TIME_INVALID', `Line ${index + 1} has a time that no date can hold.`, {
+    hint: 'Give a moment between 1970 and 9999, without leap seconds, or leave it out.',
+  });
+}

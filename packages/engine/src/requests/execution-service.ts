@@ -1,0 +1,298 @@
+/**
+ * Looks at runs and leaves durable requests. Needs no engine: works beside one of another process.
+ * The methods of `ExecutionService` are fields, so that `createEngine` can compose an engine of a desk with `Object.assign`.
+ */
+import {
+  bareDocumentOf,
+  createCatalog,
+  documentOf,
+  isAwaitedCall,
+  type Json,
+  NebulaError,
+  nodeAt,
+  RUN_DEFAULTS,
+  type RunDocument,
+  type RunState,
+  refuseCancel,
+  refuseSettle,
+  spilledInDocument,
+  spilledInUndoPlan,
+  timelineOf,
+  undoPlanOf,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import {
+  type Blobs,
+  type Clock,
+  DEFAULT_PROJECT,
+  type Digest,
+  type Logs,
+  type Random,
+  type Store,
+} from '@nebula/ports';
+import type { EngineOptions, ExecutionService } from '../api.ts';
+import { Authority } from '../start/authority.ts';
+import { Plans } from '../start/plans.ts';
+import { BlobPins } from '../storage/blob-pins.ts';
+import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
+import { Values } from '../storage/values.ts';
+import { decodeFrame } from '../turn/codec.ts';
+import { encodeMessage, leave, type Message, sharedName, stimulusOf } from '../turn/messages.ts';
+import { readState } from '../turn/runs.ts';
+import { explanationOf } from './explanations.ts';
+import { copyRun } from './forks.ts';
+import { checkAnswer, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+
+/** How long a published signal is kept for a run that waits for it. */
+const KEEP_SIGNALS_MS = 24 * 3_600_000;
+
+export interface ServiceDrivers {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly logs: Logs;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly digest: Digest;
+}
+
+export function createExecutionService(
+  drivers: ServiceDrivers,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced' | 'projects'>,
+): ExecutionService {
+  const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, undefined, options.labels);
+  catalog.announce(options.announced ?? []);
+  return new StoreExecutionService(drivers, new Plans(drivers, catalog, {}, new Authority(options.projects)));
+}
+
+export class StoreExecutionService implements ExecutionService {
+  readonly #drivers: ServiceDrivers;
+  readonly #plans: Plans;
+  readonly #holds: BlobPins;
+  readonly #onSent: () => void;
+
+  /** `onSent`: a run has a message. */
+  constructor(
+    drivers: ServiceDrivers,
+    plans: Plans,
+    blobPins: BlobPins = new BlobPins(),
+    onSent: () => void = () => {},
+  ) {
+    this.#drivers = drivers;
+    this.#plans = plans;
+    this.#holds = blobPins;
+    this.#onSent = onSent;
+  }
+
+  /** After frame `at`, or now. Undefined when there is no such run. */
+  async state(executionId: string, at?: number): Promise<RunState | undefined> {
+    const row = await this.#drivers.store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await this.#plans.get(row.workflowId, row.version);
+    return (await readState(this.#drivers.store, plan, executionId, at)).state;
+  }
+
+  /** With its large values. */
+  async documentIn(state: RunState): Promise<RunDocument> {
+    const values = this.#values();
+    await values.fetch(state.executionId, spilledInDocument(state));
+    return documentOf(state, values.lookup);
+  }
+
+  readonly document: ExecutionService['document'] = async (executionId, at) => {
+    const state = await this.state(executionId, at);
+    return state && this.documentIn(state);
+  };
+
+  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at) => {
+    const state = await this.state(executionId, at);
+    return state && bareDocumentOf(state);
+  };
+
+  readonly journal: ExecutionService['journal'] = async (executionId, after = 0) => {
+    const rows = await this.#drivers.store.frames(executionId, after);
+    return rows.map((row) => {
+      const { seq, at, entries } = decodeFrame(row);
+      return { seq, at, entries: entries as unknown as Json[], position: row.position };
+    });
+  };
+
+  readonly timeline: ExecutionService['timeline'] = async (executionId) => {
+    const rows = await this.#drivers.store.frames(executionId, 0);
+    return rows.map(decodeFrame).flatMap((frame) => frame.entries.flatMap((entry) => timelineOf(entry, frame.at)));
+  };
+
+  readonly input: ExecutionService['input'] = async (executionId) => {
+    const state = await this.state(executionId);
+    return state && this.#values().read(executionId, state.root.realm.input);
+  };
+
+  readonly undoPlan: ExecutionService['undoPlan'] = async (executionId) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const values = this.#values();
+    await values.fetch(executionId, spilledInUndoPlan(state));
+    return undoPlanOf(state, values.lookup);
+  };
+
+  readonly places: ExecutionService['places'] = async (executionId, key) => {
+    const { store } = this.#drivers;
+    const row = await store.execution(executionId);
+    return row === undefined ? [] : store.permits(sharedName(row.project, key));
+  };
+
+  readonly explain: ExecutionService['explain'] = async (executionId, node) => {
+    const { store, clock } = this.#drivers;
+    const state = await this.state(executionId);
+    const parts = { store, state: (other: string) => this.state(other), places: this.places };
+    return state && explanationOf(parts, state, node, clock.now());
+  };
+
+  readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
+
+  readonly register: ExecutionService['register'] = (definition) =>
+    this.#plans.register(definition as unknown as WorkflowDefinition);
+
+  readonly plan: ExecutionService['plan'] = (workflowId, version) => this.#plans.get(workflowId, version);
+
+  readonly requestCancel: ExecutionService['requestCancel'] = async (
+    executionId,
+    reason,
+    { compensate = true, node } = {},
+  ) => {
+    if (node !== undefined) {
+      const state = await this.state(executionId);
+      if (state === undefined) return false;
+      if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+    } else {
+      await this.#checkCancel(executionId, compensate);
+    }
+    const options = { ...(compensate ? {} : { compensate }), ...(node === undefined ? {} : { node }) };
+    return this.#send(executionId, { type: 'cancel', reason, ...options });
+  };
+
+  /** Reads only a run that is being undone: others can be cancelled even where their plan does not compile. */
+  async #checkCancel(executionId: string, compensate: boolean): Promise<void> {
+    const row = await this.#drivers.store.execution(executionId);
+    const mayUndo = row?.status === 'compensating' || row?.status === 'paused';
+    const state = mayUndo ? await this.state(executionId) : undefined;
+    const refusal = state && refuseCancel(state, compensate);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  readonly fork: ExecutionService['fork'] = async (executionId, node, input) => {
+    const row = await this.#drivers.store.execution(executionId);
+    const state = await this.state(executionId);
+    if (row === undefined || state === undefined) {
+      throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+    }
+    checkReplay(state, node, input);
+    const forkId = this.#drivers.random.id('exe');
+    const unpin = this.#holds.pin(forkId);
+    try {
+      await copyRun(this.#drivers, state, forkId, row.project, replayOf(node, input));
+    } finally {
+      unpin();
+    }
+    this.#onSent();
+    return forkId;
+  };
+
+  readonly requestPause: ExecutionService['requestPause'] = (executionId, reason) =>
+    this.#send(executionId, { type: 'pause', ...(reason === undefined ? {} : { reason }) });
+
+  readonly requestResume: ExecutionService['requestResume'] = (executionId) =>
+    this.#send(executionId, { type: 'resume' });
+
+  readonly requestRetry: ExecutionService['requestRetry'] = (executionId) => this.#send(executionId, { type: 'retry' });
+
+  readonly requestReplay: ExecutionService['requestReplay'] = async (executionId, node, input) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    checkReplay(state, node, input);
+    return this.#send(executionId, replayOf(node, input));
+  };
+
+  readonly requestSignal: ExecutionService['requestSignal'] = (executionId, { signal, key = '', payload = null }) =>
+    this.#send(executionId, { type: 'signal', signal, key, payload });
+
+  readonly publishSignal: ExecutionService['publishSignal'] = async ({
+    signal,
+    key = '',
+    payload = null,
+    ...options
+  }) => {
+    const { store, clock, random } = this.#drivers;
+    const { keepMs = KEEP_SIGNALS_MS, messageId = random.id('msg'), project = DEFAULT_PROJECT } = options;
+    const at = clock.now();
+    const body = encodeMessage({ type: 'signal', signal, key, payload });
+    const shared = { signal: sharedName(project, signal), key, messageId, body, at, expiresAt: at + keepMs };
+    const executionId = await store.publish(shared);
+    this.#onSent();
+    return executionId;
+  };
+
+  readonly requestAnswer: ExecutionService['requestAnswer'] = async (executionId, node, answer) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    checkAnswer(state, node, answer);
+    return this.#send(executionId, { type: 'answer', node, ...answer });
+  };
+
+  readonly requestCallback: ExecutionService['requestCallback'] = async (executionId, node, payload) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    waitOf(state, node, 'callback', 'a call');
+    return this.#send(executionId, { type: 'callback', node, payload });
+  };
+
+  readonly requestCall: ExecutionService['requestCall'] = async (executionId, node, generation, payload) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return 'unknown';
+    if (!isAwaitedCall(state, node, generation)) return 'over';
+    const { store, clock } = this.#drivers;
+    const body = encodeMessage({ type: 'callback', node, payload, generation });
+    const isThere = await store.send({ messageId: `call:${node}:${generation}`, executionId, body }, clock.now());
+    this.#onSent();
+    return isThere ? 'taken' : 'unknown';
+  };
+
+  readonly requestSettle: ExecutionService['requestSettle'] = async (executionId, node, settlement, attempt) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return false;
+    const refusal = refuseSettle(state, node);
+    if (refusal !== undefined) throw refusal;
+    const inbox = await this.#drivers.store.inbox(executionId);
+    const needsEndCheck = inbox
+      .map(({ body }) => stimulusOf(body))
+      .some((one) => one?.type === 'settle' && one.node === node);
+    if (needsEndCheck) {
+      throw new NebulaError('ALREADY_SETTLED', `What became of '${node}' has been said already.`, {
+        hint: 'It is acted on when an engine runs: `nebula resume`.',
+      });
+    }
+    if (settlement.happened === true) checkSettledOutput(state, node, settlement.output);
+    const lookedAt = attempt ?? nodeAt(state, node)?.attempts;
+    const more = lookedAt === undefined ? {} : { attempt: lookedAt };
+    return this.#send(executionId, { type: 'settle', node, settlement, ...more });
+  };
+
+  readonly forgetCached: ExecutionService['forgetCached'] = (which) =>
+    forgetOutputs(this.#drivers, (limit) => this.#drivers.store.forgetCached(which, limit));
+
+  readonly delete: ExecutionService['delete'] = (executionId) => removeExecution(this.#drivers, executionId);
+
+  async #send(executionId: string, message: Message): Promise<boolean> {
+    const isKnown = await leave(this.#drivers, executionId, message);
+    this.#onSent();
+    return isKnown;
+  }
+
+  /** For one answer: large values are not cached over it. */
+  #values(): Values {
+    return new Values(this.#drivers, RUN_DEFAULTS.inlineLimitBytes);
+  }
+}
+
+function replayOf(node: string, input: Json | undefined): Message {
+  return { type: 'replay', node, ...(input === undefined ? {} : { input }) };
+}

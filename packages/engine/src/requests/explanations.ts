@@ -1,0 +1,104 @@
+/** Why a run or a node waits, with what only the journals of other runs know: who holds the permits. */
+import {
+  type Explanation,
+  explainEnded,
+  explainNode,
+  explainRun,
+  type Holders,
+  holderCauses,
+  type NodeState,
+  nodeAt,
+  pathOf,
+  permitKey,
+  type RunState,
+  RunView,
+  slotPermit,
+} from '@nebula/core';
+import type { PermitRow, Store } from '@nebula/ports';
+import { decodeFrame } from '../turn/codec.ts';
+
+/** Longer journals are not folded from their beginning for a question: a fold of this many takes about a second. */
+const MAX_FOLDED_ENTRIES = 200_000;
+/** Gated nodes of a run whose holders are looked up, and holders of each whose state is read. */
+const MAX_GATED = 10;
+const MAX_HOLDERS = 5;
+
+/** Reads of other runs. */
+export interface ExplanationParts {
+  readonly store: Store;
+  state(executionId: string): Promise<RunState | undefined>;
+  places(executionId: string, key: string): Promise<readonly PermitRow[]>;
+}
+
+/** Of one node, or without `node` of the run. */
+export async function explanationOf(
+  parts: ExplanationParts,
+  state: RunState,
+  node: string | undefined,
+  now: number,
+): Promise<Explanation | undefined> {
+  if (node === undefined) {
+    return withHolders(parts, state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED), now);
+  }
+  const explanation = explainNode(state, node, now);
+  if (explanation?.status === 'collapsed') return explainCollapsed(parts.store, state, node, explanation);
+  const gated = nodeAt(state, node);
+  return explanation && withHolders(parts, state, explanation, gated === undefined ? [] : [gated], now);
+}
+
+async function withHolders(
+  parts: ExplanationParts,
+  { executionId, slot }: RunState,
+  explained: Explanation,
+  nodes: readonly NodeState[],
+  now: number,
+): Promise<Explanation> {
+  const causes = [...explained.causes];
+  if (explained.node === null && slot?.standing === 'waiting') {
+    const rows = await parts.store.permits(slotPermit(slot));
+    causes.push(...holderCauses(await holdersOf(parts, executionId, '', rows), now));
+  }
+  for (const node of nodes) {
+    const key = node.phase.status === 'gated' ? permitKey(node.phase.gate) : undefined;
+    if (key === undefined) continue;
+    const rows = await parts.places(executionId, key);
+    const held = holderCauses(await holdersOf(parts, executionId, pathOf(node), rows), now);
+    const path = explained.node === null ? pathOf(node) : undefined;
+    causes.push(
+      ...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })),
+    );
+  }
+  return { ...explained, causes, reasons: causes.map(({ message }) => message) };
+}
+
+async function holdersOf(
+  parts: ExplanationParts,
+  executionId: string,
+  node: string,
+  rows: readonly PermitRow[],
+): Promise<Holders> {
+  const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
+  const held = rows.filter(({ isHeld }) => isHeld);
+  const holders: Holders['holders'][number][] = [];
+  for (const row of held) {
+    const state = holders.length < MAX_HOLDERS ? await parts.state(row.executionId).catch(() => undefined) : undefined;
+    const since = row.node === '' ? state?.startedAt : state && nodeAt(state, row.node)?.startedAt;
+    holders.push({ executionId: row.executionId, node: row.node, since: since ?? null });
+  }
+  return { holders, before: Math.max(0, own - held.length) };
+}
+
+/** How the node stood at the end of its iteration, which the journal still has. */
+async function explainCollapsed(
+  store: Store,
+  { plan, executionId }: RunState,
+  path: string,
+  collapsed: Explanation,
+): Promise<Explanation | undefined> {
+  const frames = (await store.frames(executionId, 0)).map(decodeFrame);
+  if (frames.reduce((sum, { entries }) => sum + entries.length, 0) > MAX_FOLDED_ENTRIES) return collapsed;
+  const view = new RunView(plan, executionId, (other) => other === path);
+  for (const frame of frames) view.apply(frame);
+  const node = view.node(path);
+  return node && explainEnded(collapsed, view.state, node);
+}

@@ -1,0 +1,41 @@
+/** A fork: a new run with the journal of another one, which it replays from a node. */
+import { type Entry, type RunState, valuesIn } from '@nebula/core';
+import type { Blobs, Clock, Random, Store } from '@nebula/ports';
+import { decodeFrame, encodeEntries } from '../turn/codec.ts';
+import { encodeMessage, type Message } from '../turn/messages.ts';
+
+export async function copyRun(
+  { store, blobs, random, clock }: { store: Store; blobs: Blobs; random: Random; clock: Clock },
+  { executionId, status, plan: { workflowId, version } }: RunState,
+  forkId: string,
+  project: string,
+  replay: Message,
+): Promise<void> {
+  const now = clock.now();
+  const frames = (await store.frames(executionId, 0)).map(decodeFrame);
+  const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
+  // The blobs that the copied journal names are written before it.
+  for (const { blob } of entries.flatMap(valuesIn)) {
+    if (blob === undefined) continue;
+    const data = await blobs.get(executionId, blob.sha256);
+    if (data !== undefined) await blobs.put(forkId, blob.sha256, data);
+  }
+  await store.append([
+    {
+      executionId: forkId,
+      create: { project, workflowId, version, createdAt: now, owner: null },
+      frame: { seq: 1, at: now, entries: encodeEntries(entries) },
+      status: { status, finishedAt: now, expiresAt: null },
+      // In the same write, so that no copy is left without its replay.
+      sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
+    },
+  ]);
+}
+
+/** A fork has no parent, no trace, no start key, no place and none of the children of the run that it copies. */
+function withoutLinks(entry: Entry): Entry {
+  if (entry.type === 'child.requested') return { ...entry, copied: true };
+  if (entry.type !== 'run.started') return entry;
+  const { parent: _, key: __, traceparent: ___, place: ____, ...rest } = entry;
+  return rest;
+}

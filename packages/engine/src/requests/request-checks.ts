@@ -1,0 +1,84 @@
+/** Checks of requests against the state of a run, before they are left in its inbox. */
+import {
+  type AwaitedEvent,
+  compileSchema,
+  describePath,
+  didYouMean,
+  isFinished,
+  type Json,
+  NebulaError,
+  type NodeState,
+  nodeAt,
+  pathOf,
+  type RunState,
+  refuseReplay,
+  statusOf,
+} from '@nebula/core';
+import type { AnswerRequest } from '../api.ts';
+
+/** An output that a person gives must fit the schema of the action. */
+export function checkSettledOutput(state: RunState, path: string, output: Json): void {
+  const work = nodeAt(state, path)?.plan.work;
+  const action = work !== undefined && 'action' in work ? work.action : undefined;
+  if (action?.output === undefined || action.describeOnly?.includes('output')) return;
+  const problems = compileSchema(action.output).problems(output) ?? [];
+  if (problems.length === 0) return;
+  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+  throw new NebulaError('OUTPUT_INVALID', `The output does not fit ${action.id}: ${told}.`, {
+    hint: `\`nebula actions ${action.id}\` says what it gives.`,
+  });
+}
+
+/** The wait of a node. Throws `NOT_WAITING`: an answer or a call to another node would be lost. */
+export function waitOf<K extends AwaitedEvent['kind']>(
+  state: RunState,
+  path: string,
+  kind: K,
+  what: string,
+): { readonly wait: Extract<AwaitedEvent, { kind: K }>; readonly plan: NodeState['plan'] } {
+  const node = nodeAt(state, path);
+  if (node === undefined) throw unknownNode(state, path);
+  const { phase, plan } = node;
+  const wait = phase.status === 'listening' ? phase.waits.find((one) => one.kind === kind) : undefined;
+  if (wait !== undefined) return { wait: wait as Extract<AwaitedEvent, { kind: K }>, plan };
+  throw new NebulaError('NOT_WAITING', `'${path}' does not wait for ${what}.`, {
+    hint: `It is ${statusOf(phase)}; \`nebula executions explain ${state.executionId} ${path}\` says why.`,
+  });
+}
+
+/** Throws at once, not when an engine reads the answer, if `by` may not answer or the form does not fit. */
+export function checkAnswer(state: RunState, path: string, { by, approved, form = null }: AnswerRequest): void {
+  const { wait, plan } = waitOf(state, path, 'approval', 'an approval');
+  if (wait.who !== undefined && !wait.who.includes(by)) {
+    throw new NebulaError('NOT_ALLOWED', `${by} may not answer for '${path}'.`, {
+      hint: `Those who may: ${wait.who.join(', ')}.`,
+    });
+  }
+  const waits = plan.work.kind === 'wait' ? plan.work.waits : [];
+  const own = waits.find(({ name, kind }) => kind === 'approval' && name === wait.name);
+  const problems = approved && own?.kind === 'approval' ? (own.check?.problems(form) ?? []) : [];
+  if (problems.length === 0) return;
+  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+  throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, {
+    hint: 'Fill in what its schema asks for.',
+  });
+}
+
+export function checkReplay(state: RunState, node: string, input: Json | undefined): void {
+  const { executionId, status } = state;
+  const refusal = refuseReplay(state, node, input);
+  if (refusal !== undefined) throw refusal;
+  if (nodeAt(state, node) === undefined) throw unknownNode(state, node);
+  if (isFinished(status)) return;
+  throw new NebulaError('STILL_RUNNING', `Execution ${executionId} is ${status}.`, {
+    hint: `Replay it when it has ended, or cancel it first: \`nebula executions cancel ${executionId}\`.`,
+  });
+}
+
+export function unknownNode(state: RunState, path: string): NebulaError {
+  const paths = [...state.scopes.values()].flatMap(({ nodes }) => nodes.map(pathOf));
+  const near = didYouMean(path, paths);
+  return new NebulaError('UNKNOWN_NODE', `Execution ${state.executionId} has no node '${path}'.`, {
+    hint: near === undefined ? `Its nodes: ${paths.slice(0, 12).join(', ')}` : `did you mean '${near}'?`,
+  });
+}

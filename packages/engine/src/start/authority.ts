@@ -1,0 +1,102 @@
+/**
+ * The project and the capability ceiling of a run: the one place that decides on them, for starts of every kind.
+ *
+ *  1 A run belongs to the project of its workflow. A start that names another project is refused with `UNKNOWN_WORKFLOW`
+ *    and learns no more than that.
+ *  2 A run has the ceiling of its project, narrowed by the authority of the start: a child has that of its parent.
+ *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
+ */
+import { type Ceiling, NebulaError, narrowCeiling, type RunAuthority, type RunState } from '@nebula/core';
+import { DEFAULT_PROJECT } from '@nebula/ports';
+
+/** The app's view of projects. */
+export interface Projects {
+  /** Undefined: there is no such workflow. */
+  projectOf(workflowId: string): Promise<string | undefined>;
+  /** The capability ceiling of the runs of a project. */
+  ceilingOf(project: string): Promise<Ceiling>;
+}
+
+export interface StartAuthority {
+  readonly project: string;
+  readonly authority?: RunAuthority;
+}
+
+interface StartRequest {
+  readonly project?: string;
+  readonly principal?: string;
+  readonly authority?: RunAuthority;
+}
+
+const MAX_CEILINGS = 1_000;
+
+export class Authority {
+  private readonly projects: Projects | undefined;
+  private readonly ceilings = new Map<string, Ceiling>();
+
+  /** Without projects there is one, and no ceiling. */
+  constructor(projects: Projects | undefined) {
+    this.projects = projects;
+  }
+
+  /** Rejects with `UNKNOWN_WORKFLOW`. */
+  ofStart(
+    workflowId: string,
+    version: number | undefined,
+    requested: StartRequest,
+  ): StartAuthority | Promise<StartAuthority> {
+    if (this.projects !== undefined) return this.checked(this.projects, workflowId, version, requested);
+    const { project = DEFAULT_PROJECT, authority } = requested;
+    return { project, ...(authority && { authority }) };
+  }
+
+  private async checked(
+    projects: Projects,
+    workflowId: string,
+    version: number | undefined,
+    requested: StartRequest,
+  ): Promise<StartAuthority> {
+    const home = await projects.projectOf(workflowId);
+    const project = requested.project ?? home ?? DEFAULT_PROJECT;
+    if (home !== project) throw unknownWorkflow(workflowId, version);
+    const own = this.one(await projects.ceilingOf(project));
+    const { ceiling = own } = requested.authority ?? {};
+    const principal = requested.principal ?? requested.authority?.principal;
+    const authority = { ...(principal !== undefined && { principal }), ceiling: this.one(narrowCeiling(ceiling, own)) };
+    return { project, authority };
+  }
+
+  /** Undefined where the app has no projects. */
+  projectOf(workflowId: string): Promise<string | undefined> {
+    return this.projects?.projectOf(workflowId) ?? Promise.resolve(undefined);
+  }
+
+  /** Whether a workflow may use another one: they are of the same project. */
+  async mayUse(project: string | undefined, workflowId: string): Promise<boolean> {
+    return this.projects === undefined || (await this.projects.projectOf(workflowId)) === project;
+  }
+
+  /** Sets the ceiling of a state that was read: its own, or that of its project where its journal has none. */
+  async settle(state: RunState, project: string): Promise<void> {
+    const { authority } = state;
+    if (authority !== null) state.authority = { ...authority, ceiling: this.one(authority.ceiling) };
+    else if (this.projects !== undefined) state.projectCeiling = this.one(await this.projects.ceilingOf(project));
+  }
+
+  private one(ceiling: Ceiling): Ceiling {
+    if (ceiling === 'all') return ceiling;
+    const text = JSON.stringify(ceiling);
+    const known = this.ceilings.get(text);
+    if (known !== undefined) return known;
+    if (this.ceilings.size >= MAX_CEILINGS) this.ceilings.clear();
+    this.ceilings.set(text, ceiling);
+    return ceiling;
+  }
+}
+
+export function unknownWorkflow(workflowId: string, version?: number): NebulaError {
+  const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
+  return new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`, {
+    hint: 'Register it first: `nebula run FILE` does so.',
+  });
+}

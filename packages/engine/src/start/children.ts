@@ -1,0 +1,188 @@
+/**
+ * Child executions. The journal of the parent names a child before it exists: starting it twice is starting it once, and
+ * an engine that reads the parent starts the children that are missing.
+ */
+import {
+  type ChildCancel,
+  type ChildStart,
+  childAuthority,
+  isFinished,
+  NebulaError,
+  type OpenChild,
+  openChild,
+  openChildren,
+  type Parent,
+  type Stimulus,
+} from '@nebula/core';
+import type { EngineOptions, LaunchPlanStart } from '../api.ts';
+import type { EngineContext } from '../context.ts';
+import { RETRY_MS, untilDone } from '../lifecycle.ts';
+import type { StoreExecutionService } from '../requests/execution-service.ts';
+import type { LiveRun } from '../turn/live-run.ts';
+import { cancelMessage } from '../turn/messages.ts';
+import type { Starts } from './starts.ts';
+
+export interface ChildrenParts {
+  readonly starts: Starts;
+  readonly executions: StoreExecutionService;
+  readonly launchPlan: EngineOptions['launchPlan'];
+}
+
+export class Children {
+  private readonly context: EngineContext;
+  private readonly parts: ChildrenParts;
+  /** How many children of a run are being started. */
+  private readonly starting = new Map<string, number>();
+
+  constructor(context: EngineContext, parts: ChildrenParts) {
+    this.context = context;
+    this.parts = parts;
+  }
+
+  /** A child that cannot be started has failed. */
+  start(run: LiveRun, child: ChildStart): void {
+    const { executionId: parentId, project } = run;
+    if (child.again) return untilDone(this.context, () => this.goOn(parentId, child));
+    const { clock, lifecycle, mailbox, effects, tracing } = this.context;
+    const { node, executionId, depth, attempt } = child;
+    const parent = { executionId: parentId, node, depth };
+    const trigger = { type: 'workflow', executionId: parentId, node };
+    const traceparent = tracing.ofAttempt(run.state, node, attempt);
+    const authority = childAuthority(run.state, child.bound);
+    const more = { ...(traceparent !== undefined && { traceparent }), ...(authority && { authority }) };
+    this.count(parentId, 1);
+    const started = this.planned(child, project).then(({ workflowId, version, input, place }) => {
+      const placed = place === undefined ? {} : { place };
+      const options = { executionId, input, trigger, parent, project, ...placed, ...more };
+      return this.parts.starts.start(workflowId, version, options);
+    });
+    started.then(
+      () =>
+        untilDone(this.context, async () => {
+          await this.cancelUnlessWanted(parent, executionId);
+          this.count(parentId, -1);
+        }),
+      (error: unknown) => {
+        const isLost = error instanceof NebulaError && !error.retryable;
+        // Before the parent may leave memory: a parent that is read again would start the child again.
+        if (isLost && lifecycle.isOpen) {
+          mailbox.send(parentId, childLost(child, { code: error.code, message: error.message }, true));
+        }
+        this.count(parentId, -1);
+        if (isLost || !lifecycle.isOpen) return;
+        effects.trouble(error);
+        clock.timer(RETRY_MS, () => this.start(run, child));
+      },
+    );
+  }
+
+  /** The launch plan as it is at this moment. */
+  private async planned(
+    { workflowId, launchPlan, version, input }: ChildStart,
+    project: string,
+  ): Promise<LaunchPlanStart> {
+    if (launchPlan === undefined) return { workflowId: workflowId as string, version, input };
+    if (this.parts.launchPlan !== undefined) return await this.parts.launchPlan(launchPlan, { project, input });
+    throw new NebulaError('NO_LAUNCH_PLANS', `Nothing here knows the launch plan '${launchPlan}'.`, {
+      hint: 'Launch plans belong to a server or a data folder.',
+    });
+  }
+
+  /** The frame of the parent has sent the child its retry. A child that was deleted meanwhile is not run again. */
+  private async goOn(parentId: string, child: ChildStart): Promise<void> {
+    const { node, executionId } = child;
+    const { selection, store, mailbox } = this.context;
+    selection.include(executionId);
+    if ((await store.known([executionId])).has(executionId)) return;
+    const message = `It has been deleted, so nothing can go on in it. To run it anew, replay '${node}'.`;
+    mailbox.send(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
+  }
+
+  /**
+   * A run was read from the store. The engine that wrote its last frame may have died before it started the children; the
+   * engine that started the run, before it cancelled a run that its parent had given up.
+   */
+  async adopt(run: LiveRun): Promise<void> {
+    const { store, values, selection } = this.context;
+    const { parent, status, stopping, ending, children, reopened } = run.state;
+    const isEnding = isFinished(status) || stopping !== null || ending !== null;
+    // A run that was retried or replayed does not depend on its parent any more.
+    if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
+    if (children.size === 0) return;
+    const { executionId: parentId } = run;
+    const open = openChildren(run.state);
+    // One query for all of them: a run with 10,000 children is read whenever one of them has ended.
+    const known = await store.known(open.map(({ executionId }) => executionId));
+    for (const { stop, input, ...child } of open) {
+      if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
+      selection.include(child.executionId);
+      if (known.has(child.executionId)) continue;
+      const value = input.blob === undefined ? (input.value ?? {}) : await values.read(parentId, input);
+      this.start(run, { ...child, input: value });
+    }
+  }
+
+  private count(parentId: string, change: 1 | -1): void {
+    const left = (this.starting.get(parentId) ?? 0) + change;
+    if (left > 0) this.starting.set(parentId, left);
+    else if (this.starting.delete(parentId)) this.context.effects.released(parentId);
+  }
+
+  /**
+   * Some of its children are in memory: the parent stays, too, since its journal would be read again when each of them
+   * ends. Where engines share a store, another engine may run them.
+   */
+  areHere({ state, executionId }: LiveRun): boolean {
+    const { store, runs } = this.context;
+    if (!store.exclusive) return false;
+    if (this.starting.has(executionId)) return true;
+    for (const { phase } of state.children) {
+      if (phase.status === 'child' && runs.get(phase.executionId) !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** A parent that ended, or gave the child up, while the child was being started could not cancel it. */
+  private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
+    const child = await this.asWaitedFor(parent, executionId);
+    if (child !== undefined && child.stop === null) return;
+    const { attempt = 0, stop } = child ?? {};
+    await this.cancel(parent.executionId, { executionId, attempt, compensate: stop?.compensate ?? true });
+  }
+
+  /** Undefined: its parent does not wait for the child. */
+  private async asWaitedFor(
+    { executionId: parentId, node }: Parent,
+    executionId: string,
+  ): Promise<OpenChild | undefined> {
+    const { store, runs } = this.context;
+    const live = runs.get(parentId);
+    if (live !== undefined && live.mode !== 'reading') {
+      const { state, draft } = live;
+      const child = openChild(state, node, executionId);
+      // A draft may be refused, but it can only give a child up, not ask for it again.
+      const isCertain = draft === null || child?.stop === null;
+      if (isCertain && (store.exclusive || ((await store.heads([parentId])).get(parentId) ?? 0) <= state.seq))
+        return child;
+    }
+    const state = await this.parts.executions.state(parentId);
+    return state && openChild(state, node, executionId);
+  }
+
+  private async cancel(parentId: string, cancel: ChildCancel): Promise<void> {
+    const { store, clock, effects } = this.context;
+    await store.send(cancelMessage(cancel, parentId), clock.now());
+    effects.wake(clock.now());
+  }
+}
+
+/** The end of a child that could not be started, or was deleted. */
+function childLost(
+  { node, executionId }: ChildStart,
+  error: { readonly code: string; readonly message: string },
+  notStarted: boolean,
+): Stimulus {
+  const failure = { ...error, kind: 'USER' as const };
+  const result = { status: 'failed' as const, output: { value: null }, error: failure, notStarted };
+  return { type: 'child', node, executionId, result, jitter: 1 };
+}

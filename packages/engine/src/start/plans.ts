@@ -1,0 +1,207 @@
+/** Workflow versions: stored once, compiled once, shared by all their runs. */
+import {
+  type CallbackUrl,
+  type Catalog,
+  canonicalJson,
+  compileSteps,
+  EXPRESSION_LIMITS,
+  type ExpressionLimits,
+  type Json,
+  NebulaError,
+  type OpenCatalog,
+  type Plan,
+  pinWorkflows,
+  usedWorkflows,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import type { Clock, Digest, Store } from '@nebula/ports';
+import type { EngineOptions } from '../api.ts';
+import { inSlices, pause } from '../turn/time-slices.ts';
+import { Authority, unknownWorkflow } from './authority.ts';
+
+const MAX_CACHED_PLANS = 500;
+
+/** Parsing or printing so much takes a few milliseconds: the event loop runs after each. */
+const LARGE_CHARS = 64 * 1024;
+
+export class Plans {
+  private readonly store: Store;
+  private readonly catalog: OpenCatalog;
+  private readonly clock: Clock;
+  private readonly digest: Digest;
+  private readonly limits: ExpressionLimits;
+  private readonly cache = new Map<string, Plan>();
+  private readonly compiling = new Map<string, Promise<Plan>>();
+  private readonly compiled: Map<string, Plan> | undefined;
+  private readonly callbackUrl: CallbackUrl | undefined;
+  private readonly authority: Authority;
+
+  constructor(
+    { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
+    catalog: OpenCatalog,
+    {
+      expressionLimits,
+      compiled,
+      callbackUrl,
+    }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbackUrl'> = {},
+    authority: Authority = new Authority(undefined),
+  ) {
+    this.store = store;
+    this.clock = clock;
+    this.digest = digest;
+    this.catalog = catalog;
+    this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
+    this.compiled = compiled;
+    this.callbackUrl = callbackUrl;
+    this.authority = authority;
+  }
+
+  async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
+    const definition = await this.pinned(given);
+    const { version: requested, ...content } = definition;
+    // Equal content is one version whatever the order of its keys; the text keeps the order of its author.
+    const text = JSON.stringify(content);
+    if (text.length > LARGE_CHARS) await pause(this.clock);
+    const canonical = canonicalJson(content as unknown as Json);
+    if (text.length > LARGE_CHARS) await pause(this.clock);
+    const outcome = await this.store.registerWorkflow({
+      workflowId: definition.id,
+      hash: this.digest(canonical),
+      definition: text,
+      createdAt: this.clock.now(),
+      ...(requested === undefined ? {} : { version: requested }),
+    });
+    if (!outcome.ok) {
+      throw new NebulaError('VERSION_TAKEN', `Version ${requested} of workflow '${definition.id}' has other content.`, {
+        hint: 'Versions do not change once registered: raise `version`, or leave it out to get the next one.',
+      });
+    }
+    return { workflowId: definition.id, version: outcome.version, created: outcome.created };
+  }
+
+  /** Other actions were announced: compiled plans may name older ones. */
+  forget(): void {
+    this.cache.clear();
+    this.compiling.clear();
+  }
+
+  /** A plan that is in memory already. */
+  cached(workflowId: string, version: number): Plan | undefined {
+    return this.cache.get(`${workflowId}@${version}`);
+  }
+
+  async get(workflowId: string, version?: number): Promise<Plan> {
+    const known = version === undefined ? undefined : this.cached(workflowId, version);
+    if (known !== undefined) return known;
+    const row = await this.store.workflowVersion(workflowId, version);
+    if (row === undefined) throw unknownWorkflow(workflowId, version);
+    const key = `${workflowId}@${row.version}`;
+    return this.cache.get(key) ?? (await this.compileOnce(key, row));
+  }
+
+  /** Callers that ask for a plan while it is being compiled wait for the same one. */
+  private compileOnce(key: string, row: { readonly definition: string; readonly version: number }): Promise<Plan> {
+    const underWay = this.compiling.get(key);
+    if (underWay !== undefined) return underWay;
+    const compiling: Promise<Plan> = this.compile(row.definition, row.version)
+      .catch((error: unknown) => {
+        // Actions were announced meanwhile: the missing one may be among them.
+        if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
+        throw error;
+      })
+      .then((plan) => {
+        // Actions were announced meanwhile: the plan may name older ones.
+        if (this.compiling.get(key) !== compiling) return this.compileOnce(key, row);
+        if (this.cache.size >= MAX_CACHED_PLANS) this.cache.delete(this.cache.keys().next().value as string);
+        this.cache.set(key, plan);
+        return plan;
+      })
+      .finally(() => {
+        if (this.compiling.get(key) === compiling) this.compiling.delete(key);
+      });
+    this.compiling.set(key, compiling);
+    return compiling;
+  }
+
+  /** Pins workflows that are inlined without a version to their newest one. */
+  private async pinned(definition: WorkflowDefinition): Promise<WorkflowDefinition> {
+    const versions = new Map<string, number>();
+    const project = await this.authority.projectOf(definition.id);
+    for (const { id, version, mode } of usedWorkflows(definition)) {
+      if (mode === 'child' || version !== undefined || !(await this.authority.mayUse(project, id))) continue;
+      const row = await this.store.workflowVersion(id);
+      if (row !== undefined) versions.set(id, row.version);
+    }
+    return versions.size === 0 ? definition : pinWorkflows(definition, (id) => versions.get(id));
+  }
+
+  /** All workflows of the project that the definition inlines, at any depth. */
+  private async inlined(
+    definition: WorkflowDefinition,
+    project: string | undefined,
+  ): Promise<Map<string, WorkflowDefinition>> {
+    const found = new Map<string, WorkflowDefinition>();
+    const queue = [...usedWorkflows(definition)];
+    for (let used = queue.pop(); used !== undefined && found.size < MAX_INLINED; used = queue.pop()) {
+      const key = `${used.id}@${used.version ?? ''}`;
+      if (used.mode === 'child' || found.has(key) || !(await this.authority.mayUse(project, used.id))) continue;
+      const row = await this.store.workflowVersion(used.id, used.version);
+      if (row === undefined) continue;
+      const inner = { ...parsed(row.definition), version: row.version };
+      if (row.definition.length > LARGE_CHARS) await pause(this.clock);
+      found.set(key, inner);
+      queue.push(...usedWorkflows(inner));
+    }
+    return found;
+  }
+
+  private async compile(text: string, version: number): Promise<Plan> {
+    const definition = { ...parsed(text), version };
+    if (text.length > LARGE_CHARS) await pause(this.clock);
+    const project = await this.authority.projectOf(definition.id);
+    const inlined = await this.inlined(definition, project);
+    const { revision } = this.catalog;
+    // An inlined workflow is pinned to its version, or is the newest one.
+    const key = `${project} ${revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
+    const known = this.compiled?.get(key);
+    if (known !== undefined) return known;
+    const plan = await this.compileAnew(definition, inlined, this.catalog.within(project));
+    // Actions that were announced meanwhile are not in all of the plan.
+    if (this.catalog.revision === revision) this.compiled?.set(key, plan);
+    return plan;
+  }
+
+  private async compileAnew(
+    definition: WorkflowDefinition,
+    inlined: ReadonlyMap<string, WorkflowDefinition>,
+    catalog: Catalog,
+  ): Promise<Plan> {
+    const steps = compileSteps(definition, catalog, {
+      limits: this.limits,
+      now: () => this.clock.now(),
+      callbackUrl: this.callbackUrl,
+      isAccepted: true,
+      workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
+    });
+    const { plan, problems } = await inSlices(steps, this.clock);
+    if (plan !== undefined) return plan;
+    const errors = problems.filter((problem) => problem.severity === 'error');
+    throw new NebulaError('PLAN_INVALID', `Workflow '${definition.id}' cannot run here: ${errors[0]?.message}`, {
+      hint: errors[0]?.hint ?? 'An action that it needs may be missing from nebula.config.ts.',
+    });
+  }
+}
+
+/** Inlined workflows that are looked up; the compiler reports the others as unknown. */
+const MAX_INLINED = 1_000;
+
+function parsed(text: string): WorkflowDefinition {
+  try {
+    return JSON.parse(text) as WorkflowDefinition;
+  } catch (cause) {
+    throw new NebulaError('STORE_CORRUPT', 'A stored workflow definition cannot be read.', {
+      hint: 'Restore the data folder from a backup.',
+      cause,
+    });
+  }
+}

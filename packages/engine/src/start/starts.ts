@@ -1,0 +1,241 @@
+/** Starts runs: checks the start, joins starts that are one by key or id, and waits until the first frame is durable. */
+import {
+  type ConcurrencySlot,
+  type Json,
+  NebulaError,
+  type Plan,
+  slotPermit,
+  startKey,
+  startPermit,
+} from '@nebula/core';
+import { DEFAULT_PROJECT, type Random } from '@nebula/ports';
+import type { StartOptions } from '../api.ts';
+import type { EngineContext } from '../context.ts';
+import { readTraceparent } from '../observe/tracing.ts';
+import type { LiveRun } from '../turn/live-run.ts';
+import { leave } from '../turn/messages.ts';
+import { StartTaken } from '../turn/recovery.ts';
+import type { Authority } from './authority.ts';
+import { keyedExecutionId } from './execution-id.ts';
+import type { Plans } from './plans.ts';
+
+/** Ids become part of paths, keys and commands. */
+const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
+
+export interface StartsParts {
+  readonly plans: Plans;
+  readonly authority: Authority;
+  /** New runs are refused with `BUSY` while this many wait or run. */
+  readonly maxActiveRuns: number;
+}
+
+const SKIPPED = 'SKIPPED';
+
+/** Of a start that has a key, or is debounced. */
+interface StartPolicy {
+  readonly key?: string;
+  readonly delay?: { readonly until: number };
+}
+
+export class Starts {
+  private readonly context: EngineContext;
+  private readonly parts: StartsParts;
+  private readonly underWay = new Map<string, Promise<string>>();
+
+  constructor(context: EngineContext, parts: StartsParts) {
+    this.context = context;
+    this.parts = parts;
+  }
+
+  async start(workflowId: string, version: number | undefined, options: StartOptions): Promise<string> {
+    const { runs, durations, lifecycle } = this.context;
+    const { plans, maxActiveRuns } = this.parts;
+    lifecycle.assertOpen();
+    if (runs.size >= maxActiveRuns) {
+      throw new NebulaError('BUSY', `${runs.size} runs are under way already.`, {
+        hint: 'Start it again when some of them have ended.',
+        retryable: true,
+      });
+    }
+    const requested = this.parts.authority.ofStart(workflowId, version, options);
+    const { project, authority } = requested instanceof Promise ? await requested : requested;
+    const plan =
+      (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
+    const { input, problems } = plan.acceptInput(options.input ?? {});
+    if (problems.length > 0) {
+      throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
+        hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',
+        details: { problems: [...problems] },
+      });
+    }
+    const executionId = options.executionId ?? this.idFor(workflowId, options.idempotencyKey);
+    if (!EXECUTION_ID.test(executionId)) {
+      throw new NebulaError('EXECUTION_ID_INVALID', `'${executionId.slice(0, 80)}' cannot be the id of an execution.`, {
+        hint: 'Ids have 1 to 200 letters, digits, _ and -.',
+      });
+    }
+    if (!durations.isKnown(workflowId)) await durations.read(workflowId);
+    const { start } = plan;
+    const isChild = options.parent !== undefined;
+    const isKeyed = start !== undefined && start.policy !== 'allow' && !isChild;
+    try {
+      const allowed = { ...options, input, project, ...(authority && { authority }) };
+      if (isChild && start?.policy === 'singleton') return await this.asOnly(plan, executionId, allowed);
+      return await (isKeyed ? this.byKey(plan, executionId, allowed) : this.create(plan, executionId, allowed));
+    } catch (error) {
+      if (error instanceof StartTaken && options.place !== undefined) throw await this.skipped(options.place);
+      throw error;
+    }
+  }
+
+  /** A parent waits for the execution that it asked for: while another one with the key runs, the start is refused. */
+  private async asOnly(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+    const { workflowId } = plan;
+    const key = keyOf(plan, options.input ?? {});
+    const permit = startPermit(workflowId, key);
+    try {
+      return await this.create(plan, executionId, options, { key });
+    } catch (error) {
+      if (!(error instanceof StartTaken) || error.holder.key !== permit) throw error;
+      const { executionId: holder } = error.holder;
+      if (holder === executionId) return executionId;
+      const which = key === '' ? '' : ` with the key ${JSON.stringify(key)}`;
+      throw new NebulaError(
+        'SINGLETON_RUNNING',
+        `${holder} runs '${workflowId}'${which} already, which is a singleton.`,
+        {
+          hint: 'Give the node a `retry` with a delay, or an error edge for SINGLETON_RUNNING.',
+        },
+      );
+    }
+  }
+
+  private async skipped(place: ConcurrencySlot): Promise<NebulaError> {
+    const running = (await this.context.store.permits(slotPermit(place))).map(({ executionId }) => executionId);
+    const { key, limit } = place;
+    return new NebulaError(
+      SKIPPED,
+      `${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once, and so many do.`,
+      {
+        hint: `Start it again when one of them has ended${running.length > 0 ? `: ${running.slice(0, 5).join(', ')}` : ''}.`,
+        details: { running: running.slice(0, limit) },
+      },
+    );
+  }
+
+  /** Starts the run of a debounced start that came after `run` had begun: the same message is the same run. */
+  async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
+    const { plan, project } = run;
+    const { trigger, place, authority } = run.state;
+    const options = { input, trigger, project, ...(place && { place }), ...(authority && { authority }) };
+    try {
+      await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+    } catch (error) {
+      // The caller of that start is gone: there is no one to tell that it was skipped.
+      if (!(error instanceof NebulaError) || error.code !== SKIPPED) throw error;
+    }
+  }
+
+  private idFor(workflowId: string, key: string | undefined): string {
+    const { random, digest } = this.context;
+    return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);
+  }
+
+  /** Starts with the same key are handled one after the other. */
+  private byKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+    const key = keyOf(plan, options.input ?? {});
+    const permit = startPermit(plan.workflowId, key);
+    const before = this.underWay.get(permit) ?? Promise.resolve('');
+    const mine = before.catch(() => '').then(() => this.alone(plan, executionId, options, key));
+    this.underWay.set(permit, mine);
+    const done = (): void => {
+      if (this.underWay.get(permit) === mine) this.underWay.delete(permit);
+    };
+    mine.then(done, done);
+    return mine;
+  }
+
+  private async alone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
+    const { store, clock, effects } = this.context;
+    const isDebounced = plan.start?.policy === 'debounce';
+    const until = clock.now() + (plan.start?.windowMs ?? 0);
+    const [first] = await store.permits(startPermit(plan.workflowId, key));
+    let holder = first?.executionId;
+    if (holder === undefined) {
+      try {
+        return await this.create(plan, executionId, options, { key, ...(isDebounced && { delay: { until } }) });
+      } catch (error) {
+        // Another engine started a run with this key first.
+        if (!(error instanceof StartTaken) || error.holder.key !== startPermit(plan.workflowId, key)) throw error;
+        holder = error.holder.executionId;
+      }
+    }
+    if (isDebounced) {
+      await leave(this.context, holder, { type: 'restart', input: options.input ?? {}, until });
+      effects.wake(clock.now());
+    }
+    return holder;
+  }
+
+  private async create(
+    plan: Plan,
+    executionId: string,
+    options: StartOptions,
+    policy: StartPolicy = {},
+  ): Promise<string> {
+    const { runs, mailbox, durations, selection, random } = this.context;
+    const {
+      trigger = { type: 'manual' },
+      parent,
+      input = {},
+      project = DEFAULT_PROJECT,
+      traceparent,
+      place,
+      authority,
+    } = options;
+    const known = runs.get(executionId);
+    const run = known ?? runs.create(plan, executionId, project);
+    selection.include(executionId);
+    if (known === undefined) {
+      const estimates = durations.estimates(plan);
+      const isTraced = traceparent !== undefined && readTraceparent(traceparent) !== undefined;
+      const more = {
+        ...(parent && { parent }),
+        ...(estimates && { estimates }),
+        ...(isTraced && { traceparent }),
+        ...(plan.draws && { seed: seedOf(random, executionId) }),
+        ...(place && { place: onlySlot(place) }),
+        ...(authority && { authority }),
+      };
+      mailbox.post(run, { type: 'start', input, trigger, ...more, ...policy });
+    }
+    if (run.isNew) {
+      await new Promise<void>((resolve, reject) => {
+        run.onCreated.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    }
+    return executionId;
+  }
+}
+
+function keyOf(plan: Plan, input: Json): string {
+  try {
+    return startKey(plan, input);
+  } catch (error) {
+    if (!(error instanceof NebulaError)) throw error;
+    throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
+      hint: error.hint ?? 'See `config.start` in the definition.',
+    });
+  }
+}
+
+/** Without the standing of the run that it may come from. */
+function onlySlot({ key, limit, policy }: ConcurrencySlot): ConcurrencySlot {
+  return { key, limit, policy };
+}
+
+/** 104 bits: an execution id does not give away the seed. */
+function seedOf(random: Random, executionId: string): string {
+  if (random.seed !== undefined) return random.seed(executionId);
+  return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
+}

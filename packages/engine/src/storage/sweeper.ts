@@ -1,0 +1,125 @@
+/** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
+import type { Blobs, Logs, Store, Timer } from '@nebula/ports';
+import { cacheBlobs, cacheKeyOf } from '../attempts/cache.ts';
+import type { EngineContext } from '../context.ts';
+import { pause } from '../turn/time-slices.ts';
+
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_BATCH = 200;
+
+/** Where an execution leaves something behind. */
+interface Traces {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly logs: Logs;
+}
+
+export class Sweeper {
+  private readonly context: EngineContext;
+  private timer: Timer | undefined;
+  private inProgress: Promise<void> | undefined;
+  private isOpen = false;
+  /** Blobs that had no execution in the last iteration. */
+  private suspects: ReadonlySet<string> = new Set();
+
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    // The first iteration comes at once, in the background: a process that lives for seconds must sweep, too.
+    this.later(0);
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+    this.timer?.cancel();
+    await this.inProgress;
+  }
+
+  private later(delayMs: number): void {
+    this.timer = this.context.clock.timer(
+      delayMs,
+      () => {
+        this.inProgress = this.sweep()
+          .catch((error: unknown) => this.context.effects.trouble(error))
+          .finally(() => {
+            this.inProgress = undefined;
+            if (this.isOpen) this.later(SWEEP_EVERY_MS);
+          });
+      },
+      { background: true },
+    );
+  }
+
+  /** One iteration: everything that has expired by now. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.context;
+    let removed = 0;
+    for (;;) {
+      const expired = await store.expired(clock.now(), SWEEP_BATCH);
+      for (const executionId of expired) {
+        if (!this.isOpen) return;
+        if (await removeExecution(this.context, executionId)) removed++;
+      }
+      if (expired.length < SWEEP_BATCH) break;
+    }
+    removed += await this.sweepCache();
+    if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await pause(this.context.clock);
+    await this.sweepOrphans();
+  }
+
+  /** Cached outputs that have expired. */
+  private async sweepCache(): Promise<number> {
+    const { store, clock } = this.context;
+    return forgetOutputs(this.context, (limit) => (this.isOpen ? store.purgeCache(clock.now(), limit) : undefined));
+  }
+
+  /**
+   * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs are written before the frame that
+   * names them, so those of a run that is just being started look the same. Such a run is in memory here; where other
+   * engines share the store, a second look an iteration later finds it in the store.
+   */
+  private async sweepOrphans(): Promise<void> {
+    const { store, blobs, runs, blobPins } = this.context;
+    // In memory, or being written: perhaps not in the store yet.
+    const isLive = (name: string): boolean => runs.get(name) !== undefined || blobPins.has(name);
+    const suspects = new Set<string>();
+    for await (const executionId of blobs.executions()) {
+      if (!this.isOpen) return;
+      if (isLive(executionId) || (await this.isKnown(executionId)) || isLive(executionId)) continue;
+      if (store.exclusive || this.suspects.has(executionId)) await blobs.deleteExecution(executionId);
+      else suspects.add(executionId);
+    }
+    this.suspects = suspects;
+  }
+
+  private async isKnown(name: string): Promise<boolean> {
+    const { store } = this.context;
+    const key = cacheKeyOf(name);
+    return (key === undefined ? await store.execution(name) : await store.cached(key, 0)) !== undefined;
+  }
+}
+
+/** Removes cached outputs with their blobs, in batches, and returns how many. */
+export async function forgetOutputs(
+  { blobs }: Pick<Traces, 'blobs'>,
+  forget: (limit: number) => Promise<readonly string[]> | undefined,
+): Promise<number> {
+  let forgotten = 0;
+  for (;;) {
+    const keys = (await forget(SWEEP_BATCH)) ?? [];
+    for (const key of keys) await blobs.deleteExecution(cacheBlobs(key));
+    forgotten += keys.length;
+    if (keys.length < SWEEP_BATCH) return forgotten;
+  }
+}
+
+/** False when it is unknown or unfinished. The rows go first: blobs that a crash leaves behind are then orphans. */
+export async function removeExecution({ store, blobs, logs }: Traces, executionId: string): Promise<boolean> {
+  if (!(await store.deleteExecution(executionId))) return false;
+  await logs.deleteExecution(executionId);
+  await blobs.deleteExecution(executionId);
+  return true;
+}

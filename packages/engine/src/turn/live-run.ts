@@ -1,0 +1,180 @@
+/**
+ * A run in the memory of this process.
+ *
+ *  M1 A run is always in exactly one mode, and `enter` is the only way to change it:
+ *
+ *       new ──▶ drafting ──▶ idle ◀──▶ drafting
+ *                             ▲
+ *                             ▼
+ *                          reading
+ *
+ *  M2 A stimulus is decided on in mode `new`, `idle` or `drafting`; in mode `reading` it stays in the mailbox.
+ *  M3 A run that is `new`, or drafts its first frame, is not in the store.
+ */
+import { type Attempt, newTurn, type Plan, type RunState, type Stimulus, type Turn } from '@nebula/core';
+import type { Delivery, Random } from '@nebula/ports';
+import type { Values } from '../storage/values.ts';
+
+export type RunMode =
+  /** The store does not know the run: its first frame creates it. */
+  | { readonly name: 'new' }
+  /** Between two frames. */
+  | { readonly name: 'idle' }
+  /** A frame is being decided on or written. */
+  | Draft
+  /** Its journal or its values are being read, or a pause after a failed write has to pass. */
+  | { readonly name: 'reading'; readonly what: 'journal' | 'values' | 'graph' | 'pause' };
+
+const NEW: RunMode = { name: 'new' };
+const IDLE: RunMode = { name: 'idle' };
+
+const ALLOWED: Readonly<Record<RunMode['name'], readonly RunMode['name'][]>> = {
+  new: ['drafting'],
+  idle: ['drafting', 'reading'],
+  drafting: ['new', 'idle'],
+  reading: ['reading', 'idle'],
+};
+
+export class LiveRun {
+  readonly executionId: string;
+  readonly project: string;
+  readonly plan: Plan;
+  state: RunState;
+  private current: RunMode;
+  /** Stimuli that have not been decided on. */
+  mailbox: Stimulus[] = [];
+  /** Inbox messages among these: deleted from the store with the frame that journals them. */
+  messages: TakenMessage[] = [];
+  /** Every inbox message that was taken up since the run was loaded: a late reading of the inbox may show it again. */
+  readonly receivedMessages = new Set<string>();
+  /** Permits requested since the run was read: with 10,000 nodes in line, every grant would request them all again. */
+  readonly requestedPermits = new Set<string>();
+  /** The wake time that the store has; undefined when it is not known. */
+  storedWakeAt: number | null | undefined = undefined;
+  /** The run was claimed: its wake time must be written even if it becomes later. */
+  isClaimed = false;
+  /** How often the run was claimed. */
+  claims = 0;
+  /** Levels of the graph that were done at the last frame. */
+  levelsDone: number;
+  /** Time of the last frame: the clock may jump back, journals do not. */
+  lastAt = 0;
+  /** How often in a row the store refused a frame of the run, or could not read the run. */
+  refusals = 0;
+  /** Journal written since the last snapshot, and the size of that snapshot. */
+  journalBytes = 0;
+  snapshotBytes = 0;
+  /** The frame of a stored snapshot, until the journal records it. */
+  checkpoint: number | null = null;
+  /** Called once, when the first frame is durable or has failed. */
+  readonly onCreated: ((error?: unknown) => void)[] = [];
+
+  constructor(state: RunState, mode: 'new' | 'idle', project: string) {
+    this.executionId = state.executionId;
+    this.project = project;
+    this.plan = state.plan;
+    this.state = state;
+    this.levelsDone = state.root.level;
+    this.current = mode === 'new' ? NEW : IDLE;
+  }
+
+  get mode(): RunMode['name'] {
+    return this.current.name;
+  }
+
+  /** The frame in the making; null in every other mode. */
+  get draft(): Draft | null {
+    return this.current.name === 'drafting' ? this.current : null;
+  }
+
+  /** The store does not know the run yet. */
+  get isNew(): boolean {
+    return this.current.name === 'new' || (this.current.name === 'drafting' && this.current.isFirst);
+  }
+
+  /** The draft of this turn, begun if there is none. */
+  draftAt(now: number, { values, random }: { readonly values: Values; readonly random: Random }): Draft {
+    if (this.current.name === 'drafting') return this.current;
+    const draft: Draft = {
+      name: 'drafting',
+      isFirst: this.current.name === 'new',
+      turn: newTurn(this.state, Math.max(now, this.lastAt), values.lookup, () => random.id('exe')),
+      stimuli: [],
+      messages: [],
+      late: new Set(),
+      refused: new Set(),
+      starting: [],
+      claims: this.claims,
+    };
+    this.enter(draft);
+    return draft;
+  }
+
+  /** The draft is durable, or changed nothing. */
+  draftDone(): void {
+    this.enter(IDLE);
+  }
+
+  /** The draft is thrown away: the store did not take it, or it could not be decided on. */
+  draftUndone(): Draft | null {
+    const { draft } = this;
+    if (draft !== null) this.enter(draft.isFirst ? NEW : IDLE);
+    return draft;
+  }
+
+  /** No stimulus is decided on until `ready`. */
+  read(what: Extract<RunMode, { name: 'reading' }>['what']): void {
+    this.enter({ name: 'reading', what });
+  }
+
+  ready(): void {
+    this.enter(IDLE);
+  }
+
+  private enter(mode: RunMode): void {
+    const { name } = this.current;
+    if (!ALLOWED[name].includes(mode.name)) throw new Error(`${this.executionId}: ${name} cannot become ${mode.name}`);
+    this.current = mode;
+  }
+}
+
+/** A message from the inbox and its stimulus; undefined where this version does not understand the message. */
+export interface TakenMessage {
+  readonly messageId: string;
+  readonly stimulus: Stimulus | undefined;
+}
+
+/** A frame in the making, with its stimuli: they are decided on again if the store refuses the frame. */
+export interface Draft {
+  readonly name: 'drafting';
+  /** The frame creates the execution. */
+  readonly isFirst: boolean;
+  readonly turn: Turn;
+  readonly stimuli: Stimulus[];
+  readonly messages: TakenMessage[];
+  /** Stimuli among these that are for another run: their messages stay in the inbox. */
+  readonly late: Set<Stimulus>;
+  /** Claims that the draft knew of. */
+  readonly claims: number;
+  /** Outcomes among these of attempts that are not open. */
+  readonly refused: Set<Stimulus>;
+  /** Attempts to begin once the frame is durable. `claim`: by a remote worker. */
+  readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];
+}
+
+/** A task for a remote worker, on its way through a turn. */
+export interface Claim {
+  /** The name of its lease in the journal. */
+  readonly worker: string;
+  /** The frame that starts the attempt is durable. */
+  given(granted: GrantedAttempt): void;
+  /** The attempt is not started. */
+  refused(): void;
+}
+
+/** An attempt whose frame is durable. */
+export interface GrantedAttempt {
+  readonly run: LiveRun;
+  readonly attempt: Attempt;
+  readonly at: number;
+}

@@ -1,0 +1,213 @@
+/**
+ * The runs in memory. A run is loaded when something happens to it, and forgotten when it is finished or when
+ * nothing but a far timer or a stimulus can move it.
+ *
+ *  C1 At most one LiveRun per execution; callers that ask while it is being loaded get the same one.
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of other workers do not keep
+ *     it in memory.
+ */
+import {
+  backlogOf,
+  concerns,
+  decodeSnapshot,
+  encodeSnapshot,
+  isFinished,
+  NebulaError,
+  newRunState,
+  type Plan,
+  type RunState,
+  replay,
+} from '@nebula/core';
+import type { Store } from '@nebula/ports';
+import type { Effects } from '../effects.ts';
+import type { Authority } from '../start/authority.ts';
+import type { Plans } from '../start/plans.ts';
+import { decodeFrame, type Frame } from './codec.ts';
+import { LiveRun } from './live-run.ts';
+
+/** A journal younger than this is never worth a snapshot. */
+const SNAPSHOT_MIN_BYTES = 256 * 1024;
+
+interface RunsParts {
+  readonly store: Store;
+  readonly plans: Plans;
+  readonly authority: Authority;
+  readonly workerId: string;
+  readonly effects: Effects;
+  readonly snapshotMinBytes?: number | undefined;
+}
+
+export class Runs {
+  private readonly parts: RunsParts;
+  private readonly live = new Map<string, LiveRun>();
+  private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
+
+  constructor(parts: RunsParts) {
+    this.parts = parts;
+  }
+
+  get size(): number {
+    return this.live.size + this.loading.size;
+  }
+
+  get(executionId: string): LiveRun | undefined {
+    return this.live.get(executionId);
+  }
+
+  /** Nodes of these runs that are ready, and since when the oldest of them is. */
+  backlog(): { readonly count: number; readonly since: number | null } {
+    let [count, since]: [number, number | null] = [0, null];
+    for (const { state } of this.live.values()) {
+      const own = backlogOf(state);
+      count += own.count;
+      if (own.since !== null) since = Math.min(since ?? own.since, own.since);
+    }
+    return { count, since };
+  }
+
+  create(plan: Plan, executionId: string, project: string): LiveRun {
+    const run = new LiveRun(newRunState(plan, executionId), 'new', project);
+    this.live.set(executionId, run);
+    return run;
+  }
+
+  /** Undefined when there is no such execution. */
+  load(executionId: string): Promise<LiveRun | undefined> {
+    const live = this.live.get(executionId);
+    if (live !== undefined) return Promise.resolve(live);
+    let promise = this.loading.get(executionId);
+    if (promise === undefined) {
+      promise = this.read(executionId).finally(() => this.loading.delete(executionId));
+      this.loading.set(executionId, promise);
+    }
+    return promise;
+  }
+
+  /** The same, once it is certain whether the store takes the first frame of a run that is being created. */
+  async loadWritten(executionId: string): Promise<LiveRun | undefined> {
+    const run = await this.load(executionId);
+    if (run?.isNew !== true) return run;
+    await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
+    return this.loadWritten(executionId);
+  }
+
+  private async read(executionId: string): Promise<LiveRun | undefined> {
+    const { store, plans, authority, effects } = this.parts;
+    const row = await store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await plans.get(row.workflowId, row.version);
+    const loaded = await readState(store, plan, executionId);
+    await authority.settle(loaded.state, row.project);
+    const run = new LiveRun(loaded.state, 'idle', row.project);
+    run.storedWakeAt = row.wakeAt;
+    adopt(run, loaded);
+    this.live.set(executionId, run);
+    effects.loaded(run);
+    return run;
+  }
+
+  /** Folds the journal again, after the store refused a frame. */
+  async reload(run: LiveRun): Promise<void> {
+    const { store, authority, effects } = this.parts;
+    const loaded = await readState(store, run.plan, run.executionId);
+    // Read after the frames: an engine that changes the wake time later writes a frame, so the next frame of this engine
+    // is refused.
+    const row = store.exclusive ? undefined : await store.execution(run.executionId);
+    if (row !== undefined) run.storedWakeAt = row.wakeAt;
+    await authority.settle(loaded.state, run.project);
+    run.state = loaded.state;
+    adopt(run, loaded);
+    effects.loaded(run);
+  }
+
+  /** Called between frames. */
+  async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
+    const { store, snapshotMinBytes = SNAPSHOT_MIN_BYTES } = this.parts;
+    if (run.journalBytes < snapshotMinBytes || run.journalBytes < run.snapshotBytes) return false;
+    const state = encodeSnapshot(run.state);
+    run.journalBytes = 0;
+    run.snapshotBytes = state.length;
+    const { seq } = run.state;
+    await store.saveSnapshot(run.executionId, { seq, state });
+    run.checkpoint = seq;
+    return true;
+  }
+
+  forget(run: LiveRun): void {
+    if (this.live.get(run.executionId) === run) this.live.delete(run.executionId);
+  }
+
+  /** True when nothing in this process needs the run. */
+  isIdle(run: LiveRun): boolean {
+    if (run.mailbox.length > 0 || run.mode !== 'idle') return false;
+    // Attempts that a finished run left open wait for a retry.
+    return isFinished(run.state.status) || !concerns(run.state, this.parts.workerId);
+  }
+
+  ids(): string[] {
+    return [...this.live.keys()];
+  }
+
+  /** Runs whose stored wake time, as far as this process knows it, is earlier. */
+  dueBefore(at: number): LiveRun[] {
+    return [...this.live.values()].filter(({ storedWakeAt }) => typeof storedWakeAt === 'number' && storedWakeAt < at);
+  }
+}
+
+interface Loaded {
+  readonly state: RunState;
+  readonly lastAt: number;
+  readonly journalBytes: number;
+  readonly snapshotBytes: number;
+}
+
+function adopt(run: LiveRun, loaded: Loaded): void {
+  run.requestedPermits.clear();
+  run.lastAt = loaded.lastAt;
+  run.journalBytes = loaded.journalBytes;
+  run.snapshotBytes = loaded.snapshotBytes;
+}
+
+/** The state of a run after frame `upTo`: its newest usable snapshot, and the journal after it. */
+export async function readState(
+  store: Store,
+  plan: Plan,
+  executionId: string,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<Loaded> {
+  const stored = await store.load(executionId, { upTo });
+  const snapshot = stored?.snapshot;
+  const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
+  const state = base ?? newRunState(plan, executionId);
+  // A snapshot of an earlier format cannot be used: then the whole journal is folded.
+  const isWhole = snapshot === undefined || base !== undefined;
+  const frames = (isWhole ? stored : await store.load(executionId, { after: 0, upTo }))?.frames ?? [];
+  let journalBytes = 0;
+  let lastAt = 0;
+  for (const frame of frames) {
+    lastAt = frame.at;
+    if (frame.seq <= state.seq) continue;
+    fold(state, decodeFrame({ executionId, ...frame }));
+    journalBytes += frame.entries.length;
+  }
+  if (state.seq === 0) {
+    throw new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
+      hint: 'Restore the data folder from a backup, or delete this execution.',
+    });
+  }
+  // Snapshots of earlier versions have no `updatedAt`.
+  state.updatedAt = lastAt;
+  return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
+}
+
+function fold(state: RunState, frame: Frame): void {
+  try {
+    replay(state, [frame]);
+  } catch (cause) {
+    if (cause instanceof NebulaError) throw cause;
+    throw new NebulaError('JOURNAL_CORRUPT', `Frame ${frame.seq} of ${state.executionId} does not follow: ${cause}`, {
+      hint: 'Restore the data folder from a backup, or delete this execution.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * The turn loop: the only place that appends frames.
+ *
+ *   mail of all runs ─▶ decide ─▶ queue ─▶ take ─▶ seal ─▶ one append for all runs ─▶ carry out
+ *
+ * One suspension point: the append. While it is under way mail gathers for the next turn, so a slow disk makes
+ * larger batches, not longer queues.
+ *
+ *  T1 One turn at a time; a run has at most one draft.
+ *  T2 Nothing is carried out before the frame that says so is durable.
+ *  T3 A refused frame costs its run a reload, and no other run anything; its mail is decided on again.
+ *  T4 A fault while deciding on one run puts that run aside and leaves the others alone.
+ *  T5 A run whose frame the store did not take writes alone until one is taken: it holds up no other run.
+ *
+ * `tasks.ts` fills the slots; `recovery.ts` takes over a run that could not be written or read.
+ */
+import {
+  continueTurn,
+  decide,
+  HERE,
+  hasEndChecks,
+  isOpen,
+  type RunState,
+  type Stimulus,
+  type StoredValue,
+  stepsBefore,
+} from '@nebula/core';
+import type { Write, WriteOutcome } from '@nebula/ports';
+import type { Attempts } from '../attempts/attempts.ts';
+import { type Cache, cacheBlobs } from '../attempts/cache.ts';
+import type { Tasks } from '../attempts/tasks.ts';
+import type { EngineContext } from '../context.ts';
+import type { Draft, LiveRun } from './live-run.ts';
+import type { Recovery } from './recovery.ts';
+import { inSlices, oneSlice } from './time-slices.ts';
+import { cacheRows, largeIn, type WriteParts, writeOf } from './write.ts';
+
+/** After so many in one turn it is the store that is in trouble, not a run. */
+const MAX_FAILURES_PER_TURN = 2;
+
+export interface TurnsParts {
+  readonly attempts: Attempts;
+  readonly recovery: Recovery;
+  readonly tasks: Tasks;
+  readonly cache: Cache;
+  /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
+  readonly retentionMs: number | null;
+}
+
+interface Sealed {
+  readonly run: LiveRun;
+  readonly write: Write;
+}
+
+export class Turns {
+  private readonly context: EngineContext;
+  private readonly parts: TurnsParts;
+  private readonly writing: WriteParts;
+  private mode: 'idle' | 'scheduled' | 'turning' = 'idle';
+  /** A task or a slot came during a turn, perhaps too late for it. */
+  private isWanted = false;
+  private isClosed = false;
+  private takesWork = false;
+  private idleWaiters: (() => void)[] = [];
+  /** Stimuli whose graph has been compiled. */
+  private readonly prepared = new WeakSet<Stimulus>();
+  /** Blobs copied in this turn, which the sweeper may look at once the frame that names them is written. */
+  private readonly pins: (() => void)[] = [];
+
+  constructor(context: EngineContext, parts: TurnsParts) {
+    this.context = context;
+    this.parts = parts;
+    this.writing = { ...context, retentionMs: parts.retentionMs };
+    context.mailbox.onWork(() => this.kick());
+    context.queue.onAvailable((routes) => {
+      if (routes.includes(HERE)) this.kick();
+    });
+  }
+
+  /** Ready nodes are started from now on. */
+  openForWork(): void {
+    this.takesWork = true;
+    this.kick();
+  }
+
+  stopTakingWork(): void {
+    this.takesWork = false;
+    this.parts.tasks.refuseClaimed();
+  }
+
+  /** No turn begins after this. */
+  close(): void {
+    this.isClosed = true;
+    this.parts.recovery.close();
+  }
+
+  private kick(): void {
+    this.isWanted = true;
+    if (this.mode !== 'idle' || this.isClosed) return;
+    this.mode = 'scheduled';
+    this.context.clock.soon(() => void this.turn());
+  }
+
+  /** Resolves when no mail is left, or after the given time: a store in trouble takes nothing. */
+  async idle(withinMs: number): Promise<void> {
+    if (this.isClosed || (this.mode === 'idle' && this.context.mailbox.isEmpty && !this.parts.recovery.isUnderWay))
+      return;
+    await new Promise<void>((resolve) => {
+      const timer = this.context.clock.timer(withinMs, resolve);
+      this.idleWaiters.push(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  private async turn(): Promise<void> {
+    if (this.isClosed) return;
+    this.mode = 'turning';
+    this.isWanted = false;
+    const { clock, lease, mailbox } = this.context;
+    const { tasks } = this.parts;
+    const now = clock.now();
+    const drafted = new Set<LiveRun>();
+    try {
+      for (const run of mailbox.take()) if (this.decideOn(run, now)) drafted.add(run);
+      if (!this.takesWork) tasks.refuseClaimed();
+      else if (lease.isGood()) tasks.startReady(drafted, now);
+      await this.write(drafted);
+    } catch (error) {
+      this.context.effects.trouble(error);
+    } finally {
+      for (const unpin of this.pins.splice(0)) unpin();
+      this.mode = 'idle';
+      if (!mailbox.isEmpty || this.isWanted) this.kick();
+      else this.settleIdle();
+    }
+  }
+
+  private settleIdle(): void {
+    if (this.mode !== 'idle' || this.parts.recovery.isUnderWay) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+
+  /** Appends the frames of all drafts, and carries them out. */
+  private async write(drafted: Iterable<LiveRun>): Promise<void> {
+    for (const run of drafted) {
+      const large = largeIn(run, this.context.values);
+      if (large.length > 0) await this.spill(run, large);
+      if (run.state.spilled > 0) await this.keepForOthers(run);
+    }
+    const together: Sealed[] = [];
+    const alone: Sealed[] = [];
+    for (const run of drafted) {
+      const write = this.sealed(run);
+      if (write !== undefined) (run.refusals === 0 ? together : alone).push({ run, write });
+    }
+    if (!this.parts.recovery.isUnderWay) this.context.values.trim();
+    if (together.length > 0) await this.append(together);
+    let failures = 0;
+    for (const sealed of alone) {
+      if (failures === MAX_FAILURES_PER_TURN) this.parts.recovery.putOff(sealed.run, undefined);
+      else if (!(await this.append([sealed]))) failures++;
+    }
+  }
+
+  /** False when the store took nothing. */
+  private async append(frames: readonly Sealed[]): Promise<boolean> {
+    const { clock, effects, meter, store } = this.context;
+    const begunAt = clock.now();
+    let outcomes: readonly WriteOutcome[];
+    try {
+      outcomes = await store.append(frames.map(({ write }) => write));
+      meter.observe('engine.commit_ms', Math.max(0, clock.now() - begunAt));
+      effects.written();
+    } catch (error) {
+      effects.trouble(error);
+      for (const { run } of frames) this.parts.recovery.putOff(run, error);
+      return false;
+    }
+    for (const [index, { run, write }] of frames.entries()) {
+      run.refusals = 0;
+      try {
+        const outcome = outcomes[index];
+        if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);
+        else this.parts.recovery.refused(run, outcome?.heldBy);
+      } catch (error) {
+        this.parts.recovery.putAside(run, error);
+      }
+    }
+    return true;
+  }
+
+  /** Decides on the mail of a run. False when there is nothing to write yet. */
+  private decideOn(run: LiveRun, now: number): boolean {
+    if (run.mode === 'reading') return false;
+    const { state, mailbox } = run;
+    // Journalled with the next stimulus: a snapshot alone is worth no frame.
+    if (run.checkpoint !== null && mailbox.length > 0) {
+      mailbox.unshift({ type: 'checkpointed', seq: run.checkpoint });
+      run.checkpoint = null;
+    }
+    try {
+      if (state.spilled > 0 && this.parts.recovery.mustFetch(run)) return false;
+      if (run.plan.draws && this.mustPrepare(run)) return false;
+      const draft = run.draftAt(now, this.context);
+      run.mailbox = [];
+      for (const message of run.messages) draft.messages.push(message);
+      run.messages = [];
+      // All stimuli are kept before any is decided on: if they are decided on again, none may be missing.
+      for (const stimulus of mailbox) draft.stimuli.push(stimulus);
+      for (const stimulus of mailbox) {
+        if (stimulus.type === 'ended' && !isOpen(state, stimulus)) draft.refused.add(stimulus);
+        if (isTooLate(state, stimulus)) draft.late.add(stimulus);
+        else decide(draft.turn, stimulus);
+      }
+      if (mailbox.length === 0 && hasEndChecks(state)) continueTurn(draft.turn);
+      if (this.context.queue.local) this.parts.tasks.enqueueReady(run);
+      return true;
+    } catch (error) {
+      this.parts.recovery.undecided(run, error);
+      return false;
+    }
+  }
+
+  /** A graph that a node returned is compiled in slices first; each stimulus waits once. */
+  private mustPrepare(run: LiveRun): boolean {
+    for (const stimulus of run.mailbox) {
+      if (this.prepared.has(stimulus)) continue;
+      const steps = stepsBefore(run.state, stimulus, this.context.values.lookup);
+      if (steps === undefined) continue;
+      this.prepared.add(stimulus);
+      if (oneSlice(steps, this.context.clock) !== undefined) continue;
+      run.read('graph');
+      const prepare = async (): Promise<void> => {
+        await inSlices(steps, this.context.clock);
+        run.ready();
+        this.context.mailbox.touch(run);
+      };
+      this.parts.recovery.whileReading(prepare).catch((error: unknown) => this.parts.recovery.putAside(run, error));
+      return true;
+    }
+    return false;
+  }
+
+  /** Values above the inline limit become blobs before the frame that names them is written. */
+  private async spill(run: LiveRun, large: readonly StoredValue[]): Promise<void> {
+    try {
+      for (const stored of large) {
+        await this.context.values.spill(run.executionId, stored);
+        run.state.spilled++;
+      }
+    } catch (error) {
+      this.context.effects.trouble(error);
+      this.parts.recovery.putOff(run, error);
+    }
+  }
+
+  /** Copies large outputs for the cache, since they outlive this run. Without the copy a later run computes them again. */
+  private async keepForOthers(run: LiveRun): Promise<void> {
+    if (run.draft === null) return;
+    for (const { key, output } of cacheRows(run, run.draft.turn)) {
+      const { blob } = JSON.parse(output) as StoredValue;
+      if (blob === undefined) continue;
+      const name = cacheBlobs(key);
+      this.pins.push(this.context.blobPins.pin(name));
+      await this.context.values.copy(run.executionId, name, blob).catch((error) => this.context.effects.trouble(error));
+    }
+  }
+
+  /** The draft as a write; undefined when it changes nothing. */
+  private sealed(run: LiveRun): Write | undefined {
+    try {
+      const { draft } = run;
+      if (draft === null) return undefined;
+      const write = writeOf(run, this.writing);
+      if (write !== undefined) return write;
+      run.draftDone();
+      // A node that asks the cache again was journalled as gated earlier.
+      this.answer(run, draft.turn, []);
+      if (!this.context.queue.local) this.parts.tasks.enqueueReady(run);
+      this.context.effects.decided(run, draft, false);
+      return undefined;
+    } catch (error) {
+      this.parts.recovery.putAside(run, error);
+      return undefined;
+    }
+  }
+
+  private carryOut(run: LiveRun, write: Write, rates: readonly number[]): void {
+    const draft = run.draft as Draft;
+    const { turn } = draft;
+    const { effects, lease, mailbox, queue } = this.context;
+    const { attempts, tasks } = this.parts;
+    run.draftDone();
+    if (write.frame !== undefined) {
+      run.state.seq = write.frame.seq;
+      run.journalBytes += write.frame.entries.length;
+      this.context.meter.add('engine.frames');
+    }
+    run.lastAt = turn.now;
+    for (const { messageId, stimulus } of draft.messages) {
+      if (stimulus !== undefined && draft.late.has(stimulus)) run.receivedMessages.delete(messageId);
+    }
+    if (write.wakeAt !== undefined) {
+      // A claim during the append may have been stored before or after the frame.
+      if (draft.claims === run.claims) {
+        run.storedWakeAt = write.wakeAt;
+        run.isClaimed = false;
+      }
+      if (write.wakeAt !== null) effects.wake(write.wakeAt);
+    }
+    // Runs that the frame sent a message or granted a permit are due now.
+    if ((write.sends ?? write.permits ?? write.subscriptions) !== undefined) effects.wake(turn.now);
+    this.answer(run, turn, rates);
+    // A long loop that needs no worker goes on in the next turn, after the other runs had theirs.
+    if (hasEndChecks(run.state)) mailbox.touch(run);
+    // While the store answered, the lease may have expired or the engine been closed: then no attempt begins.
+    const mayBegin = draft.starting.length === 0 || (this.takesWork && lease.isGood());
+    for (const { attempt, delivery, claim } of draft.starting) {
+      if (claim !== undefined) {
+        queue.ack(delivery);
+        claim.given({ run, attempt, at: turn.now });
+      } else if (mayBegin) attempts.begin(run, attempt, delivery, turn.now);
+      else attempts.giveBack(run, attempt, delivery);
+    }
+    for (const abort of turn.aborts) attempts.abort(run.executionId, abort);
+    if (turn.aborts.some(({ isOver }) => isOver)) this.kick();
+    if (!queue.local) tasks.enqueueReady(run);
+    effects.decided(run, draft, true);
+  }
+
+  /** Answers the gates of its nodes that this process answers: the cache and rates. */
+  private answer(run: LiveRun, { gateRequests: asks }: Draft['turn'], rates: readonly number[]): void {
+    const moments = [...rates];
+    for (const { node, gate } of asks) {
+      if (gate.kind === 'cache') this.parts.cache.ask(run, node);
+      if (gate.kind !== 'rate') continue;
+      this.context.mailbox.post(run, { type: 'granted', node, gate: 'rate', until: moments.shift() ?? run.lastAt });
+    }
+  }
+}
+
+/** A debounced start that comes after the run has begun, or ended, is a start of another run. */
+function isTooLate({ delayedUntil, status }: RunState, { type }: Stimulus): boolean {
+  return type === 'restart' && delayedUntil === null && status !== 'pending';
+}

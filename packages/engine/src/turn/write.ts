@@ -1,0 +1,272 @@
+/** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
+import {
+  type FinalRunStatus,
+  gateRequestId,
+  isFinished,
+  type NodeState,
+  nodeAt,
+  type Parent,
+  permitKey,
+  type RunStarted,
+  type StoredValue,
+  seal,
+  slotPermit,
+  startPermit,
+  type Turn,
+  valuesIn,
+  wakeTime,
+} from '@nebula/core';
+import type {
+  CacheRow,
+  OutgoingRow,
+  PermitChanges,
+  PermitRequest,
+  RateRequest,
+  Store,
+  Subscription,
+  SubscriptionChanges,
+  Write,
+} from '@nebula/ports';
+import type { Durations } from '../attempts/durations.ts';
+import type { Values } from '../storage/values.ts';
+import { encodeEntries } from './codec.ts';
+import type { LiveRun } from './live-run.ts';
+import { cancelMessage, encodeMessage, replaceMessage, retryMessage, sharedName } from './messages.ts';
+
+/** How long a lost hint may go unnoticed while something is queued or running. */
+const RESYNC_MS = 30_000;
+
+const NONE: readonly StoredValue[] = [];
+const NO_SENDS: readonly OutgoingRow[] = [];
+
+type WriteInMaking = { -readonly [K in keyof Write]: Write[K] };
+
+export interface WriteParts {
+  readonly store: Pick<Store, 'exclusive'>;
+  readonly workerId: string;
+  readonly retentionMs: number | null;
+  readonly durations: Durations;
+}
+
+/** Values of the draft that are too large for a frame. */
+export function largeIn(run: LiveRun, values: Values): readonly StoredValue[] {
+  let large: StoredValue[] | undefined;
+  for (const entry of run.draft?.turn.entries ?? []) {
+    for (const stored of valuesIn(entry)) {
+      if (!values.isLarge(stored)) continue;
+      large ??= [];
+      large.push(stored);
+    }
+  }
+  return large ?? NONE;
+}
+
+/** Undefined when there is nothing to say. */
+export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
+  const { draft, state, executionId } = run;
+  if (draft === null) return undefined;
+  const { turn } = draft;
+  seal(turn);
+  // What comes too late for this run is looked at again at once: it is for another one.
+  const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
+  const permits = permitsOf(run, turn);
+  const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
+  if (isSilent && permits === undefined) return undefined;
+  const write: WriteInMaking = { executionId };
+  if (turn.entries.length > 0 || mustBeFenced(run, wake, permits, parts)) {
+    write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
+  }
+  if (run.isNew) {
+    const { workflowId, version } = run.plan;
+    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId };
+    write.status = { status: state.status, finishedAt: null, expiresAt: null };
+  }
+  if (wake !== undefined) write.wakeAt = wake.at;
+  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
+  if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
+  if (permits !== undefined) write.permits = permits;
+  const sends = sendsToChildren(executionId, turn);
+  if (sends.length > 0) write.sends = sends;
+  const subscriptions = subscriptionsOf(run, turn);
+  if (subscriptions !== undefined) write.subscriptions = subscriptions;
+  const durations = parts.durations.learn(run, turn.entries, turn.now);
+  if (durations !== undefined) write.durations = durations;
+  if (turn.cacheFills.length > 0) write.cache = cacheRows(run, turn);
+  addStatus(run, turn, parts, write);
+  return write;
+}
+
+/** What the frame asks of those that share something with this run, and what it gives back. */
+function permitsOf(run: LiveRun, { gateRequests, entries, now }: Turn): PermitChanges | undefined {
+  const { state, project, isNew, requestedPermits } = run;
+  const [first] = entries;
+  const places = isNew && first?.type === 'run.started' ? slotRequestsOf(run, first) : [];
+  if (gateRequests.length + state.freed.length + places.length === 0) return undefined;
+  const rates: RateRequest[] = [];
+  for (const { node, gate } of gateRequests) {
+    const key = permitKey(gate);
+    const ask = gateRequestId(state, nodeAt(state, node) as NodeState);
+    if (gate.kind === 'rate')
+      rates.push({ key: sharedName(project, gate.key), node, ask, limit: gate.limit, perMs: gate.perMs });
+    if (key === undefined) continue;
+    const messageId = `permit:${node}:${ask}:${gate.kind}`;
+    if (requestedPermits.has(messageId)) continue;
+    requestedPermits.add(messageId);
+    const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask });
+    const limit = gate.kind === 'concurrency' ? gate.limit : 1;
+    places.push({ key: sharedName(project, key), node, limit, messageId, body });
+  }
+  if (places.length + rates.length + state.freed.length === 0) return undefined;
+  const releases = state.freed
+    .splice(0)
+    .map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
+  return { at: now, releases, asks: places, rates };
+}
+
+/** From the entry: a run may begin, or end, in its first frame, and has given its places back then. */
+function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place }: RunStarted): PermitRequest[] {
+  const places: PermitRequest[] = [];
+  if (startKey !== undefined) {
+    const key = startPermit(state.plan.workflowId, startKey);
+    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
+  }
+  if (place === undefined) return places;
+  const ask = { key: slotPermit(place), node: '', limit: place.limit, messageId: 'place' };
+  const body = encodeMessage({ type: 'placed' });
+  if (place.policy === 'skip') places.push({ ...ask, body, isRequired: true });
+  // One that was ended before it could wait does not stand in line.
+  else if (state.slot?.standing === 'waiting') {
+    places.push({ ...ask, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
+  }
+  return places;
+}
+
+const CHANGES_SUBSCRIPTIONS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);
+
+/** Which signals the run waits for, so that those who do not know the run can send them. */
+function subscriptionsOf({ state, project }: LiveRun, { entries, now }: Turn): SubscriptionChanges | undefined {
+  if (state.unsubscribed.length === 0 && !entries.some(({ type }) => CHANGES_SUBSCRIPTIONS.has(type))) return undefined;
+  const add: Subscription[] = [];
+  const remove = state.unsubscribed.splice(0);
+  const listening = new Set<string>();
+  for (const entry of entries) {
+    // Whoever refused what it was given gets the next one, too.
+    if (entry.type === 'signal.refused') remove.push(entry.node);
+    if (entry.type === 'node.waiting' || entry.type === 'signal.refused') listening.add(entry.node);
+  }
+  for (const node of listening) {
+    const phase = nodeAt(state, node)?.phase;
+    for (const wait of phase?.status === 'listening' ? phase.waits : []) {
+      if (wait.kind === 'signal') add.push({ signal: sharedName(project, wait.signal), key: wait.key, node });
+    }
+  }
+  return add.length + remove.length === 0 ? undefined : { at: now, add, remove };
+}
+
+/** Outputs of this frame that others may use again. */
+export function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRow[] {
+  return cacheFills.map(({ node, output, miss: { key, family, input }, ttlMs }) => ({
+    key,
+    family,
+    input,
+    output: JSON.stringify(output),
+    executionId,
+    node,
+    at: now,
+    expiresAt: ttlMs === null ? null : now + ttlMs,
+  }));
+}
+
+/**
+ * Others may have written to the run since it was read. Putting its wake time off, taking a message for one that changes
+ * nothing, or asking again for a place that was given back, would then undo what they did: an empty frame lets the store
+ * refuse it.
+ */
+function mustBeFenced(
+  { draft, storedWakeAt }: LiveRun,
+  wake: { readonly at: number | null } | undefined,
+  permits: PermitChanges | undefined,
+  { store }: WriteParts,
+): boolean {
+  if (store.exclusive) return false;
+  if ((draft?.messages.length ?? 0) > 0 || permits !== undefined) return true;
+  if (wake === undefined) return false;
+  return typeof storedWakeAt !== 'number' || wake.at === null || wake.at > storedWakeAt;
+}
+
+function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMaking): void {
+  const { state } = run;
+  const last = turn.entries.at(-1);
+  if (isFinished(state.status)) {
+    const isNews = last?.type === 'run.finished';
+    if (state.parent !== null && (isNews || isRetryRequested(run))) {
+      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
+    }
+    if (!isNews) return;
+    const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
+    const expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
+    write.status = { status: state.status, finishedAt: state.finishedAt, expiresAt };
+  } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
+    write.status = { status: state.status, finishedAt: null, expiresAt: null };
+  }
+}
+
+/** Entries after which an unfinished run has another status in lists. */
+const CHANGES_STATUS: ReadonlySet<string> = new Set([
+  'run.reopened',
+  'run.paused',
+  'run.resumed',
+  'scope.compensating',
+  'run.begun',
+]);
+
+/** A child that has ended tells its parent in the same write, so neither can be without the other. */
+function resultFor(
+  { executionId: parent, node }: Parent,
+  { state, executionId, draft }: LiveRun,
+  now: number,
+): OutgoingRow {
+  const { status, output = { value: null }, error, reopened } = state;
+  const body = encodeMessage({
+    type: 'child',
+    node,
+    executionId,
+    result: { status: status as FinalRunStatus, output, error },
+  });
+  // A result that is told once more is another message.
+  const requestedPermits = draft?.messages.find(({ stimulus }) => stimulus?.type === 'retry');
+  const messageId = `child:${executionId}:${reopened}${requestedPermits === undefined ? '' : `:${requestedPermits.messageId}`}`;
+  return { messageId, executionId: parent, body, wakeAt: now };
+}
+
+/** Whoever asks its children to end, or to go on, does so with the frame that says so. */
+function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
+  if (cancels.length + children.length === 0) return NO_SENDS;
+  const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
+  return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({
+    ...row,
+    wakeAt,
+  }));
+}
+
+/** The parent waits for it, and it has nothing more to do. */
+function isRetryRequested({ draft }: LiveRun): boolean {
+  return draft?.messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true) ?? false;
+}
+
+/** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
+function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly at: number | null } | undefined {
+  const at = wakeTime(run.state, turn.now, RESYNC_MS);
+  const stored = run.storedWakeAt;
+  if (stored === undefined) return { at };
+  if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
+  // Where several engines share a store, another one may have been given the run since, and have put it off.
+  if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
+  if (at === null) return stored === null ? undefined : { at };
+  return stored === null || at < stored ? { at } : undefined;
+}
+
+/** A claim wakes the run a little earlier than needed: that costs less than a write. */
+function isNear(at: number | null, stored: number | null): boolean {
+  return at !== null && stored !== null && at >= stored && at - stored < RESYNC_MS;
+}

@@ -1,0 +1,234 @@
+/**
+ * Waiters for runs: until a run has ended, or rests because nothing moves it any more.
+ *
+ *  1 Each waiter is notified once and then removed.
+ *  2 A run that waits for other executions rests when all of these do: its children, and the executions that hold the
+ *    permits for which its nodes wait. These are waited for one after the other, and by one look per run at a time: with
+ *    10,000 children each is waited for once.
+ */
+import {
+  documentOf,
+  explainNode,
+  isFinished,
+  isParked,
+  isParkedExceptChildren,
+  isQuiescent,
+  NebulaError,
+  openChildren,
+  pathOf,
+  permitKey,
+  type RunDocument,
+} from '@nebula/core';
+import type { WaitResult } from '../api.ts';
+import type { EngineContext } from '../context.ts';
+import type { StoreExecutionService } from '../requests/execution-service.ts';
+import type { LiveRun } from '../turn/live-run.ts';
+import { sharedName } from '../turn/messages.ts';
+
+/** Pause before a child that does not exist yet is looked for again. */
+const CHILD_AGAIN_MS = 1_000;
+/** How long a run is quiet before the holders of its permits are looked at: in a large loop they change often. */
+const QUIET_MS = 150;
+
+interface Waiter {
+  readonly until: 'end' | 'parked';
+  resolve(result: WaitResult): void;
+  reject(error: unknown): void;
+}
+
+export class RunWaiters {
+  private readonly context: EngineContext;
+  private readonly executions: StoreExecutionService;
+  private readonly waiters = new Map<string, Waiter[]>();
+  /** Runs whose children are being looked at; the run, if it has come to rest again since. */
+  private readonly looks = new Map<string, LiveRun | undefined>();
+
+  constructor(context: EngineContext, executions: StoreExecutionService) {
+    this.context = context;
+    this.executions = executions;
+  }
+
+  async waitFor(executionId: string, until: Waiter['until'] = 'parked', signal?: AbortSignal): Promise<WaitResult> {
+    const { promise: waiting, ...settle } = Promise.withResolvers<WaitResult>();
+    const waiter = { ...settle, until };
+    this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
+    // The engine may be closed while the store is asked, before the caller awaits this promise.
+    waiting.catch(() => {});
+    const leave = (): void => {
+      this.remove(executionId, waiter);
+      waiter.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    const forget = (): void => signal?.removeEventListener('abort', leave);
+    waiting.then(forget, forget);
+    const run = this.context.runs.get(executionId);
+    // The run is under way: its waiters are notified when it rests or ends.
+    if (run !== undefined && !(isQuiescent(run.state, this.context.clock.now()) && this.context.runs.isIdle(run))) {
+      return waiting;
+    }
+    try {
+      await this.lookInStore(executionId);
+    } catch (error) {
+      this.remove(executionId, waiter);
+      throw error;
+    }
+    return waiting;
+  }
+
+  /** Whether only people, signals, children and far times move the run. */
+  async isQuiescent(executionId: string): Promise<boolean> {
+    const { store, runs, clock } = this.context;
+    if ((await store.inbox(executionId)).length > 0) return false;
+    const live = runs.get(executionId);
+    if (live !== undefined) return runs.isIdle(live) && isQuiescent(live.state, clock.now());
+    const state = await this.executions.state(executionId);
+    // A run that came into memory while its journal was read is under way.
+    return state !== undefined && runs.get(executionId) === undefined && isQuiescent(state, clock.now());
+  }
+
+  /** A run that is not under way here may have ended, or rest, already. */
+  private async lookInStore(executionId: string): Promise<void> {
+    const { store, runs } = this.context;
+    const row = await store.execution(executionId);
+    if (row === undefined) {
+      return this.reject(executionId, new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`));
+    }
+    // A request in its inbox may move the run: the waiters are notified after that.
+    if ((await store.inbox(executionId)).length > 0) return;
+    const isHere = runs.get(executionId) !== undefined;
+    const run = await runs.load(executionId);
+    if (run === undefined) return;
+    if (isFinished(run.state.status)) {
+      runs.forget(run);
+      this.end(run, undefined);
+    } else if (runs.isIdle(run)) {
+      this.rest(run);
+      if (!isHere) runs.forget(run);
+    }
+  }
+
+  /** The run has come to the end of a turn, and has not ended. */
+  rest(run: LiveRun): void {
+    const { executionId, state } = run;
+    if (!this.isAwaitedUntilParked(executionId)) return;
+    const now = this.context.clock.now();
+    if (isParked(state, now)) this.park(run, []);
+    else if (this.looks.has(executionId)) this.looks.set(executionId, run);
+    else if (isParkedExceptChildren(state, now) || (isQuiescent(state, now) && permitKeys(run).length > 0))
+      void this.lookInside(run);
+  }
+
+  /** The run has ended; `tell` gets its document, too. */
+  end(run: LiveRun, tell: ((document: RunDocument) => void) | undefined): void {
+    const waiters = this.take(run.executionId);
+    if (waiters.length === 0 && tell === undefined) return;
+    const { state } = run;
+    // From the state of this end: the run may be retried while large values are fetched.
+    const document =
+      state.spilled === 0
+        ? Promise.resolve(documentOf(state, this.context.values.lookup))
+        : this.executions.documentIn(state);
+    void document.then(
+      (ended) => {
+        tell?.(ended);
+        for (const waiter of waiters) waiter.resolve({ parked: false, document: ended });
+      },
+      (error: unknown) => {
+        for (const waiter of waiters) waiter.reject(error);
+      },
+    );
+  }
+
+  reject(executionId: string, error: unknown): void {
+    for (const waiter of this.take(executionId)) waiter.reject(error);
+  }
+
+  rejectAll(error: unknown): void {
+    for (const executionId of [...this.waiters.keys()]) this.reject(executionId, error);
+  }
+
+  /** Parks the run if all executions that it waits for are parked. When a child ends, the run rests again after that turn. */
+  private async lookInside(run: LiveRun): Promise<void> {
+    const { executionId } = run;
+    this.looks.set(executionId, undefined);
+    // A child that cannot be read is reported as a fault of the child.
+    const inside = await this.parkedInside(run).catch(() => undefined);
+    const moved = this.looks.get(executionId);
+    this.looks.delete(executionId);
+    if (moved !== undefined) this.rest(moved);
+    else if (inside !== undefined) this.park(run, inside);
+  }
+
+  /** Undefined when one of them has ended, or goes on. */
+  private async parkedInside(run: LiveRun): Promise<WaitResult[] | undefined> {
+    const { executionId, state } = run;
+    const inside: WaitResult[] = [];
+    const keys = permitKeys(run);
+    if (keys.length > 0 && !(await this.areHoldersQuiescent(run, keys))) return undefined;
+    for (const child of openChildren(state)) {
+      const result = await this.childResult(executionId, child.executionId);
+      if (result?.parked !== true) return undefined;
+      inside.push(result);
+    }
+    return inside;
+  }
+
+  /** Whether every holder of these permits rests, or is not worked on by this engine. */
+  private async areHoldersQuiescent({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
+    await new Promise<void>((resolve) => this.context.clock.timer(QUIET_MS, resolve));
+    for (const key of keys) {
+      if (this.looks.get(executionId) !== undefined) return false;
+      for (const holder of await this.context.store.permits(sharedName(project, key))) {
+        if (!holder.isHeld || holder.executionId === executionId) continue;
+        if (!this.context.selection.has(holder.executionId)) continue;
+        if (!(await this.waitFor(holder.executionId)).parked) return false;
+      }
+    }
+    return true;
+  }
+
+  /** The journal of the parent names a child before it exists. */
+  private async childResult(parentId: string, executionId: string): Promise<WaitResult | undefined> {
+    while (this.isAwaitedUntilParked(parentId)) {
+      if ((await this.context.store.known([executionId])).has(executionId)) return this.waitFor(executionId);
+      await new Promise<void>((resolve) => this.context.clock.timer(CHILD_AGAIN_MS, resolve));
+    }
+    return undefined;
+  }
+
+  private park(run: LiveRun, inside: readonly WaitResult[]): void {
+    const waiters = this.take(run.executionId, 'parked');
+    const { state } = run;
+    const now = this.context.clock.now();
+    const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
+    const document = documentOf(state, this.context.values.glance);
+    for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
+  }
+
+  private remove(executionId: string, waiter: Waiter): void {
+    const others = (this.waiters.get(executionId) ?? []).filter((other) => other !== waiter);
+    if (others.length > 0) this.waiters.set(executionId, others);
+    else this.waiters.delete(executionId);
+  }
+
+  private isAwaitedUntilParked(executionId: string): boolean {
+    return this.waiters.get(executionId)?.some(({ until }) => until === 'parked') ?? false;
+  }
+
+  /** Without `until`, all of them. */
+  private take(executionId: string, until?: Waiter['until']): Waiter[] {
+    const waiters = this.waiters.get(executionId) ?? [];
+    const left = until === undefined ? [] : waiters.filter((waiter) => waiter.until !== until);
+    if (left.length > 0) this.waiters.set(executionId, left);
+    else this.waiters.delete(executionId);
+    return left.length > 0 ? waiters.filter((waiter) => waiter.until === until) : waiters;
+  }
+}
+
+/** Keys of the permits for which nodes of a run wait; none where a node waits at another gate. */
+function permitKeys({ state }: LiveRun): string[] {
+  if (state.pausedAt !== null) return [];
+  const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));
+  const known = keys.flatMap((key) => key ?? []);
+  return known.length === keys.length ? [...new Set(known)] : [];
+}

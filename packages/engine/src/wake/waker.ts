@@ -1,0 +1,260 @@
+/**
+ * Finds what is due: timers, back-off, time limits, lost workers, messages. One query, one timer.
+ *
+ *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
+ *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
+ *  W3 One iteration at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
+ *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
+ *     up (`worker-lease.ts`).
+ */
+import {
+  type BlobRef,
+  inlineValue,
+  NebulaError,
+  nodeAt,
+  openAttempts,
+  recallDispatched,
+  type Stimulus,
+} from '@nebula/core';
+import type { InboxRow, Timer } from '@nebula/ports';
+import type { Attempts } from '../attempts/attempts.ts';
+import type { Cache } from '../attempts/cache.ts';
+import type { EngineContext } from '../context.ts';
+import { RETRY_MS } from '../lifecycle.ts';
+import type { Starts } from '../start/starts.ts';
+import type { LiveRun, TakenMessage } from '../turn/live-run.ts';
+import { stimulusOf } from '../turn/messages.ts';
+import type { Recovery } from '../turn/recovery.ts';
+import { HEARTBEAT_MS, WORKER_PREFIX } from './worker-lease.ts';
+
+/** A claimed run comes back after this if its claimer dies. */
+const CLAIM_MS = 30_000;
+const CLAIM_BATCH = 256;
+/** Pause before the next iteration when memory is full of unfinished runs. */
+const CROWDED_MS = 200;
+/** How often runs with attempts here are compared with the store while other engines write. */
+const LOOK_MS = 1_000;
+
+export interface WakerParts {
+  readonly attempts: Attempts;
+  readonly recovery: Recovery;
+  readonly starts: Starts;
+  readonly cache: Cache;
+  /** Unfinished runs that may be in memory at once. */
+  readonly maxCachedRuns: number;
+}
+
+export class Waker {
+  private readonly context: EngineContext;
+  private readonly parts: WakerParts;
+  private timer: Timer | undefined;
+  private timerAt = Number.POSITIVE_INFINITY;
+  private heartbeat: Timer | undefined;
+  private inProgress: Promise<void> | undefined;
+  private unwatch: (() => void) | undefined;
+  private isOpen = false;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: EngineContext, parts: WakerParts) {
+    this.context = context;
+    this.parts = parts;
+  }
+
+  async open(): Promise<void> {
+    const { store, clock, lease, workerId } = this.context;
+    this.isOpen = true;
+    await lease.extend();
+    // On a store of its own, every other engine is dead; remote workers keep their leases.
+    await store.reapWorkers(clock.now(), workerId, clock.now(), store.exclusive ? WORKER_PREFIX : undefined);
+    this.unwatch = store.watch(() => this.wakeAt(clock.now()));
+    this.beatLater(HEARTBEAT_MS);
+    this.wakeAt(clock.now());
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+    this.unwatch?.();
+    this.timer?.cancel();
+    this.heartbeat?.cancel();
+    await this.inProgress;
+  }
+
+  /** A run is due at this time. */
+  wakeAt(at: number): void {
+    if (!this.isOpen || at >= this.timerAt) return;
+    this.timer?.cancel();
+    this.timerAt = at;
+    const delayMs = Math.max(0, at - this.context.clock.now());
+    // Not in the background: while a run waits for its time, its process must not end.
+    this.timer = this.context.clock.timer(delayMs, () => this.startIteration());
+  }
+
+  private startIteration(): void {
+    this.timerAt = Number.POSITIVE_INFINITY;
+    if (this.inProgress !== undefined) {
+      // The iteration under way may have asked the store already: another one follows it.
+      void this.inProgress.then(() => this.wakeAt(this.context.clock.now()));
+      return;
+    }
+    this.inProgress = this.claim()
+      .catch((error: unknown) => {
+        this.context.effects.trouble(error);
+        this.wakeAt(this.context.clock.now() + RETRY_MS);
+      })
+      .finally(() => {
+        this.inProgress = undefined;
+      });
+  }
+
+  private async claim(): Promise<void> {
+    const { store, clock, runs, selection, workerId, meter } = this.context;
+    const now = clock.now();
+    const room = Math.min(CLAIM_BATCH, this.parts.maxCachedRuns - runs.size);
+    const isCrowded = room <= 0;
+    const limit = isCrowded ? CLAIM_BATCH : room;
+    const only = isCrowded ? runs.ids().filter((id) => selection.has(id)) : selection.list();
+    const claim = await store.claimDue(now, now + CLAIM_MS, workerId, limit, only);
+    const { executionIds, nextWakeAt, dueSince } = claim;
+    if (dueSince !== null) meter.observe('engine.wake_late_ms', Math.max(0, clock.now() - dueSince));
+    for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
+    if (!store.exclusive) await this.lookAfterAttempts(now);
+    if (isCrowded) this.wakeAt(now + CROWDED_MS);
+    if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
+  }
+
+  /** Another engine may have journalled that an attempt of this process is to stop. */
+  private async lookAfterAttempts(now: number): Promise<void> {
+    const { attempts, recovery } = this.parts;
+    if (attempts.size === 0) return;
+    if (now - this.lookedAt < LOOK_MS) return this.wakeAt(this.lookedAt + LOOK_MS);
+    this.lookedAt = now;
+    for (const executionId of attempts.executionIds()) {
+      const run = this.context.runs.get(executionId);
+      if (run !== undefined) await recovery.catchUp(run);
+    }
+  }
+
+  /** A run whose data is damaged or missing is a fault; any other error may pass, and the run is tried again. */
+  private async tryWake(executionId: string, claimedUntil: number): Promise<void> {
+    try {
+      await this.wake(executionId, claimedUntil);
+    } catch (error) {
+      const { effects, clock } = this.context;
+      if (error instanceof NebulaError && !error.retryable) return effects.fault(executionId, error);
+      effects.trouble(error);
+      clock.timer(RETRY_MS, () => {
+        if (this.isOpen) void this.tryWake(executionId, claimedUntil);
+      });
+    }
+  }
+
+  private async wake(executionId: string, claimedUntil: number): Promise<void> {
+    const { store, runs, random, mailbox } = this.context;
+    const run = await runs.loadWritten(executionId);
+    if (run === undefined) return;
+    await this.parts.recovery.catchUp(run);
+    const inbox = await this.understood(run, await store.inbox(executionId));
+    const gone = await this.goneWorkers(run);
+    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again.
+    if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
+    run.isClaimed = true;
+    run.claims++;
+    run.storedWakeAt = claimedUntil;
+    // A queue may have lost tasks; offering them again is harmless.
+    recallDispatched(run.state);
+    for (const { messageId, stimulus } of inbox) {
+      // A message stays in the inbox until a frame has journalled it; it is posted once.
+      if (run.receivedMessages.has(messageId)) continue;
+      run.receivedMessages.add(messageId);
+      run.messages.push({ messageId, stimulus });
+      if (stimulus !== undefined) mailbox.post(run, stimulus);
+    }
+    mailbox.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
+  }
+
+  /** The stimuli of the messages, with what the store has to add to them. */
+  private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
+    const messages: TakenMessage[] = [];
+    for (const { messageId, body } of inbox) {
+      const stimulus = await this.lookedUp(run, stimulusOf(body));
+      // Before the message is taken: if this process dies in between, the start is not lost.
+      if (stimulus?.type === 'restart' && run.state.delayedUntil === null && !run.receivedMessages.has(messageId)) {
+        await this.parts.starts.anew(run, messageId, stimulus.input);
+        messages.push({ messageId, stimulus: undefined });
+        continue;
+      }
+      const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
+      if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });
+      else messages.push({ messageId, stimulus: await this.broughtHere(stimulus, blob) });
+    }
+    return messages;
+  }
+
+  /** Copies a large output of a child to its parent. A child that was deleted before has failed. */
+  private async broughtHere(stimulus: Stimulus & { type: 'child' }, blob: BlobRef): Promise<Stimulus> {
+    const { values } = this.context;
+    try {
+      await values.fetch(stimulus.executionId, [blob]);
+      return { ...stimulus, result: { ...stimulus.result, output: inlineValue(values.lookup(blob)) } };
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.code !== 'BLOB_MISSING') throw error;
+      const { code, message } = error;
+      const output = { value: null };
+      return { ...stimulus, result: { status: 'failed', output, error: { code, kind: 'USER', message } } };
+    }
+  }
+
+  /** A node that waited for another run to compute an output looks into the cache first. */
+  private async lookedUp(run: LiveRun, stimulus: Stimulus | undefined): Promise<Stimulus | undefined> {
+    if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
+    const node = nodeAt(run.state, stimulus.node);
+    if (node === undefined) return stimulus;
+    const look = await this.parts.cache.look(run, node);
+    return 'hit' in look ? { type: 'cached', node: stimulus.node, ...look } : stimulus;
+  }
+
+  private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {
+    const { store, clock, workerId } = this.context;
+    const foreign = new Set(openAttempts(run.state).map(({ worker }) => worker));
+    foreign.delete(workerId);
+    if (foreign.size === 0) return foreign;
+    for (const live of await store.liveWorkers([...foreign], clock.now())) foreign.delete(live);
+    return foreign;
+  }
+
+  private lostAttempts(run: LiveRun, gone: ReadonlySet<string>): Extract<Stimulus, { type: 'wake' }>['lost'] {
+    const { workerId } = this.context;
+    const { attempts } = this.parts;
+    const drafted = new Set(run.draft?.starting.map(({ attempt }) => `${attempt.node}:${attempt.attempt}`));
+    return openAttempts(run.state).filter(({ worker, node, attempt }) => {
+      if (drafted.has(`${node}:${attempt}`)) return false;
+      return worker === workerId ? !attempts.has(run.executionId, node, attempt) : gone.has(worker);
+    });
+  }
+
+  private beatLater(delayMs: number): void {
+    this.heartbeat = this.context.clock.timer(delayMs, () => void this.beat(), { background: true });
+  }
+
+  private async beat(): Promise<void> {
+    const { store, clock, lease, mailbox, runs, effects, workerId } = this.context;
+    let nextMs = HEARTBEAT_MS;
+    try {
+      await lease.extend();
+      // A turn that began no attempts for want of a lease may begin them now.
+      mailbox.kick();
+      await store.reapWorkers(clock.now(), workerId, clock.now());
+      if (!store.exclusive) {
+        // Another engine claimed these long ago, and works on them or has ended them.
+        for (const run of runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.recovery.catchUp(run);
+      }
+    } catch (error) {
+      effects.trouble(error);
+      nextMs = RETRY_MS;
+    }
+    if (!this.isOpen) return;
+    this.beatLater(nextMs);
+    // Hints may be lost: this iteration finds runs that no hint named.
+    this.wakeAt(clock.now());
+  }
+}

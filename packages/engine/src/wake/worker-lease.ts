@@ -1,0 +1,37 @@
+/** The lease of this process among the workers of the store. Other engines give up its attempts when the lease expires. */
+import type { Clock, Store } from '@nebula/ports';
+import type { Effects } from '../effects.ts';
+
+/** Names of engines among the workers begin so. */
+export const WORKER_PREFIX = 'wrk';
+const LEASE_MS = 30_000;
+export const HEARTBEAT_MS = LEASE_MS / 3;
+
+interface WorkerLeaseParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly effects: Effects;
+  readonly workerId: string;
+}
+
+export class WorkerLease {
+  private readonly parts: WorkerLeaseParts;
+  private until = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: WorkerLeaseParts) {
+    this.parts = parts;
+  }
+
+  /** False when other engines may give up the attempts of this process. */
+  isGood(): boolean {
+    return this.parts.store.exclusive || this.parts.clock.now() < this.until;
+  }
+
+  async extend(): Promise<void> {
+    const { store, clock, workerId, effects } = this.parts;
+    const until = clock.now() + LEASE_MS;
+    await store.heartbeat([{ worker: workerId, expiresAt: until }]);
+    this.until = until;
+    effects.written();
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * What actions do to the rest of the world, which outlives all processes and remembers everything.
+ *
+ *  1 An effect is counted when it happens, not when its answer comes. One that is idempotent happens once for each key,
+ *    and answers the same every time; one that is `once` happens as often as it is asked for.
+ *  2 Whoever looks whether an attempt took effect (`verify`, or a person) waits until it cannot any more.
+ */
+import type { Action, ActionContext, Json, Settlement } from '@nebula/core';
+import type { Clock } from '@nebula/ports';
+import { ActionError } from '@nebula/sdk';
+import type { Chance } from './chance.ts';
+import type { Injector } from './injector.ts';
+
+/** Who runs actions: a process with an engine, or a remote worker. */
+export interface Performer {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly isDead: boolean;
+  /** When it was killed, or told to close. */
+  readonly endedAt: number | undefined;
+  /** Runs that it has to do with. */
+  readonly runs: ReadonlySet<string>;
+  /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
+  readonly inFlight: Map<string, number>;
+  readonly granted: Set<string>;
+}
+
+/** What an attempt goes by, wherever it runs. */
+export type AttemptContext = Pick<
+  ActionContext,
+  'executionId' | 'node' | 'attempt' | 'idempotencyKey' | 'signal' | 'heartbeat'
+>;
+
+/** One time that the body of an action was entered. */
+export interface Call {
+  readonly executionId: string;
+  readonly node: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly performer: Performer;
+  /** Whom the journal should name. */
+  readonly worker: string | undefined;
+}
+
+export interface Effect {
+  readonly action: string;
+  readonly result: Json;
+  /** Of a compensation: the key of what it undid. */
+  readonly undoes: string | undefined;
+  times: number;
+}
+
+/** How an attempt goes; random ones in worlds from a seed, planned ones in scenarios. */
+export interface Course {
+  /** Before the effect, and from there to the answer. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  readonly ending: 'ok' | 'large' | 'user' | 'system' | 'unknown' | 'unknown but done' | 'bug' | 'hang';
+  readonly isDeaf: boolean;
+}
+
+export interface ExternalWorldParts {
+  readonly faults: Injector;
+  readonly chance: Chance;
+  readonly largeBytes: number;
+  readonly say: (performer: Performer, what: string) => void;
+  readonly courseOf: (context: AttemptContext, input: Json, calls: number, performer: Performer) => Course;
+  readonly onCall: (call: Call) => void;
+}
+
+export class ExternalWorld {
+  /** By idempotency key. */
+  readonly effects = new Map<string, Effect>();
+  readonly calls: Call[] = [];
+  private readonly callsOf = new Map<string, number>();
+  private readonly hanging = new Set<() => void>();
+  private readonly performers = new Set<Performer>();
+  private readonly parts: ExternalWorldParts;
+
+  constructor(parts: ExternalWorldParts) {
+    this.parts = parts;
+  }
+
+  /** The actions as plans have them: the same for every process, which runs its own. */
+  readonly declared: readonly Action[] = this.actions();
+
+  /** The actions as one process has them, by id. */
+  actionsOf(performer: Performer, workerId: () => string | undefined): ReadonlyMap<string, Action> {
+    this.welcome(performer);
+    return new Map(this.actions(performer, workerId).map((action) => [action.id, action]));
+  }
+
+  /** A remote worker may do something from now on. */
+  welcome(performer: Performer): void {
+    this.performers.add(performer);
+  }
+
+  /** What it does under a lease. */
+  perform(performer: Performer, id: string, leaseId: string, context: AttemptContext, input: Json): Promise<Json> {
+    // Actions that only workers have are idempotent.
+    const effect = (this.declared.find((action) => action.id === id)?.effect as string | undefined) ?? 'idempotent';
+    return this.run(performer, leaseId, { id, effect }, context, input);
+  }
+
+  private actions(performer?: Performer, workerId?: () => string | undefined): Action[] {
+    const action = (id: string, effect: 'pure' | 'idempotent' | 'once'): Action => ({
+      id,
+      version: '1',
+      effect,
+      run: (context, input) => this.run(performer as Performer, workerId?.(), { id, effect }, context, input as Json),
+    });
+    return [
+      action('look', 'pure'),
+      action('work', 'idempotent'),
+      action('plan', 'idempotent'),
+      action('pay', 'once'),
+      { ...action('sure', 'once'), verify: (context) => this.verify(context) },
+    ];
+  }
+
+  /** What a person finds out about a node of unknown outcome; undefined while it may still take effect. */
+  truth(executionId: string, node: string, key: string): Extract<Settlement, { happened: true }> | false | undefined {
+    const name = workName(executionId, node);
+    for (const { isDead, inFlight, granted } of this.performers) {
+      if (!isDead && (inFlight.has(name) || granted.has(name))) return undefined;
+    }
+    const effect = this.effects.get(key);
+    return effect === undefined ? false : { happened: true, output: effect.result };
+  }
+
+  heal(): void {
+    for (const end of this.hanging) end();
+    this.hanging.clear();
+  }
+
+  private verify({ executionId, node, idempotencyKey }: ActionContext) {
+    const truth = this.truth(executionId, node, idempotencyKey);
+    if (truth === undefined || this.parts.chance.oneIn(4)) return { happened: 'unknown' } as const;
+    return truth === false ? ({ happened: false } as const) : truth;
+  }
+
+  private run(
+    performer: Performer,
+    worker: string | undefined,
+    action: ActionInShort,
+    context: AttemptContext,
+    input: Json,
+  ): Promise<Json> {
+    const { executionId, node, attempt, idempotencyKey: key, signal } = context;
+    const call = { executionId, node, attempt, idempotencyKey: key, performer, worker };
+    this.calls.push(call);
+    this.parts.onCall(call);
+    this.parts.say(performer, `runs ${executionId} ${node}#${attempt}`);
+    const calls = (this.callsOf.get(key) ?? 0) + 1;
+    this.callsOf.set(key, calls);
+    const course = this.parts.courseOf(context, input, calls, performer);
+    const name = workName(executionId, node);
+    performer.inFlight.set(name, (performer.inFlight.get(name) ?? 0) + 1);
+    return new Promise<Json>((resolve, reject) => {
+      let isOver = false;
+      const over = (end: () => void): void => {
+        if (isOver || performer.isDead) return;
+        isOver = true;
+        const left = (performer.inFlight.get(name) ?? 1) - 1;
+        if (left === 0) performer.inFlight.delete(name);
+        else performer.inFlight.set(name, left);
+        end();
+      };
+      if (!course.isDeaf) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
+      const answer = (): void => {
+        if (isOver || performer.isDead) return;
+        const done = this.take(performer, action, key, input, course);
+        const end = (): void => (done === undefined ? reject(failure(course.ending)) : resolve(done));
+        if (course.afterMs === 0) over(end);
+        else performer.clock.timer(course.afterMs, () => over(end));
+      };
+      context.heartbeat();
+      if (course.ending === 'hang') this.hanging.add(answer);
+      else performer.clock.timer(course.beforeMs, answer);
+    });
+  }
+
+  /** Undefined when the attempt says that it failed. */
+  private take(
+    performer: Performer,
+    { id, effect }: ActionInShort,
+    key: string,
+    input: Json,
+    { ending }: Course,
+  ): Json | undefined {
+    if (['user', 'system', 'unknown', 'bug'].includes(ending)) return undefined;
+    const known = this.effects.get(key);
+    const { graph = null, undoes } = (input ?? {}) as { graph?: Json; undoes?: { key?: string } | null };
+    const done = { key, text: ending === 'large' ? 'x'.repeat(this.parts.largeBytes) : 'done' };
+    const happened = known ?? { action: id, result: id === 'plan' ? graph : done, undoes: undoes?.key, times: 0 };
+    this.effects.set(key, happened);
+    if (known === undefined || effect === 'once') happened.times++;
+    this.parts.say(performer, `effect ${key}`);
+    return ending === 'unknown but done' ? undefined : happened.result;
+  }
+}
+
+interface ActionInShort {
+  readonly id: string;
+  readonly effect: string;
+}
+
+/** A node of a run, for whoever wants to know what is under way. */
+export function workName(executionId: string, node: string): string {
+  return `${executionId} ${node}`;
+}
+
+function failure(ending: Course['ending']): Error {
+  switch (ending) {
+    case 'user':
+      return new ActionError('not like this', { code: 'USERS', kind: 'USER' });
+    case 'system':
+      return new ActionError('not now', { code: 'SYSTEMS', kind: 'SYSTEM' });
+    case 'bug':
+      return new TypeError('no good');
+    default:
+      return new ActionError('no answer', { code: 'ECONNRESET', kind: 'SYSTEM', details: { outcome: 'unknown' } });
+  }
+}
+
+const ENDINGS = [
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'ok',
+  'large',
+  'user',
+  'user',
+  'system',
+  'unknown',
+  'unknown but done',
+  'bug',
+] as const;
+
+/** An attempt that goes as it likes. */
+export function randomCourse(chance: Chance, faults: Injector, { runs }: Performer): Course {
+  if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', isDeaf: false };
+  return {
+    beforeMs: chance.pick([0, 1, 50, 1_000, 4_000, 40_000]),
+    afterMs: chance.pick([0, 0, 1, 200, 3_000]),
+    isDeaf: faults.strikes('deaf', runs),
+    ending: faults.strikes('hang', runs) ? 'hang' : chance.pick(ENDINGS),
+  };
+}
