@@ -126,7 +126,7 @@ export class Starts {
   /** Starts the run of a debounced start that came after `run` had begun: the same message is the same run. */
   async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
     const { plan, project } = run;
-    const { trigger, place, authority } = run.state;
+    const { trigger, slot: place, authority } = run.state;
     const options = { input, trigger, project, ...(place && { place }), ...(authority && { authority }) };
     try {
       await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);

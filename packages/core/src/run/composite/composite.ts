@@ -410,7 +410,7 @@ function withdraw(turn: Turn, node: NodeState): void {
     const error: RunError = {
       code: 'WITHDRAWN',
       kind: 'USER',
-      message: 'Another iteration came first.',
+      message: 'Another round came first.',
       node: scope.path,
     };
     emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
@@ -419,7 +419,7 @@ function withdraw(turn: Turn, node: NodeState): void {
 }
 
 function endless(maxIterations: number): RunError {
-  const message = `The condition still holds after ${maxIterations} iterations (maxIterations).`;
+  const message = `The condition still holds after ${maxIterations} rounds (maxIterations).`;
   return { code: 'MAX_ITERATIONS', kind: 'USER', message };
 }
 

@@ -53,6 +53,13 @@ const RUN_FIELDS = [
   'bufferedSignals',
 ] as const satisfies readonly (keyof RunState)[];
 
+/** Names in snapshots that differ from those of the state: stored snapshots keep them. */
+const STORED_NAMES = [
+  ['delayedUntil', 'heldUntil'],
+  ['slot', 'place'],
+  ['bufferedSignals', 'kept'],
+] as const satisfies readonly (readonly [keyof RunState, string])[];
+
 const SCOPE_FIELDS = [
   'stopping',
   'deferredError',
@@ -146,10 +153,28 @@ export function encodeSnapshot(state: RunState): string {
   const snapshot: Snapshot = {
     format: SNAPSHOT_FORMAT,
     seq: state.seq,
-    run: pick(state, RUN_FIELDS),
+    run: storedRun(state),
     scopes: Array.from(state.scopes.values(), scopeSnapshot),
   };
   return JSON.stringify(snapshot);
+}
+
+function storedRun(state: RunState): object {
+  const run: Record<string, unknown> = pick(state, RUN_FIELDS);
+  for (const [name, stored] of STORED_NAMES) {
+    run[stored] = run[name];
+    delete run[name];
+  }
+  return run;
+}
+
+function restoredRun(stored: object): object {
+  const run: Record<string, unknown> = { ...stored };
+  for (const [name, storedName] of STORED_NAMES) {
+    run[name] = run[storedName];
+    delete run[storedName];
+  }
+  return run;
 }
 
 function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
@@ -210,7 +235,7 @@ export function decodeSnapshot(plan: Plan, executionId: string, text: string): R
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
   const { seq, run, scopes } = snapshot as unknown as Snapshot;
   const state = newRunState(plan, executionId);
-  Object.assign(state, run);
+  Object.assign(state, restoredRun(run));
   state.seq = seq;
   if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
