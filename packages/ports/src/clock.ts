@@ -1,4 +1,4 @@
-/** Time, passed in: the real one in products, a virtual one in the simulator. */
+/** Time, passed in: the real clock in production, a virtual one in the simulator. */
 
 export interface Timer {
   cancel(): void;
@@ -9,6 +9,6 @@ export interface Clock {
   now(): number;
   /** Calls back once, not earlier than `delayMs` from now. Does not keep the process alive when `background`. */
   timer(delayMs: number, callback: () => void, options?: { readonly background?: boolean }): Timer;
-  /** Calls back after everything that is already under way in this turn of the event loop. */
+  /** Calls back after everything that is already scheduled in this turn of the event loop. */
   soon(callback: () => void): void;
 }

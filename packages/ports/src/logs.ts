@@ -1,11 +1,11 @@
-/** What actions and the engine say while they work. Not part of the truth: a crash may lose the last moments. */
+/** Log lines of actions and of the engine. A crash may lose the newest ones. */
 import type { Json } from '@nebula/core';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface LogLine {
   readonly executionId: string;
-  /** Path of the node; null for lines of the run itself. */
+  /** The path of the node; null for lines of the run itself. */
   readonly node: string | null;
   readonly attempt: number | null;
   readonly at: number;
@@ -15,7 +15,7 @@ export interface LogLine {
 }
 
 export interface StoredLogLine extends LogLine {
-  /** Grows in order of arrival: read on from here. */
+  /** Grows in order of arrival; a reader goes on from here. */
   readonly position: number;
 }
 
@@ -30,10 +30,10 @@ export interface LogFilter {
 export interface Logs {
   /** Never blocks and never throws; lines are written in batches. */
   append(line: LogLine): void;
-  /** Writes what waits. */
+  /** Writes buffered lines. */
   flush(): Promise<void>;
   read(filter: LogFilter): Promise<readonly StoredLogLine[]>;
-  /** Lines as they come, from those after `afterPosition` on, until the signal aborts. */
+  /** Lines after `afterPosition`, then new ones as they come, until the signal aborts. */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<StoredLogLine>;
   deleteExecution(executionId: string): Promise<void>;
   close(): Promise<void>;

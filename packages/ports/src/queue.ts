@@ -22,7 +22,7 @@ export interface Task {
   readonly attempt: number;
   /** 0 to 9; 9 is the most urgent. */
   readonly priority: number;
-  /** Who may run it: '' the process that enqueued it or one like it, else a remote worker that fits. */
+  /** The receivers that may run it: '' processes like the one that enqueued it, else remote workers that match. */
   readonly route: string;
 }
 

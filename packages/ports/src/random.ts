@@ -1,9 +1,9 @@
-/** Chance, passed in. */
+/** Randomness, passed in. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** At least 0, and below 1. */
   fraction(): number;
   /** A time-ordered id with a readable prefix, e.g. `exe_01k9…`: ids made later sort later. */
   id(prefix: string): string;
-  /** The seed of a run that draws. Left out: two fractions; a test gives the same seed however often a start is repeated. */
+  /** The seed of a run that draws random numbers. Left out: two fractions. A test gives the same seed to a repeated start. */
   seed?(executionId: string): string;
 }

@@ -1,4 +1,4 @@
-/** Runs an action under the capabilities that it was granted, and checks what comes out. */
+/** Runs an action under its granted capabilities, and checks its output. */
 import type { Action, Capabilities, Json, RunError, Verification } from '@nebula/core';
 import type { LogLevel } from './logs.ts';
 
@@ -11,17 +11,17 @@ export interface Invocation {
   readonly node: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
-  /** Where the attempt stands in a trace (W3C trace context): sent along with what it asks of others. */
+  /** The W3C trace context of the attempt, which its requests carry. */
   readonly traceparent?: string;
   readonly signal: AbortSignal;
-  /** The secret behind an alias of the node's. What it gave is not in anything that leaves the sandbox. */
+  /** The secret behind an alias of the node. The sandbox redacts it from everything that leaves. */
   readonly credential: (alias: string) => Promise<string>;
   readonly onLog: (level: LogLevel, message: string, fields?: Readonly<Record<string, Json>>) => void;
   readonly onProgress: (fraction: number, message?: string) => void;
   readonly onHeartbeat: () => void;
 }
 
-/** `aborted`: the action stopped because of the signal; whether it took effect is not known. */
+/** `aborted`: the action stopped because of the signal; whether it took effect is unknown. */
 export type InvocationOutcome =
   | { readonly status: 'completed'; readonly output: Json }
   | { readonly status: 'failed'; readonly error: RunError }
@@ -29,11 +29,11 @@ export type InvocationOutcome =
 
 export type ForeignOutcome = Exclude<InvocationOutcome, { readonly status: 'aborted' }>;
 
-/** An attempt that ran elsewhere, and what it may not tell. */
+/** An attempt that ran in another process, and the secrets that it may not reveal. */
 export interface Foreign {
   readonly action: Action;
   readonly node: string;
-  /** Values that it was handed. */
+  /** Values that it was given. */
   readonly secrets: readonly string[];
 }
 
@@ -43,10 +43,10 @@ export interface Line {
 }
 
 export interface Sandbox {
-  /** Never rejects: whatever the action does becomes an outcome. */
+  /** Never rejects: an error of the action becomes an outcome. */
   run(invocation: Invocation): Promise<InvocationOutcome>;
   verify(invocation: Invocation): Promise<Verification>;
-  /** What ran elsewhere crosses the same border: held to the action's schema and to all limits, without secrets. */
+  /** Checks an outcome of another process against the action's schema and all limits, and redacts secrets. */
   admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome;
   admitLine(foreign: Foreign, line: Line): Line;
 }

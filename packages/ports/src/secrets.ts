@@ -1,42 +1,42 @@
 /**
- * Values that nobody may see: kept sealed, by name. Only an action gets one, for an alias that its node names, in the
- * process that runs it; they are never part of a definition, a journal or an answer to anybody else.
+ * Secrets: sealed values, by name. Only an action gets a value, for an alias that its node names, in the process that runs
+ * it. A value is never part of a definition, a journal or an API response.
  */
 import { NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT } from './executions.ts';
 
 export interface SecretInfo {
   readonly name: string;
-  /** Null where the driver does not know. */
+  /** Null when the driver does not know. */
   readonly updatedAt: number | null;
 }
 
 export interface Secrets {
   get(name: string): Promise<string | undefined>;
-  /** Makes it or replaces it. Rejects with `SECRET_INVALID`, or `SECRETS_READ_ONLY` where values come from elsewhere. */
+  /** Creates or replaces. Rejects with `SECRET_INVALID`, or `SECRETS_READ_ONLY` when values come from elsewhere. */
   set(name: string, value: string): Promise<void>;
-  /** Replaces a value that is there; false, and nothing is changed, when there is none. */
+  /** Replaces an existing value; false, and nothing changes, when there is none. */
   rotate(name: string, value: string): Promise<boolean>;
   /** False when there is none. */
   delete(name: string): Promise<boolean>;
-  /** By name. Never values. */
+  /** In order of names. Never values. */
   list(): Promise<readonly SecretInfo[]>;
-  /** Seals everything again under a new key and gives how many there are. Missing where there is no key of our own. */
+  /** Seals everything under a new key and returns the number of secrets. Missing when the driver has no key of its own. */
   rotateKey?(): Promise<number>;
 }
 
 export const SECRET_LIMITS = {
-  /** Shorter ones could not be taken out of what an attempt gives without tearing it apart. */
+  /** Shorter values cannot be redacted from an output without destroying it. */
   minValueChars: 4,
   maxValueChars: 65_536,
   maxNameChars: 128,
 } as const;
 
 const NAME = /^[a-zA-Z0-9_-]+$/;
-/** As drivers keep it, with its project. */
+/** The name in the driver, with its project. */
 const STORED_NAME = /^([a-zA-Z0-9_-]+\/)?[a-zA-Z0-9_-]+$/;
 
-/** What every driver refuses alike. Never repeats the value. */
+/** Rejects invalid names and values, the same in every driver. The error never repeats the value. */
 export function checkSecret(name: string, value?: string): void {
   const { minValueChars, maxValueChars, maxNameChars } = SECRET_LIMITS;
   if (!STORED_NAME.test(name) || name.split('/').some((part) => part.length > maxNameChars)) {
@@ -67,15 +67,15 @@ function invalid(message: string, hint: string): NebulaError {
 }
 
 /**
- * Secrets belong to projects. A driver keeps them under one name: that of the secret for the default project, and
- * `project/name` for others. Names have no slash, so that no name of one project is that of another.
+ * Secrets belong to projects. A driver stores those of the default project by their names, and those of other projects as
+ * `project/name`. Names have no slash, so the names of two projects never collide.
  */
 function storedName(project: string, name: string): string {
   if (!NAME.test(name)) throw badName(name);
   return project === DEFAULT_PROJECT ? name : `${project}/${name}`;
 }
 
-/** The secret of a project; undefined where there is none, or the name can be that of none. */
+/** The secret of a project; undefined when there is none, or when the name is invalid. */
 export async function secretIn(
   secrets: Pick<Secrets, 'get'>,
   project: string,
@@ -101,7 +101,7 @@ export function secretsIn(secrets: Secrets, project: string): Omit<Secrets, 'rot
   };
 }
 
-/** The door through which an attempt gets its credentials: `credentials` are the names that its node gives, by alias. */
+/** Gives an attempt its credentials: `credentials` are the names of secrets that its node declares, by alias. */
 export function credentialReader(
   secrets: Pick<Secrets, 'get'> | undefined,
   project: string,

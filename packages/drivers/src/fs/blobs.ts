@@ -37,7 +37,7 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
   return {
     async put(executionId, sha256, data) {
       const file = fileOf(executionId, sha256);
-      // The one who wrote it may have died before the folder was synced.
+      // The process that wrote it may have died before the folder was synced.
       if ((await sizeOf(file)) === data.byteLength) return syncFolder(dirname(file));
       const temporary = join(root, `${TEMPORARY}${process.pid}-${written++}`);
       try {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 let written = 0;
 
-/** Whoever reads sees the old content or the new one; when it resolves, the new one is on disk. */
+/** Readers see the old content or the new one; when the promise resolves, the new one is on disk. */
 export async function replaceFile(file: string, data: string, mode: number): Promise<void> {
   const temporary = `${file}.tmp-${process.pid}-${written++}`;
   try {
@@ -23,7 +23,7 @@ export async function replaceFile(file: string, data: string, mode: number): Pro
   await syncFolder(dirname(file));
 }
 
-/** A new name is in the folder, so it is the folder that must reach the disk. */
+/** A new name is an entry of the folder, so the folder must reach the disk. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return; // folders cannot be opened there, and NTFS journals names itself
   const handle = await open(folder, 'r');

@@ -14,7 +14,7 @@ interface Early {
   call(): void;
 }
 
-/** Fired a moment too early, in the order of their making: whoever is due later, and on time, lets them go first. */
+/** Timers that fired a moment too early, in order of creation: a timer that is due later lets them go first. */
 const early = new Set<Early>();
 
 export const realClock: Clock = {
@@ -30,7 +30,7 @@ export const realClock: Clock = {
     };
     const fire = (): void => {
       const leftMs = dueAt - Date.now();
-      // Someone who sets the wall clock back by an hour must not stop heartbeats for an hour.
+      // A wall clock that is set back by an hour must not stop heartbeats for an hour.
       const waitedLongEnough = performance.now() >= dueMonotonic && leftMs > MAX_EARLY_MS;
       if (leftMs > 0 && !waitedLongEnough) {
         if (leftMs <= MAX_EARLY_MS) early.add(self);

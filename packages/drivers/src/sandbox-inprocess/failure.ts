@@ -1,4 +1,4 @@
-/** Whatever an action throws becomes a `RunError`: small, plain data, of the right kind. Nothing in here may throw. */
+/** Turns anything that an action throws into a `RunError`: small, plain data, of the right kind. Never throws. */
 import { type ErrorKind, type Json, NebulaError, type RunError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
 import type { Redactor } from '../secrets/redaction.ts';

@@ -1,5 +1,5 @@
 /**
- * Who may do what: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
+ * Checks grants: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
  * A refusal says which line of YAML would allow it.
  */
 import { type Capabilities, type CapabilityList, grantLine, NebulaError, patternsOf } from '@nebula/core';
@@ -7,7 +7,7 @@ import type { Invocation } from '@nebula/ports';
 
 export type Kind = keyof Capabilities;
 
-/** What was asked for, in the words of the workflow. */
+/** The requested capability, in the words of the workflow. */
 export interface Wanted {
   readonly kind: Kind;
   /** `reach api.example.com`, for the sentence. */
@@ -22,7 +22,7 @@ export function demand(invocation: Invocation, wanted: Wanted, covers: (pattern:
   if (!grants(patterns(invocation.granted, wanted), covers)) throw denied(invocation, wanted);
 }
 
-/** Whether some entry matches. One that was narrowed has several patterns, and all of them must. */
+/** Whether some entry matches. All patterns of a narrowed entry must match. */
 export function grants(entries: readonly string[], covers: (pattern: string) => boolean): boolean {
   return entries.some((entry) => patternsOf(entry).every(covers));
 }

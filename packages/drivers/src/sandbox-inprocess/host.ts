@@ -1,7 +1,7 @@
 import type { Clock } from '@nebula/ports';
 import type { HandedOut } from '../secrets/handed-out.ts';
 
-/** What the attempts of one sandbox share. */
+/** Shared by all attempts of one sandbox. */
 export interface Host {
   /** Absolute. */
   readonly projectDir: string;

@@ -1,5 +1,5 @@
 /**
- * What leaves an action must be JSON, and what enters it must be its own copy.
+ * Outputs of actions must be JSON, and inputs must be copies of their own.
  * Clean values pass as they are; only what JSON would change is copied.
  */
 import { type Json, NebulaError } from '@nebula/core';

@@ -24,13 +24,13 @@ import { containRejections, runContained } from './unhandled-rejections.ts';
 export interface InProcessSandboxOptions {
   /** Paths of files and programs start here. */
   readonly projectDir: string;
-  /** Where runs and secrets are kept: no grant reaches it. */
+  /** The folder of runs and secrets: no grant reaches it. */
   readonly dataDir?: string;
   /** Further files that no grant reaches: says why, of an absolute path. */
   readonly reserved?: (path: string) => string | undefined;
   readonly clock?: Clock;
   readonly fetch?: typeof fetch;
-  /** What `env` grants are taken from; the environment of this process when left out. */
+  /** The source of `env` grants; the environment of this process when left out. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

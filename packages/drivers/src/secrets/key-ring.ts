@@ -1,5 +1,5 @@
 /**
- * Where keys come from: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` while it is changed), or a
+ * Sources of keys: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` while it is changed), or a
  * file beside the secrets that is made with the first of them.
  *
  *  1 The sealed file says by id which key it is under; whichever key at hand has that id opens it.
@@ -63,7 +63,7 @@ export class KeyRing {
   async next(currentId: string): Promise<NextKey> {
     const current = this.#fromEnv(KEY);
     const given = this.#fromEnv(NEXT_KEY) ?? (current?.id === currentId ? undefined : current);
-    // Keys that nothing is sealed under any more would only wait for somebody to find them.
+    // A key under which nothing is sealed is deleted, since it could only leak.
     if (given !== undefined) return { key: given, adopt: () => this.#removeFiles() };
     if (current !== undefined) {
       throw new NebulaError('SECRETS_KEY_MISSING', `the key is that of ${KEY}, and there is no next one`, {

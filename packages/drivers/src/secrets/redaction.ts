@@ -15,7 +15,7 @@ const REDACTED = '[redacted]';
 const MIN_LINE_CHARS = 8;
 /** From here on base64 is recognised within a longer text, where its characters depend on what stands before it. */
 const MIN_INNER_CHARS = 8;
-/** What is left of a secret at the end of a text that was cut; fewer characters tell too little to be worth a mistake. */
+/** The shortest part of a secret that is redacted at the end of a cut text; fewer characters reveal too little. */
 const MIN_CUT_CHARS = 6;
 
 /** Every form has so many characters. */
@@ -29,7 +29,7 @@ function hashAt(text: string, at: number): number {
   return (first ^ (text.charCodeAt(at + 2) << 1) ^ (text.charCodeAt(at + 3) << 9)) & (HASHES - 1);
 }
 
-/** Where the forms of values occur in a text. */
+/** Finds the forms of values in a text. */
 class FormIndex {
   readonly forms = new Set<string>();
   /** By their first characters, the longest first. */

@@ -18,7 +18,7 @@ import { withWriteLock } from './write-lock.ts';
 export interface SealedSecretsOptions {
   readonly dataDir: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Where `NEBULA_SECRETS_KEY` is looked for; the environment of this process when left out. */
+  /** The environment with `NEBULA_SECRETS_KEY`; that of this process when left out. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -113,7 +113,7 @@ async function reseal(file: string, ring: KeyRing, opened: Opened): Promise<numb
   return entries.size;
 }
 
-/** What a writer that was killed had not given its name yet. Nobody else writes now. */
+/** Deletes temporary files of a killed writer. Nobody else writes at this time. */
 async function removeLeftovers(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith('secrets.') && name.includes('.tmp-'));
   for (const name of names) await rm(join(dataDir, name), { force: true });
@@ -178,7 +178,7 @@ function isEntry(value: unknown): value is Entry {
   return typeof sealed === 'string' && typeof updatedAt === 'number';
 }
 
-/** What the file system says, in words; what we say ourselves is in words already. */
+/** Explains errors of the file system; our own errors pass unchanged. */
 async function told<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Checkpoints away from the main thread: they copy megabytes and wait for the disk. */
+/** Checkpoints on a thread of their own: they copy megabytes and wait for the disk. */
 import { type CheckpointMode, checkpoint } from './checkpoint.ts';
 import { serveCalls } from './serve-calls.ts';
 

@@ -2,13 +2,13 @@
  * Keeps the write-ahead log short, outside commits.
  *
  *  1. Nothing is checkpointed inside a commit or on the main thread.
- *  2. The thread starts when the log first passes its limit: a short run never pays for it.
+ *  2. The thread starts when the log first exceeds its limit: a short run never pays for it.
  *  3. Most of the log is copied while writing goes on; only for the last pages is writing held back, some
- *     milliseconds. Then the log is wholly copied, and the next commit begins it again from the start. The file keeps
+ *     milliseconds. Then the log is copied entirely, and the next commit begins it again from the start. The file keeps
  *     its length: writing over it is a third faster than growing it (64-row batches, 175,000 against 126,000 rows/s).
  *  4. When the log has grown to `HARD_LIMIT_FACTOR` times its limit, because the event loop had no turn to spare or the
  *     disk is too slow, writing waits until the checkpoint is through.
- *  5. A reader who keeps a transaction open (none of ours does) can stop the log from being begun again, not the engine.
+ *  5. A reader that keeps a transaction open (none of ours does) keeps the log from being begun again; writing goes on.
  */
 import type { Clock } from '@nebula/ports';
 import { type CheckpointMode, checkpoint, type LogState } from './checkpoint.ts';
@@ -29,19 +29,19 @@ const HARD_LIMIT_FACTOR = 4;
 /** A commit of few bytes may still change many pages. */
 const MAX_UNSEEN_COMMITS = 16;
 
-/** How many passes may go by while writing goes on. */
+/** The most passes while writing goes on. */
 const MAX_PASSES = 4;
 
-/** So few pages are copied in a few milliseconds, with writing held back. */
+/** The most pages that are copied while writing is held back: a few milliseconds. */
 const LAST_PAGES = 512;
 
-/** When the log could not be copied wholly, it is tried again after it has grown by so much. */
+/** When the log could not be copied entirely, the next attempt comes after it has grown by this factor. */
 const RETRY_GROWTH = 1.25;
 
-/** After so long without a commit the log is emptied, and its disk space given back. */
+/** After this time without a commit the log is emptied, and its disk space returned. */
 const IDLE_MS = 5_000;
 
-/** A log this short may stay. */
+/** A shorter log is not emptied. */
 const IDLE_MIN_BYTES = 1_000_000;
 
 export class Checkpointer {
@@ -60,7 +60,7 @@ export class Checkpointer {
     this.#options = options;
   }
 
-  /** After each commit. Looks at the log itself (12 µs) only now and then. */
+  /** Called after each commit. Looks at the log itself (12 µs) only now and then. */
   committed(bytes: number): void {
     this.#busySinceTimer = true;
     this.#unseenBytes += bytes;
@@ -88,7 +88,7 @@ export class Checkpointer {
   #start(log: LogState): void {
     this.#retryAtPages = log.pages * RETRY_GROWTH;
     this.#running = this.#shorten()
-      .catch(() => {}) // The log only grows longer; the next attempt will come.
+      .catch(() => {}) // The log grows longer until the next attempt.
       .finally(() => {
         this.#running = undefined;
       });
@@ -137,14 +137,14 @@ export class Checkpointer {
     try {
       await this.#checkpoint('TRUNCATE');
     } catch {
-      // Someone else writes or reads just now: the log stays as it is.
+      // Another connection writes or reads: the log stays as it is.
     } finally {
       this.#options.commits.resume();
       this.#running = undefined;
     }
   }
 
-  /** Must not throw: the commit before it has been made. */
+  /** Must not throw: the commit is done. */
   #look(): LogState {
     try {
       return checkpoint(this.#options.connection, 'NOOP');

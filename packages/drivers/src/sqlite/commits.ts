@@ -26,7 +26,7 @@ export interface CommitsOptions {
   readonly startThread: () => SideThread;
   readonly place: Place | 'auto';
   readonly slowCommitMs: number;
-  /** How long a call waits for another process's lock before it is refused. */
+  /** The time after which a call that waits for another process's lock is rejected. */
   readonly busyTimeoutMs: number;
   /** Called after each commit with the approximate number of bytes that went into the log. */
   readonly onCommit: (bytes: number) => void;

@@ -1,9 +1,9 @@
-/** Opening a connection to the database: the same on the main thread and in the side threads. */
+/** Opens a connection to the database, on the main thread and in side threads alike. */
 import Database from 'better-sqlite3';
 
 export type Connection = Database.Database;
 
-/** `strict`: a finished append is on disk. `relaxed`: it is safe from a crash of the process, not of the machine. */
+/** `strict`: a finished append is on disk. `relaxed`: it survives a crash of the process, not of the machine. */
 export type Durability = 'strict' | 'relaxed';
 
 export interface ConnectionOptions {
@@ -11,7 +11,7 @@ export interface ConnectionOptions {
   readonly durability: Durability;
   readonly readonly: boolean;
   readonly fileMustExist: boolean;
-  /** How long SQLite itself may wait, blocking its thread, for another process's transaction. */
+  /** The longest time for which SQLite itself waits, blocking its thread, for another process's transaction. */
   readonly lockWaitMs: number;
 }
 
@@ -23,9 +23,9 @@ export function openConnection(options: ConnectionOptions): Connection {
   const connection = new Database(path, { readonly, fileMustExist, timeout: lockWaitMs });
   try {
     connection.pragma(`synchronous = ${options.durability === 'strict' ? 'FULL' : 'NORMAL'}`);
-    // macOS only: there, a plain fsync leaves the data in the drive's cache.
+    // For macOS, where a plain fsync leaves the data in the drive's cache.
     if (options.durability === 'strict') connection.pragma('fullfsync = 1');
-    // The checkpointer does it, outside commits.
+    // The checkpointer runs checkpoints, outside commits.
     connection.pragma('wal_autocheckpoint = 0');
     connection.pragma('temp_store = MEMORY');
     return connection;
@@ -35,7 +35,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-/** For a new file only, before anything is written into it. */
+/** For a new file, before anything is written into it. */
 export function prepareNewFile(connection: Connection): void {
   connection.pragma(`page_size = ${PAGE_SIZE_BYTES}`);
   connection.pragma('auto_vacuum = INCREMENTAL');

@@ -1,9 +1,9 @@
-/** SQLite's errors in plain words, with what to do about them. */
+/** Errors of SQLite in plain words, with a hint. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
 
-/** As errors come from SQLite, from the file system, or from a side thread. */
+/** The code of an error of SQLite, of the file system or of a side thread. */
 export function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -13,14 +13,14 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_LOCKED';
 }
 
-/** This row can never be written, whatever becomes of the disk; other rows of its transaction can. */
+/** The row itself cannot be written, whatever the state of the disk; other rows of its transaction can. */
 export function isUnwritable(error: unknown): boolean {
   const code = codeOf(error);
   if (code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_MISMATCH' || code === 'SQLITE_TOOBIG') return true;
   return error instanceof TypeError || error instanceof RangeError;
 }
 
-/** The error that callers see. Errors that are not SQLite's pass through. */
+/** The error for callers. Errors of other origins pass unchanged. */
 export function explained(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === 'THREAD_LOST') return failed(path, error);
@@ -48,7 +48,7 @@ export function missing(path: string): NebulaError {
   });
 }
 
-/** Nebula makes its database under another name and renames it, so one without content has lost it. */
+/** Nebula creates its database under a temporary name and renames it, so an empty file has lost its content. */
 export function emptied(path: string, is = 'is there, but empty'): NebulaError {
   return new NebulaError('STORE_EMPTY', `The database ${path} ${is}: its content is lost.`, {
     hint: `Restore a backup of the data directory. To begin anew without the old runs, remove ${path}, ${path}-wal and ${path}-shm.`,

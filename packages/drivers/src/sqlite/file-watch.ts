@@ -1,6 +1,6 @@
 /**
- * Whether the database is still the file that was opened. One that was deleted, or that another was moved over, can be
- * written to for as long as the process lives, and all of it is lost then: nothing but the file's name tells.
+ * Detects that the database file was deleted or replaced. The process could still write to the old file, and everything
+ * would be lost with the process: only the file's name tells.
  */
 import { statSync } from 'node:fs';
 

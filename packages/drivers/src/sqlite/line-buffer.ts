@@ -1,9 +1,9 @@
 /**
- * Log lines on their way to the database.
+ * Log lines that wait to be written.
  *
- *  1. Never more than `maxLines` and `maxChars` wait. In a flood the least important go first, and of these the oldest.
- *  2. A line that can never be written is set aside by a note in its place: it holds up no other line and no frame.
- *  3. For every execution that lost lines, a note with their number goes out before its next lines.
+ *  1. At most `maxLines` and `maxChars` wait. In a flood the least important lines are dropped first, oldest first.
+ *  2. A line that can never be written is replaced by a note, so that no other line and no frame waits for it.
+ *  3. For every execution that lost lines, a note with their number precedes its next lines.
  */
 import { type EncodedLine, encodeLine } from '@nebula/ports/rows';
 
@@ -14,7 +14,7 @@ export interface LineBufferLimits {
 
 const LINE_BUFFER_LIMITS: LineBufferLimits = { maxLines: 10_000, maxChars: 16_000_000 };
 
-/** Dropping is done in iterations, so that its cost spreads over many lines. */
+/** Lines are dropped many at a time, so that the cost spreads over many lines. */
 const KEEP_FRACTION = 0.75;
 
 const HIGHEST_RANK = 3;
@@ -47,7 +47,7 @@ export class LineBuffer {
     return taken;
   }
 
-  /** Lines that were taken and could not be written. */
+  /** Returns lines that were taken and could not be written. */
   putBack(lines: readonly EncodedLine[]): void {
     if (lines.length === 0) return;
     const newer = this.#lines;
@@ -107,7 +107,7 @@ export function setAside({ executionId }: EncodedLine, error: unknown): EncodedL
   return encodeLine({ executionId, node: null, attempt: null, at: 0, level: 'warn', message });
 }
 
-/** Which lines are our own notes, and of how many: a line of an action may look the same. */
+/** Our own notes, and the number of lines that each stands for: a line of an action may look the same. */
 const NOTES = new WeakMap<EncodedLine, number>();
 
 function droppedBy(line: EncodedLine | undefined): number {

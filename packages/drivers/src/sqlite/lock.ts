@@ -3,7 +3,7 @@
  *
  * `engine.lock` is an empty SQLite file on which an exclusive transaction is held open; the operating system drops it
  * when the process ends, however it ends. Nothing else may open that file in this process: on POSIX systems closing
- * any handle of a file drops the process's locks on it. Who holds the lock is said in `engine.json`, for people.
+ * any handle of a file drops the process's locks on it. `engine.json` names the holder, for people.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -44,7 +44,7 @@ function writeNote(notePath: string, now: number): void {
   try {
     writeFileSync(notePath, `${JSON.stringify(note)}\n`);
   } catch {
-    // The lock itself holds; only the message to a second engine will be poorer.
+    // The lock holds without the note; a second engine's error message is less precise.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Opening the data of a directory: for an engine, for those beside it, and where nothing may be written. */
+/** Opens the data of a directory: for an engine, for a process beside it, and read-only. */
 import {
   closeSync,
   existsSync,
@@ -17,10 +17,10 @@ import { type Connection, type ConnectionOptions, openConnection } from './conne
 import { codeOf, emptied, explained, missing, unwritable } from './failure.ts';
 import { expectSchema, migrate, migrateExisting } from './schema.ts';
 
-/** A database without a log, in a folder where none can be made, is read into memory up to this size. */
+/** The largest database that is read into memory, when it has no log and its folder allows none to be made. */
 const MAX_IN_MEMORY_BYTES = 1024 * 1024 * 1024;
 
-/** Makes the folder, if it is not there, so that it outlives a power cut. */
+/** Creates the folder, if it is missing, so that it survives a power cut. */
 export function makeFolder(folder: string): void {
   try {
     makeFolders(folder);
@@ -29,7 +29,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** One at a time, from the top: Node's own `recursive` never ends where a parent refuses children with ENOENT (/proc). */
+/** One at a time, from the top: Node's `recursive` never ends where a parent refuses children with ENOENT (/proc). */
 function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
@@ -37,7 +37,7 @@ function makeFolders(folder: string): void {
   syncPath(dirname(folder));
 }
 
-/** For an engine: makes or migrates the database. Throws `STORE_EMPTY` for one that is there without content. */
+/** For an engine: creates or migrates the database. Throws `STORE_EMPTY` for a file without content. */
 export function openForEngine(options: ConnectionOptions): Connection {
   refuseEmptyFile(options.path);
   if (!existsSync(options.path)) makeFile(options);
@@ -45,8 +45,8 @@ export function openForEngine(options: ConnectionOptions): Connection {
 }
 
 /**
- * Under its name a database is always whole: it is made under another one, synced once, and renamed.
- * That takes 15 ms; made in place, with a sync for each of its steps, 40 to 60.
+ * A database is created under a temporary name, synced once, and renamed, so that under its own name it is always whole.
+ * That takes 15 ms; in place, with a sync for each step, it takes 40 to 60.
  */
 function makeFile(options: ConnectionOptions): void {
   const temporary = `${options.path}.new`;
@@ -65,8 +65,8 @@ function makeFile(options: ConnectionOptions): void {
 }
 
 /**
- * Before SQLite sees it: opening a database of 0 bytes deletes its log, from which it may be recovered, and a log whose
- * database is missing would be played into the new one.
+ * Runs before SQLite opens the file: opening a database of 0 bytes deletes its log, from which it may be recovered, and a
+ * log whose database is missing would be played into the new one.
  */
 function refuseEmptyFile(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -75,7 +75,7 @@ function refuseEmptyFile(path: string): void {
   if (isLogAlone) throw emptied(path, 'is missing, but its log is there');
 }
 
-/** For those beside an engine. */
+/** For a process beside an engine. */
 export function openBeside(options: ConnectionOptions): Connection {
   refuseEmptyFile(options.path);
   if (!existsSync(options.path)) throw missing(options.path);
@@ -83,7 +83,7 @@ export function openBeside(options: ConnectionOptions): Connection {
   try {
     return opened(options, () => openConnection(options), expectSchema);
   } catch (error) {
-    // Without its log, SQLite must make one even to read; where it may not, the file alone is all there is.
+    // SQLite must create a missing log even to read. Where it may not, the file is read without one.
     if (codeOf(error) !== 'DATA_DIR_UNWRITABLE' || existsSync(`${options.path}-wal`)) throw error;
     return opened(options, () => openInMemory(options.path), expectSchema);
   }
@@ -112,14 +112,14 @@ function openInMemory(path: string): Connection {
     });
   }
   const content = readFileSync(path);
-  // Bytes 18 and 19 say that the file has a log beside it; in memory it has none.
+  // Bytes 18 and 19 declare a log beside the file; in memory there is none.
   content[18] = 1;
   content[19] = 1;
   return new Database(content);
 }
 
 function syncPath(path: string): void {
-  if (process.platform === 'win32') return; // neither folders nor read-only handles can be synced there
+  if (process.platform === 'win32') return; // Windows syncs neither folders nor read-only handles
   const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);

@@ -1,5 +1,5 @@
 /**
- * Where commits should run, by how long the last ones waited for the disk.
+ * Chooses the thread for commits by how long the last ones waited for the disk.
  *
  * Batches of 64 frames, where a commit costs nothing (tmpfs): 180,000 frames/s on the main thread, 149,000 in the
  * thread, and 3.0 against 6.1 µs of CPU per frame, because every write is copied there. Where a commit takes 4 ms (a
@@ -9,7 +9,7 @@ export type Place = 'main' | 'thread';
 
 const SAMPLES = 64;
 
-/** So that a median near the limit does not move commits to and fro. */
+/** Keeps a median near the limit from moving commits back and forth. */
 const RETURN_BELOW_FRACTION = 0.5;
 
 export class Pace {
@@ -22,7 +22,7 @@ export class Pace {
     this.#slowCommitMs = slowCommitMs;
   }
 
-  /** Looked at once every 64 commits. */
+  /** Decides once every 64 commits. */
   note(commitMs: number): Place {
     this.#samples[this.#count % SAMPLES] = commitMs;
     if (++this.#count % SAMPLES === 0) {

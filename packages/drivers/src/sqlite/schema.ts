@@ -1,4 +1,4 @@
-/** Whose database is this, which version of the schema does it have, and how does it get to ours. */
+/** Identifies the database, and brings its schema to the current version. */
 import { NebulaError } from '@nebula/core';
 import type { Connection } from './connection.ts';
 import { prepareNewFile } from './connection.ts';
@@ -6,10 +6,10 @@ import { emptied } from './failure.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 
-/** "NBLA": SQLite's place for saying whose file it is. */
+/** "NBLA", SQLite's mark for the program that owns a file. */
 const APPLICATION_ID = 0x4e424c41;
 
-/** For an engine: makes or migrates the schema, all steps in one transaction. */
+/** For an engine: creates or migrates the schema, all steps in one transaction. */
 export function migrate(connection: Connection, path: string, migrations: readonly Migration[] = MIGRATIONS): void {
   const found = inspect(connection, path);
   const newest = migrations.at(-1)?.version ?? 0;
@@ -26,13 +26,13 @@ export function migrate(connection: Connection, path: string, migrations: readon
   run.exclusive();
 }
 
-/** For an engine on a file that is there: one without a table was never made whole, or has lost everything. */
+/** For an engine on an existing file: a file without a table was never finished, or has lost its content. */
 export function migrateExisting(connection: Connection, path: string): void {
   if (inspect(connection, path).empty) throw emptied(path);
   migrate(connection, path);
 }
 
-/** For those beside an engine: the schema must be there already, and be ours. */
+/** For a process beside an engine: the schema must exist, and be the current one. */
 export function expectSchema(connection: Connection, path: string): void {
   const { version, empty } = inspect(connection, path);
   const newest = MIGRATIONS.at(-1)?.version ?? 0;

@@ -1,4 +1,4 @@
-/** The loop of a side thread: calls in, answers out, in order. `open` and `close` frame the calls of one store. */
+/** The loop of a side thread: calls in, answers out, in order. A store's calls begin with `open` and end with `close`. */
 import { parentPort } from 'node:worker_threads';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import type { Answer, Call } from './side-thread.ts';
@@ -18,6 +18,12 @@ export function serveCalls(handlerFor: (connection: Connection) => Handle): void
   let connection: Connection | undefined;
   let handle: Handle | undefined;
 
+  const closeConnection = (): void => {
+    handle = undefined;
+    connection?.close();
+    connection = undefined;
+  };
+
   const carryOut: Handle = (method, args) => {
     if (method === 'open') {
       connection = openConnection(args[0] as ConnectionOptions);
@@ -25,15 +31,19 @@ export function serveCalls(handlerFor: (connection: Connection) => Handle): void
       return NOTHING;
     }
     if (method === 'close') {
-      connection?.close();
-      handle = undefined;
+      closeConnection();
       return NOTHING;
     }
     if (handle === undefined) throw new Error('invariant broken: a side thread was opened before it was called');
     return handle(method, args);
   };
 
-  port.on('message', ({ method, args }: Call) => port.postMessage(answerTo(() => carryOut(method, args))));
+  port.on('message', ({ method, args }: Call) => {
+    if (method !== 'end') return port.postMessage(answerTo(() => carryOut(method, args)));
+    closeConnection();
+    // Nothing else keeps the thread's event loop alive.
+    port.close();
+  });
 }
 
 function answerTo(handle: () => Done): Answer {

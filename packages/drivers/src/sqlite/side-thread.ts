@@ -3,9 +3,12 @@
  *
  *  1. Calls are answered in order, one answer each. The first call opens the connection, the last one closes it.
  *  2. The thread keeps the process alive only while it owes an answer.
- *  3. When the thread is lost, every open and later call is refused with `THREAD_LOST`.
+ *  3. When the thread is lost, every open and later call is rejected with `THREAD_LOST`.
  *  4. A thread whose connection was closed waits idle for the next store of this process. Starting a thread costs 30 ms,
  *     and V8 can abort the process when threads that compile code come and go by the hundred (nodejs/node#64500).
+ *  5. A thread ends by itself, between two calls, with its connection closed. It is never terminated: that can abort the
+ *     process while SQLite runs (WiseLibs/better-sqlite3#1507), and leaves the connection to the teardown of the thread.
+ *  6. `close` resolves when the thread has closed its connection or has ended: nothing of it touches the files afterwards.
  */
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection.ts';
@@ -24,7 +27,7 @@ interface Open {
   readonly reject: (error: Error) => void;
 }
 
-/** An error that crossed the border between threads. */
+/** An error of the other thread. */
 class ThreadError extends Error {
   readonly code: string;
 
@@ -34,7 +37,7 @@ class ThreadError extends Error {
   }
 }
 
-/** Threads without a connection, by their file. */
+/** Threads without a connection, by file. */
 const idle = new Map<string, Worker[]>();
 const MAX_IDLE = 2;
 
@@ -44,17 +47,14 @@ function takeThread(file: URL): Worker {
   return worker;
 }
 
-/** Keeps a thread for the next store, or ends it where enough wait. */
+/** Keeps a thread for the next store, or ends it when enough wait. */
 async function leaveThread(file: URL, worker: Worker): Promise<void> {
   const threads = idle.get(file.href) ?? [];
   idle.set(file.href, threads);
   worker.removeAllListeners();
-  if (threads.length >= MAX_IDLE) {
-    await worker.terminate();
-    return;
-  }
   // An idle thread that fails is no failure of a store.
   worker.on('error', () => {});
+  if (threads.length >= MAX_IDLE) return endThread(worker);
   worker.on('exit', () => {
     const at = threads.indexOf(worker);
     if (at !== -1) threads.splice(at, 1);
@@ -62,11 +62,24 @@ async function leaveThread(file: URL, worker: Worker): Promise<void> {
   threads.push(worker);
 }
 
+/** Resolves when the thread has ended. */
+function endThread(worker: Worker): Promise<void> {
+  if (worker.threadId === ENDED) return Promise.resolve();
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve());
+    worker.postMessage({ method: 'end', args: [] } satisfies Call);
+  });
+}
+
+/** The id of a worker whose thread has ended. */
+const ENDED = -1;
+
 export class SideThread {
   readonly #file: URL;
   readonly #worker: Worker;
   readonly #open: Open[] = [];
   #lost: ThreadError | undefined;
+  #ended: Promise<void> | undefined;
 
   constructor(file: URL, options: ConnectionOptions) {
     this.#file = file;
@@ -93,11 +106,11 @@ export class SideThread {
 
   /** Closes the connection after the answers that are owed. */
   async close(): Promise<void> {
-    if (this.#lost !== undefined) return;
+    if (this.#lost !== undefined) return this.#ended;
     try {
       await this.call('close', []);
     } catch {
-      return;
+      return this.#ended;
     }
     this.#lost = new ThreadError('THREAD_LOST', 'The store was closed.');
     await leaveThread(this.#file, this.#worker);
@@ -118,6 +131,6 @@ export class SideThread {
       `A side thread was lost: ${cause.message}`,
     );
     for (const open of this.#open.splice(0)) open.reject(this.#lost);
-    void this.#worker.terminate();
+    this.#ended = endThread(this.#worker);
   }
 }

@@ -1,12 +1,12 @@
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
-/** A limit as SQLite takes it: a whole number, not below 0. */
+/** A limit for SQLite: an integer of at least 0. */
 export function bounded(limit: number): number {
   return Math.min(Math.max(0, Math.floor(limit)), Number.MAX_SAFE_INTEGER);
 }
 
-/** SQL texts, prepared when first used and kept. Texts come from a closed set, so the map stays small. */
+/** Prepared statements by their text. The texts are a closed set, so the map stays small. */
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Statement<unknown[], unknown>>();
@@ -29,7 +29,7 @@ export class Statements {
     return row === undefined ? undefined : Object.values(row)[0];
   }
 
-  /** The number of rows that changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...parameters: unknown[]): number {
     return this.prepared(sql).run(...parameters).changes;
   }

@@ -60,16 +60,16 @@ export interface SqliteStoreOptions {
   /** The database file. Its folder is the data directory: at most one engine works in it. */
   readonly path: string;
   readonly clock: Clock;
-  /** An engine may append, makes what is missing and keeps other engines out. Others look, and leave requests. */
+  /** An engine may append, creates missing data and keeps other engines out. Other processes read, and send messages. */
   readonly engine: boolean;
   readonly durability?: Durability;
-  /** Never writes; works where the user has no permission to. */
+  /** Never writes; works without write permission. */
   readonly readonly?: boolean;
-  /** Where commits run; `auto` moves them to a thread while their median is at `slowCommitMs` or above. */
+  /** The thread of commits; `auto` moves them to a side thread while their median is at `slowCommitMs` or above. */
   readonly commitsIn?: Place | 'auto';
   readonly slowCommitMs?: number;
   readonly walLimitBytes?: number;
-  /** How long a call waits for another program's lock before it fails with `STORE_BUSY`. */
+  /** The time after which a call that waits for another program's lock fails with `STORE_BUSY`. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -78,7 +78,7 @@ export interface SqliteStore extends Store {
   readonly logs: Logs;
   /** Records in the same database; closed with the store. */
   readonly records: Records;
-  /** Where commits run now. */
+  /** The current thread of commits. */
   readonly commitsIn: Place;
 }
 
@@ -90,12 +90,12 @@ const DEFAULT_SLOW_COMMIT_MS = 1;
 const DEFAULT_WAL_LIMIT_BYTES = 8 * 1024 * 1024;
 const DEFAULT_BUSY_TIMEOUT_MS = 10_000;
 
-/** The main thread stands still for so long at most; then it waits without blocking. */
+/** The longest time for which the main thread blocks; then it waits without blocking. */
 const MAIN_LOCK_WAIT_MS = 20;
 const CHECKPOINT_LOCK_WAIT_MS = 100;
 const BUSY_RETRY_MS = 15;
 
-/** Asking whether another process has written costs 1.3 µs. */
+/** The check whether another process has written costs 1.3 µs. */
 const WATCH_MS = 100;
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
@@ -385,7 +385,7 @@ class OpenStore implements SqliteStore {
     return patiently(attempt, this.#options.clock, this.#options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS);
   }
 
-  /** Commits of our own thread count as foreign here: a hint too many. */
+  /** Commits of the side thread count as foreign here, which is a hint too many. */
   #lookAgain(seen: number): Timer {
     return this.#options.clock.timer(
       WATCH_MS,
@@ -405,7 +405,7 @@ class OpenStore implements SqliteStore {
   }
 }
 
-/** Tries again, without blocking, while another program holds the lock. */
+/** Retries, without blocking, while another program holds the lock. */
 async function patiently<T>(attempt: () => T, clock: Clock, timeoutMs: number): Promise<T> {
   const deadline = clock.now() + timeoutMs;
   for (;;) {

@@ -10,6 +10,7 @@ import {
   type Json,
   NebulaError,
   nodeAt,
+  type Plan,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
@@ -26,6 +27,7 @@ import {
   type Clock,
   DEFAULT_PROJECT,
   type Digest,
+  type ExecutionRow,
   type Logs,
   type Random,
   type Store,
@@ -85,10 +87,12 @@ export class StoreExecutionService implements ExecutionService {
 
   /** After frame `at`, or now. Undefined when there is no such run. */
   async state(executionId: string, at?: number): Promise<RunState | undefined> {
-    const row = await this.#drivers.store.execution(executionId);
-    if (row === undefined) return undefined;
-    const plan = await this.#plans.get(row.workflowId, row.version);
-    return (await readState(this.#drivers.store, plan, executionId, at)).state;
+    return (await this.#loaded(executionId, at))?.state;
+  }
+
+  #loaded(executionId: string, at?: number): ReturnType<typeof readState> {
+    const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> => this.#plans.get(workflowId, version);
+    return readState(this.#drivers.store, planOf, executionId, at);
   }
 
   /** With its large values. */
@@ -180,11 +184,11 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   readonly fork: ExecutionService['fork'] = async (executionId, node, input) => {
-    const row = await this.#drivers.store.execution(executionId);
-    const state = await this.state(executionId);
-    if (row === undefined || state === undefined) {
+    const loaded = await this.#loaded(executionId);
+    if (loaded === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
+    const { row, state } = loaded;
     checkReplay(state, node, input);
     const forkId = this.#drivers.random.id('exe');
     const unpin = this.#holds.pin(forkId);
@@ -257,11 +261,11 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   readonly requestSettle: ExecutionService['requestSettle'] = async (executionId, node, settlement, attempt) => {
-    const state = await this.state(executionId);
-    if (state === undefined) return false;
+    const loaded = await this.#loaded(executionId);
+    if (loaded === undefined) return false;
+    const { state, inbox } = loaded;
     const refusal = refuseSettle(state, node);
     if (refusal !== undefined) throw refusal;
-    const inbox = await this.#drivers.store.inbox(executionId);
     const needsEndCheck = inbox
       .map(({ body }) => stimulusOf(body))
       .some((one) => one?.type === 'settle' && one.node === node);

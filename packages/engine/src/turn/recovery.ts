@@ -7,7 +7,7 @@
  *     reported as a fault and leaves memory.
  */
 import { blobsToDecide, NebulaError } from '@nebula/core';
-import type { PermitHolder } from '@nebula/ports';
+import type { InboxRow, PermitHolder } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { EngineContext } from '../context.ts';
 import { BlobMissing, type Values } from '../storage/values.ts';
@@ -163,8 +163,7 @@ export class Recovery {
     run.read('journal');
     await this.whileReading(async () => {
       try {
-        await runs.reload(run);
-        if (run.messages.length > 0) await this.dropTaken(run);
+        dropTaken(run, await runs.reload(run));
         run.ready();
         this.reconcile(run);
       } catch (error) {
@@ -182,26 +181,27 @@ export class Recovery {
     this.context.mailbox.touch(run);
   }
 
-  /** A message that is gone from the inbox was journalled by a frame whose answer was lost: it is not acted on again. */
-  private async dropTaken(run: LiveRun): Promise<void> {
-    const inbox = new Set((await this.context.store.inbox(run.executionId)).map(({ messageId }) => messageId));
-    const done = new Set(run.messages.filter(({ messageId }) => !inbox.has(messageId)).map(({ stimulus }) => stimulus));
-    run.messages = run.messages.filter(({ messageId }) => inbox.has(messageId));
-    run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
-  }
-
   /**
    * Where several engines share a store, another one may have written since: then the journal is folded again.
-   * False for a run that is being drafted or read: it could not be compared with the store.
+   * False for a run that is being drafted or read: it could not be compared with the store. `head` is the newest seq in
+   * the store, where it is known already.
    */
-  async catchUp(run: LiveRun): Promise<boolean> {
+  async catchUp(run: LiveRun, head?: number): Promise<boolean> {
     const { store } = this.context;
     if (store.exclusive) return true;
     if (isUnderWay(run)) return false;
-    const head = (await store.heads([run.executionId])).get(run.executionId) ?? 0;
+    const newest = head ?? (await store.heads([run.executionId])).get(run.executionId) ?? 0;
     if (isUnderWay(run)) return false;
-    if (head > run.state.seq) await this.reload(run);
+    if (newest > run.state.seq) await this.reload(run);
     return true;
+  }
+
+  /** As `catchUp`, with one question to the store for all of them. */
+  async catchUpAll(runs: readonly LiveRun[]): Promise<void> {
+    const { store } = this.context;
+    if (store.exclusive || runs.length === 0) return;
+    const heads = await store.heads(runs.map(({ executionId }) => executionId));
+    for (const run of runs) await this.catchUp(run, heads.get(run.executionId) ?? 0);
   }
 
   /** The store took nothing: the draft is thrown away, its mail is kept, and the write is tried again a little later. */
@@ -244,6 +244,15 @@ export class Recovery {
     for (const done of run.onCreated.splice(0)) done(error);
     this.context.effects.fault(run.executionId, error);
   }
+}
+
+/** A message that is gone from the inbox was journalled by a frame whose answer was lost: it is not acted on again. */
+function dropTaken(run: LiveRun, inbox: readonly InboxRow[]): void {
+  if (run.messages.length === 0) return;
+  const waiting = new Set(inbox.map(({ messageId }) => messageId));
+  const done = new Set(run.messages.filter(({ messageId }) => !waiting.has(messageId)).map(({ stimulus }) => stimulus));
+  run.messages = run.messages.filter(({ messageId }) => waiting.has(messageId));
+  run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
 }
 
 /** The run is new, drafted or read: its state is not that of the store. */

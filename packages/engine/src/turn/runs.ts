@@ -18,7 +18,7 @@ import {
   type RunState,
   replay,
 } from '@nebula/core';
-import type { Store } from '@nebula/ports';
+import type { ExecutionRow, InboxRow, Journal, LoadedExecution, Store } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import type { Authority } from '../start/authority.ts';
 import type { Plans } from '../start/plans.ts';
@@ -40,7 +40,7 @@ interface RunsParts {
 export class Runs {
   private readonly parts: RunsParts;
   private readonly live = new Map<string, LiveRun>();
-  private readonly loading = new Map<string, Promise<LiveRun | undefined>>();
+  private readonly loading = new Map<string, Promise<ReadRun | undefined>>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -72,14 +72,23 @@ export class Runs {
   }
 
   /** Undefined when there is no such execution. */
-  load(executionId: string): Promise<LiveRun | undefined> {
-    const live = this.live.get(executionId);
-    if (live !== undefined) return Promise.resolve(live);
-    let promise = this.loading.get(executionId);
-    if (promise === undefined) {
-      promise = this.read(executionId).finally(() => this.loading.delete(executionId));
-      this.loading.set(executionId, promise);
-    }
+  async load(executionId: string): Promise<LiveRun | undefined> {
+    return this.live.get(executionId) ?? (await (this.loading.get(executionId) ?? this.startLoading(executionId)))?.run;
+  }
+
+  /**
+   * As `loadWritten`. Only a run that this call has read comes with its inbox: a read that was under way may be older than
+   * the message for which the caller looks.
+   */
+  async loadWithInbox(executionId: string): Promise<ReadRun | undefined> {
+    if (!this.live.has(executionId) && !this.loading.has(executionId)) return this.startLoading(executionId);
+    const run = await this.loadWritten(executionId);
+    return run && { run, inbox: undefined };
+  }
+
+  private startLoading(executionId: string): Promise<ReadRun | undefined> {
+    const promise = this.read(executionId).finally(() => this.loading.delete(executionId));
+    this.loading.set(executionId, promise);
     return promise;
   }
 
@@ -91,33 +100,33 @@ export class Runs {
     return this.loadWritten(executionId);
   }
 
-  private async read(executionId: string): Promise<LiveRun | undefined> {
+  private async read(executionId: string): Promise<ReadRun | undefined> {
     const { store, plans, authority, effects } = this.parts;
-    const row = await store.execution(executionId);
-    if (row === undefined) return undefined;
-    const plan = await plans.get(row.workflowId, row.version);
-    const loaded = await readState(store, plan, executionId);
-    await authority.settle(loaded.state, row.project);
-    const run = new LiveRun(loaded.state, 'idle', row.project);
+    const loaded = await readState(store, (row) => plans.get(row.workflowId, row.version), executionId);
+    if (loaded === undefined) return undefined;
+    const { state, row, inbox } = loaded;
+    await authority.settle(state, row.project);
+    const run = new LiveRun(state, 'idle', row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
     this.live.set(executionId, run);
     effects.loaded(run);
-    return run;
+    return { run, inbox };
   }
 
-  /** Folds the journal again, after the store refused a frame. */
-  async reload(run: LiveRun): Promise<void> {
+  /** Folds the journal again, after the store refused a frame. Returns the inbox. */
+  async reload(run: LiveRun): Promise<readonly InboxRow[]> {
     const { store, authority, effects } = this.parts;
-    const loaded = await readState(store, run.plan, run.executionId);
-    // Read after the frames: an engine that changes the wake time later writes a frame, so the next frame of this engine
-    // is refused.
-    const row = store.exclusive ? undefined : await store.execution(run.executionId);
-    if (row !== undefined) run.storedWakeAt = row.wakeAt;
-    await authority.settle(loaded.state, run.project);
-    run.state = loaded.state;
+    const loaded = await readState(store, () => run.plan, run.executionId);
+    if (loaded === undefined) throw journalMissing(run.executionId);
+    const { state, row, inbox } = loaded;
+    // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
+    if (!store.exclusive) run.storedWakeAt = row.wakeAt;
+    await authority.settle(state, run.project);
+    run.state = state;
     adopt(run, loaded);
     effects.loaded(run);
+    return inbox;
   }
 
   /** Called between frames. */
@@ -154,7 +163,12 @@ export class Runs {
   }
 }
 
-interface Loaded {
+interface ReadRun {
+  readonly run: LiveRun;
+  readonly inbox: readonly InboxRow[] | undefined;
+}
+
+interface Loaded extends Pick<LoadedExecution, 'row' | 'inbox'> {
   readonly state: RunState;
   readonly lastAt: number;
   readonly journalBytes: number;
@@ -168,15 +182,17 @@ function adopt(run: LiveRun, loaded: Loaded): void {
   run.snapshotBytes = loaded.snapshotBytes;
 }
 
-/** The state of a run after frame `upTo`: its newest usable snapshot, and the journal after it. */
+/** The state of a run after frame `upTo`, in one round trip: its newest usable snapshot, and the journal after it. */
 export async function readState(
-  store: Store,
-  plan: Plan,
+  store: Journal,
+  planOf: (row: ExecutionRow) => Plan | Promise<Plan>,
   executionId: string,
   upTo = Number.POSITIVE_INFINITY,
-): Promise<Loaded> {
+): Promise<Loaded | undefined> {
   const stored = await store.load(executionId, { upTo });
-  const snapshot = stored?.snapshot;
+  if (stored === undefined) return undefined;
+  const { row, snapshot, inbox } = stored;
+  const plan = await planOf(row);
   const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
   const state = base ?? newRunState(plan, executionId);
   // A snapshot of an earlier format cannot be used: then the whole journal is folded.
@@ -190,14 +206,17 @@ export async function readState(
     fold(state, decodeFrame({ executionId, ...frame }));
     journalBytes += frame.entries.length;
   }
-  if (state.seq === 0) {
-    throw new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
-      hint: 'Restore the data folder from a backup, or delete this execution.',
-    });
-  }
+  if (state.seq === 0) throw journalMissing(executionId);
   // Snapshots of earlier versions have no `updatedAt`.
   state.updatedAt = lastAt;
-  return { state, lastAt, journalBytes, snapshotBytes: base === undefined ? 0 : (snapshot?.state.length ?? 0) };
+  const snapshotBytes = base === undefined ? 0 : (snapshot?.state.length ?? 0);
+  return { state, row, inbox, lastAt, journalBytes, snapshotBytes };
+}
+
+function journalMissing(executionId: string): NebulaError {
+  return new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
+    hint: 'Restore the data folder from a backup, or delete this execution.',
+  });
 }
 
 function fold(state: RunState, frame: Frame): void {

@@ -128,10 +128,8 @@ export class Waker {
     if (attempts.size === 0) return;
     if (now - this.lookedAt < LOOK_MS) return this.wakeAt(this.lookedAt + LOOK_MS);
     this.lookedAt = now;
-    for (const executionId of attempts.executionIds()) {
-      const run = this.context.runs.get(executionId);
-      if (run !== undefined) await recovery.catchUp(run);
-    }
+    const ids = [...attempts.executionIds()];
+    await recovery.catchUpAll(ids.flatMap((executionId) => this.context.runs.get(executionId) ?? []));
   }
 
   /** A run whose data is damaged or missing is a fault; any other error may pass, and the run is tried again. */
@@ -149,11 +147,11 @@ export class Waker {
   }
 
   private async wake(executionId: string, claimedUntil: number): Promise<void> {
-    const { store, runs, random, mailbox } = this.context;
-    const run = await runs.loadWritten(executionId);
-    if (run === undefined) return;
-    await this.parts.recovery.catchUp(run);
-    const inbox = await this.understood(run, await store.inbox(executionId));
+    const { runs, random, mailbox } = this.context;
+    const loaded = await runs.loadWithInbox(executionId);
+    if (loaded === undefined) return;
+    const { run } = loaded;
+    const inbox = await this.understood(run, loaded.inbox ?? (await this.caughtUp(run)));
     const gone = await this.goneWorkers(run);
     // Nothing is awaited from here on. A run that left memory meanwhile is loaded again.
     if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
@@ -170,6 +168,16 @@ export class Waker {
       if (stimulus !== undefined) mailbox.post(run, stimulus);
     }
     mailbox.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
+  }
+
+  /** The inbox of a run in memory, which is brought up to date with its journal in the same round trip. */
+  private async caughtUp(run: LiveRun): Promise<readonly InboxRow[]> {
+    const { store } = this.context;
+    const { executionId, state } = run;
+    if (store.exclusive) return store.inbox(executionId);
+    const news = await store.load(executionId, { after: state.seq });
+    await this.parts.recovery.catchUp(run, news?.frames.at(-1)?.seq ?? 0);
+    return news?.inbox ?? [];
   }
 
   /** The stimuli of the messages, with what the store has to add to them. */
@@ -244,10 +252,8 @@ export class Waker {
       // A turn that began no attempts for want of a lease may begin them now.
       mailbox.kick();
       await store.reapWorkers(clock.now(), workerId, clock.now());
-      if (!store.exclusive) {
-        // Another engine claimed these long ago, and works on them or has ended them.
-        for (const run of runs.dueBefore(clock.now() - CLAIM_MS)) await this.parts.recovery.catchUp(run);
-      }
+      // Another engine claimed these long ago, and works on them or has ended them.
+      await this.parts.recovery.catchUpAll(runs.dueBefore(clock.now() - CLAIM_MS));
     } catch (error) {
       effects.trouble(error);
       nextMs = RETRY_MS;

@@ -24,7 +24,7 @@ export async function fetchGranted(
   let url = parseUrl(target);
   const signal = init.signal ? AbortSignal.any([invocation.signal, init.signal]) : invocation.signal;
   const headers = new Headers(init.headers);
-  // It would pick another site behind a granted address.
+  // A `host` header would select another site behind a granted address.
   headers.delete('host');
   const traceparent = activeTraceparent() ?? invocation.traceparent;
   if (traceparent !== undefined && !headers.has('traceparent')) headers.set('traceparent', traceparent);

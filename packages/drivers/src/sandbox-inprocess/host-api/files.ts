@@ -46,7 +46,7 @@ export async function writeGranted(
 ): Promise<void> {
   const real = await reach(host, invocation, path, 'write');
   await mkdir(dirname(real), { recursive: true });
-  // Someone may have put a link where a folder was just missing.
+  // A link may have appeared where a folder was missing.
   const target = await reach(host, invocation, path, 'write');
   invocation.signal.throwIfAborted();
   if (options.append) await append(target, data);
@@ -64,7 +64,7 @@ async function append(path: string, data: string | Uint8Array): Promise<void> {
   }
 }
 
-/** Whoever reads sees the old content or the new one; when it resolves, the new one survives a loss of power. */
+/** Readers see the old content or the new one; when the promise resolves, the new one survives a loss of power. */
 async function replace(path: string, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
@@ -90,7 +90,7 @@ async function replace(path: string, data: string | Uint8Array, signal: AbortSig
   await syncFolder(folder);
 }
 
-/** The new name is in the folder, so it is the folder that must reach the disk. */
+/** The new name is an entry of the folder, so the folder must reach the disk. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -85,7 +85,7 @@ function ended(child: ChildProcess, signal: AbortSignal): Promise<number> {
     };
     child.once('error', (error) => settle(() => reject(signal.aborted ? signal.reason : error)));
     child.once('close', (code, killedBy) => {
-      // What is left of the group after an abort had its chance with SIGTERM.
+      // The rest of an aborted group has had its time after SIGTERM.
       if (signal.aborted) killGroup(child, 'SIGKILL');
       settle(() => (signal.aborted ? reject(signal.reason) : resolve(exitCodeOf(code, killedBy))));
     });

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** What runs share: places among the holders of a key, rates, and outputs that may be used again. */
+/** Permits, rates, the output cache, listeners and signals. */
 export const shared: Migration = {
   version: 2,
   sql: `

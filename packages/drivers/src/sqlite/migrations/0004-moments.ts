@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * What was given to the last ask of a node for a moment of a rate, the newest moments of each rate, numbered in the order
- * in which they were given, and how long nodes take.
+ * The moment that was granted to the last ask of each node, the newest moments of each rate, numbered in the order of
+ * granting, and the durations of nodes.
  */
 export const moments: Migration = {
   version: 4,

@@ -1,4 +1,4 @@
-/** One step of the schema. Steps that were released are never edited: databases out there have them. */
+/** One step of the schema. Released steps are never edited: existing databases have them. */
 export interface Migration {
   readonly version: number;
   readonly sql: string;
