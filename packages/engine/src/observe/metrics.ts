@@ -71,7 +71,7 @@ export class Meter {
   }
 
   async read(): Promise<Metrics> {
-    const gauges: Gauges = Object.assign({}, ...(await Promise.all(this.gauges.map((read) => read()))));
+    const gauges: Gauges = Object.assign({}, ...(await Promise.all(this.gauges.map(async (read) => read()))));
     const histograms: Record<string, Histogram> = {};
     for (const [name, { count, sum, counts }] of this.histograms) {
       let below = 0;
