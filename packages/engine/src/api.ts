@@ -4,12 +4,15 @@ import type {
   BareRun,
   CallbackUrl,
   Capabilities,
+  Ceiling,
+  CompileOptions,
   ConcurrencySlot,
   Explanation,
   ExpressionLimits,
   Json,
   Parent,
   Plan,
+  Problem,
   RetryPolicyFunction,
   RunAuthority,
   RunDocument,
@@ -17,6 +20,7 @@ import type {
   Settlement,
   TimelineEvent,
   UndoPlan,
+  WorkflowDefinition,
 } from '@nebula/core';
 import type {
   Blobs,
@@ -177,6 +181,8 @@ export interface ExecutionService {
   /** Resolves an unknown outcome. `attempt`: the attempt that was examined, by default the newest; it counts for no later one. */
   requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: string): Promise<boolean>;
+  /** Compiles a definition and returns its problems. A run of the same definition does not compile it again. */
+  check(definition: WorkflowDefinition, options: CheckOptions): readonly Problem[];
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,
@@ -197,6 +203,14 @@ export interface ExecutionService {
   ): Promise<'taken' | 'over' | 'unknown'>;
   /** Removes cached outputs and returns how many. */
   forgetCached(which: CacheChoice): Promise<number>;
+}
+
+export interface CheckOptions {
+  readonly project: string;
+  /** Capabilities beyond it are warnings. */
+  readonly ceiling: Ceiling;
+  /** Other workflows, by id and version (without one, the newest). */
+  readonly workflows?: CompileOptions['workflows'] | undefined;
 }
 
 export interface SignalRequest {

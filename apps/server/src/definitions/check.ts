@@ -24,6 +24,8 @@ export interface CheckOptions {
   readonly workflows: FindUsedWorkflow;
   /** False: files of the project have the limits of the language only. */
   readonly isBounded: boolean;
+  /** Compiles with the plans of the engine, so that a run of the definition does not compile it again. */
+  compile?(definition: WorkflowDefinition): readonly Problem[];
 }
 
 export type Checked =
@@ -38,7 +40,7 @@ export function readGiven(given: Given): ReadResult {
 
 export function checkDefinition(
   given: Given,
-  { catalog, ceiling, workflows, isBounded }: CheckOptions,
+  { catalog, ceiling, workflows, isBounded, compile }: CheckOptions,
   read: ReadResult = readGiven(given),
 ): Checked {
   const excess = isBounded ? excessOf(read.definition ?? read.draft?.definition) : undefined;
@@ -48,7 +50,7 @@ export function checkDefinition(
     return { definition, problems };
   }
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  const { problems } = compilePlan(read.definition, catalog, { workflows, ceiling });
+  const problems = compile?.(read.definition) ?? compilePlan(read.definition, catalog, { workflows, ceiling }).problems;
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 

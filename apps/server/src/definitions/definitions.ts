@@ -58,7 +58,10 @@ async function checkHere(given: Given, { parts, project, ...options }: Setting):
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
   const workflows = await usedWorkflowsOf(parts, used, project, CHECK_LIMITS.inProcessChars);
   if (workflows === undefined) return undefined;
-  return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows }, read);
+  const { ceiling } = options;
+  const compile = (definition: WorkflowDefinition) =>
+    parts.executions.check(definition, { project, ceiling, workflows });
+  return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows, compile }, read);
 }
 
 async function checkBeside(given: Given, setting: Setting): Promise<Checked> {

@@ -124,7 +124,7 @@ function explainCollapsed(state: RunState, path: string): Explanation | undefine
   const around = goneFrom(state, path);
   if (around === undefined) return undefined;
   const [step = ''] = path.slice(pathOf(around).length + 1).split('/');
-  const what = runsOnce(around.plan) ? `'${pathOf(around)}'` : `round ${step} of '${pathOf(around)}'`;
+  const what = runsOnce(around.plan) ? `'${pathOf(around)}'` : `iteration ${step} of '${pathOf(around)}'`;
   const message = `It was in ${what}, which has ended and is collapsed: only its result is kept.`;
   const next = [`nebula executions timeline ${state.executionId}`];
   return explanation(path, 'collapsed', [cause('collapsed', message, { node: pathOf(around) })], next);

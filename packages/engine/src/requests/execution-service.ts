@@ -59,9 +59,9 @@ export interface ServiceDrivers {
 
 export function createExecutionService(
   drivers: ServiceDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'labels' | 'announced' | 'projects'>,
+  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'capabilities' | 'labels' | 'announced' | 'projects'>,
 ): ExecutionService {
-  const catalog = createCatalog(options.actions, options.retryPolicies ?? {}, undefined, options.labels);
+  const catalog = createCatalog(options.actions, options.retryPolicies, options.capabilities, options.labels);
   catalog.announce(options.announced ?? []);
   return new StoreExecutionService(drivers, new Plans(drivers, catalog, {}, new Authority(options.projects)));
 }
@@ -152,6 +152,8 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
+
+  readonly check: ExecutionService['check'] = (definition, options) => this.#plans.check(definition, options);
 
   readonly register: ExecutionService['register'] = (definition) =>
     this.#plans.register(definition as unknown as WorkflowDefinition);

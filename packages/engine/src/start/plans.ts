@@ -2,7 +2,9 @@
 import {
   type CallbackUrl,
   type Catalog,
+  type CompileOptions,
   canonicalJson,
+  compilePlan,
   compileSteps,
   EXPRESSION_LIMITS,
   type ExpressionLimits,
@@ -10,16 +12,19 @@ import {
   NebulaError,
   type OpenCatalog,
   type Plan,
+  type Problem,
   pinWorkflows,
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
 import type { Clock, Digest, Store } from '@nebula/ports';
-import type { EngineOptions } from '../api.ts';
+import type { CheckOptions, EngineOptions } from '../api.ts';
 import { inSlices, pause } from '../turn/time-slices.ts';
 import { Authority, unknownWorkflow } from './authority.ts';
 
 const MAX_CACHED_PLANS = 500;
+/** Checked definitions whose plan is kept for their first run. */
+const MAX_CHECKED_PLANS = 16;
 
 /** Parsing or printing so much takes a few milliseconds: the event loop runs after each. */
 const LARGE_CHARS = 64 * 1024;
@@ -32,6 +37,7 @@ export class Plans {
   private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
   private readonly compiling = new Map<string, Promise<Plan>>();
+  private readonly checked = new Map<string, Plan>();
   private readonly compiled: Map<string, Plan> | undefined;
   private readonly callbackUrl: CallbackUrl | undefined;
   private readonly authority: Authority;
@@ -79,9 +85,26 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
+  /** The problems of a definition. Its plan is kept: the first run of what is then registered does not compile it again. */
+  check(definition: WorkflowDefinition, { project, ceiling, workflows }: CheckOptions): readonly Problem[] {
+    const options = { ...this.options(), ceiling, ...(workflows && { workflows }) };
+    const { plan, problems } = compilePlan(definition, this.catalog.within(project), options);
+    // An inlined workflow may be pinned to another version when the definition is registered.
+    if (plan === undefined || usedWorkflows(definition).some(({ mode }) => mode !== 'child')) return problems;
+    const { version: _, ...content } = definition;
+    if (this.checked.size >= MAX_CHECKED_PLANS) this.checked.delete(this.checked.keys().next().value as string);
+    this.checked.set(`${project} ${this.catalog.revision} ${JSON.stringify(content)}`, plan);
+    return problems;
+  }
+
+  private options(): CompileOptions {
+    return { limits: this.limits, now: () => this.clock.now(), callbackUrl: this.callbackUrl };
+  }
+
   /** Other actions were announced: compiled plans may name older ones. */
   forget(): void {
     this.cache.clear();
+    this.checked.clear();
     this.compiling.clear();
   }
 
@@ -161,6 +184,8 @@ export class Plans {
     const project = await this.authority.projectOf(definition.id);
     const inlined = await this.inlined(definition, project);
     const { revision } = this.catalog;
+    const checked = inlined.size > 0 ? undefined : this.checked.get(`${project} ${revision} ${text}`);
+    if (checked !== undefined) return { ...checked, version, definition };
     // An inlined workflow is pinned to its version, or is the newest one.
     const key = `${project} ${revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
@@ -177,9 +202,7 @@ export class Plans {
     catalog: Catalog,
   ): Promise<Plan> {
     const steps = compileSteps(definition, catalog, {
-      limits: this.limits,
-      now: () => this.clock.now(),
-      callbackUrl: this.callbackUrl,
+      ...this.options(),
       isAccepted: true,
       workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
     });
