@@ -27,6 +27,7 @@ export default defineConfig({
       'tools/test/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**'],
+    setupFiles: ['./tools/test-file-setup.ts'],
     pool: 'forks',
     isolate: false,
     /** By default one core is left idle, which on two cores is half of them. */

@@ -5,9 +5,12 @@ import { createClient, type NebulaClient } from '@nebula/client';
 import Database from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { databaseIn } from './data-folder.ts';
+import { chanceFrom } from './kill-plan.ts';
 import { SERVER_TOKEN, startServerProcess } from './server-process.ts';
 
 const KILLS = 5;
+/** `E2E_SEED=… npm test -- e2e` draws the same moments again. */
+const SEED = Number(process.env.E2E_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const LANES = 16;
 /** Starts that a life has answered when it is killed, at least; up to twice as many. */
 const STARTS = 60;
@@ -21,12 +24,16 @@ const definition = {
 };
 
 /** Starts one run after the other until the server is gone; what was answered with success is promised. */
-async function lane(client: NebulaClient, promised: Map<string, number>, next: () => number): Promise<void> {
+async function lane(
+  client: NebulaClient,
+  promise: (executionId: string, n: number) => void,
+  next: () => number,
+): Promise<void> {
   for (;;) {
     const n = next();
     try {
       const { executionId } = await client.call('startExecution', { body: { workflowId: 'load', input: { n } } });
-      promised.set(executionId, n);
+      promise(executionId, n);
     } catch {
       return;
     }
@@ -42,17 +49,23 @@ function openRuns(): number {
   }
 }
 
-test(`[E2E-9] what a server has answered is there, and ends, through ${KILLS} × SIGKILL under load`, async () => {
+test(`[E2E-9] what a server has answered is there, and ends, through ${KILLS} × SIGKILL under load (E2E_SEED=${SEED})`, async () => {
   const promised = new Map<string, number>();
+  const chance = chanceFrom(SEED);
   let n = 0;
   let unfinished = 0;
   for (let life = 0; life < KILLS; life++) {
     const server = await startServerProcess(folder);
     const client = createClient({ url: server.url, token: SERVER_TOKEN, retries: 0 });
     if (life === 0) await client.call('registerWorkflow', { body: { definition } });
-    const enough = promised.size + STARTS * (1 + Math.random());
-    const lanes = Array.from({ length: LANES }, () => lane(client, promised, () => n++));
-    while (promised.size < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+    const enough = promised.size + STARTS * (1 + chance());
+    const isEnough = Promise.withResolvers<void>();
+    const promise = (executionId: string, number: number): void => {
+      promised.set(executionId, number);
+      if (promised.size >= enough) isEnough.resolve();
+    };
+    const lanes = Array.from({ length: LANES }, () => lane(client, promise, () => n++));
+    await isEnough.promise;
     await server.end('SIGKILL');
     await Promise.all(lanes);
     unfinished += openRuns();

@@ -6,6 +6,8 @@ import path from 'node:path';
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
 const CONFIGURATION = ['biome.json', 'tsconfig.json', 'knip.json', '.oxlintrc.json', 'vitest.config.ts', '.gitignore'];
+/** Named by vitest.config.ts. */
+const SETUP = 'tools/test-file-setup.ts';
 
 const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -25,6 +27,8 @@ export function makeWorkspace(changes: Readonly<Record<string, string>> = {}): W
   for (const name of CONFIGURATION) copyFileSync(path.join(ROOT, name), path.join(root, name));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
   mkdirSync(path.join(root, '.git'));
+  mkdirSync(path.join(root, 'tools'));
+  copyFileSync(path.join(ROOT, SETUP), path.join(root, SETUP));
   for (const [name, text] of Object.entries({ ...FILES, ...changes })) {
     const file = path.join(root, name);
     mkdirSync(path.dirname(file), { recursive: true });

@@ -155,13 +155,13 @@ describe('large graphs', () => {
     const nodes: Record<string, NodeDocument> = {};
     for (let at = 0; at < 100_000; at++) nodes[`n${at}`] = at < 99_900 ? done(at, at + 5) : running(at);
     const run = wideRun(100_000, nodes);
-    const started = performance.now();
+    const started = process.cpuUsage().user;
     run.show(openDocument(nodes));
-    const layoutMs = performance.now() - started;
+    const layoutMs = (process.cpuUsage().user - started) / 1_000;
     const paintings = 20;
-    const paintStarted = performance.now();
+    const paintStarted = process.cpuUsage().user;
     for (let frame = 0; frame < paintings; frame++) treeLines(run, { colors, width: 100, height: 40, now: T0, frame });
-    const perPaintingMs = (performance.now() - paintStarted) / paintings;
+    const perPaintingMs = (process.cpuUsage().user - paintStarted) / 1_000 / paintings;
     // Measured: 90 ms and 1 ms; the limits only catch work that grows with the square of the nodes.
     expect(layoutMs).toBeLessThan(10_000);
     expect(perPaintingMs).toBeLessThan(500);

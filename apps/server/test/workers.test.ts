@@ -318,6 +318,7 @@ describe('@nebula/worker', () => {
   it('[WRK-13] one that stops hands back what may be repeated, and finishes what may not', async () => {
     const server = await booted();
     const seen: string[] = [];
+    const stopping = Promise.withResolvers<void>();
     const act = (id: string, effect: 'pure' | 'once') =>
       remoteAction(
         id,
@@ -326,7 +327,7 @@ describe('@nebula/worker', () => {
             seen.push(ctx.node);
             if (seen.filter((node) => node === ctx.node).length > 1) return resolve('second');
             ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason));
-            setTimeout(() => resolve('first'), 300);
+            if (effect === 'once') void stopping.promise.then(() => resolve('first'));
           }),
         effect,
       );
@@ -334,7 +335,9 @@ describe('@nebula/worker', () => {
     const first = await working(server, { actions });
     const executionId = await begin(server, { a: { action: 'far.pure' }, b: { action: 'far.once' } });
     await expect.poll(() => seen.length).toBe(2);
-    await first.stop({ graceMs: 5_000 });
+    const stopped = first.stop({ graceMs: 60_000 });
+    stopping.resolve();
+    await stopped;
     await working(server, { actions });
     expect(await server.client.run(executionId).result()).toMatchObject({ output: { a: 'second', b: 'first' } });
     expect(seen.filter((node) => node === 'b')).toHaveLength(1);

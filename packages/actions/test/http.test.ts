@@ -146,7 +146,7 @@ test('[ACT-11] the details help to go on', async () => {
   });
   expect((details as { body: string }).body).toHaveLength(2_000);
   expect(message).toBe(`GET ${origin}/orders responded with 503 Service Unavailable`);
-  handle = answer(429, '', { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
+  handle = answer(429, '', { 'retry-after': new Date(project.clock.now() + 60_000).toUTCString() });
   const dated = (await error({})).details as { retryAfterMs: number };
   expect(dated.retryAfterMs).toBeGreaterThan(50_000);
   expect(dated.retryAfterMs).toBeLessThanOrEqual(60_000);
@@ -182,8 +182,7 @@ test('[ACT-13] a POST whose answer is lost is not repeated without asking', asyn
   expect(await error({ method: 'POST' })).toMatchObject(lost);
   expect((await error({ method: 'POST' })).message).toContain('idempotencyKey: true');
   handle = (_, response) => {
-    response.writeHead(200, { 'content-length': 100 }).write('half');
-    setTimeout(() => response.destroy(), 20);
+    response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy());
   };
   expect(await error({ method: 'POST' })).toMatchObject(lost);
   for (const status of [502, 504]) {
@@ -256,11 +255,13 @@ test('[ACT-15] the timeout covers the headers and the body', async () => {
 });
 
 test.each(['before the headers', 'in the body'])('[ACT-15] an abort ends a request %s', async (when) => {
-  handle = (_, response) => void (when === 'in the body' && response.writeHead(200).write('first'));
   for (const method of ['GET', 'POST']) {
     const stopper = new AbortController();
+    handle = (_, response) => {
+      if (when === 'in the body') response.writeHead(200).write('first', () => stopper.abort());
+      else stopper.abort();
+    };
     const pending = project.run(httpRequest, { url: origin, method }, { signal: stopper.signal });
-    setTimeout(() => stopper.abort(), 50);
     expect(await pending).toMatchObject({ status: 'aborted', error: { code: 'ABORTED' } });
   }
 });

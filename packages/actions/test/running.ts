@@ -3,10 +3,13 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Action, Json } from '@nebula/core';
+import { type VirtualClock, virtualClock } from '@nebula/drivers/memory';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Invocation, InvocationOutcome } from '@nebula/ports';
 
 export interface Project {
+  /** The clock of `ctx.sleep`. */
+  readonly clock: VirtualClock;
   readonly dir: string;
   readonly logs: [level: string, message: string, fields: unknown][];
   readonly progress: number[];
@@ -20,7 +23,8 @@ export interface Project {
 
 export async function openProject(): Promise<Project> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-actions-')));
-  const sandbox = createInProcessSandbox({ projectDir: dir });
+  const clock = virtualClock(1_700_000_000_000);
+  const sandbox = createInProcessSandbox({ projectDir: dir, clock });
   const logs: Project['logs'] = [];
   const progress: number[] = [];
   const run = (action: Action, input: Json, rest?: Partial<Invocation>) =>
@@ -46,6 +50,7 @@ export async function openProject(): Promise<Project> {
       ...rest,
     });
   return {
+    clock,
     dir,
     logs,
     progress,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -72,7 +73,8 @@ test('[ACT-20] output beyond the limit is left out', async () => {
 
 test('[ACT-18] an abort ends the program', async () => {
   const stopper = new AbortController();
-  const pending = project.run(shellRun, { program: 'sleep', args: ['60'] }, { signal: stopper.signal });
-  setTimeout(() => stopper.abort(), 50);
+  const pending = project.run(shellRun, { command: 'touch begun; exec sleep 60' }, { signal: stopper.signal });
+  await expect.poll(() => existsSync(join(project.dir, 'begun'))).toBe(true);
+  stopper.abort();
   expect(await pending).toMatchObject({ status: 'aborted' });
 });

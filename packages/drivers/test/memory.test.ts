@@ -113,7 +113,7 @@ test('the memory queue keeps a hundred thousand tasks in order, fast', async () 
     priority: (index * 7) % 10,
     route: '',
   }));
-  const startedAt = performance.now();
+  const started = process.cpuUsage().user;
   void queue.enqueue(tasks);
   let last = Number.POSITIVE_INFINITY;
   for (const delivery of queue.poll(count)) {
@@ -122,5 +122,5 @@ test('the memory queue keeps a hundred thousand tasks in order, fast', async () 
     queue.ack(delivery);
   }
   expect(await queue.stats()).toEqual({ depth: 0, waitingSince: null });
-  expect(performance.now() - startedAt).toBeLessThan(30_000);
+  expect(process.cpuUsage().user - started).toBeLessThan(30_000_000);
 });

@@ -378,7 +378,8 @@ describe('the socket', () => {
     for (const close of open.splice(0)) close();
     await closed;
     held.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Whatever the look leads to has happened when another request is answered.
+    await booted.client.call('countExecutions');
     expect(listeners()).toBe(0);
     store.execution = look;
   });

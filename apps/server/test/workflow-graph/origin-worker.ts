@@ -283,6 +283,9 @@ export class OriginWorker {
   /** Every claim that it got, and the statuses that its reports were answered with. */
   readonly claims: Claim[] = [];
   readonly answers: number[] = [];
+  /** Heartbeats, and looks whether its job was cancelled, that were answered. */
+  heartbeats = 0;
+  cancelLooks = 0;
   readonly #troubles: unknown[] = [];
   #running: Running | undefined;
   #loop: Promise<void> | undefined;
@@ -355,7 +358,10 @@ export class OriginWorker {
     const running: Running = { claim, child, cancelled: false };
     this.#running = running;
     const chunks = this.#chunksOf(running);
-    const beats = this.#every(heartbeatMs, () => this.#caller.request('POST', `/api/jobs/${lease}/heartbeat`));
+    const beats = this.#every(heartbeatMs, async () => {
+      await this.#caller.request('POST', `/api/jobs/${lease}/heartbeat`);
+      this.heartbeats++;
+    });
     const looks = this.#every(cancelMs, () => this.#lookForCancel(running));
     const logs = this.#every(logBatchMs, () => this.#push(lease, chunks));
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -393,6 +399,7 @@ export class OriginWorker {
   async #lookForCancel(running: Running): Promise<void> {
     const { workflow_id, job_id } = running.claim.job;
     const answer = await this.#caller.json('GET', `/api/jobs/${workflow_id}/${job_id}/cancelled`);
+    this.cancelLooks++;
     if (typeof answer !== 'boolean') throw new WireError(`cancelled is ${JSON.stringify(answer)}`);
     if (!answer) return;
     running.cancelled = true;

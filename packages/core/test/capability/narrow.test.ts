@@ -197,9 +197,9 @@ describe('narrowing', () => {
   it('[SEC-14] hostile lists grant less, not more, and do not hold up the event loop', () => {
     const many = (letter: string): string[] => Array.from({ length: 500 }, (_, index) => `${letter}*${index}`);
     const long = (letter: string): string[] => [`${`${letter}*`.repeat(200_000)}c`, letter.repeat(400_000)];
-    const since = performance.now();
+    const since = process.cpuUsage().user;
     const narrowed = narrow({ shell: many('a'), env: long('a') }, { shell: many('*b'), env: long('a').reverse() });
-    expect(performance.now() - since).toBeLessThan(500);
+    expect(process.cpuUsage().user - since).toBeLessThan(500_000);
     expect(narrowed.shell?.length).toBeLessThanOrEqual(200);
     expect(narrowed.env ?? []).toEqual([]);
   });

@@ -176,9 +176,9 @@ describe('names', () => {
   });
 
   test('[SBX-29] a pattern of many stars is not slow', () => {
-    const started = performance.now();
+    const started = process.cpuUsage().user;
     expect(matchesName(`${'a*'.repeat(200)}b`, 'a'.repeat(5_000))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(process.cpuUsage().user - started).toBeLessThan(20_000_000);
   });
 
   test('[SEC-16] an entry of several patterns grants only what all of them match', () => {

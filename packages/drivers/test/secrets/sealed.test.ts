@@ -199,7 +199,7 @@ describe('a change of the key that is broken off', () => {
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'value of a');
       for (let kill = 0; kill < 6; kill++) {
-        await killWhileRotating(dir, 3 * kill);
+        await killWhileRotating(dir, 1 + (kill % 3));
         expect(await open().get('a')).toBe('value of a');
       }
       expect(await open().rotateKey?.()).toBe(1);
@@ -224,20 +224,26 @@ describe('a change of the key that is broken off', () => {
     }));
 });
 
-/** A process that changes the key over and over, killed some time after it has begun. */
-async function killWhileRotating(dataDir: string, afterMs: number): Promise<void> {
+/** A process that changes the key over and over, killed when it has done so that many times. */
+async function killWhileRotating(dataDir: string, times: number): Promise<void> {
   const module = new URL('../../src/secrets/index.ts', import.meta.url).href;
   const script = `
     const { sealedSecrets } = await import(${JSON.stringify(module)});
     const secrets = sealedSecrets({ dataDir: ${JSON.stringify(dataDir)}, clock: Date, env: {} });
-    await secrets.rotateKey();
-    process.stdout.write('begun');
-    for (;;) await secrets.rotateKey();`;
+    for (;;) {
+      await secrets.rotateKey();
+      process.stdout.write('.');
+    }`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await new Promise((resolve) => child.stdout.once('data', resolve));
-  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  let done = 0;
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (dots: Buffer) => {
+      done += dots.length;
+      if (done >= times) resolve();
+    });
+  });
   const ended = new Promise((resolve) => child.once('close', resolve));
   child.kill('SIGKILL');
   await ended;

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../src/memory/index.ts';
 import { place } from './opened.ts';
 
 const CHILD = new URL('./child-engine.ts', import.meta.url).pathname;
 const ROUNDS = 5;
+/** `KILL_SEED=… npm test -- packages/drivers/test/sqlite/kill` draws the same moments again. */
+const SEED = Number(process.env.KILL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
 /** Lets an engine append, kills it after `aliveMs` of work, and gives what it had been promised: newest seq by execution. */
 async function killedWhileAppending(
@@ -32,13 +35,14 @@ async function killedWhileAppending(
 }
 
 for (const commitsIn of ['main', 'thread']) {
-  test(`[STO-1] after kill -9 everything promised is there (commits in ${commitsIn})`, {
+  test(`[STO-1] after kill -9 everything promised is there (commits in ${commitsIn}, KILL_SEED=${SEED})`, {
     timeout: 120_000,
   }, async () => {
     const { path, open } = await place();
+    const random = seededRandom(SEED, () => 0);
     let frames = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const promised = await killedWhileAppending(path, commitsIn, Math.random() * 400);
+      const promised = await killedWhileAppending(path, commitsIn, random.fraction() * 400);
       const store = await open();
       for (const [executionId, seq] of promised) {
         const kept = await store.frames(executionId, 0);

@@ -183,7 +183,9 @@ test('another program that keeps the database locked: wait without blocking, the
   expect(first).toMatchObject({ code: 'STORE_BUSY', retryable: true });
   expect(turns).toBeGreaterThan(5);
   const patient = [store.append([framed('a', 2)]), store.append([framed('a', 3)])];
-  setTimeout(() => tool.exec('ROLLBACK'), 100);
+  const before = turns;
+  await expect.poll(() => turns - before).toBeGreaterThan(5);
+  tool.exec('ROLLBACK');
   expect((await Promise.all(patient)).flat()).toMatchObject([{ ok: true }, { ok: true }]);
   clearInterval(ticking);
   expect((await store.frames('a', 0)).map((frame) => frame.seq)).toEqual([1, 2, 3]);

@@ -1,0 +1,8 @@
+/** A few lives, for `npm test -- --quick`. */
+import { expect, it } from 'vitest';
+import { liveMany } from './lives.ts';
+
+it('[SIM-1] lives 1 to 40 lose nothing, repeat nothing that is done, and come to rest', async () => {
+  const { failures } = await liveMany(1, 40);
+  expect(failures).toEqual([]);
+});
