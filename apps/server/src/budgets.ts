@@ -85,14 +85,14 @@ export const BUDGETS = {
     'count',
     UPLOAD_LIMITS.maxEdges,
     'edges',
-    'Edges of a definition that is sent: `needs`, cases and `edges`',
+    'Edges of a definition that is sent: `needs`, cases and their targets, `edges`',
     '413 `TOO_LARGE`',
   ),
   'definition.expressions': budget(
     'size',
     DEFINITION_LIMITS.maxExpressionChars,
     'characters',
-    'Expressions of one node, one edge or one output, together',
+    'Expressions and patterns of one node, one edge or one output, together',
     '`EXPRESSION_LIMIT`',
   ),
   'definition.time': budget(

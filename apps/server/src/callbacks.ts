@@ -6,7 +6,7 @@
  *  B3 A call counts also when it comes before its node waits; a second one is refused, whatever became of the first.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CallbackUrl, type Json, NebulaError } from '@nebula/core';
+import { type CallbackUrl, givenProblem, type Json, NebulaError } from '@nebula/core';
 import type { Records } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Parts } from './parts.ts';
@@ -69,6 +69,9 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
 async function takeCall(parts: Parts, address: Address, token: string, payload: Json): Promise<void> {
   const { records, executions, digest, clock } = parts;
   const { executionId, node, generation } = address;
+  // Before the call is recorded: the address stays good for a payload that can be taken.
+  const problem = givenProblem(payload, 'the payload');
+  if (problem !== undefined) throw new NebulaError('BODY_INVALID', `The call cannot be taken: ${problem}.`);
   const id = digest(token);
   const body = JSON.stringify({ payload });
   const expiresAt = clock.now() + RECORDED_MS;

@@ -57,6 +57,12 @@ export const LIVE_LIMITS = {
   /** Pages of the past that are read at the same time, and kept for others at the same place. */
   maxReplays: 4,
   maxSharedPages: 16,
+  /** Listeners that go on with a page of the past in one turn of the event loop: each takes up to 2 ms. */
+  maxPagesPerTurn: 4,
+  /** Of the journal, decoded in one turn of the event loop: about 5 ms. */
+  maxDecodedBytesPerTurn: 512 * 1024,
+  /** Listeners that are sent what is new in one turn of the event loop: each takes about 30 µs. */
+  maxWokenPerTurn: 128,
   /** Of one WebSocket. */
   maxSubscriptions: 100,
   maxMessageBytes: 16_384,
@@ -67,7 +73,7 @@ export const LIVE_LIMITS = {
 /** Definitions that come by HTTP; files of the project have the limits of the language. */
 export const UPLOAD_LIMITS = {
   maxNodes: DEFINITION_LIMITS.maxDynamicNodes,
-  /** Members of `needs`, cases and `edges`. */
+  /** Members of `needs` and `edges`, cases and their targets. */
   maxEdges: DEFINITION_LIMITS.maxDynamicEdges,
   /** As JSON; text in `source` has its own limit in the contract. */
   maxDefinitionChars: 1024 * 1024,

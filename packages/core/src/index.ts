@@ -160,7 +160,7 @@ export {
 export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo/undo-plan.ts';
 export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
-export { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
+export { compileSchema, describePath, givenProblem, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
 export { allSteps, type Steps } from './steps.ts';
 export {
   canonicalJson,

@@ -18,7 +18,7 @@ export const DEFINITION_LIMITS = {
   maxIdLength: 200,
   /** Nesting depth of bodies (loops in loops). */
   maxBodyDepth: 16,
-  /** Total length of the expressions of one node, one edge or one output; parsing this much takes about 8 ms. */
+  /** Total length of the expressions and patterns of one node, edge or output; parsing this much takes 8 to 30 ms. */
   maxExpressionChars: 16 * 1024,
   /** Size of a graph returned by an action, as JSON. */
   maxDynamicBytes: 1024 * 1024,
@@ -26,7 +26,7 @@ export const DEFINITION_LIMITS = {
   maxDynamicValues: 200_000,
   /** Nodes of a returned graph, including its bodies. */
   maxDynamicNodes: 2_000,
-  /** Edges of a returned graph: members of `needs`, cases and `edges`. */
+  /** Edges of a returned graph: members of `needs` and `edges`, cases and their targets. */
   maxDynamicEdges: 10_000,
 } as const;
 
@@ -34,9 +34,9 @@ export const DEFINITION_LIMITS = {
 export const SCHEMA_LIMITS = {
   maxDepth: 64,
   maxValues: 20_000,
-  /** Total size of all patterns of a schema; compiling this many takes about 40 ms. */
-  maxPatternInstructions: 20_000,
-  /** Applying one schema to one value is one step; this many take about 20 ms. */
+  /** Of all patterns of a schema together; compiling so many takes about 20 ms. */
+  maxPatternInstructions: 10_000,
+  /** A schema that is applied to a value is a step; so many take about 20 ms. */
   maxSteps: 200_000,
   /** Budget for large values: this many steps for each contained value. */
   maxStepsPerValue: 16,

@@ -157,13 +157,16 @@ export interface ExecutionService {
   /** Running attempts end, no node starts and timers stop until the run is resumed. */
   requestPause(executionId: string, reason?: string): Promise<boolean>;
   requestResume(executionId: string): Promise<boolean>;
-  /** Runs a node of a finished run again, with all nodes that depend on it. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`. */
+  /**
+   * Runs a node of a finished run again, with all nodes that depend on it. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`,
+   * `INPUT_INVALID`.
+   */
   requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
   /**
    * Starts a new run that takes over the results before `node` and runs from there. The forked run is not changed.
-   * Returns the id of the new run.
+   * `principal` forks. Returns the id of the new run.
    */
-  fork(executionId: string, node: string, input?: Json): Promise<string>;
+  fork(executionId: string, node: string, input?: Json, principal?: string): Promise<string>;
   /** The run keeps the signal until a node waits for it. */
   requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
   /**

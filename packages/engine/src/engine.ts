@@ -109,7 +109,7 @@ class LocalEngine implements Omit<Engine, keyof ExecutionService> {
     this.starts = starts;
     this.turns = new Turns(context, { attempts, recovery, tasks, cache, retentionMs });
     this.remote = new RemoteAttempts(context, tasks, recovery);
-    this.waker = new Waker(context, { attempts, recovery, starts, cache, maxCachedRuns });
+    this.waker = new Waker(context, { attempts, recovery, starts, cache, authority, maxCachedRuns });
     this.waiters = new RunWaiters(context, executions);
     this.sweeper = new Sweeper(context);
     const { remote, waiters, waker } = this;

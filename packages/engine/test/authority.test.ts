@@ -155,6 +155,87 @@ describe('the authority of runs', () => {
     expect(await top.authorityOf(own?.executionId ?? '')).toEqual({ principal: 'bob', ceiling: { shell: ['ls'] } });
   });
 
+  describe('[ENG-239] what was taken from a project does not come back by an old run', () => {
+    const ended = async (top: Place): Promise<string> => {
+      const a = { action: 'hand@1', capabilities: SHELL };
+      const executionId = await top.go('beta-a', { nodes: { a } }, { principal: 'ada' });
+      expect(top.grants['a']).toEqual(SHELL);
+      await top.fail('a');
+      expect(await top.status(executionId)).toBe('failed');
+      top.projects.ceilings['beta'] = { shell: ['git'] };
+      return executionId;
+    };
+    it.each([
+      ['a retry', (top: Place, id: string) => top.engine.requestRetry(id)],
+      ['a replay', (top: Place, id: string) => top.engine.requestReplay(id, 'a', { edited: true })],
+      ['a fork', (top: Place, id: string) => top.engine.fork(id, 'a', { edited: true }, 'eve')],
+    ])('%s', async (_, again) => {
+      const top = await opened();
+      const executionId = await ended(top);
+      await again(top, executionId);
+      await top.clock.advance(50);
+      expect(top.grants['a']).toEqual({ shell: ['git'] });
+      top.projects.ceilings['beta'] = 'all';
+      await top.openWith();
+      await top.clock.advance(60_000);
+      expect(top.grants['a']).toEqual({ shell: ['git'] });
+    });
+
+    it('a child that is retried with its parent', async () => {
+      const top = await opened();
+      await top.register({ id: 'beta-child', nodes: { sh: { action: 'hand@1', capabilities: SHELL } } });
+      const child = { workflow: { id: 'beta-child', mode: 'child' } };
+      const executionId = await top.go('beta-a', { nodes: { child } });
+      expect(top.grants['sh']).toEqual(SHELL);
+      await top.fail('sh');
+      await top.clock.advance(50);
+      expect(await top.status(executionId)).toBe('failed');
+      top.projects.ceilings['beta'] = {};
+      await top.engine.requestRetry(executionId);
+      await top.clock.advance(100);
+      expect(top.grants['sh']).toEqual({});
+    });
+  });
+
+  it('[ENG-234] a fork has the principal that forks', async () => {
+    const top = await opened();
+    const executionId = await top.go('alpha-a', { nodes: { a: echo } }, { principal: 'ada' });
+    const forkId = await top.engine.fork(executionId, 'a', undefined, 'eve');
+    expect(await top.authorityOf(forkId)).toEqual({ principal: 'eve', ceiling: { shell: ['git'] } });
+    expect(await top.authorityOf(executionId)).toEqual({ principal: 'ada', ceiling: { shell: ['git'] } });
+  });
+
+  it('[ENG-245] values that no run takes are refused wherever they are given', async () => {
+    const top = await opened();
+    const deep = JSON.parse(`${'['.repeat(201)}${']'.repeat(201)}`) as Json;
+    const odd = { a: [Number.POSITIVE_INFINITY] };
+    const ended = await top.go('beta-a', { nodes: { a: echo } });
+    const waiting = await top.go('beta-b', {
+      nodes: {
+        ok: { wait: { approval: { title: 'ok?' } } },
+        called: { wait: { callback: true } },
+        paid: { action: 'pay@1' },
+      },
+    });
+    await top.fail('paid', { details: { outcome: 'unknown' } });
+    expect(await top.statuses(waiting)).toMatchObject({ ok: 'waiting', called: 'waiting', paid: 'unknown' });
+    const { engine } = top;
+    for (const value of [deep, odd] as Json[]) {
+      for (const give of [
+        () => engine.requestReplay(ended, 'a', value),
+        () => engine.fork(ended, 'a', value),
+        () => engine.requestSignal(waiting, { signal: 's', payload: value }),
+        () => engine.publishSignal({ signal: 's', payload: value }),
+        () => engine.requestAnswer(waiting, 'ok', { approved: true, by: 'ada', form: value }),
+        () => engine.requestCallback(waiting, 'called', value),
+        () => engine.requestSettle(waiting, 'paid', { happened: true, output: value }),
+      ]) {
+        await expect(give(), String(give)).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+      }
+    }
+    expect(await top.store.inbox(waiting)).toEqual([]);
+  });
+
   it('[ENG-234] a fork keeps the authority of its run', async () => {
     const top = await opened();
     const executionId = await top.go('alpha-a', { nodes: { a: { ...echo, capabilities: SHELL } } });

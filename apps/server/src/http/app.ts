@@ -93,7 +93,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   limitConnections(app.server, limits, options.trustProxy.length === 0);
   limitBodies(app, limits);
   readJsonBodies(app);
-  const turns = new RequestPacer();
+  const turns = new RequestPacer(HTTP_LIMITS.maxBegunPerTurn);
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);
     guardHost(request, options.hosts);

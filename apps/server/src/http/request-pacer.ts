@@ -1,12 +1,16 @@
-/** Admits a few requests per turn of the event loop, so that a burst does not hold up everything else. */
-import { HTTP_LIMITS } from '../limits.ts';
-
+/** Admits a few at a time per turn of the event loop, so that a burst does not hold up everything else. */
 export class RequestPacer {
+  readonly #perTurn: number;
   readonly #waiting: (() => void)[] = [];
-  #left: number = HTTP_LIMITS.maxBegunPerTurn;
+  #left: number;
   #isSet = false;
 
-  /** Undefined: the request begins at once. */
+  constructor(perTurn: number) {
+    this.#perTurn = perTurn;
+    this.#left = perTurn;
+  }
+
+  /** Undefined: the work begins at once. */
   take(): Promise<void> | undefined {
     this.#nextLater();
     if (this.#left === 0) return new Promise((resolve) => this.#waiting.push(resolve));
@@ -20,11 +24,11 @@ export class RequestPacer {
     setImmediate(() => this.#next());
   }
 
-  /** Waiting requests go before new ones. */
+  /** Waiting work goes before new work. */
   #next(): void {
     this.#isSet = false;
-    const begun = this.#waiting.splice(0, HTTP_LIMITS.maxBegunPerTurn);
-    this.#left = HTTP_LIMITS.maxBegunPerTurn - begun.length;
+    const begun = this.#waiting.splice(0, this.#perTurn);
+    this.#left = this.#perTurn - begun.length;
     if (begun.length > 0) this.#nextLater();
     for (const begin of begun) begin();
   }

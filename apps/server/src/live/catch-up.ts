@@ -1,15 +1,16 @@
 /**
  * The past, for listeners that are behind.
  *
- *  1 At most `maxReplays` pages are read at a time; listeners wait for their turn, in order, and others are served in
- *    between.
+ *  1 At most `maxReplays` pages are read at a time, and `maxPagesPerTurn` listeners go on with theirs in one turn of the
+ *    event loop; listeners wait for their turn, in order, and others are served in between.
  *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept. A page at the end of
  *    the past is shared as long as the reader has found nothing new (`version`).
  */
+import { RequestPacer } from '../http/request-pacer.ts';
 import { LIVE_LIMITS } from '../limits.ts';
 
-/** `whole`: it never changes. `last`: more may come behind it. `large`: it is not kept. */
-export type PageKind = 'whole' | 'last' | 'large';
+/** `whole`: it never changes. `last`: more may come behind it. */
+export type PageKind = 'whole' | 'last';
 
 interface Shared<Page> {
   readonly page: Promise<Page>;
@@ -20,6 +21,7 @@ interface Shared<Page> {
 export class CatchUpPages<Page> {
   readonly #pages = new Map<string, Shared<Page>>();
   readonly #waiting: (() => void)[] = [];
+  readonly #turns = new RequestPacer(LIVE_LIMITS.maxPagesPerTurn);
   #running = 0;
 
   /** `key` names the page. */
@@ -29,11 +31,20 @@ export class CatchUpPages<Page> {
     load: () => Promise<Page>,
     kindOf: (page: Page) => PageKind,
   ): Promise<Page> {
+    const page = await this.#shared(key, version, load, kindOf);
+    // Whoever waited for the same page goes on in the same moment.
+    await this.#turns.take();
+    return page;
+  }
+
+  #shared(
+    key: string,
+    version: string | number,
+    load: () => Promise<Page>,
+    kindOf: (page: Page) => PageKind,
+  ): Promise<Page> {
     const known = this.#pages.get(key);
-    if (known !== undefined && (known.kind === 'whole' || known.version === version)) {
-      await breathe();
-      return await known.page;
-    }
+    if (known !== undefined && (known.kind === 'whole' || known.version === version)) return known.page;
     const page = this.#turn(load);
     const shared: Shared<Page> = { page, version, kind: undefined };
     this.#pages.set(key, shared);
@@ -42,11 +53,10 @@ export class CatchUpPages<Page> {
     };
     page.then((read) => {
       shared.kind = kindOf(read);
-      if (shared.kind === 'large') forget();
     }, forget);
     const [oldest] = this.#pages.keys();
     if (this.#pages.size > LIVE_LIMITS.maxSharedPages && oldest !== undefined) this.#pages.delete(oldest);
-    return await page;
+    return page;
   }
 
   async #turn(load: () => Promise<Page>): Promise<Page> {
@@ -64,6 +74,6 @@ export class CatchUpPages<Page> {
 }
 
 /** Whatever else is under way has its turn. */
-function breathe(): Promise<void> {
+export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

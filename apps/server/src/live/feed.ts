@@ -23,8 +23,9 @@ import {
   type Store,
 } from '@nebula/ports';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
+import { RequestPacer } from '../http/request-pacer.ts';
 import { LIVE_LIMITS } from '../limits.ts';
-import { CatchUpPages } from './catch-up.ts';
+import { breathe, CatchUpPages } from './catch-up.ts';
 
 /** Frames per read of the store. */
 const PAGE = 500;
@@ -34,6 +35,8 @@ const GATHER_MS = 15;
 const LOOK_MS = 1_000;
 const BUFFER = LIVE_LIMITS.maxBuffered;
 const TROUBLE_MS = 500;
+/** Handing a frame to one listener takes as long as decoding so much of it. */
+const HANDED_BYTES = 64;
 
 export interface FeedParts {
   /** Left out: runs go on in another process, and what it writes is seen in the store. */
@@ -65,6 +68,7 @@ interface FeedEvent extends StreamEvent {
 /** A frame with its events, made when somebody wants them and shared by all who do. */
 interface Decoded {
   readonly row: FrameRow;
+  readonly isDecoded: boolean;
   readonly events: () => readonly (FeedEvent & { readonly index: number })[];
 }
 
@@ -75,8 +79,6 @@ interface Listener {
   buffer: FeedEvent[];
   /** Of what was put into the buffer last. */
   cursor: Place;
-  /** Of one run: frames that were read with others, and wait for their turn. */
-  ahead: Decoded[];
   /** Of one run: the frame that was read last. */
   seq: number;
   isLevel: boolean;
@@ -89,6 +91,7 @@ export class Feed {
   private readonly level = new Map<string | undefined, Set<Listener>>();
   private readonly stops: (() => void)[] = [];
   private readonly replays = new CatchUpPages<readonly Decoded[]>();
+  private readonly wakes = new RequestPacer(LIVE_LIMITS.maxWokenPerTurn);
   private tail: Position = FEED_START;
   private isReading = false;
   private isHinted = false;
@@ -129,7 +132,6 @@ export class Feed {
       known: new Map(),
       buffer: [],
       cursor: placeOf(after),
-      ahead: [],
       seq: 0,
       isLevel: false,
       wake: undefined,
@@ -149,6 +151,8 @@ export class Feed {
             listener.wake = resolve;
           });
           listener.wake = undefined;
+          // One event wakes everybody who follows everything.
+          await this.wakes.take();
         }
       }
     } finally {
@@ -173,36 +177,43 @@ export class Feed {
     // The frame of the cursor may have been taken in part.
     const inclusive = Number.isFinite(cursor.index);
     const { position: after } = cursor;
-    const isFresh = listener.ahead.length === 0;
-    if (isFresh) {
-      const page = await this.replays.read(
-        executionId === undefined ? ` ${after} ${inclusive}` : `${executionId} ${seq}`,
-        tail,
-        async () =>
-          (executionId === undefined
-            ? await store.feed({ after, inclusive, limit: PAGE })
-            : await store.frames(executionId, seq)
-          ).map(decoded),
-        (rows) => (rows.length < PAGE ? 'last' : executionId === undefined ? 'whole' : 'large'),
-      );
-      listener.ahead = page.filter(({ row }) => comparePositions(row.position, after) >= (inclusive ? 0 : 1));
-    }
-    const isShort = executionId !== undefined || listener.ahead.length < PAGE;
-    const rows = listener.ahead.splice(0, PAGE);
-    for (const { row, events } of rows) {
-      if (!(await this.isWanted(listener, row.executionId))) continue;
-      for (const event of events()) {
-        if (isAfter({ position: row.position, index: event.index }, cursor)) listener.buffer.push(event);
-      }
-    }
-    const last = rows.at(-1)?.row;
-    if (last !== undefined) listener.cursor = whole(last.position);
-    if (last !== undefined && executionId !== undefined) listener.seq = last.seq;
-    const isAll = isFresh && isShort && listener.ahead.length === 0;
+    const page = await this.replays.read(
+      executionId === undefined ? ` ${after} ${inclusive}` : `${executionId} ${seq}`,
+      tail,
+      async () =>
+        (executionId === undefined
+          ? await store.feed({ after, inclusive, limit: PAGE })
+          : await store.frames(executionId, seq, PAGE)
+        ).map(decoded),
+      // The id of a run that was deleted can be that of another one.
+      (rows) => (executionId !== undefined || rows.length < PAGE ? 'last' : 'whole'),
+    );
+    await this.take(listener, page, cursor);
+    const last = page.at(-1)?.row;
+    if (last !== undefined) listener.seq = last.seq;
+    if (last !== undefined && comparePositions(last.position, after) >= 0) listener.cursor = whole(last.position);
     // All up to the tail was read; what comes after it is handed on by the reader. If that has moved on, look again.
-    if (!isAll || tail !== this.tail) return;
+    if (page.length === PAGE || tail !== this.tail) return;
     if (comparePositions(listener.cursor.position, tail) < 0) listener.cursor = whole(tail);
     this.join(listener);
+  }
+
+  /** Large frames are decoded a few at a time. */
+  private async take(listener: Listener, page: readonly Decoded[], after: Place): Promise<void> {
+    let bytes = 0;
+    for (const frame of page) {
+      const { executionId, position, entries } = frame.row;
+      if (comparePositions(position, after.position) < 0) continue;
+      const known = listener.wants === undefined ? true : listener.known.get(executionId);
+      if (!(known ?? (await this.isWanted(listener, executionId)))) continue;
+      if (!frame.isDecoded) bytes += entries.length;
+      for (const event of frame.events()) {
+        if (isAfter({ position, index: event.index }, after)) listener.buffer.push(event);
+      }
+      if (bytes < LIVE_LIMITS.maxDecodedBytesPerTurn) continue;
+      bytes = 0;
+      await breathe();
+    }
   }
 
   private join(listener: Listener): void {
@@ -262,7 +273,14 @@ export class Feed {
           return;
         }
         const rows = await this.parts.store.feed({ after: this.tail, limit: PAGE });
-        for (const row of rows) await this.handOn(row);
+        let bytes = 0;
+        for (const row of rows) {
+          await this.handOn(row);
+          bytes += row.entries.length + HANDED_BYTES * this.listeners.size;
+          if (bytes < LIVE_LIMITS.maxDecodedBytesPerTurn) continue;
+          bytes = 0;
+          await breathe();
+        }
         if (rows.length < PAGE) return;
       }
     } catch (error) {
@@ -363,6 +381,9 @@ function decoded(row: FrameRow): Decoded {
   let made: ReturnType<Decoded['events']> | undefined;
   return {
     row,
+    get isDecoded() {
+      return made !== undefined;
+    },
     events: () => {
       made ??= eventsOf(row);
       return made;

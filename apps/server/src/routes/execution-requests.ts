@@ -56,10 +56,11 @@ export function executionRequests(parts: Parts): Pick<Handlers, Own> {
       return accepted(executionId, executions.requestRetry(executionId));
     },
 
-    async replayExecution({ params: { executionId }, body: { node, input, fork } }) {
+    async replayExecution({ params: { executionId }, body: { node, input, fork }, who, isLocal }) {
       const edited = input as Json | undefined;
       if (!fork) return accepted(executionId, executions.requestReplay(executionId, node, edited));
-      return reply(202, { executionId: await executions.fork(executionId, node, edited), accepted: true });
+      const principal = isLocal ? undefined : who.name;
+      return reply(202, { executionId: await executions.fork(executionId, node, edited, principal), accepted: true });
     },
 
     settleNode: ({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt } }) =>

@@ -180,7 +180,7 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
         properties: Object.fromEntries(
           Array.from({ length: Math.ceil(size / 1_000) }, (_, at) => [
             `p${at}`,
-            { pattern: `${at}{${at < 20 ? 990 : 900}}` },
+            { pattern: `${at}{${at < 10 ? 990 : 900}}` },
           ]),
         ),
       }),

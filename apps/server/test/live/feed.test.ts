@@ -5,6 +5,7 @@ import type { Engine } from '@nebula/engine';
 import { comparePositions, type FeedPage, type FrameRow, positionOf, type Store } from '@nebula/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LIVE_LIMITS } from '../../src/limits.ts';
 import { Feed } from '../../src/live/feed.ts';
 
 /** Some time, or none. */
@@ -65,8 +66,8 @@ class ModelStore {
         const isAhead = (order: number): boolean => (inclusive ? order >= 0 : order > 0);
         return this.rows.filter(({ position }) => isAhead(comparePositions(position, after))).slice(0, limit);
       }),
-    frames: (executionId: string, after: number) =>
-      this.answer(() => this.rows.filter((row) => row.executionId === executionId && row.seq > after)),
+    frames: (executionId: string, after: number, limit: number) =>
+      this.answer(() => this.rows.filter((row) => row.executionId === executionId && row.seq > after).slice(0, limit)),
     watch: (watcher: () => void) => {
       this.watchers.add(watcher);
       return () => this.watchers.delete(watcher);
@@ -256,6 +257,50 @@ describe('the feed', () => {
     await feed.open();
     return { feed, model, clock };
   }
+
+  it.each([undefined, '700.0', 'now'])('[SRV-653] a long run is read page by page, after %s', async (after) => {
+    const { feed, model, clock } = await fed();
+    for (let at = 0; at < 1_200; at++) model.append(at % 2 === 0 ? 'e0' : 'e1', 2);
+    const subscriber = subscribe({ feed, clock }, 'e0', false, after);
+    await settle(clock);
+    model.append('e0', 3);
+    await settle(clock);
+    const there = model.events((id) => id === 'e0');
+    const wanted = after === undefined ? there : there.filter((id) => isBeyond(id, after === 'now' ? '1200.9' : after));
+    expect(subscriber.seen).toEqual(wanted);
+    await subscriber.stop();
+    feed.close();
+  });
+
+  it('[SRV-653] listeners at one place go on a few per turn, and are sent what is new a few per turn', async () => {
+    const { feed, model, clock } = await fed();
+    for (let at = 0; at < 100; at++) model.append('e0', 1);
+    const many = 600;
+    const controller = new AbortController();
+    let got = 0;
+    for (let at = 0; at < many; at++) {
+      void (async () => {
+        for await (const events of feed.follow({ signal: controller.signal })) got += events.length;
+      })();
+    }
+    const perTurn = async (total: number): Promise<number> => {
+      let most = 0;
+      while (got < total) {
+        const before = got;
+        await new Promise((resolve) => setImmediate(resolve));
+        most = Math.max(most, got - before);
+      }
+      return most;
+    };
+    expect(await perTurn(many * 100)).toBeLessThanOrEqual(2 * LIVE_LIMITS.maxPagesPerTurn * 100);
+    await settle(clock);
+    model.append('e0', 1);
+    const moving = clock.advance(20);
+    expect(await perTurn(many * 101)).toBeLessThanOrEqual(2 * LIVE_LIMITS.maxWokenPerTurn);
+    await moving;
+    controller.abort();
+    feed.close();
+  });
 
   it('[SRV-51] who does not read costs a bounded buffer, and misses nothing in the end', async () => {
     const { feed, model, clock } = await fed();

@@ -43,7 +43,7 @@ export function checkNodeCount(definition: BodyDefinition, problems: ProblemList
   return false;
 }
 
-/** Counts the nodes and edges of all bodies. Members of `needs`, cases and `edges` are edges. */
+/** Counts the nodes and edges of all bodies. Members of `needs` and `edges`, cases and their targets are edges. */
 export function countGraphs(definition: BodyDefinition): { readonly nodes: number; readonly edges: number } {
   let nodes = 0;
   let edges = 0;
@@ -51,10 +51,22 @@ export function countGraphs(definition: BodyDefinition): { readonly nodes: numbe
     edges += sizeOf(body.edges);
     for (const node of Object.values(body.nodes ?? {})) {
       nodes++;
-      edges += sizeOf(node?.needs) + sizeOf(node?.branch?.cases);
+      edges += sizeOf(node?.needs) + targetsOf(node?.branch);
     }
   }
   return { nodes, edges };
+}
+
+/** A case counts as an edge, also one without a new target. */
+function targetsOf(branch: unknown): number {
+  if (!isJsonObject(branch)) return 0;
+  const { cases, default: otherwise } = branch;
+  let count = sizeOf(otherwise);
+  for (const one of Object.values(typeof cases === 'object' && cases !== null ? cases : {})) {
+    const to: unknown = isJsonObject(one) ? one.to : one;
+    count += Math.max(1, sizeOf(to));
+  }
+  return count;
 }
 
 /** The number of members of a list or a mapping; 0 for anything else, which a draft may contain. */

@@ -1,5 +1,5 @@
 /**
- * Limits the total length of the expressions in one part of a definition, because parsing them cannot be interrupted.
+ * Limits the total length of the expressions and patterns in one part of a definition, because parsing them cannot be interrupted.
  */
 import { limitError } from './expression-error.ts';
 
@@ -38,7 +38,7 @@ export class Allowance {
   refuse(): never {
     this.#isOver = true;
     throw limitError(
-      `the expressions of one node, edge or output must not exceed ${this.#max} characters in total`,
+      `the expressions and patterns of one node, edge or output must not exceed ${this.#max} characters in total`,
       'split the node, or pass the data as input',
     );
   }

@@ -6,6 +6,7 @@ import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
 import { didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { ExpressionError } from './expression-error.ts';
 import { kindOf } from './kind.ts';
@@ -34,23 +35,31 @@ const ORDER_OPERATORS = ['gt', 'gte', 'lt', 'lte'];
 const OPERATORS = [...ORDER_OPERATORS, 'in', 'type', 'exists', 'regex'];
 const ERROR_KEYS = ['code', 'kind', 'message'] as const;
 const ERROR_KINDS = ['USER', 'SYSTEM'];
+/** The least cost of a pattern, however short it is. */
+const PATTERN_CHARS = 32;
 
 /** Matches equal values, objects by the members of the pattern, or operators such as `{ gt: 5 }`. */
-export function compileMatcher(raw: Json): CompiledMatcher<Matcher> {
-  const compiler = new MatcherCompiler();
+export function compileMatcher(raw: Json, allowance?: Allowance): CompiledMatcher<Matcher> {
+  const compiler = new MatcherCompiler(allowance);
   const test = compiler.pattern(raw, []);
   return compiler.finish({ matches: (value, budget) => test(value, budget) });
 }
 
 /** Matches errors by code, kind and message. */
-export function compileErrorMatcher(raw: Json): CompiledMatcher<ErrorMatcher> {
-  const compiler = new MatcherCompiler();
+export function compileErrorMatcher(raw: Json, allowance?: Allowance): CompiledMatcher<ErrorMatcher> {
+  const compiler = new MatcherCompiler(allowance);
   const test = compiler.errorPattern(raw);
   return compiler.finish({ matches: test });
 }
 
 class MatcherCompiler {
   private readonly problems: Problem[] = [];
+  /** A regular expression counts by the instructions it compiles to: each takes about 2 µs. */
+  private readonly allowance: Allowance;
+
+  constructor(allowance = new Allowance()) {
+    this.allowance = allowance;
+  }
 
   finish<M>(matcher: M): CompiledMatcher<M> {
     const { problems } = this;
@@ -176,11 +185,14 @@ class MatcherCompiler {
   }
 
   private regex(source: string, path: DocumentPath): Pattern | undefined {
+    if (this.allowance.isOver) return undefined;
     try {
-      return compilePattern(source);
+      const pattern = compilePattern(source);
+      this.allowance.take(PATTERN_CHARS + pattern.programSize);
+      return pattern;
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.report('MATCH_REGEX', error.message, path, error.hint);
+      this.report(this.allowance.isOver ? error.code : 'MATCH_REGEX', error.message, path, error.hint);
       return undefined;
     }
   }

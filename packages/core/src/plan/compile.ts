@@ -12,9 +12,9 @@ import { type CompiledValue, createBudget } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
-import { describePath, type SchemaCheck } from '../schema/index.ts';
+import { describePath, givenProblem, type SchemaCheck } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
-import { type Json, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
+import type { Json, JsonSchema } from '../value.ts';
 import { checkCeiling } from './ceiling-check.ts';
 import type { CompileContext, CompiledInside, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
@@ -236,13 +236,8 @@ function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, Compile
 }
 
 function acceptInput(check: SchemaCheck | undefined, given: Json): ReturnType<Plan['acceptInput']> {
-  if (nestsDeeper(given, RUN_DEFAULTS.maxInputDepth)) {
-    return { input: null, problems: [`the input nests deeper than ${RUN_DEFAULTS.maxInputDepth} levels`] };
-  }
-  const odd = pathToNonFinite(given);
-  if (odd !== undefined) {
-    return { input: null, problems: [`${describePath(odd, 'the input')} is a number that is too large`] };
-  }
+  const problem = givenProblem(given, 'the input');
+  if (problem !== undefined) return { input: null, problems: [problem] };
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
   // Defaults are filled in place, so the caller's value is copied first.
   const input = structuredClone(given);

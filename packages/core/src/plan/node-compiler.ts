@@ -105,7 +105,7 @@ function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
   const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
   if (!isAttempted && definition.retry === undefined) return ONCE;
   const defaults = work?.kind === 'action' ? context.defaultRetry : undefined;
-  return retryPlan(definition.retry, defaults, context, [...path, 'retry']);
+  return retryPlan(definition.retry, defaults, { ...context, values: reader.values }, [...path, 'retry']);
 }
 
 function checkLoopKeys(reader: NodeReader): void {

@@ -22,7 +22,7 @@ export class ValueCompiler {
   private readonly options: CompileOptions;
   private path: DocumentPath = [];
 
-  /** `maxChars` limits the total length of the compiled expressions. */
+  /** `maxChars` limits the total length of the compiled expressions and patterns. */
   constructor(problems: ProblemList, maxChars: number) {
     this.problems = problems;
     this.maxChars = maxChars;
@@ -45,11 +45,11 @@ export class ValueCompiler {
   }
 
   matcher(raw: Json | undefined, path: DocumentPath): Matcher | undefined {
-    return raw === undefined ? undefined : this.placed(compileMatcher(raw), path);
+    return raw === undefined ? undefined : this.placed(compileMatcher(raw, this.options.allowance), path);
   }
 
   errorMatcher(raw: Json | undefined, path: DocumentPath): ErrorMatcher | undefined {
-    return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw), path);
+    return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw, this.options.allowance), path);
   }
 
   private report(error: ExpressionError): void {

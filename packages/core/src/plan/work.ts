@@ -45,7 +45,7 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
     case 'dynamic':
       return { work: definition.dynamic && dynamicWork(reader, definition.dynamic, around.action) };
     case 'branch':
-      return { work: definition.branch && branchWork(reader, definition.branch, around.edges) };
+      return { work: definition.branch && (yield* branchWork(reader, definition.branch, around.edges)) };
     case 'forEach': {
       const body = yield* compileBody(reader, 'forEach', definition.forEach?.parallel);
       const { minSuccess } = definition.forEach ?? {};
@@ -70,7 +70,7 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
     case 'workflow':
       return definition.workflow ? yield* subWorkflowWork(reader, definition.workflow) : { work: undefined };
     case 'wait':
-      return { work: definition.wait && waitWork(reader, definition.wait) };
+      return { work: definition.wait && (yield* waitWork(reader, definition.wait)) };
     case 'set':
       return { work: setWork(reader) };
     case 'terminate':

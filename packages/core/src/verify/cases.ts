@@ -4,6 +4,7 @@ import type { GraphRecord } from '../plan/context.ts';
 import type { BranchCase, BranchWork, NodePlan } from '../plan/plan.ts';
 import { conditionSyntax, schemaOfCondition, type ValuePlace } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { canonicalJson, type Json, type JsonSchema } from '../value.ts';
 import { constantOf, constantTruth } from './constant.ts';
 import { canFitError, choicesOf, misfitOf } from './fit.ts';
@@ -26,7 +27,10 @@ export interface Chances {
 
 type Verdict = { readonly always?: true; readonly never?: string };
 
-export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork, place: ValuePlace): Chances {
+/** Cases between two yields: each is compared with every value that its schema lists. */
+const CASES_PER_STEP = 16;
+
+export function* chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork, place: ValuePlace): Steps<Chances> {
   const branch = definitionOf(record, node).branch as BranchDefinition;
   const values = valuesOf(record, work, branch, place);
   const paths: DocumentPath[] = Array.isArray(branch.cases)
@@ -36,7 +40,9 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
   let taken: string | undefined;
   // A branch that reads a missing member, or whose failure is ignored, takes its default regardless of its cases.
   let isDefaultOpen = !node.enabled || node.onError === 'ignore' || canMiss(branch.on, node, place);
-  const cases = work.cases.map((one, index): Chance => {
+  const cases: Chance[] = [];
+  for (const [index, one] of work.cases.entries()) {
+    if (index % CASES_PER_STEP === 0) yield;
     const written = Array.isArray(branch.cases) ? (branch.cases[index] as CaseDefinition) : undefined;
     const { always, never } = verdictOf(one, written, values);
     const test = written && canonicalJson([written.when ?? null, written.match ?? null, written.error ?? null]);
@@ -45,8 +51,8 @@ export function chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork,
     if (taken === undefined || work.many) isDefaultOpen ||= canMiss(written?.when, node, place);
     if (always)
       taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always matches`;
-    return { path: paths[index] as DocumentPath, to: one.to, never: before ?? never };
-  });
+    cases.push({ path: paths[index] as DocumentPath, to: one.to, never: before ?? never });
+  }
   const never = isDefaultOpen ? undefined : (taken ?? allCovered(work.cases, values));
   return { cases, otherwise: { path: ['branch', 'default'], to: work.otherwise, never } };
 }

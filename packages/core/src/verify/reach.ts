@@ -24,7 +24,7 @@ interface Cause {
 }
 
 export function checkReach(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<Ways> {
-  return new ReachCheck(verification, record, place).check();
+  return new ReachCheck(verification, record).check(place);
 }
 
 class ReachCheck {
@@ -35,20 +35,21 @@ class ReachCheck {
   private readonly causes: Cause[] = [];
   private readonly causeOf = new Map<NodePlan | Chance | EdgePlan, Cause>();
 
-  constructor(verification: Verification, record: GraphRecord, place: ValuePlace) {
+  constructor(verification: Verification, record: GraphRecord) {
     this.verification = verification;
     this.record = record;
-    for (const node of record.plan.nodes) {
-      if (node.work.kind === 'branch') this.chances.set(node, chancesOf(record, node, node.work, place));
-    }
     this.ways = new Ways(record.plan.nodes, {
       faultOf: (edge) => this.faultOf(edge)?.reason,
       chancesOf: (node) => this.chances.get(node),
     });
   }
 
-  *check(): Steps<Ways> {
+  *check(place: ValuePlace): Steps<Ways> {
     const { nodes } = this.record.plan;
+    for (const node of nodes) {
+      if (node.work.kind !== 'branch') continue;
+      this.chances.set(node, yield* chancesOf(this.record, node, node.work, place));
+    }
     yield* this.ways.find();
     for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
       yield;

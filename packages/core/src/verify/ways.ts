@@ -232,7 +232,8 @@ export class Ways {
 
   private decide(node: NodePlan): void {
     const chances = this.knowledge.chancesOf(node);
-    const masks = node.outgoing.map((edge) => maskOf(edge, chances));
+    const onward = chances && onwardMasks(chances, node.work.kind === 'branch' && node.work.many);
+    const masks = node.outgoing.map((edge) => maskOf(edge, onward));
     for (const [at, edge] of node.outgoing.entries()) this.masks.set(edge, masks[at] as Choices);
     const distinct = [...new Set(masks)];
     const mayExclude = distinct.length > 1 && distinct.some((one) => (one & FAILED) !== 0n);
@@ -242,22 +243,24 @@ export class Ways {
   }
 }
 
-function maskOf(edge: EdgePlan, chances: Chances | undefined): Choices {
-  if (edge.on === 'error') return FAILED;
-  const failed = edge.on === 'always' ? FAILED : 0n;
-  return failed | (chances === undefined ? ONWARD : onwardOf(edge, chances));
+function maskOf({ on, key }: EdgePlan, onward: ((key: string) => Choices) | undefined): Choices {
+  if (on === 'error') return FAILED;
+  return (on === 'always' ? FAILED : 0n) | (onward === undefined ? ONWARD : onward(key));
 }
 
-function onwardOf({ key, from }: EdgePlan, { cases, otherwise }: Chances): Choices {
+/** By the key of an edge, the choices of a branch with which the edge is taken. */
+function onwardMasks({ cases, otherwise }: Chances, isMany: boolean): (key: string) => Choices {
   const choices = [...cases, otherwise];
-  const isCase = choices.some(({ to }) => to.includes(key));
-  if (!isCase) return (ONWARD << BigInt(choices.length)) - ONWARD;
-  const isMany = from.work.kind === 'branch' && from.work.many;
-  let mask = 0n;
-  choices.forEach(({ to, never }, at) => {
-    if (never === undefined && to.includes(key)) mask |= ONWARD << BigInt(at);
-  });
-  return isMany && mask !== 0n ? (ONWARD << BigInt(choices.length)) - ONWARD : mask;
+  const all = (ONWARD << BigInt(choices.length)) - ONWARD;
+  const masks = new Map<string, Choices>();
+  for (const [at, { to, never }] of choices.entries()) {
+    const own = never === undefined ? ONWARD << BigInt(at) : 0n;
+    for (const key of to) masks.set(key, (masks.get(key) ?? 0n) | own);
+  }
+  return (key) => {
+    const mask = masks.get(key);
+    return mask === undefined || (isMany && mask !== 0n) ? all : mask;
+  };
 }
 
 function takesFailures({ on }: EdgePlan): boolean {

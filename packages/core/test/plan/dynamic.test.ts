@@ -126,6 +126,49 @@ describe('a graph that an action returns', () => {
     expect(stepsOf(300) - stepsOf(100)).toBeGreaterThanOrEqual(5 * 200);
     expect(stepsOf(1)).toBeGreaterThan(15);
   });
+
+  const branching = (cases: Json, on?: string): Json => ({
+    nodes: {
+      from: { action: 'do' },
+      b: { needs: ['from'], branch: { cases, ...(on !== undefined && { on }) } },
+      n0: { action: 'do' },
+    },
+    edges: Array.from({ length: 40 }, (_, index) => ({
+      from: 'from',
+      to: 'b',
+      on: 'error',
+      match: { code: `C${index}` },
+    })),
+  });
+
+  it.each([
+    ['values', (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 'n0']))],
+    ['matches', (count: number) => Array.from({ length: count }, (_, at) => ({ match: { a: at }, to: 'n0' }))],
+    ['errors', (count: number) => Array.from({ length: count }, (_, at) => ({ error: { code: `E${at}` }, to: 'n0' }))],
+    ['conditions', (count: number) => Array.from({ length: count }, (_, at) => ({ when: `$from == ${at}`, to: 'n0' }))],
+  ])('[DEF-101] a branch with many cases is compiled and verified in steps: %s', (_, cases) => {
+    const { prepare } = nodeOf(plan, 'loop/dyn').work as DynamicWork;
+    const stepsOf = (count: number): number => {
+      const given = cases(count);
+      const steps = prepare(branching(given, Array.isArray(given) ? undefined : '$from'));
+      let made = 0;
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done !== true) made++;
+        else if ('body' in value) return made;
+        else throw new Error(JSON.stringify(value.problems.slice(0, 3)));
+      }
+    };
+    expect(stepsOf(500) - stepsOf(20)).toBeGreaterThanOrEqual(2 * Math.floor(480 / 16));
+  });
+
+  it.each([
+    ['a case', { cases: [{ when: 'true', to: Array(10_001).fill('n0') }] }],
+    ['the cases of a value', { on: '1', cases: { a: Array(6_000).fill('n0'), b: Array(6_000).fill('n0') } }],
+    ['the default', { on: '1', cases: { a: 'n0' }, default: Array(10_001).fill('n0') }],
+  ])('[DEF-100] targets of %s are edges', (_, branch) => {
+    expect(codesOf({ nodes: { b: { branch: branch as Json }, n0: { action: 'do' } } })).toEqual(['TOO_LARGE ']);
+  });
 });
 
 function nodes(count: number): Record<string, Json> {

@@ -24,6 +24,9 @@ it.each([
   ],
   ['an edge', { edges: [{ from: 'a', to: 'b', when: `true${' || true'.repeat(3_000)}` }] }],
   ['an output', { output: templates(2_000) }],
+  ['patterns of an edge', { edges: [{ from: 'a', to: 'b', on: 'result', match: { x: patterns(20) } }] }],
+  ['patterns of a branch', { nodes: branched(patterns(20)) }],
+  ['patterns of a retry', { nodes: { a: { action: 'do', retry: { attempts: 2, on: Object.values(slashed(20)) } } } }],
 ])('[DEF-102] %s: expressions beyond the limit are refused once, and not in a stored definition', (_, more) => {
   expect(codesOf(more).filter((code) => code !== 'EXPRESSION_SYNTAX')).toEqual(['EXPRESSION_LIMIT']);
   expect(codesOf(more, true)).not.toContain('EXPRESSION_LIMIT');
@@ -48,3 +51,28 @@ it('[DEF-102] thousands of mistakes end the parsing, too', () => {
   expect(codes.length).toBeLessThan(MAX / 100 + 2);
   expect(codes).toContain('EXPRESSION_SYNTAX');
 });
+
+it('[DEF-102] patterns that become few instructions are taken, and the first one beyond the limit ends the compiling', () => {
+  expect(codesOf({ nodes: branched(patterns(15)) })).toEqual([]);
+  expect(codesOf({ nodes: branched(patterns(2_000)) })).toEqual(['EXPRESSION_LIMIT']);
+});
+
+/** Each becomes about a thousand instructions. */
+function patterns(count: number): Record<string, { regex: string }> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, { regex: `${at}a{1000}` }]));
+}
+
+function slashed(count: number): Record<string, string> {
+  return Object.fromEntries(Object.entries(patterns(count)).map(([key, { regex }]) => [key, `/${regex}/`]));
+}
+
+function branched(match: object) {
+  return {
+    from: { action: 'do' },
+    b: {
+      needs: ['from'],
+      branch: { cases: Object.entries(match).map(([key, one]) => ({ match: { [key]: one }, to: 'z' })) },
+    },
+    z: { action: 'do' },
+  };
+}

@@ -43,7 +43,7 @@ import { encodeMessage, leave, type Message, sharedName, stimulusOf } from '../t
 import { readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
-import { checkAnswer, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
 
 /** How long a published signal is kept for a run that waits for it. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
@@ -185,7 +185,7 @@ export class StoreExecutionService implements ExecutionService {
     if (refusal !== undefined) throw refusal;
   }
 
-  readonly fork: ExecutionService['fork'] = async (executionId, node, input) => {
+  readonly fork: ExecutionService['fork'] = async (executionId, node, input, principal) => {
     const loaded = await this.#loaded(executionId);
     if (loaded === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
@@ -195,7 +195,7 @@ export class StoreExecutionService implements ExecutionService {
     const forkId = this.#drivers.random.id('exe');
     const unpin = this.#holds.pin(forkId);
     try {
-      await copyRun(this.#drivers, state, forkId, row.project, replayOf(node, input));
+      await copyRun(this.#drivers, state, { forkId, project: row.project, principal }, replayOf(node, input));
     } finally {
       unpin();
     }
@@ -218,8 +218,13 @@ export class StoreExecutionService implements ExecutionService {
     return this.#send(executionId, replayOf(node, input));
   };
 
-  readonly requestSignal: ExecutionService['requestSignal'] = (executionId, { signal, key = '', payload = null }) =>
-    this.#send(executionId, { type: 'signal', signal, key, payload });
+  readonly requestSignal: ExecutionService['requestSignal'] = async (
+    executionId,
+    { signal, key = '', payload = null },
+  ) => {
+    checkGiven(payload, 'the payload');
+    return this.#send(executionId, { type: 'signal', signal, key, payload });
+  };
 
   readonly publishSignal: ExecutionService['publishSignal'] = async ({
     signal,
@@ -227,6 +232,7 @@ export class StoreExecutionService implements ExecutionService {
     payload = null,
     ...options
   }) => {
+    checkGiven(payload, 'the payload');
     const { store, clock, random } = this.#drivers;
     const { keepMs = KEEP_SIGNALS_MS, messageId = random.id('msg'), project = DEFAULT_PROJECT } = options;
     const at = clock.now();
@@ -240,6 +246,7 @@ export class StoreExecutionService implements ExecutionService {
   readonly requestAnswer: ExecutionService['requestAnswer'] = async (executionId, node, answer) => {
     const state = await this.state(executionId);
     if (state === undefined) return false;
+    checkGiven(answer.form, 'the form');
     checkAnswer(state, node, answer);
     return this.#send(executionId, { type: 'answer', node, ...answer });
   };
@@ -248,6 +255,7 @@ export class StoreExecutionService implements ExecutionService {
     const state = await this.state(executionId);
     if (state === undefined) return false;
     waitOf(state, node, 'callback', 'a call');
+    checkGiven(payload, 'the payload');
     return this.#send(executionId, { type: 'callback', node, payload });
   };
 
@@ -276,7 +284,10 @@ export class StoreExecutionService implements ExecutionService {
         hint: 'It is acted on when an engine runs: `nebula resume`.',
       });
     }
-    if (settlement.happened === true) checkSettledOutput(state, node, settlement.output);
+    if (settlement.happened === true) {
+      checkGiven(settlement.output, 'the output');
+      checkSettledOutput(state, node, settlement.output);
+    }
     const lookedAt = attempt ?? nodeAt(state, node)?.attempts;
     const more = lookedAt === undefined ? {} : { attempt: lookedAt };
     return this.#send(executionId, { type: 'settle', node, settlement, ...more });

@@ -4,16 +4,21 @@ import type { Blobs, Clock, Random, Store } from '@nebula/ports';
 import { decodeFrame, encodeEntries } from '../turn/codec.ts';
 import { encodeMessage, type Message } from '../turn/messages.ts';
 
+export interface Fork {
+  readonly forkId: string;
+  readonly project: string;
+  readonly principal: string | undefined;
+}
+
 export async function copyRun(
   { store, blobs, random, clock }: { store: Store; blobs: Blobs; random: Random; clock: Clock },
   { executionId, status, plan: { workflowId, version } }: RunState,
-  forkId: string,
-  project: string,
+  { forkId, project, principal }: Fork,
   replay: Message,
 ): Promise<void> {
   const now = clock.now();
   const frames = (await store.frames(executionId, 0)).map(decodeFrame);
-  const entries = frames.flatMap((frame) => frame.entries).map(withoutLinks);
+  const entries = frames.flatMap((frame) => frame.entries).map((entry) => withoutLinks(entry, principal));
   // The blobs that the copied journal names are written before it.
   for (const { blob } of entries.flatMap(valuesIn)) {
     if (blob === undefined) continue;
@@ -32,10 +37,14 @@ export async function copyRun(
   ]);
 }
 
-/** A fork has no parent, no trace, no start key, no place and none of the children of the run that it copies. */
-function withoutLinks(entry: Entry): Entry {
+/**
+ * A fork has no parent, no trace, no start key, no place and none of the children of the run that it copies. It has the
+ * ceiling of that run, which the replay narrows, and the principal that forks.
+ */
+function withoutLinks(entry: Entry, principal: string | undefined): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };
   if (entry.type !== 'run.started') return entry;
-  const { parent: _, key: __, traceparent: ___, place: ____, ...rest } = entry;
-  return rest;
+  const { parent: _, key: __, traceparent: ___, place: ____, authority, ...rest } = entry;
+  if (authority === undefined) return rest;
+  return { ...rest, authority: { ...(principal !== undefined && { principal }), ceiling: authority.ceiling } };
 }

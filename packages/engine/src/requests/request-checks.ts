@@ -4,6 +4,7 @@ import {
   compileSchema,
   describePath,
   didYouMean,
+  givenProblem,
   isFinished,
   type Json,
   NebulaError,
@@ -64,8 +65,16 @@ export function checkAnswer(state: RunState, path: string, { by, approved, form 
   });
 }
 
+/** Throws at once: a value that no run takes would be lost, or change, on its way through the inbox. */
+export function checkGiven(value: Json | undefined, what: string): void {
+  const problem = value === undefined ? undefined : givenProblem(value, what);
+  if (problem === undefined) return;
+  throw new NebulaError('INPUT_INVALID', `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
+}
+
 export function checkReplay(state: RunState, node: string, input: Json | undefined): void {
   const { executionId, status } = state;
+  checkGiven(input, 'the input');
   const refusal = refuseReplay(state, node, input);
   if (refusal !== undefined) throw refusal;
   if (nodeAt(state, node) === undefined) throw unknownNode(state, node);

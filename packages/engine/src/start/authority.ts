@@ -3,7 +3,8 @@
  *
  *  1 A run belongs to the project of its workflow. A start that names another project is refused with `UNKNOWN_WORKFLOW`
  *    and learns no more than that.
- *  2 A run has the ceiling of its project, narrowed by the authority of the start: a child has that of its parent.
+ *  2 A run has the ceiling of its project, narrowed by the authority of the start: a child has that of its parent. A run
+ *    that begins again (retry, replay, fork) is narrowed by the ceiling that its project has then.
  *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
  */
 import { type Ceiling, NebulaError, narrowCeiling, type RunAuthority, type RunState } from '@nebula/core';
@@ -74,6 +75,11 @@ export class Authority {
   /** Whether a workflow may use another one: they are of the same project. */
   async mayUse(project: string | undefined, workflowId: string): Promise<boolean> {
     return this.projects === undefined || (await this.projects.projectOf(workflowId)) === project;
+  }
+
+  /** The ceiling of runs of the project that begin, or begin again, now; undefined where the app has no projects. */
+  async ceilingOf(project: string): Promise<Ceiling | undefined> {
+    return this.projects && this.one(await this.projects.ceilingOf(project));
   }
 
   /** Sets the ceiling of a state that was read: its own, or that of its project where its journal has none. */

@@ -21,6 +21,7 @@ import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
 import { RETRY_MS } from '../lifecycle.ts';
+import type { Authority } from '../start/authority.ts';
 import type { Starts } from '../start/starts.ts';
 import type { LiveRun, TakenMessage } from '../turn/live-run.ts';
 import { stimulusOf } from '../turn/messages.ts';
@@ -40,6 +41,7 @@ export interface WakerParts {
   readonly recovery: Recovery;
   readonly starts: Starts;
   readonly cache: Cache;
+  readonly authority: Authority;
   /** Unfinished runs that may be in memory at once. */
   readonly maxCachedRuns: number;
 }
@@ -212,8 +214,15 @@ export class Waker {
     }
   }
 
-  /** A node that waited for another run to compute an output looks into the cache first. */
+  /**
+   * A run that begins again is narrowed by the ceiling of now, whoever left the request. A node that waited for another run
+   * to compute an output looks into the cache first.
+   */
   private async lookedUp(run: LiveRun, stimulus: Stimulus | undefined): Promise<Stimulus | undefined> {
+    if (stimulus?.type === 'retry' || stimulus?.type === 'replay') {
+      const ceiling = await this.parts.authority.ceilingOf(run.project);
+      return ceiling === undefined ? stimulus : { ...stimulus, ceiling };
+    }
     if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
     const node = nodeAt(run.state, stimulus.node);
     if (node === undefined) return stimulus;

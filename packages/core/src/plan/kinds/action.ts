@@ -65,7 +65,11 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
       ...parts,
       effect: compensate.effect,
       route: routeOf(context.catalog, parts.action, definition.labels),
-      retry: retryPlan(compensate.retry, context.defaultRetry, context, [...path, 'compensate', 'retry']),
+      retry: retryPlan(compensate.retry, context.defaultRetry, { ...context, values: reader.values }, [
+        ...path,
+        'compensate',
+        'retry',
+      ]),
       timeouts: timeoutsOf(compensate.timeout),
     }
   );

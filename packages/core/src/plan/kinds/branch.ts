@@ -1,35 +1,44 @@
-/** Compiles branches: which case takes which edges. */
+/** Branches: which case leads along which edges. */
 import type { BranchDefinition, CaseDefinition, EdgeDefinition } from '../../definition/model.ts';
 import { edgesAt } from '../../graph/index.ts';
 import type { DocumentPath } from '../../problem.ts';
-import { isJsonObject } from '../../value.ts';
+import type { Steps } from '../../steps.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { BranchCase, BranchWork, Mutable, NodePlan } from '../plan.ts';
 
+/** Cases by value that are compiled between two yields: a microsecond each. One with a test may have a pattern. */
+const CASES_PER_STEP = 16;
+
 /** `linkSubject` sets the subject when all nodes exist. */
-export function branchWork(
+export function* branchWork(
   reader: NodeReader,
   branch: BranchDefinition,
   edges: readonly EdgeDefinition[],
-): Mutable<BranchWork> {
+): Steps<Mutable<BranchWork>> {
   const targetsOf = edgeKeys(reader);
-  const { cases } = branch;
+  const on = reader.condition(branch.on, ['branch', 'on']);
+  const tests = new CaseTests(reader, branch, edges);
+  const cases: BranchCase[] = [];
+  const { cases: given } = branch;
+  for (const [key, one] of Object.entries(typeof given === 'object' && given !== null ? given : {})) {
+    if (Array.isArray(given) || cases.length % CASES_PER_STEP === 0) yield;
+    if (!Array.isArray(given)) cases.push({ equals: key, to: targetsOf(one) });
+    else {
+      const written = one as CaseDefinition;
+      cases.push({ ...tests.of(written, ['branch', 'cases', cases.length]), to: targetsOf(written.to) });
+    }
+  }
   return {
     kind: 'branch',
-    on: reader.condition(branch.on, ['branch', 'on']),
+    on,
     subject: undefined,
-    cases: Array.isArray(cases)
-      ? (cases as readonly CaseDefinition[]).map((one, index) => ({
-          ...caseTest(reader, one, ['branch', 'cases', index], branch, edges),
-          to: targetsOf(one.to),
-        }))
-      : Object.entries(isJsonObject(cases) ? cases : {}).map(([value, to]) => ({ equals: value, to: targetsOf(to) })),
+    cases,
     otherwise: targetsOf(branch.default),
     many: branch.many ?? false,
   };
 }
 
-/** The edge of a case is the first edge to its target, so its key is the target's id. */
+/** The edge of a case is the first that leads to its target, so it has the target's id as its key. */
 function edgeKeys(reader: NodeReader): (targets: unknown) => readonly string[] {
   const { graph } = reader.parts.scope;
   const leads = new Set<string>();
@@ -41,65 +50,81 @@ function edgeKeys(reader: NodeReader): (targets: unknown) => readonly string[] {
   };
 }
 
-function caseTest(
-  reader: NodeReader,
-  one: CaseDefinition,
-  keys: DocumentPath,
-  branch: BranchDefinition,
-  edges: readonly EdgeDefinition[],
-): Omit<BranchCase, 'to'> {
-  const { values } = reader.parts.context;
-  const path = [...reader.parts.path, ...keys];
-  if (one.error !== undefined) {
-    const error = values.errorMatcher(one.error, [...path, 'error']);
-    checkErrorReaches(reader, [...keys, 'error'], edges);
-    return error ? { error } : {};
+/** Compiles the tests of one branch. The edges into the branch are looked at once, not for each of its cases. */
+class CaseTests {
+  readonly #reader: NodeReader;
+  readonly #branch: BranchDefinition;
+  readonly #edges: readonly EdgeDefinition[];
+  #before: readonly number[] | undefined;
+  #takesErrors: boolean | undefined;
+
+  constructor(reader: NodeReader, branch: BranchDefinition, edges: readonly EdgeDefinition[]) {
+    this.#reader = reader;
+    this.#branch = branch;
+    this.#edges = edges;
   }
-  if (one.match !== undefined) {
-    const match = values.matcher(one.match, [...path, 'match']);
-    if (branch.on === undefined) readSubject(reader, [...keys, 'match'], 'match');
-    return match ? { match } : {};
+
+  of(one: CaseDefinition, keys: DocumentPath): Omit<BranchCase, 'to'> {
+    const { values } = this.#reader;
+    const path = [...this.#reader.parts.path, ...keys];
+    if (one.error !== undefined) {
+      const error = values.errorMatcher(one.error, [...path, 'error']);
+      this.#checkErrorReaches([...keys, 'error']);
+      return error ? { error } : {};
+    }
+    if (one.match !== undefined) {
+      const match = values.matcher(one.match, [...path, 'match']);
+      if (this.#branch.on === undefined) this.#readSubject([...keys, 'match'], 'match');
+      return match ? { match } : {};
+    }
+    const when = this.#reader.condition(one.when, [...keys, 'when']);
+    return when ? { when } : {};
   }
-  const when = reader.condition(one.when, [...keys, 'when']);
-  return when ? { when } : {};
+
+  /** The only predecessor of the branch, whose output or error the cases test. */
+  #readSubject(keys: DocumentPath, test: string): number | undefined {
+    const { index, context, scope } = this.#reader.parts;
+    const isFirst = this.#before === undefined;
+    this.#before ??= predecessors(this.#reader);
+    const [only] = this.#before;
+    if (only !== undefined && this.#before.length === 1) {
+      if (isFirst) this.#reader.addRead({ up: 0, index: only });
+      return only;
+    }
+    if (!context.isGraphWhole) return undefined;
+    const count = this.#before.length;
+    const message = `'${test}' tests the only predecessor of '${scope.graph.ids[index]}', which has ${count === 0 ? 'none' : `${count} of them`}`;
+    const hint = test === 'match' ? "set the value to test with 'on'" : 'let exactly one node lead to the branch';
+    this.#reader.error('NO_SUBJECT', message, hint, keys, 'key');
+    return undefined;
+  }
+
+  #checkErrorReaches(keys: DocumentPath): void {
+    const subject = this.#readSubject(keys, 'error');
+    if (subject === undefined) return;
+    this.#takesErrors ??= takesErrors(this.#reader, this.#edges);
+    if (this.#takesErrors || this.#reader.parts.ignoresErrors(subject)) return;
+    const { ids } = this.#reader.parts.scope.graph;
+    const [from, to] = [ids[subject], ids[this.#reader.parts.index]];
+    const message = `'${to}' never runs when '${from}' fails, so no error can match`;
+    const hint = `add an edge { from: ${from}, to: ${to}, on: always }`;
+    this.#reader.error('NO_ERROR_EDGE', message, hint, keys, 'key');
+  }
 }
 
-/** The only predecessor of the branch, whose output or error the cases test. */
-function readSubject(reader: NodeReader, keys: DocumentPath, test: string): number | undefined {
-  const { index, context } = reader.parts;
-  const before = predecessors(reader);
-  const [only] = before;
-  if (only !== undefined && before.length === 1) {
-    reader.addRead({ up: 0, index: only });
-    return only;
-  }
-  if (!context.isGraphWhole) return undefined;
-  const id = reader.parts.scope.graph.ids[index];
-  const message = `'${test}' tests the only predecessor of '${id}', which has ${before.length === 0 ? 'none' : `${before.length} of them`}`;
-  const hint = test === 'match' ? "set the value to test with 'on'" : 'let exactly one node lead to the branch';
-  reader.error('NO_SUBJECT', message, hint, keys, 'key');
-  return undefined;
-}
-
-function predecessors(reader: NodeReader): number[] {
-  const { graph } = reader.parts.scope;
-  return [...new Set([...edgesAt(graph.incoming, reader.parts.index)].map((edge) => graph.edgeFrom[edge] as number))];
-}
-
-function checkErrorReaches(reader: NodeReader, keys: DocumentPath, edges: readonly EdgeDefinition[]): void {
-  const subject = readSubject(reader, keys, 'error');
-  if (subject === undefined) return;
-  const { index, scope } = reader.parts;
+function predecessors({ parts: { index, scope } }: NodeReader): number[] {
   const { graph } = scope;
-  const takesErrors = [...edgesAt(graph.incoming, index)].some((edge) => {
+  return [...new Set([...edgesAt(graph.incoming, index)].map((edge) => graph.edgeFrom[edge] as number))];
+}
+
+/** Whether an edge into the node is taken when its source fails. */
+function takesErrors({ parts: { index, scope } }: NodeReader, edges: readonly EdgeDefinition[]): boolean {
+  const { graph } = scope;
+  return edgesAt(graph.incoming, index).some((edge) => {
     const origin = graph.edgeOrigin[edge] as number;
     const on = origin < 0 ? undefined : edges[origin]?.on;
     return on === 'error' || on === 'always';
   });
-  if (takesErrors || reader.parts.ignoresErrors(subject)) return;
-  const [from, to] = [graph.ids[subject], graph.ids[index]];
-  const message = `'${to}' never runs when '${from}' fails, so no error can match`;
-  reader.error('NO_ERROR_EDGE', message, `add an edge { from: ${from}, to: ${to}, on: always }`, keys, 'key');
 }
 
 /** Runs once all nodes exist. */

@@ -88,7 +88,11 @@ export function retryUntilWork(reader: NodeReader, body: CompiledGraph): RetryUn
   return {
     kind: 'retryUntil',
     until: reader.condition(until, ['retryUntil', 'until'], BETWEEN_ROUNDS),
-    backoff: retryPlan({ ...backoff, attempts }, undefined, context, [...path, 'retryUntil', 'backoff']),
+    backoff: retryPlan({ ...backoff, attempts }, undefined, { ...context, values: reader.values }, [
+      ...path,
+      'retryUntil',
+      'backoff',
+    ]),
     body: body.plan as GraphPlan,
   };
 }

@@ -3,15 +3,19 @@ import type { OneWaitDefinition, WaitDefinition } from '../../definition/model.t
 import type { CompiledValue } from '../../expression/index.ts';
 import { isDate } from '../../expression/library/calendar.ts';
 import type { DocumentPath } from '../../problem.ts';
+import type { Steps } from '../../steps.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { WaitPlan, WaitWork } from '../plan.ts';
 import { checkedSchema } from '../schema-check.ts';
 
-export function waitWork(reader: NodeReader, wait: WaitDefinition): WaitWork {
-  const waits =
-    wait.any === undefined
-      ? [oneWait(reader, wait, ['wait'])]
-      : wait.any.map((one, index) => oneWait(reader, one, ['wait', 'any', index]));
+export function* waitWork(reader: NodeReader, wait: WaitDefinition): Steps<WaitWork> {
+  const waits: (WaitPlan | undefined)[] = [];
+  if (wait.any === undefined) waits.push(oneWait(reader, wait, ['wait']));
+  for (const [index, one] of (wait.any ?? []).entries()) {
+    // Each may have a schema of its own.
+    yield;
+    waits.push(oneWait(reader, one, ['wait', 'any', index]));
+  }
   return {
     kind: 'wait',
     waits: waits.filter((one) => one !== undefined),

@@ -53,7 +53,8 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   // Where nobody drew, a retry waits its whole delay.
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
   if (isFinished(state.status)) {
-    if (stimulus.type === 'retry' ? !retry(turn) : stimulus.type !== 'replay' || !replay(turn, stimulus)) return;
+    if (stimulus.type === 'retry' ? !retry(turn, stimulus) : stimulus.type !== 'replay' || !replay(turn, stimulus))
+      return;
   } else {
     if (state.hasOldStops) renewOldStops(turn);
     react(turn, stimulus);

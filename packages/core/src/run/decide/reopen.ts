@@ -1,7 +1,9 @@
 /** A run that has ended begins again: from what failed, or from a node that somebody names. */
+import type { Ceiling } from '../../capability/narrow.ts';
 import type { Json } from '../../value.ts';
 import { continueNode } from '../composite/composite.ts';
 import { inlineValue } from '../journal/stored-value.ts';
+import { ceilingAgain } from '../state/authority.ts';
 import { isFinal, isInside, nodeAt, pathOf, survivorOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { beginAgain } from './advance.ts';
@@ -20,7 +22,7 @@ interface Repetition {
  * Retry from failed: what failed, was cut off, was never reached because of that, or was undone, begins again.
  * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
  */
-export function retry(turn: Turn): boolean {
+export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = {}): boolean {
   const { state } = turn;
   if (state.status === 'completed' && isTerminated(state)) return false;
   const repetition = failedIn([state.root]);
@@ -34,7 +36,7 @@ export function retry(turn: Turn): boolean {
     if (!isRenewed(repetition, node)) renewFrom(repetition, node);
   }
   if (repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0) return false;
-  reopen(turn, repetition);
+  reopen(turn, repetition, { ceiling });
   return true;
 }
 
@@ -47,7 +49,10 @@ function isTerminated({ scopes }: RunState): boolean {
 }
 
 /** The node and everything that depends on it begin as something new. */
-export function replay(turn: Turn, { node: path, input }: { readonly node: string; readonly input?: Json }): boolean {
+export function replay(
+  turn: Turn,
+  { node: path, input, ceiling }: { readonly node: string; readonly input?: Json; readonly ceiling?: Ceiling },
+): boolean {
   const node = nodeAt(turn.state, path);
   if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
   const around: NodeState[] = [];
@@ -60,17 +65,23 @@ export function replay(turn: Turn, { node: path, input }: { readonly node: strin
     repetition.open.add(composite);
     descend(repetition, composite);
   }
-  reopen(turn, repetition, input);
+  reopen(turn, repetition, { input, ceiling });
   return true;
 }
 
-function reopen(turn: Turn, { again, open, renewed }: Repetition, input?: Json): void {
+function reopen(
+  turn: Turn,
+  { again, open, renewed }: Repetition,
+  { input, ceiling: now }: { readonly input?: Json | undefined; readonly ceiling: Ceiling | undefined },
+): void {
+  const ceiling = ceilingAgain(turn.state, now);
   emit(turn, {
     type: 'run.reopened',
     nodes: Array.from(again, pathOf),
     ...(open.size === 0 ? {} : { open: Array.from(open, pathOf) }),
     ...(renewed.size === 0 ? {} : { renewed: Array.from(renewed, pathOf) }),
     ...(input === undefined ? {} : { input: inlineValue(input) }),
+    ...(ceiling === undefined ? {} : { ceiling }),
   });
   beginAgain(turn, again);
   for (const node of open) continueNode(turn, node);

@@ -1,4 +1,5 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
+import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
 import type { Json } from '../../value.ts';
 import type { CacheHit, CacheMiss, ConcurrencySlot, Gate, Parent, RunAuthority } from '../journal/entry.ts';
@@ -82,10 +83,13 @@ export type Stimulus =
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
   /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
-  /** `reply`: from the parent, which waits for the result, also if nothing is left to do. */
-  | { readonly type: 'retry'; readonly reply?: boolean }
+  /**
+   * `reply`: from the parent, which waits for the result, also if nothing is left to do. `ceiling`: that of the project at
+   * this moment, which the run is narrowed by when it begins again.
+   */
+  | { readonly type: 'retry'; readonly reply?: boolean; readonly ceiling?: Ceiling }
   /** From this node on, and everything that depends on it; with another input for it, if one is given. */
-  | { readonly type: 'replay'; readonly node: string; readonly input?: Json }
+  | { readonly type: 'replay'; readonly node: string; readonly input?: Json; readonly ceiling?: Ceiling }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'resume' }
   /** The state after frame `seq` is stored as a snapshot. */

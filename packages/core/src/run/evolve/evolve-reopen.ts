@@ -20,6 +20,7 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
   state.totalRetries = 0;
   state.reopened++;
   state.generations++;
+  if (entry.ceiling !== undefined) state.authority = { ...state.authority, ceiling: entry.ceiling };
   forgetUndoing(state);
   for (const path of entry.nodes) {
     const node = requireNode(state, path);

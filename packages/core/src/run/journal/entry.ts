@@ -513,6 +513,8 @@ export interface RunReopened {
   readonly renewed?: readonly string[];
   /** Of a replay: the edited input of its first node. */
   readonly input?: StoredValue;
+  /** The ceiling of the run from here on, where the project grants less than the run had. */
+  readonly ceiling?: Ceiling;
 }
 
 /** The state after frame `seq` is stored as a snapshot. The run is loaded from there; the fold ignores the entry. */

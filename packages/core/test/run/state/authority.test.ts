@@ -63,6 +63,35 @@ describe('the authority of a run', () => {
     expect(ceilingOf(replay(newRunState(run.plan, 'exe_test'), run.frames))).toEqual(CEILING);
   });
 
+  const reopened = (run: Drive): unknown => run.entries.find(({ type }) => type === 'run.reopened');
+
+  it('[RUN-404] a run that begins again is narrowed by the ceiling of now, and keeps that', () => {
+    const nodes = { a: { capabilities: { shell: ['*'], network: ['api.example.com'] } } };
+    const run = drive({ nodes }, { authority: AUTHORITY });
+    run.fail('a').step({ type: 'retry', ceiling: { shell: ['*'] } });
+    expect(reopened(run)).toMatchObject({ ceiling: { shell: ['git'] } });
+    expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
+    expect(run.state.authority).toEqual({ principal: 'ada', ceiling: { shell: ['git'] } });
+    run.fail('a').step({ type: 'replay', node: 'a', ceiling: 'all' });
+    expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
+    run.fail('a').step({ type: 'replay', node: 'a', ceiling: {} });
+    expect(grantOf(run, 'a')).toEqual({});
+    expect(ceilingOf(replay(newRunState(run.plan, 'exe_test'), run.frames))).toEqual({});
+    const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state));
+    expect(restored?.authority).toEqual({ principal: 'ada', ceiling: {} });
+  });
+
+  it.each([[CEILING], ['all'], [{ network: ['*'], shell: ['*'] }], [undefined]] as const)(
+    '[RUN-404] a ceiling of now that is no lower (%j) changes nothing and is not journalled',
+    (now) => {
+      const run = drive({ nodes: { a: { capabilities: { shell: ['*'] } } } }, { authority: AUTHORITY });
+      run.fail('a').step({ type: 'retry', ...(now && { ceiling: now }) });
+      expect(reopened(run)).not.toHaveProperty('ceiling');
+      expect(run.state.authority).toEqual(AUTHORITY);
+      expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
+    },
+  );
+
   it('[RUN-401] a journal without it has the ceiling of its project when it is loaded', () => {
     const run = drive({
       nodes: { a: { capabilities: { shell: ['*'] } }, b: { needs: ['a'], capabilities: { shell: ['*'] } } },
