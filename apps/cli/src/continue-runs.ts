@@ -9,15 +9,16 @@ import type { ApiSession, CommandOptions, Context, Project } from './services.ts
 import { jsonDocument } from './views/json.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
-/** Continues runs for which a request was left, unless that is not wanted or an engine has them already. */
+/** Continues runs for which a request was left. `otherwise`: that is not wanted, or another engine has the folder. */
 export async function continueHere(
   context: Context,
   project: Project,
   executionIds: readonly string[],
   options: CommandOptions,
+  otherwise: (...args: Parameters<typeof reportRecorded>) => number | Promise<number> = reportRecorded,
 ): Promise<number> {
   const session = options.run === false ? undefined : await engineHere(context, project);
-  if (session === undefined) return reportRecorded(context, project, executionIds, options);
+  if (session === undefined) return otherwise(context, project, executionIds, options);
   try {
     return await resumeSome(context, project, session, executionIds, options);
   } finally {

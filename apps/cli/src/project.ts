@@ -7,7 +7,6 @@
  * Runs are kept in `--data-dir`, else `$NEBULA_DATA_DIR`, else what the configuration says, else `.nebula` there.
  */
 import { existsSync } from 'node:fs';
-import * as nodeModule from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NebulaError } from '@nebula/core';
@@ -130,7 +129,7 @@ function isCode(keys: Readonly<Record<string, { readonly isCode?: true }>>, key:
 }
 
 async function importModule(file: string, revision: number): Promise<unknown> {
-  lendPackages();
+  await import('./testing/resolve-packages.ts');
   let loaded: { readonly default?: unknown };
   try {
     const { href } = pathToFileURL(file);
@@ -148,22 +147,4 @@ async function importModule(file: string, revision: number): Promise<unknown> {
     });
   }
   return loaded.default;
-}
-
-let isLending = false;
-
-/** A project may import `@nebula/sdk` without having installed it: the copy that runs is lent to it. */
-function lendPackages(): void {
-  if (isLending) return;
-  isLending = true;
-  nodeModule.registerHooks({
-    resolve(specifier, context, next) {
-      if (!specifier.startsWith('@nebula/')) return next(specifier, context);
-      try {
-        return next(specifier, context);
-      } catch {
-        return next(specifier, { ...context, parentURL: import.meta.url });
-      }
-    },
-  });
 }

@@ -10,12 +10,14 @@ describe('width of text', () => {
     expect(visibleWidth('e\u0301')).toBe(1);
     expect(visibleWidth('🚀')).toBe(2);
     expect(visibleWidth('✓ ⏸ ●')).toBe(5);
+    expect(visibleWidth('✅ ☕ ⌚')).toBe(8);
   });
 
   test('[CLI-54] cutting never exceeds the width and keeps colours closed', () => {
     expect(fit('abcdef', 4)).toBe('abc…');
     expect(fit('abcd', 4)).toBe('abcd');
     expect(fit('日本語', 4)).toBe('日…');
+    expect(fit('✅✅', 3)).toBe('✅…');
     expect(fit('\x1b[31mabcdef\x1b[39m', 4)).toBe('\x1b[31mabc…\x1b[0m');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 30 }), (text, width) => {

@@ -1,8 +1,8 @@
 import { NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
-import { reportRecorded, resumeSome } from '../continue-runs.ts';
-import { ended, engineHere, printRecorded, recordedLines } from '../recorded-requests.ts';
+import { continueHere, reportRecorded } from '../continue-runs.ts';
+import { ended, printRecorded, recordedLines } from '../recorded-requests.ts';
 import { commandWriter, writeLines } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
@@ -27,13 +27,7 @@ export async function execute(context: Context, args: readonly string[], options
     const after = recordedLines(context, project, undefined, 'the requests are kept');
     return reportChange(context, options, change, changed, after);
   }
-  const session = options.run === false ? undefined : await engineHere(context, project);
-  if (session === undefined) return await awaitResume(context, project, executionIds, options);
-  try {
-    return await resumeSome(context, project, session, executionIds, options);
-  } finally {
-    await session.close();
-  }
+  return await continueHere(context, project, executionIds, options, awaitResume);
 }
 
 /** The engine that has the folder goes on with them. */

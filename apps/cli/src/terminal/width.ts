@@ -1,8 +1,12 @@
-/** How wide text is on a terminal, and cutting it to fit; colour codes are kept and take no room. */
+/**
+ * The width of text on a terminal, and cutting it to fit. Colour codes are kept and take no room.
+ *
+ * Widths are counted by code point, as terminals do; decision 012 compares this with libraries that segment text.
+ */
+import { stripVTControlCharacters } from 'node:util';
+import { eastAsianWidth } from 'get-east-asian-width';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are what this looks for
-const COLOUR = /\x1b\[[0-9;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the same, kept when text is split by it
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes, kept when text is split by them
 const COLOUR_KEPT = /(\x1b\[[0-9;]*m)/;
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not reach a terminal
@@ -10,7 +14,7 @@ const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
 export function stripColours(text: string): string {
-  return text.replace(COLOUR, '');
+  return stripVTControlCharacters(text);
 }
 
 /** Cells that `text` takes on the screen. */
@@ -27,21 +31,7 @@ function characterWidth(character: string): number {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 0;
   if (code < 0x300) return 1;
   if (ZERO_WIDTH.test(character)) return 0;
-  return isWide(code) ? 2 : 1;
-}
-
-function isWide(code: number): boolean {
-  return (
-    (code >= 0x1100 && code <= 0x115f) ||
-    (code >= 0x2e80 && code <= 0xa4cf && code !== 0x303f) ||
-    (code >= 0xac00 && code <= 0xd7a3) ||
-    (code >= 0xf900 && code <= 0xfaff) ||
-    (code >= 0xfe30 && code <= 0xfe6f) ||
-    (code >= 0xff00 && code <= 0xff60) ||
-    (code >= 0xffe0 && code <= 0xffe6) ||
-    (code >= 0x1f300 && code <= 0x1faff) ||
-    (code >= 0x20000 && code <= 0x3fffd)
-  );
+  return eastAsianWidth(code);
 }
 
 /** Cuts to at most `width` cells, with `…` as the last one when something was cut. */
@@ -79,7 +69,7 @@ export function columnRight(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - visibleWidth(fitted))) + fitted;
 }
 
-/** Text of others (logs, errors, outputs) as it may be shown: what could move the cursor or hide text becomes visible. */
+/** Foreign text (logs, errors, outputs) for a terminal: characters that move the cursor or hide text become visible. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (character) => {
     const code = character.codePointAt(0) as number;
@@ -115,7 +105,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Parts beside each other, two spaces apart, in as many lines as it takes. */
+/** Puts parts side by side, two spaces apart, on as few lines as possible. */
 export function packed(parts: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** Loaded before the tests of a project: it may import Nebula's packages without having installed them. */
+/** Loaded before modules of a project: they may import Nebula's packages without having installed them. */
 import { registerHooks } from 'node:module';
 
 registerHooks({

@@ -28,7 +28,7 @@ import { problemOf } from './problem.ts';
 import { RequestPacer } from './request-pacer.ts';
 import { sendEvents } from './sse.ts';
 import { subjectOf } from './subject.ts';
-import { type Validator, validatorOf } from './validate.ts';
+import { validatorOf } from './validate.ts';
 
 export interface AppOptions {
   readonly bodyLimitBytes: number;
@@ -109,8 +109,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: routeOf(request) });
     return refuse(reply, known);
   });
-  for (const operation of Object.keys(ROUTES) as OperationId[])
-    addRoute(app, own, operation, validatorOf(operation), options);
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, options);
   return app;
 }
 
@@ -122,13 +121,7 @@ function bodyLimitOf(operation: OperationId, { needs }: Operation, { bodyLimitBy
   return DEFINING.has(operation) ? Math.min(bodyLimitBytes, HTTP_LIMITS.maxDefinitionBodyBytes) : bodyLimitBytes;
 }
 
-function addRoute(
-  app: FastifyInstance,
-  own: AppParts,
-  operation: OperationId,
-  check: Validator,
-  options: AppOptions,
-): void {
+function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, options: AppOptions): void {
   const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
   const contract: Operation = OPERATIONS[operation];
   app.route({
@@ -159,7 +152,7 @@ function addRoute(
       const auditedCall = { operation, who, params: input.params, body: input.body, ip: request.ip };
       let project: string | undefined;
       try {
-        check(input);
+        validatorOf(operation)(input);
         project = await allowed(own, operation, contract, who, input);
         const call = {
           operation,
