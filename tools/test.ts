@@ -1,5 +1,5 @@
 /**
- * `npm test`: the checks, then every test. `npm test -- --quick`: the checks, the tests that need neither disk nor
+ * `npm test`: the checks, then every test. `npm test -- --quick`: the fast checks, the tests that need neither disk nor
  * processes, and a walk through everything else. `npm test -- packages/core -t retry` hands its words to vitest and
  * leaves the checks out.
  *
@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runChecks } from './check.ts';
+import { FAST_CHECKS, runChecks } from './check.ts';
 import { TALLY_FILE, type Tally } from './tally.ts';
 
 /**
@@ -112,7 +112,7 @@ if (import.meta.main) {
   const words = process.argv.slice(2);
   const isQuick = words.includes('--quick');
   const args = words.filter((word) => word !== '--quick');
-  const failedChecks = args.length === 0 ? await runChecks(root) : [];
+  const failedChecks = args.length === 0 ? await runChecks(root, isQuick ? FAST_CHECKS : undefined) : [];
   const run = isQuick
     ? runVitest(root, [...QUICK, ...args], 'inherit', { FUZZ_RUNS: QUICK_RUNS })
     : runVitest(root, args);

@@ -5,7 +5,15 @@ import path from 'node:path';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
-const CONFIGURATION = ['biome.json', 'tsconfig.json', 'knip.json', '.oxlintrc.json', 'vitest.config.ts', '.gitignore'];
+const CONFIGURATION = [
+  'biome.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'knip.json',
+  '.oxlintrc.json',
+  'vitest.config.ts',
+  '.gitignore',
+];
 /** Named by vitest.config.ts. */
 const SETUP = 'tools/test-file-setup.ts';
 

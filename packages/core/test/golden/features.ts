@@ -1,6 +1,8 @@
 /**
  * One small run per feature. `golden.test.ts` keeps what each of them writes as `features/<name>.golden.json`. When a
  * feature has to write another journal, its old file stays and the feature gets the next number here.
+ *
+ * Long because it is a list: a run for each feature.
  */
 import type { Entry, Stimulus } from '../../src/index.ts';
 import { type Drive, type DriveOptions, drive, type Short } from '../run/drive.ts';
