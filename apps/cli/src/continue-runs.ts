@@ -39,7 +39,7 @@ export function reportRecorded(
     const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
     out.write(jsonDocument(isOne ? documents[0] : { executions: documents }));
   } else {
-    const words = isOne ? `the request for ${only} is kept` : 'the requests are kept';
+    const words = isOne ? `Request for ${only} recorded` : 'Requests recorded';
     writeLines(out, recordedLines(context, project, isOne ? only : undefined, words));
   }
   return 0;

@@ -1,6 +1,6 @@
 /**
- * After a durable request: the engine that has the data folder acts on it, and is given a little time; where there is
- * none, the command is the engine. What is said tells whether it has taken effect, or what makes it so.
+ * Reports a durable request. The engine that owns the data folder acts on it, and gets a little time to do so; without
+ * one, the command itself is the engine. The text says whether the request has taken effect, or which command does it.
  */
 
 import { NebulaError } from '@nebula/core';
@@ -10,7 +10,7 @@ import type { ApiSession, Context, Project } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
 import { wrap } from './terminal/width.ts';
 
-/** Undefined when an engine of another process has the data folder: it acts on requests itself. */
+/** Returns undefined when the engine of another process owns the data folder, which acts on requests itself. */
 export async function engineHere({ services }: Context, project: Project): Promise<ApiSession | undefined> {
   try {
     return await services.openApi(project, 'work', { makesFolder: true });
@@ -20,7 +20,7 @@ export async function engineHere({ services }: Context, project: Project): Promi
   }
 }
 
-/** The command that acts on what was asked for. */
+/** Says who acts on a recorded request: the server, a running engine, or else `nebula resume`. */
 export function recordedLines(
   context: Context,
   project: Project,
@@ -30,8 +30,8 @@ export function recordedLines(
   const { out } = context.io;
   const { colors } = out;
   const resume = commandWriter(context, project, executionId)('resume');
-  if (project.server !== undefined) return wrap(`${words}; the server acts on it`, readingWidth(out));
-  const said = wrap(`${words}; an engine that runs here acts on it, else`, readingWidth(out));
+  if (project.server !== undefined) return wrap(`${words}. The server acts on it.`, readingWidth(out));
+  const said = wrap(`${words}. A running engine picks it up; otherwise run`, readingWidth(out));
   return [...said, `  ${colors.bold(resume)}`];
 }
 

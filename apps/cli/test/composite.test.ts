@@ -40,9 +40,9 @@ describe('waits', () => {
     expect(err).toContain(`nebula executions signal ${id} go --key k`);
     expect(err).toContain(`nebula resume ${id}`);
     const wrong = await project.nebula(['executions', 'signal', id, 'go']);
-    expect(wrong.out).toContain('it is waited for with --key k');
+    expect(wrong.out).toContain('the run waits for it with --key k');
     const early = await project.nebula(['executions', 'signal', id, 'later']);
-    expect(early.out).toContain('nobody waits for it yet');
+    expect(early.out).toContain('nothing waits for it yet');
     expect(await project.json('executions', 'signal', id, 'go', '--key', 'k', '--payload', '{"n": 1}')).toMatchObject({
       requested: true,
       awaited: true,
@@ -100,7 +100,7 @@ describe('waits', () => {
     expect((await project.nebula(['resume', first.json.executionId])).code).toBe(0);
     const second = await project.run(ASK);
     const no = ['executions', 'reject', second.json.executionId, 'ok', '--by', 'bob', '--comment', 'too much'];
-    expect((await project.nebula(no)).out).toContain('kept: ok is rejected by bob');
+    expect((await project.nebula(no)).out).toContain('Recorded: ok is rejected by bob');
     const rejected = await project.nebula(['resume', second.json.executionId]);
     expect(rejected.out).toContain('error REJECTED at ok');
     expect((await project.nebula(no)).err).toContain('error ALREADY_FINISHED');

@@ -130,7 +130,7 @@ describe('runs at a server', () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('error NOT_ALLOWED: bob may not answer')]);
     // The owner of a desktop answers as the user of the system: here ann.
     const answered = await served.nebula(['executions', 'approve', executionId, 'ask']);
-    expect([answered.code, answered.out]).toEqual([0, 'kept: ask is approved by ann; the server acts on it\n']);
+    expect([answered.code, answered.out]).toEqual([0, 'Recorded: ask is approved by ann. The server acts on it.\n']);
     expect((await served.nebula(['executions', 'signal', executionId, 'go'])).code).toBe(0);
     const resumed = await served.nebula(['resume', executionId]);
     expect([resumed.code, resumed.err]).toEqual([0, '']);

@@ -48,7 +48,7 @@ describe('who acts on a request', () => {
     await project.nebula(['executions', 'pause', json.executionId]);
     await project.nebula(['executions', 'signal', json.executionId, 'go', '--key', 'k']);
     const left = await project.nebula(['executions', 'resume', json.executionId, '--no-run']);
-    expect(left.out).toContain(`the request for ${json.executionId} is kept`);
+    expect(left.out).toContain(`Request for ${json.executionId} recorded`);
     expect(project.notes).toEqual([]);
     const said = await project.nebula(['executions', 'resume', json.executionId]);
     expect(said.code, said.err).toBe(0);
@@ -78,7 +78,7 @@ describe('who acts on a request', () => {
     });
     await project.besideEngine(async () => {
       const beside = await project.nebula(['executions', 'cancel', id, '--node', 'b']);
-      expect(beside.out).toContain(`the request for ${id} is kept`);
+      expect(beside.out).toContain(`Request for ${id} recorded`);
     });
   });
 
@@ -100,9 +100,11 @@ describe('signals for whoever listens', () => {
     const project = new MemoryProject();
     const { json } = await project.run(SIGNAL);
     const other = await project.nebula(['signal', 'go', '--keep', '2h']);
-    expect(other.out).toMatch(/nobody waits for signal go yet\nit is kept for whoever does, until .* \(in 2h\)\n$/);
+    expect(other.out).toMatch(
+      /no run waits for signal go yet\nThe signal is kept for the next run that waits for it, until .* \(in 2h\)\n$/,
+    );
     const taken = await project.nebula(['signal', 'go', '--key', 'k', '--payload', '{"n": 2}']);
-    expect(taken.out).toContain(`signal go (key k) goes to ${json.executionId}`);
+    expect(taken.out).toContain(`signal go (key k) sent to ${json.executionId}`);
     expect((await project.nebula(['resume', json.executionId])).code).toBe(0);
     expect(await project.json('signal', 'go', '--key', 'k')).toMatchObject({
       signal: 'go',

@@ -31,7 +31,12 @@ export async function answer(
     await requested(project, executionId, call);
     if (options.json === true) io.out.write(jsonDocument({ executionId, node, approved, by, requested: true }));
     else
-      printRecorded(context, project, executionId, `kept: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`);
+      printRecorded(
+        context,
+        project,
+        executionId,
+        `Recorded: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`,
+      );
     return 0;
   });
 }

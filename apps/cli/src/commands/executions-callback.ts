@@ -17,7 +17,7 @@ export async function execute(context: Context, args: readonly string[], options
     const call = api.call('callBack', { params: { executionId }, body: { node, payload } });
     await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else printRecorded(context, project, executionId, `kept: the call for ${node}`);
+    else printRecorded(context, project, executionId, `Recorded: the call for ${node}`);
     return 0;
   });
 }

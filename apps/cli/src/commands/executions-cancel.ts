@@ -33,7 +33,7 @@ export async function execute(context: Context, args: readonly string[], options
   const targets = changed.one ? [changed.target] : changed.changed;
   const executionIds = targets.map(({ executionId }) => executionId);
   if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0 || options.run === false)) {
-    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    const after = recordedLines(context, project, undefined, 'Requests recorded');
     return reportChange(context, options, change, changed, after);
   }
   // The rest of the run goes on without the node, so there is more to see than the end of that.
@@ -43,7 +43,7 @@ export async function execute(context: Context, args: readonly string[], options
     return await cancelHere(context, project, session, executionIds, { ...options, isList: !changed.one });
   }
   if (!changed.one) {
-    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    const after = recordedLines(context, project, undefined, 'Requests recorded');
     return reportChange(context, options, change, changed, after);
   }
   return await awaitCancel(context, project, changed.target.executionId, options);
@@ -100,7 +100,7 @@ async function awaitCancel(
   );
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
   else if (isOver) writeLines(out, [statusLine(context, { executionId, status })]);
-  else printRecorded(context, project, executionId, `${out.colors.yellow('⏸')} the request is kept`);
+  else printRecorded(context, project, executionId, `${out.colors.yellow('⏸')} Request recorded`);
   return EXIT.completed;
 }
 

@@ -24,7 +24,7 @@ export async function execute(context: Context, args: readonly string[], options
   };
   const changed = await changeRuns(context, args, options, change);
   if (!changed.one) {
-    const words = 'the requests are kept';
+    const words = 'Requests recorded';
     return reportChange(context, options, change, changed, recordedLines(context, changed.project, undefined, words));
   }
   const { project } = changed;
@@ -38,7 +38,7 @@ export async function execute(context: Context, args: readonly string[], options
       'what runs ends, nothing starts, and time stands still, until',
       `  ${out.colors.bold(write('executions resume'))}`,
     ]);
-  } else printRecorded(context, project, executionId, 'the request is kept');
+  } else printRecorded(context, project, executionId, 'Request recorded');
   return 0;
 }
 

@@ -24,7 +24,7 @@ export async function execute(context: Context, args: readonly string[], options
   const { project } = changed;
   const executionIds = (changed.one ? [changed.target] : changed.changed).map(({ executionId }) => executionId);
   if (!changed.one && (executionIds.length === 0 || changed.failures.length > 0)) {
-    const after = recordedLines(context, project, undefined, 'the requests are kept');
+    const after = recordedLines(context, project, undefined, 'Requests recorded');
     return reportChange(context, options, change, changed, after);
   }
   return await continueHere(context, project, executionIds, options, awaitResume);
@@ -44,7 +44,7 @@ async function awaitResume(
     untilSeen(session, executionId, (document) => document.status !== 'paused'),
   );
   if (options.json === true) out.write(jsonDocument({ executionId, requested: true, status }));
-  else if (status === 'paused') printRecorded(context, project, executionId, 'the request is kept');
+  else if (status === 'paused') printRecorded(context, project, executionId, 'Request recorded');
   else writeLines(out, [`${out.colors.green('▶')} ${executionId} goes on`]);
   return 0;
 }

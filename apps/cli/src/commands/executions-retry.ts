@@ -27,7 +27,7 @@ export async function execute(context: Context, args: readonly string[], options
       options,
       change,
       changed,
-      recordedLines(context, project, undefined, 'the requests are kept'),
+      recordedLines(context, project, undefined, 'Requests recorded'),
     );
   }
   return await continueHere(

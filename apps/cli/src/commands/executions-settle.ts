@@ -26,7 +26,7 @@ export async function execute(context: Context, args: readonly string[], options
     const call = session.api.call('settleNode', { params: { executionId }, body: { node, ...settlement } });
     await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else printRecorded(context, project, executionId, `kept: ${node} ${wordsOf(settlement)}`);
+    else printRecorded(context, project, executionId, `Recorded: ${node} ${wordsOf(settlement)}`);
     return 0;
   });
 }

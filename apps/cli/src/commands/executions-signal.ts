@@ -36,7 +36,7 @@ export async function execute(context: Context, args: readonly string[], options
   };
   const changed = await changeRuns(context, executionIds, options, change);
   if (!changed.one) {
-    const after = recordedLines(context, changed.project, undefined, 'the signals are kept');
+    const after = recordedLines(context, changed.project, undefined, 'Signals recorded');
     return reportChange(context, options, change, changed, after);
   }
   const { project, target } = changed;
@@ -47,8 +47,8 @@ export async function execute(context: Context, args: readonly string[], options
     );
   } else {
     const other = waits.find((wait) => wait.key !== '');
-    const early = other === undefined ? 'nobody waits for it yet' : `it is waited for with --key ${other.key}`;
-    const words = isAwaited ? `signal ${signal} is kept` : `signal ${signal} is kept, but ${early}`;
+    const early = other === undefined ? 'nothing waits for it yet' : `the run waits for it with --key ${other.key}`;
+    const words = isAwaited ? `Signal ${signal} recorded` : `Signal ${signal} recorded, but ${early}`;
     printRecorded(context, project, target.executionId, words);
   }
   return 0;

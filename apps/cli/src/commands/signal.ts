@@ -31,12 +31,12 @@ export async function execute(context: Context, args: readonly string[], options
     }
     const name = `signal ${printableLine(signal)}${key === undefined ? '' : ` (key ${printableLine(key)})`}`;
     if (executionId !== undefined) {
-      writeLines(io.out, recordedLines(context, project, executionId, `${name} goes to ${executionId}`));
+      writeLines(io.out, recordedLines(context, project, executionId, `${name} sent to ${executionId}`));
     } else {
       const { colors } = io.out;
       writeLines(io.out, [
-        `${colors.yellow('⏸')} nobody waits for ${name} yet`,
-        `it is kept for whoever does, until ${momentText(keptUntil, io.now())}`,
+        `${colors.yellow('⏸')} no run waits for ${name} yet`,
+        `The signal is kept for the next run that waits for it, until ${momentText(keptUntil, io.now())}`,
       ]);
     }
     return 0;
