@@ -140,7 +140,7 @@ export interface ExecutionService {
   explain(executionId: string, node?: string): Promise<Explanation | undefined>;
   /** The compensations that would run if the run failed now, and those that have run. */
   undoPlan(executionId: string): Promise<UndoPlan | undefined>;
-  /** Who holds a key that this run shares with others of its project, and who waits for it, in the order of granting. */
+  /** Holders of a key of the project of this run, and those that wait for it, in the order of granting. */
   places(executionId: string, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /**

@@ -1,6 +1,6 @@
 /**
- * What the parts of an engine share. Each part is given this object once; a part that needs another part besides is
- * given that part itself. `mailbox` is the way in: a stimulus for a run. `effects` is the way out: what a part has to tell.
+ * The context that all parts of an engine share. A part that needs another part besides gets that part, not a callback.
+ * Stimuli go into the `mailbox`; a part reports everything else to the `effects`.
  */
 import type { Drivers } from './api.ts';
 import type { Durations } from './attempts/durations.ts';

@@ -1,4 +1,4 @@
-/** The way out: what the parts of an engine tell it. `engine-effects.ts` acts on it. */
+/** The events that the parts of an engine report. `engine-effects.ts` acts on them. */
 import type { Draft, LiveRun } from './turn/live-run.ts';
 
 export interface Effects {

@@ -1,5 +1,5 @@
 /**
- * Acts on what the parts of an engine tell it.
+ * Acts on the events that the parts of an engine report.
  *
  *  E1 A durable frame is carried out in one order: waiters for the start, outcomes of remote workers, observers, children,
  *     `verify`, rest. A run rests last: it may leave memory then.

@@ -21,6 +21,12 @@ export class Lifecycle {
     if (this.phase !== 'open') throw new NebulaError('ENGINE_CLOSED', 'The engine is not open.');
     if (this.lost !== undefined) throw this.lost;
   }
+
+  /** The same for an engine that need not be open yet. */
+  assertNotClosed(): void {
+    if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
+    if (this.lost !== undefined) throw this.lost;
+  }
 }
 
 /** Repeats an operation until it succeeds or the engine closes. */

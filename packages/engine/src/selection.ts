@@ -17,7 +17,7 @@ export class Selection {
     this.only = executionIds && new Set(executionIds);
   }
 
-  /** A run that was started here is worked on, whatever runs the engine was opened for. */
+  /** Adds a run that was started here to those that the engine was opened for. */
   include(executionId: string): void {
     if (this.only === undefined || this.only.has(executionId)) return;
     this.only.add(executionId);

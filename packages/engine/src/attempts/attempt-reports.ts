@@ -1,4 +1,4 @@
-/** What all attempts have in common, whether this process or a remote worker runs them: time limit, outcome, log, progress. */
+/** Time limit, outcome, log lines and progress of attempts, whether this process or a remote worker runs them. */
 import {
   type Attempt,
   type NodeState,

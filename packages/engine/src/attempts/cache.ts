@@ -1,6 +1,6 @@
 /**
  * Outputs that are used again. The key is made of action, interface version, cache version and input, minus ignored members.
- * Of all runs that miss the same output at once, one computes it and the others wait for it (a permit of the key).
+ * When several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
  */
 import {
   type Action,
@@ -45,7 +45,7 @@ export class Cache {
     this.context = context;
   }
 
-  /** A node stands before the cache: its run is told whether the output is there. */
+  /** Looks for the output of a node that waits at the cache gate, and posts the answer to its run. */
   ask(run: LiveRun, path: string): void {
     const { mailbox, effects, clock, runs } = this.context;
     const node = nodeAt(run.state, path);

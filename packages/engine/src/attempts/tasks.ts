@@ -61,7 +61,7 @@ export class Tasks {
     queue.enqueue(tasks)?.catch((error: unknown) => effects.trouble(error));
   }
 
-  /** Fills free slots from the queue, so that priority and limits hold over all runs; then starts what was claimed. */
+  /** Fills free slots from the queue, so that priority and limits hold over all runs; then starts claimed tasks. */
   startReady(drafted: Set<LiveRun>, now: number): void {
     for (let free = this.attempts.free(); free > 0; free = this.attempts.free()) {
       const waited = this.offers.splice(0, free);

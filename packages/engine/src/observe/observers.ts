@@ -1,4 +1,4 @@
-/** What others see of an engine while it works: counters, live events, traces. Nothing depends on it. */
+/** Counters, live events and traces of an engine. No decision depends on them. */
 import { nodeAt, timelineOf } from '@nebula/core';
 import type { LiveEvent } from '../api.ts';
 import type { Draft, LiveRun } from '../turn/live-run.ts';

@@ -1,6 +1,6 @@
 /**
- * Looks at runs and leaves durable requests. Needs no engine: works beside one of another process.
- * The methods of `ExecutionService` are fields, so that `createEngine` can compose an engine of a desk with `Object.assign`.
+ * Reads runs and records durable requests. Needs no engine: works beside one of another process.
+ * The methods of `ExecutionService` are fields, so that `createEngine` can spread them into an engine.
  */
 import {
   bareDocumentOf,
@@ -69,7 +69,7 @@ export function createExecutionService(
 export class StoreExecutionService implements ExecutionService {
   readonly #drivers: ServiceDrivers;
   readonly #plans: Plans;
-  readonly #holds: BlobPins;
+  readonly #pins: BlobPins;
   readonly #onSent: () => void;
 
   /** `onSent`: a run has a message. */
@@ -81,7 +81,7 @@ export class StoreExecutionService implements ExecutionService {
   ) {
     this.#drivers = drivers;
     this.#plans = plans;
-    this.#holds = blobPins;
+    this.#pins = blobPins;
     this.#onSent = onSent;
   }
 
@@ -193,7 +193,7 @@ export class StoreExecutionService implements ExecutionService {
     const { row, state } = loaded;
     checkReplay(state, node, input);
     const forkId = this.#drivers.random.id('exe');
-    const unpin = this.#holds.pin(forkId);
+    const unpin = this.#pins.pin(forkId);
     try {
       await copyRun(this.#drivers, state, { forkId, project: row.project, principal }, replayOf(node, input));
     } finally {
@@ -276,10 +276,10 @@ export class StoreExecutionService implements ExecutionService {
     const { state, inbox } = loaded;
     const refusal = refuseSettle(state, node);
     if (refusal !== undefined) throw refusal;
-    const needsEndCheck = inbox
+    const isSettled = inbox
       .map(({ body }) => stimulusOf(body))
       .some((one) => one?.type === 'settle' && one.node === node);
-    if (needsEndCheck) {
+    if (isSettled) {
       throw new NebulaError('ALREADY_SETTLED', `What became of '${node}' has been said already.`, {
         hint: 'It is acted on when an engine runs: `nebula resume`.',
       });

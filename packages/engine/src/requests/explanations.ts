@@ -30,7 +30,7 @@ export interface ExplanationParts {
   places(executionId: string, key: string): Promise<readonly PermitRow[]>;
 }
 
-/** Of one node, or without `node` of the run. */
+/** Explains one node, or without `node` the run. */
 export async function explanationOf(
   parts: ExplanationParts,
   state: RunState,

@@ -106,7 +106,7 @@ export class Children {
     const { store, values, selection } = this.context;
     const { parent, status, stopping, ending, children, reopened } = run.state;
     const isEnding = isFinished(status) || stopping !== null || ending !== null;
-    // A run that was retried or replayed does not depend on its parent any more.
+    // A run that was retried or replayed is independent of its parent.
     if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
     if (children.size === 0) return;
     const { executionId: parentId } = run;

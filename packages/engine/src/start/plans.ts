@@ -85,7 +85,7 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
-  /** The problems of a definition. Its plan is kept: the first run of what is then registered does not compile it again. */
+  /** The problems of a definition. Its plan is kept, so that the first run of the registered version does not compile it again. */
   check(definition: WorkflowDefinition, { project, ceiling, workflows }: CheckOptions): readonly Problem[] {
     const options = { ...this.options(), ceiling, ...(workflows && { workflows }) };
     const { plan, problems } = compilePlan(definition, this.catalog.within(project), options);

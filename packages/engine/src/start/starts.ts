@@ -31,7 +31,7 @@ export interface StartsParts {
 
 const SKIPPED = 'SKIPPED';
 
-/** Of a start that has a key, or is debounced. */
+/** The key of a start, and the delay of one that is debounced. */
 interface StartPolicy {
   readonly key?: string;
   readonly delay?: { readonly until: number };

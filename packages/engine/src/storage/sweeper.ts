@@ -7,7 +7,7 @@ import { pause } from '../turn/time-slices.ts';
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_BATCH = 200;
 
-/** Where an execution leaves something behind. */
+/** The drivers that hold data of an execution. */
 interface Traces {
   readonly store: Store;
   readonly blobs: Blobs;

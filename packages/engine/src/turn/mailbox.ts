@@ -27,7 +27,7 @@ export class Mailbox {
     this.parts = parts;
   }
 
-  /** The turn loop, which is told whenever there is something to do. */
+  /** Sets the turn loop, which is called whenever a turn is due. */
   onWork(turn: () => void): void {
     this.turn = turn;
   }

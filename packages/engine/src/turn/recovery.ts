@@ -1,5 +1,5 @@
 /**
- * What becomes of a run whose frame the store did not take, or of which something must be read first.
+ * Takes over a run whose frame the store did not take, or of which something must be read first.
  *
  *  R1 A stimulus is mail until the frame that decided on it is durable: a draft that is thrown away gives its mail back.
  *  R2 A run that is being read, or waits for the next try, is in mode `reading`: no stimulus is decided on meanwhile.

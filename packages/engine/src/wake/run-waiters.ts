@@ -49,6 +49,7 @@ export class RunWaiters {
   }
 
   async waitFor(executionId: string, until: Waiter['until'] = 'parked', signal?: AbortSignal): Promise<WaitResult> {
+    this.context.lifecycle.assertNotClosed();
     const { promise: waiting, ...settle } = Promise.withResolvers<WaitResult>();
     const waiter = { ...settle, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
