@@ -1,8 +1,8 @@
 /**
- * The part of the core that authors' files load, through `@nebula/sdk`: values, errors, durations and the reader of
- * definitions. Plans, runs and views stay out of it, so a file with an action loads a fifth of the core's files.
+ * The part of the core that authors' files load, through `@nebula/sdk`: values, errors, durations and the checker of
+ * definitions. Readers of text, plans, runs and views stay out of it: a file with an action loads a fifth of the core.
  */
-export { readDefinitionObject } from './definition/read.ts';
+export { readDefinitionObject } from './definition/check.ts';
 export { parseDuration, parseSize } from './duration.ts';
 export { NebulaError } from './error.ts';
 export { Heap } from './heap.ts';

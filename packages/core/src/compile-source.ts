@@ -4,9 +4,10 @@
  */
 import type { Catalog } from './action.ts';
 import { type CompileOptions, compilePlan } from './compile.ts';
+import type { ReadResult } from './definition/check.ts';
 import type { WorkflowDefinition } from './definition/model.ts';
 import { inTextOrder, isLocal } from './definition/problem-list.ts';
-import { type ReadOptions, type ReadResult, readDefinition } from './definition/read.ts';
+import { type ReadOptions, readDefinition } from './definition/read.ts';
 import { bodyDepthOf, type SourceMap } from './definition/source-map.ts';
 import type { Plan } from './plan/plan.ts';
 import type { DocumentPath, Problem } from './problem.ts';

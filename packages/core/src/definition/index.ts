@@ -1,3 +1,4 @@
+export { type ReadResult, readDefinitionObject } from './check.ts';
 export { countGraphs } from './graphs.ts';
 export { findJsonError } from './json/syntax.ts';
 export type {
@@ -10,7 +11,7 @@ export type {
   WebhookDefinition,
   WorkflowDefinition,
 } from './model.ts';
-export { type ReadOptions, type ReadResult, readDefinition, readDefinitionObject } from './read.ts';
+export { type ReadOptions, readDefinition } from './read.ts';
 export { renderProblems } from './report.ts';
 export { workflowJsonSchema } from './schema.ts';
 export type { SourceMap } from './source-map.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDefinitionObject } from '../../src/definition/read.ts';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { DEFINITION_LIMITS } from '../../src/limits.ts';
 import { codes, find, places, underlined, yaml } from './reading.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isScalar, parseDocument } from 'yaml';
-import { readDefinitionObject } from '../../src/definition/read.ts';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { replayScalar, type ScalarStyle } from '../../src/definition/scalar-replay.ts';
 import type { DocumentPath, SourceRange } from '../../src/problem.ts';
 import { json, type read, yaml } from './reading.ts';

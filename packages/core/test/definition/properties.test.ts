@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { findJsonError } from '../../src/definition/json/syntax.ts';
-import { readDefinitionObject } from '../../src/definition/read.ts';
 import { renderProblems } from '../../src/definition/report.ts';
 import { json, read, yaml } from './reading.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDefinitionObject } from '../../src/definition/read.ts';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { readYaml } from '../../src/definition/yaml/library.ts';
 import { YAML_LIMITS } from '../../src/definition/yaml/limits.ts';
 import { DEFINITION_LIMITS } from '../../src/limits.ts';

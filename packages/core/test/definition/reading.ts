@@ -1,5 +1,6 @@
 /** What the tests of this folder ask of a reading. */
-import { type ReadOptions, type ReadResult, readDefinition } from '../../src/definition/read.ts';
+import type { ReadResult } from '../../src/definition/check.ts';
+import { type ReadOptions, readDefinition } from '../../src/definition/read.ts';
 import type { Problem } from '../../src/problem.ts';
 
 export const yaml = (text: string | Uint8Array): ReadResult => readDefinition(text, { file: 'test.yaml' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDefinitionObject } from '../../src/definition/read.ts';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { codes, cpuMs, json, yaml } from './reading.ts';
 
 /** Limits are several times the CPU time measured on two busy cores (see the comments). */

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readDefinitionObject } from '../../src/definition/check.ts';
 import { RECORDS } from '../../src/definition/keys.ts';
-import { readDefinitionObject } from '../../src/definition/read.ts';
 import { workflowJsonSchema } from '../../src/definition/schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/value.ts';
 
