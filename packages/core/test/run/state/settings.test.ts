@@ -197,14 +197,14 @@ describe('numbers and durations that are expressions', () => {
   });
 
   it.each([
-    ['nodes: { a: { action: y, join: "{{ 1 }}" } }', "'join' takes no expression"],
-    ['nodes: { a: { action: y, estimate: "{{ $input.s }}s" } }', "'estimate' takes no expression"],
-    ['nodes: { a: { workflow: { id: w, version: "{{ 1 }}" } } }', "'version' takes no expression"],
-    ['config: { timeout: "{{ $input.t }}" }', "'timeout' takes no expression"],
-    ['config: { maxParallelism: "{{ $input.n }}" }', "'maxParallelism' takes no expression"],
-    ['config: { maxTotalRetries: "{{ $input.n }}" }', "'maxTotalRetries' takes no expression"],
-    ['config: { retention: "{{ $input.n }}d" }', "'retention' takes no expression"],
-    ['triggers: [{ interval: { every: "{{ 1 }}s" } }]', "'every' takes no expression"],
+    ['nodes: { a: { action: y, join: "{{ 1 }}" } }', "'join' cannot be an expression"],
+    ['nodes: { a: { action: y, estimate: "{{ $input.s }}s" } }', "'estimate' cannot be an expression"],
+    ['nodes: { a: { workflow: { id: w, version: "{{ 1 }}" } } }', "'version' cannot be an expression"],
+    ['config: { timeout: "{{ $input.t }}" }', "'timeout' cannot be an expression"],
+    ['config: { maxParallelism: "{{ $input.n }}" }', "'maxParallelism' cannot be an expression"],
+    ['config: { maxTotalRetries: "{{ $input.n }}" }', "'maxTotalRetries' cannot be an expression"],
+    ['config: { retention: "{{ $input.n }}d" }', "'retention' cannot be an expression"],
+    ['triggers: [{ interval: { every: "{{ 1 }}s" } }]', "'every' cannot be an expression"],
   ])('[DEF-91] %s: the number must be known earlier', (keys, message) => {
     const { problems } = readDefinition(`id: x\n${keys}`);
     const [problem] = problems.filter(({ severity }) => severity === 'error');
