@@ -223,7 +223,7 @@ export class Legality {
       case 'run.reopened':
         return this.reopen(entry);
       case 'scopes.opened':
-        this.demand(this.mayBegin(entry.node, true), `rounds of ${entry.node} begin in what is over`);
+        this.demand(this.mayBegin(entry.node, true), `iterations of ${entry.node} begin in what is over`);
         return this.scopes.open(entry.node, entry.from, entry.to);
       case 'scope.stopping':
         if (this.undoing.isUndo(`${entry.scope}/`)) return this.undoing.stop(entry.scope);
@@ -331,7 +331,7 @@ export class Legality {
     this.highest.set(path, Math.max(attempt, highest));
   }
 
-  /** Whether something of that path may begin now. `rounds`: it is only the iterations of a loop, which need no worker. */
+  /** Whether something of that path may begin now. `iterations`: it is only the iterations of a loop, which need no worker. */
   private mayBegin(path: string, iterations = false): boolean {
     return !this.isHeld && (this.status !== 'paused' || iterations) && this.isWanted(path);
   }

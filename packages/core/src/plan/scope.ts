@@ -2,7 +2,7 @@
 import type { Graph, Reachability } from '../graph/index.ts';
 import type { JsonSchema } from '../value.ts';
 
-/** `rounds`: a loop without items. `any`: a draft whose kind of loop is unknown. */
+/** `iterations`: a loop without items. `any`: a draft whose kind of loop is unknown. */
 export type LoopKind = 'forEach' | 'iterations' | 'any';
 
 /** A composite node that contains other nodes, and the node that has its result: for a split, its merge. */
