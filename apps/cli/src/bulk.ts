@@ -195,14 +195,14 @@ export function reportChange(
   after: readonly string[],
 ): number {
   if (options.json === true) {
-    const executions = [
+    const items = [
       ...changed.map(({ executionId }) => ({ executionId, [change.done]: true })),
       ...failures.map(({ target, error }) => ({
         executionId: target.executionId,
         ...(failureDocument(failureOf(error, false)) as object),
       })),
     ];
-    io.out.write(jsonDocument({ executions }));
+    io.out.write(jsonDocument({ items }));
   } else {
     if (changed.length > 0) writeLines(io.out, [`${change.verb}: ${plural(changed.length, 'run')}`, ...after]);
     for (const { target, error } of failures) {

@@ -37,7 +37,7 @@ export function reportRecorded(
   const isOne = executionIds.length === 1;
   if (options.json === true) {
     const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
-    out.write(jsonDocument(isOne ? documents[0] : { executions: documents }));
+    out.write(jsonDocument(isOne ? documents[0] : { items: documents }));
   } else {
     const words = isOne ? `Request for ${only} recorded` : 'Requests recorded';
     writeLines(out, recordedLines(context, project, isOne ? only : undefined, words));

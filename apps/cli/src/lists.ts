@@ -31,8 +31,6 @@ interface Column<Item> {
 
 interface ListSpec<K extends ListOperation> {
   readonly operation: K;
-  /** The member of the document. */
-  readonly name: string;
   readonly query?: (options: CommandOptions) => object;
   readonly columns: readonly Column<ItemOf<K>>[];
   none(program: string): string;
@@ -44,7 +42,7 @@ const list = <K extends ListOperation>(spec: ListSpec<K>): CommandModule => ({
       const items = await itemsOf(api, spec, options);
       const columns = spec.columns.filter(({ isShown }) => isShown?.(items) ?? true);
       return printList(context, options, {
-        document: { [spec.name]: items },
+        document: { items },
         headings: columns.map(({ title }): Heading => ({ title })),
         rows: items.map((item) => columns.map(({ cell }) => cell(item, context))),
         none: spec.none(context.program),
@@ -69,7 +67,6 @@ const hasOtherProjects = (items: readonly { readonly project: string }[]): boole
 
 const users = list({
   operation: 'listUsers',
-  name: 'users',
   columns: [
     { title: 'USER', cell: ({ userId }) => userId },
     { title: 'SINCE', cell: ({ createdAt }, context) => ago(createdAt, context) },
@@ -86,7 +83,6 @@ const users = list({
 
 const keys = list({
   operation: 'listKeys',
-  name: 'keys',
   columns: [
     { title: 'KEY', cell: ({ keyId }) => keyId },
     { title: 'NAME', cell: ({ name }) => printableLine(name) },
@@ -103,7 +99,6 @@ const keys = list({
 
 const projects = list({
   operation: 'listProjects',
-  name: 'projects',
   columns: [
     { title: 'PROJECT', cell: ({ projectId }) => projectId },
     { title: 'SINCE', cell: ({ createdAt }, context) => ago(createdAt, context) },
@@ -115,7 +110,6 @@ const projects = list({
 
 const plans = list({
   operation: 'listPlans',
-  name: 'plans',
   query: inProject,
   columns: [
     { title: 'PLAN', cell: ({ planId }) => planId },
@@ -140,7 +134,6 @@ const plans = list({
 
 const schedules = list({
   operation: 'listSchedules',
-  name: 'schedules',
   query: inProject,
   columns: [
     { title: 'SCHEDULE', cell: ({ scheduleId }) => scheduleId },
@@ -166,7 +159,6 @@ const schedules = list({
 
 const workflows = list({
   operation: 'listWorkflows',
-  name: 'workflows',
   query(options) {
     const tag = textOption(options, 'tag');
     return { ...inProject(options), ...(tag !== undefined && { tag }) };
@@ -188,7 +180,6 @@ const workflows = list({
 
 const workers = list({
   operation: 'listWorkers',
-  name: 'workers',
   columns: [
     { title: 'WORKER', cell: ({ workerId }) => printableLine(workerId) },
     {
@@ -206,7 +197,6 @@ const workers = list({
 
 const cache = list({
   operation: 'listCache',
-  name: 'cache',
   query(options) {
     const action = textOption(options, 'action');
     return action === undefined ? {} : { action };

@@ -115,7 +115,7 @@ async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: 
 /** Nodes of which it is said who holds what they wait for. */
 const MAX_GATED = 10;
 
-/** Several runs: `{executions: [documents]}`, or how many ended how, and what the unhappy ones say. */
+/** Several runs: `{items: [documents]}`, or how many ended how, and what the unhappy ones say. */
 export async function reportRuns(
   reporting: ReportContext,
   results: readonly WaitResult[],
@@ -123,9 +123,9 @@ export async function reportRuns(
 ): Promise<number> {
   const { io } = reporting.context;
   if (json) {
-    const executions = [];
-    for (const { document } of results) executions.push(await linkedDocument(reporting.session.api, document));
-    io.out.write(jsonDocument({ executions }));
+    const items = [];
+    for (const { document } of results) items.push(await linkedDocument(reporting.session.api, document));
+    io.out.write(jsonDocument({ items }));
   }
   const output = json ? io.err : io.out;
   if (!json) writeLines(output, [`${plural(results.length, 'run')} continued: ${countsText(results)}`]);
@@ -185,7 +185,7 @@ async function printUnfinished(context: Context, session: ApiSession, executionI
     const document = await findRun(session.api, executionId);
     if (document !== undefined) documents.push(await linkedDocument(session.api, document));
   }
-  context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { executions: documents }));
+  context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { items: documents }));
 }
 
 export function writeLines(output: Output, lines: readonly string[]): void {

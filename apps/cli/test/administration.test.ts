@@ -46,7 +46,7 @@ describe.each(places)('workflows %s', (name, place) => {
     );
     const list = JSON.parse((await nebula('workflows', 'list', '--json')).out);
     expect(list).toMatchObject({
-      workflows: [{ workflowId: 'greeting', activeVersion: 1, newestVersion: 2, versions: 2 }],
+      items: [{ workflowId: 'greeting', activeVersion: 1, newestVersion: 2, versions: 2 }],
     });
     expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +(?:just now|\d+s ago)/);
     const shown = (await nebula('workflows', 'show', 'greeting')).out;
@@ -144,7 +144,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     await say(cwd, ['projects', 'set', 'vault'], { env });
     await nebula(['set', 'press', '--project', 'vault'], 'a value of the vault');
     const names = async (...argv: string[]) =>
-      JSON.parse((await nebula(['list', '--json', ...argv])).out).secrets.map(({ name }: { name: string }) => name);
+      JSON.parse((await nebula(['list', '--json', ...argv])).out).items.map(({ name }: { name: string }) => name);
     expect(await names('--project', 'vault')).toEqual(['press']);
     expect(await names()).not.toContain('press');
     expect((await nebula(['delete', 'press'])).code).toBe(2);
@@ -164,7 +164,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     expect((await nebula('projects', 'list')).out).toMatch(
       /^PROJECT +SINCE +NAME +GRANTS AT MOST\n(.*\n)*team +(?:just now|\d+s ago) +Our team +whatever they ask for\n/,
     );
-    const { projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
+    const { items: projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
     expect(projects).toContainEqual({
       projectId: 'team',
       name: 'Our team',
@@ -205,7 +205,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
       /PLAN +STARTS +AT ONCE +CHANGED +WITH\n(.*\n)*morning +greeting +2, else wait +(?:just now|\d+s ago) +region, day \(fixed\)\n/,
     );
     const listed = JSON.parse((await nebula('plans', 'list', '--json', '--project', 'default')).out);
-    expect(listed.plans).toContainEqual(JSON.parse((await nebula('plans', 'show', 'morning', '--json')).out));
+    expect(listed.items).toContainEqual(JSON.parse((await nebula('plans', 'show', 'morning', '--json')).out));
     const text = ['--workflow-version', '1', '--description', 'Every morning.', '--policy', 'skip'];
     expect((await nebula('plans', 'set', 'morning', ...text)).out).toBe('✓ the plan morning starts greeting v1\n');
     const shown = (await nebula('plans', 'show', 'morning')).out;
@@ -258,7 +258,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     expect(latest.out).toMatch(
       /^WHEN +WHO +WHAT +OUTCOME +TARGET\n(?:just now|\d+s ago) +owner +putPlan +done +newer\n(?:just now|\d+s ago) +owner +putProject +done +older\n$/,
     );
-    const { entries } = JSON.parse((await nebula('audit', '--limit', '1', '--json')).out);
+    const { items: entries } = JSON.parse((await nebula('audit', '--limit', '1', '--json')).out);
     expect(entries).toEqual([expect.objectContaining({ who: 'owner', operation: 'putPlan', target: 'newer' })]);
     expect((await nebula('audit', '--who', 'zoe')).out).toBe('zoe has changed nothing\n');
     expect(await nebula('audit', '--limit', 'all')).toMatchObject({

@@ -52,7 +52,7 @@ describe('looking at runs', () => {
     ];
     const { io, calls } = await play(argv, { rows, next: 'abc' });
     expect(JSON.parse(io.out.text())).toEqual({
-      executions: [
+      items: [
         {
           executionId: 'exe_1',
           workflowId: 'order',
@@ -87,7 +87,7 @@ describe('looking at runs', () => {
     ];
     const waits = { ...unknown, executionId: 'exe_2' };
     const { io } = await play(['executions', 'list', '--json'], { rows, documents: [waits, running] });
-    expect(JSON.parse(io.out.text()).executions).toMatchObject([
+    expect(JSON.parse(io.out.text()).items).toMatchObject([
       { executionId: 'exe_2', status: 'running', parked: true, waits: [{ node: 'charge' }] },
       { executionId: 'exe_1', status: 'running', parked: false },
     ]);
@@ -319,14 +319,14 @@ describe('resume', () => {
     expect(exitCode).toBe(1);
     expect(io.out.text()).toContain('3 runs continued: 1 completed, 1 parked, 1 failed');
     const json = await play(['resume', '--json'], { documents, rows, settled });
-    expect(JSON.parse(json.io.out.text()).executions).toHaveLength(3);
+    expect(JSON.parse(json.io.out.text()).items).toHaveLength(3);
     expect(json.io.err.text()).toContain('parked');
   });
 
   test('[CLI-45] nothing to continue', async () => {
     const { exitCode, io } = await play(['resume']);
     expect([exitCode, io.out.text()]).toEqual([0, 'nothing to continue: every run here has ended\n']);
-    expect(JSON.parse((await play(['resume', '--json'])).io.out.text())).toEqual({ executions: [] });
+    expect(JSON.parse((await play(['resume', '--json'])).io.out.text())).toEqual({ items: [] });
   });
 
   test.each([

@@ -239,7 +239,7 @@ describe('many runs at once', () => {
     await project.nebula(['resume', '-q']);
     const rest = await project.nebula([...filter, '--yes', '--json']);
     expect(JSON.parse(rest.out)).toEqual({
-      executions: [{ executionId: ids[2], requested: true, status: 'cancelled' }],
+      items: [{ executionId: ids[2], requested: true, status: 'cancelled' }],
     });
     expect((await project.nebula(['executions', 'delete', '--workflow', 'sig', '--yes'])).out).toBe('delete: 3 runs\n');
     expect((await project.nebula(filter)).out).toBe('no run matches\n');

@@ -59,7 +59,7 @@ describe.each(places)('operations %s', (_, place) => {
     expect((await nebula('executions', 'count', '--workflow', 'nope')).out).toBe('no run matches\n');
     await nebula('workflows', 'register', 'other.yaml');
     const ids = async (...more: string[]): Promise<string[]> =>
-      (await json('workflows', 'list', ...more)).workflows.map((one: { workflowId: string }) => one.workflowId);
+      (await json('workflows', 'list', ...more)).items.map((one: { workflowId: string }) => one.workflowId);
     expect(await ids()).toEqual(expect.arrayContaining(['add', 'other']));
     expect(await ids('--tag', 'daily')).toEqual(['add']);
     expect(await ids('--tag', 'nope')).toEqual([]);

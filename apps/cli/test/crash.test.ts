@@ -68,7 +68,7 @@ describe('kill -9', () => {
     expect(undone.at(-1)).toBe('unbook');
     expect([...undone].sort()).toEqual(['unbook', ...[1, 2, 3, 4, 5, 6].map((n) => `unpack${n}`)]);
     const { stdout: plan } = await nebula(['executions', 'list', '--json'], { cwd });
-    const [row] = JSON.parse(plan).executions;
+    const [row] = JSON.parse(plan).items;
     const { stdout: undo } = await nebula(['executions', 'undo-plan', row.executionId, '--json'], { cwd });
     expect(JSON.parse(undo)).toMatchObject({ status: 'failed', toUndo: [] });
     expect(JSON.parse(undo).undone.at(-1)).toBe('book');
@@ -85,7 +85,7 @@ describe('kill -9', () => {
     const first = startNebula(['run', 'main.yaml'], { cwd });
     await first.until('down workflow middle as');
     const id = /run started.*(exe_\w+)/.exec(first.stdout())?.[1] as string;
-    const list = async () => JSON.parse((await nebula(['executions', 'list', '--json'], { cwd })).stdout).executions;
+    const list = async () => JSON.parse((await nebula(['executions', 'list', '--json'], { cwd })).stdout).items;
     await expect.poll(async () => (await list()).length, { timeout: 20_000 }).toBe(3);
     first.child.kill('SIGKILL');
     await first.ended;

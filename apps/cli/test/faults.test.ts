@@ -102,7 +102,7 @@ describe('a damaged database', () => {
     writeFileSync(path.join(cwd, `${DATABASE}-shm`), Buffer.alloc(32_768, 0x5a));
     const resumed = await nebula(['resume', '--json'], { cwd });
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(JSON.parse(resumed.stdout).executions).toMatchObject([{ status: 'completed', output: LARGE }]);
+    expect(JSON.parse(resumed.stdout).items).toMatchObject([{ status: 'completed', output: LARGE }]);
     const lost = await killedRun();
     rmSync(path.join(lost, `${DATABASE}-wal`));
     const listed = await nebula(['executions', 'list', '--json'], { cwd: lost });
@@ -132,7 +132,7 @@ describe('large values on the disk', () => {
         writeFileSync(file, contents[at] as Buffer);
       });
       const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
-      const [{ executionId, status }] = JSON.parse(list).executions;
+      const [{ executionId, status }] = JSON.parse(list).items;
       const again = status === 'failed' ? ['executions', 'retry', executionId] : ['resume', executionId];
       const mended = await nebula([...again, '--json'], { cwd });
       expect(mended.code, mended.stderr + mended.stdout).toBe(0);
@@ -156,7 +156,7 @@ d.pragma('locking_mode = EXCLUSIVE'); d.exec('BEGIN EXCLUSIVE'); console.log('he
     await once(holder, 'exit');
     expect((await nebula(['run', 'short.yaml', '-q'], { cwd })).code).toBe(0);
     const { stdout } = await nebula(['executions', 'list', '--json'], { cwd });
-    expect(JSON.parse(stdout).executions.length).toBeGreaterThanOrEqual(2);
+    expect(JSON.parse(stdout).items.length).toBeGreaterThanOrEqual(2);
   });
 });
 
@@ -186,10 +186,10 @@ describe('a data folder that takes nothing', () => {
     }
     expect(said).toMatch(/^The store does not take writes: .*nebula\.db.* Trying again\./);
     const unfinished = await nebula(['executions', 'list', '--json'], { cwd });
-    expect(JSON.parse(unfinished.stdout).executions).toMatchObject([{ status: 'running' }]);
+    expect(JSON.parse(unfinished.stdout).items).toMatchObject([{ status: 'running' }]);
     const resumed = await nebula(['resume', '--json'], { cwd });
     expect(resumed.code, resumed.stderr).toBe(0);
-    const { nodes } = JSON.parse(resumed.stdout).executions[0];
+    const { nodes } = JSON.parse(resumed.stdout).items[0];
     expect(
       Object.values(nodes as Record<string, { status: string }>).every((node) => node.status === 'completed'),
     ).toBe(true);

@@ -286,7 +286,7 @@ describe('control characters', () => {
       expect(stdout + stderr, words.join(' ')).not.toMatch(HARMFUL);
       expect((stdout + stderr).length).toBeGreaterThan(5);
     }
-    const { executions } = JSON.parse((await say(cwd, ['executions', 'list', '--json'])).stdout);
+    const { items: executions } = JSON.parse((await say(cwd, ['executions', 'list', '--json'])).stdout);
     for (const verb of ['show', 'timeline', 'logs', 'journal', 'explain']) {
       for (const more of [[], ['--json']]) {
         const { stdout, stderr } = await say(cwd, ['executions', verb, executions[0].executionId, ...more]);

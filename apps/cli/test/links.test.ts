@@ -24,7 +24,7 @@ describe('runs that wait for others', () => {
     const [child] = json.children ?? [];
     expect(child).toMatchObject({ node: 'out', workflowId: 'inner', status: 'running' });
     const childId = child?.executionId as string;
-    const { executions } = JSON.parse((await project.nebula(['executions', 'list', '--json'])).out);
+    const { items: executions } = JSON.parse((await project.nebula(['executions', 'list', '--json'])).out);
     const row = (id: string) => executions.find((one: { executionId: string }) => one.executionId === id);
     expect(row(json.executionId)).toMatchObject({
       parked: true,

@@ -72,7 +72,7 @@ describe('the program as a process', () => {
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
     expect([stdout, stderr]).toEqual([expect.stringMatching(/run started.*\n0\n$/), '']);
     const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
-    expect(JSON.parse(list).executions).toMatchObject([{ status: 'completed' }]);
+    expect(JSON.parse(list).items).toMatchObject([{ status: 'completed' }]);
   });
 
   // Only Linux has a disk that is always full.
@@ -85,7 +85,7 @@ describe('the program as a process', () => {
       expect(stderr).toMatch(/^error OUTPUT_FAILED: stdout cannot be written: ENOSPC.*\nhint: .*\n$/);
     }
     const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
-    expect(JSON.parse(list).executions).toMatchObject([{ status: 'completed' }]);
+    expect(JSON.parse(list).items).toMatchObject([{ status: 'completed' }]);
   });
 
   test('[CLI-10] colours and cursor codes', async () => {
@@ -370,7 +370,7 @@ describe('interruption', () => {
     await run.ended;
     const { code, stdout, stderr } = await nebula(['resume', '--json'], { cwd });
     expect(code, stderr).toBe(0);
-    const [document] = JSON.parse(stdout).executions;
+    const [document] = JSON.parse(stdout).items;
     expect(document).toMatchObject({
       status: 'completed',
       nodes: { first: { attempts: 1 }, second: { status: 'completed' } },
@@ -426,7 +426,7 @@ describe('data folders', () => {
       await promisify(execFile)('chmod', ['-R', 'a+rX,go-w', cwd]);
       const list = await nebula(['executions', 'list', '--json'], { cwd, uid: NOBODY });
       expect([list.code, list.stderr]).toEqual([0, '']);
-      expect(JSON.parse(list.stdout).executions).toMatchObject([{ executionId }]);
+      expect(JSON.parse(list.stdout).items).toMatchObject([{ executionId }]);
       for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
         const { code, stderr } = await nebula(['executions', verb, executionId], { cwd, uid: NOBODY });
         expect([verb, code, stderr]).toEqual([verb, 0, '']);

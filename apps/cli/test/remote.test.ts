@@ -107,7 +107,7 @@ describe('runs at a server', () => {
         (await say(served.cwd, ['executions', 'list', '--status', 'failed', '--limit', '1', '--json'])).out,
       ),
     );
-    expect(list).toMatchObject({ executions: [{ status: 'failed' }], next: expect.any(String) });
+    expect(list).toMatchObject({ items: [{ status: 'failed' }], next: expect.any(String) });
   });
 
   test('[CLI-251] logs, read and followed to the end', async () => {
@@ -175,12 +175,12 @@ describe('runs at a server', () => {
   test('[CLI-251] secrets are set and forgotten there, and never seen', async () => {
     const set = await served.nebula(['secrets', 'set', 'stripe-key'], { stdin: 'sk_live_1234\n' });
     expect([set.code, set.err]).toEqual([0, '']);
-    expect(await served.json('secrets', 'list')).toMatchObject({ secrets: [{ name: 'stripe-key' }] });
+    expect(await served.json('secrets', 'list')).toMatchObject({ items: [{ name: 'stripe-key' }] });
     expect((await served.nebula(['secrets', 'rotate', 'other'], { stdin: 'sk_live_5678' })).code).toBe(2);
     expect((await served.nebula(['secrets', 'rotate', 'stripe-key'], { stdin: 'sk_live_5678' })).code).toBe(0);
     expect((await served.nebula(['secrets', 'rotate', '--key'])).code).toBe(2);
     expect((await served.nebula(['secrets', 'delete', 'stripe-key'])).code).toBe(0);
-    expect(await served.json('secrets', 'list')).toEqual({ secrets: [] });
+    expect(await served.json('secrets', 'list')).toEqual({ items: [] });
   });
 
   test('[CLI-252] commands on the folder that the server has', async () => {
@@ -259,11 +259,11 @@ describe('which server', () => {
       }
       const file = path.join(cwd, 'user/nebula/contexts.json');
       expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(JSON.parse((await say(cwd, list)).out).executions).toEqual([]);
+      expect(JSON.parse((await say(cwd, list)).out).items).toEqual([]);
       await say(other.cwd, ['run', 'hello.yaml']);
-      expect(JSON.parse((await say(cwd, list)).out).executions).toHaveLength(1);
+      expect(JSON.parse((await say(cwd, list)).out).items).toHaveLength(1);
       expect((await say(cwd, ['context', 'use', 'first'])).code).toBe(0);
-      expect(JSON.parse((await say(cwd, [...list, '--context', 'second'])).out).executions).toHaveLength(1);
+      expect(JSON.parse((await say(cwd, [...list, '--context', 'second'])).out).items).toHaveLength(1);
       const shown = await say(cwd, ['context', 'list']);
       expect(shown.out).toMatch(/✓ first .*yes\n {2}second .*yes\n {2}local/);
       const document = await say(cwd, ['context', 'list', '--json']);

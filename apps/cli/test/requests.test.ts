@@ -150,6 +150,6 @@ describe('starts that are one start', () => {
     expect(out.text().replace('\x1b[J', '').split('\n')[0]).toBe(`● already running  ${id}`);
     const other = await project.run(single, '--set', 'order=8');
     expect(other.json.executionId).not.toBe(id);
-    expect(await project.json('executions', 'list')).toMatchObject({ executions: [{}, {}] });
+    expect(await project.json('executions', 'list')).toMatchObject({ items: [{}, {}] });
   });
 });

@@ -53,7 +53,7 @@ describe('secrets', () => {
     expect(io.out.lines()).toEqual(['NAME         UPDATED', 'db-password  1m ago', 'stripe       1m ago']);
     const json = await play(['secrets', 'list', '--json'], { secrets });
     expect(JSON.parse(json.io.out.text())).toEqual({
-      secrets: [
+      items: [
         { name: 'db-password', updatedAt: '1970-01-01T00:15:40.000Z' },
         { name: 'stripe', updatedAt: '1970-01-01T00:15:40.000Z' },
       ],

@@ -161,7 +161,7 @@ describe('a server process', TIMEOUT, () => {
     const cwd = projectFolder({ 'flows/hello.yaml': HELLO, 'nebula.config.yaml': config('') });
     const server = await serve(cwd);
     const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
-    const active = async () => JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out).workflows;
+    const active = async () => JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out).items;
     write('flows/hello.yaml', HELLO.replace('core.set@1', 'core.sett@1'));
     await server.until(
       /"workflow\.broken".*hello\.yaml.*core\.sett.*"hint":"did you mean.*core\.set.*"line":\d+,"column":\d+/,

@@ -18,7 +18,7 @@ export async function execute(context: Context, args: readonly string[], options
   const [name] = args;
   if (name === undefined) {
     const sorted = [...actions].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-    if (options.json === true) out.write(jsonDocument({ actions: sorted.map(actionDocument) }));
+    if (options.json === true) out.write(jsonDocument({ items: sorted.map(actionDocument) }));
     else writeLines(out, actionListLines(sorted, view));
     return 0;
   }

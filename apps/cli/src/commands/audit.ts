@@ -19,7 +19,7 @@ export function execute(context: Context, _args: readonly string[], options: Com
   return withApiAs(context, options, 'look', async ({ api }) => {
     const entries = await newest(api, limit, by);
     return printList(context, options, {
-      document: { entries },
+      document: { items: entries },
       headings: [{ title: 'WHEN' }, { title: 'WHO' }, { title: 'WHAT' }, { title: 'OUTCOME' }, { title: 'TARGET' }],
       rows: entries.map(({ at, who, operation, outcome, target }) => [
         agoText(Date.parse(at), io.now()),

@@ -13,7 +13,7 @@ export async function execute(context: Context, _args: readonly string[], option
   }));
   const sign = (isCurrent: boolean): string => (isCurrent ? colors.green('✓') : ' ');
   return printList(context, options, {
-    document: { current, contexts: all },
+    document: { current, items: all },
     headings: [{ title: 'CONTEXT' }, { title: 'SERVER' }, { title: 'TOKEN' }],
     rows: [
       ...all.map((one) => [`${sign(one.current)} ${one.name}`, one.url, one.hasToken ? 'yes' : colors.dim('no')]),

@@ -76,7 +76,7 @@ async function reportCancel(
   const { context } = reporting;
   const { out } = context.io;
   const documents = results.map(({ document: { executionId, status } }) => ({ executionId, requested: true, status }));
-  if (json === true) out.write(jsonDocument(isList === true ? { executions: documents } : documents[0]));
+  if (json === true) out.write(jsonDocument(isList === true ? { items: documents } : documents[0]));
   else if (isList === true) writeLines(out, [`${plural(results.length, 'run')}: ${countsText(results)}`]);
   for (const rest of results) {
     // Somebody has to say what became of an attempt before the run can end.

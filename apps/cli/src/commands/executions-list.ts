@@ -20,8 +20,8 @@ export function execute(context: Context, _args: readonly string[], options: Com
     const { rows, next } = await runsOf(api, filterOf(options), page);
     const waits = await allWaits(api, rows, io.now());
     if (options.json === true) {
-      const executions = rows.map((row) => rowDocument(row, waits.get(row.executionId)));
-      io.out.write(jsonDocument({ executions, next }));
+      const items = rows.map((row) => rowDocument(row, waits.get(row.executionId)));
+      io.out.write(jsonDocument({ items, next }));
       return 0;
     }
     const { colors } = io.out;

@@ -42,7 +42,7 @@ async function resumeAll(
   if (runs.length > 0) {
     return await continueRuns(context, project, session, runs, options, () => session.work(), true);
   }
-  if (options.json === true) context.io.out.write(jsonDocument({ executions: [] }));
+  if (options.json === true) context.io.out.write(jsonDocument({ items: [] }));
   else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
   return EXIT.completed;
 }

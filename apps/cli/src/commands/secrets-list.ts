@@ -14,7 +14,7 @@ export async function execute(context: Context, _args: readonly string[], option
     const secrets = list.map(({ name, updatedAt }) => {
       return { name, updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString() };
     });
-    io.out.write(jsonDocument({ secrets }));
+    io.out.write(jsonDocument({ items: secrets }));
   } else if (list.length === 0) {
     writeLines(io.out, [`no secrets here yet; ${colors.bold(`${program} secrets set NAME`)} keeps one`]);
   } else {
