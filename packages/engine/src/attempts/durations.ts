@@ -7,7 +7,7 @@
  *  3 Short nodes are like unknown ones: nothing is kept, written or given for them.
  */
 import { type Entry, type Estimates, nodeAt, type Plan } from '@nebula/core';
-import type { DurationRow, Store } from '@nebula/ports';
+import type { Definitions, DurationRow } from '@nebula/ports';
 import type { LiveRun } from '../turn/live-run.ts';
 
 /** Twice the duration that is assumed for an unknown node. */
@@ -25,12 +25,12 @@ interface Average {
 }
 
 export class Durations {
-  private readonly store: Store;
+  private readonly store: Definitions;
   private readonly workflows = new Map<string, Map<string, Average>>();
   /** Workflows whose averages have been read. */
   private readonly requested = new Set<string>();
 
-  constructor(store: Store) {
+  constructor(store: Definitions) {
     this.store = store;
   }
 

@@ -14,7 +14,7 @@ import {
   RunView,
   slotPermit,
 } from '@nebula/core';
-import type { PermitRow, Store } from '@nebula/ports';
+import type { Journal, PermitRow, Permits } from '@nebula/ports';
 import { decodeFrame } from '../turn/codec.ts';
 
 /** Longer journals are not folded from their beginning for a question: a fold of this many takes about a second. */
@@ -25,7 +25,7 @@ const MAX_HOLDERS = 5;
 
 /** Reads of other runs. */
 export interface ExplanationParts {
-  readonly store: Store;
+  readonly store: Journal & Permits;
   state(executionId: string): Promise<RunState | undefined>;
   places(executionId: string, key: string): Promise<readonly PermitRow[]>;
 }
@@ -90,7 +90,7 @@ async function holdersOf(
 
 /** How the node stood at the end of its iteration, which the journal still has. */
 async function explainCollapsed(
-  store: Store,
+  store: Journal,
   { plan, executionId }: RunState,
   path: string,
   collapsed: Explanation,

@@ -1,6 +1,6 @@
 /** A fork: a new run with the journal of another one, which it replays from a node. */
 import { type Entry, type RunState, valuesIn } from '@nebula/core';
-import type { Blobs, Clock, Random, Store } from '@nebula/ports';
+import type { Blobs, Clock, Journal, Random } from '@nebula/ports';
 import { decodeFrame, encodeEntries } from '../turn/codec.ts';
 import { encodeMessage, type Message } from '../turn/messages.ts';
 
@@ -11,7 +11,7 @@ export interface Fork {
 }
 
 export async function copyRun(
-  { store, blobs, random, clock }: { store: Store; blobs: Blobs; random: Random; clock: Clock },
+  { store, blobs, random, clock }: { store: Journal; blobs: Blobs; random: Random; clock: Clock },
   { executionId, status, plan: { workflowId, version } }: RunState,
   { forkId, project, principal }: Fork,
   replay: Message,

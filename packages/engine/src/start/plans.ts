@@ -17,7 +17,7 @@ import {
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { Clock, Digest, Store } from '@nebula/ports';
+import type { Clock, Definitions, Digest } from '@nebula/ports';
 import type { CheckOptions, EngineOptions } from '../api.ts';
 import { inSlices, pause } from '../turn/time-slices.ts';
 import { Authority, unknownWorkflow } from './authority.ts';
@@ -30,7 +30,7 @@ const MAX_CHECKED_PLANS = 16;
 const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
-  private readonly store: Store;
+  private readonly store: Definitions;
   private readonly catalog: OpenCatalog;
   private readonly clock: Clock;
   private readonly digest: Digest;
@@ -43,7 +43,7 @@ export class Plans {
   private readonly authority: Authority;
 
   constructor(
-    { store, clock, digest }: { store: Store; clock: Clock; digest: Digest },
+    { store, clock, digest }: { store: Definitions; clock: Clock; digest: Digest },
     catalog: OpenCatalog,
     {
       expressionLimits,

@@ -1,5 +1,5 @@
 /** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
-import type { Blobs, Logs, Store, Timer } from '@nebula/ports';
+import type { Blobs, Executions, Logs, Timer } from '@nebula/ports';
 import { cacheBlobs, cacheKeyOf } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
 import { pause } from '../turn/time-slices.ts';
@@ -9,7 +9,7 @@ const SWEEP_BATCH = 200;
 
 /** The drivers that hold data of an execution. */
 interface Traces {
-  readonly store: Store;
+  readonly store: Executions;
   readonly blobs: Blobs;
   readonly logs: Logs;
 }
@@ -82,23 +82,37 @@ export class Sweeper {
    * engines share the store, a second look an iteration later finds it in the store.
    */
   private async sweepOrphans(): Promise<void> {
-    const { store, blobs, runs, blobPins } = this.context;
-    // In memory, or being written: perhaps not in the store yet.
-    const isLive = (name: string): boolean => runs.get(name) !== undefined || blobPins.has(name);
+    const { store, blobs } = this.context;
     const suspects = new Set<string>();
-    for await (const executionId of blobs.executions()) {
+    let batch: string[] = [];
+    const sweepBatch = async (): Promise<void> => {
+      for (const name of await this.orphansOf(batch)) {
+        if (store.exclusive || this.suspects.has(name)) await blobs.deleteExecution(name);
+        else suspects.add(name);
+      }
+      batch = [];
+    };
+    for await (const name of blobs.executions()) {
       if (!this.isOpen) return;
-      if (isLive(executionId) || (await this.isKnown(executionId)) || isLive(executionId)) continue;
-      if (store.exclusive || this.suspects.has(executionId)) await blobs.deleteExecution(executionId);
-      else suspects.add(executionId);
+      batch.push(name);
+      if (batch.length === SWEEP_BATCH) await sweepBatch();
     }
+    await sweepBatch();
     this.suspects = suspects;
   }
 
-  private async isKnown(name: string): Promise<boolean> {
-    const { store } = this.context;
-    const key = cacheKeyOf(name);
-    return (key === undefined ? await store.execution(name) : await store.cached(key, 0)) !== undefined;
+  /** Names of blobs that neither an execution nor a cached output has. */
+  private async orphansOf(names: readonly string[]): Promise<readonly string[]> {
+    const { store, runs, blobPins } = this.context;
+    // In memory, or being written: perhaps not in the store yet.
+    const isLive = (name: string): boolean => runs.get(name) !== undefined || blobPins.has(name);
+    const asked = names.filter((name) => !isLive(name));
+    const known = new Set(await store.known(asked.filter((name) => cacheKeyOf(name) === undefined)));
+    for (const name of asked) {
+      const key = cacheKeyOf(name);
+      if (key !== undefined && (await store.cached(key, 0)) !== undefined) known.add(name);
+    }
+    return asked.filter((name) => !known.has(name) && !isLive(name));
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type Settlement,
   type Stimulus,
 } from '@nebula/core';
-import { type Clock, DEFAULT_PROJECT, type InboxRow, type Random, type Store } from '@nebula/ports';
+import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, type Random } from '@nebula/ports';
 
 type Asked =
   | 'cancel'
@@ -48,7 +48,7 @@ export function encodeMessage(message: Message): string {
 
 /** Leaves a message in the inbox of a run. False when there is no such run. */
 export function leave(
-  { store, random, clock }: { readonly store: Store; readonly random: Random; readonly clock: Clock },
+  { store, random, clock }: { readonly store: Inbox; readonly random: Random; readonly clock: Clock },
   executionId: string,
   message: Message,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** The lease of this process among the workers of the store. Other engines give up its attempts when the lease expires. */
-import type { Clock, Store } from '@nebula/ports';
+import type { Clock, Store, Workers } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 
 /** Names of engines among the workers begin so. */
@@ -8,7 +8,7 @@ const LEASE_MS = 30_000;
 export const HEARTBEAT_MS = LEASE_MS / 3;
 
 interface WorkerLeaseParts {
-  readonly store: Store;
+  readonly store: Workers & Pick<Store, 'exclusive'>;
   readonly clock: Clock;
   readonly effects: Effects;
   readonly workerId: string;
