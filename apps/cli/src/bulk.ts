@@ -15,7 +15,7 @@ import type { ApiSession, CommandOptions, Context, Project } from './services.ts
 import { type Output, readingWidth } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { tableLines } from './views/table.ts';
-import { runGlyph, runPaint } from './views/theme.ts';
+import { statusGlyph, statusPaint } from './views/theme.ts';
 import { agoText, plural } from './views/words.ts';
 
 export interface Target {
@@ -178,7 +178,7 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
     .slice(0, MAX_LISTED)
     .map(({ executionId, status, workflowId, version, startedAt }) => [
       executionId,
-      runPaint(status, colors)(`${runGlyph(status)} ${status}`),
+      statusPaint(status, colors)(`${statusGlyph(status)} ${status}`),
       `${workflowId} ${colors.dim(`v${version}`)}`,
       startedAt === null ? '' : agoText(startedAt, now),
     ]);

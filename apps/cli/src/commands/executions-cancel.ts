@@ -10,7 +10,7 @@ import { countsText, reportInterrupted, reportRun, writeLines } from '../report-
 import { requested } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
-import { runGlyph, runPaint } from '../views/theme.ts';
+import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { plural } from '../views/words.ts';
 
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
@@ -108,5 +108,5 @@ async function awaitCancel(
 const ACTS_WITHIN = '2s';
 
 function statusLine({ io }: Context, { executionId, status }: Pick<RunDocument, 'executionId' | 'status'>): string {
-  return `${runPaint(status, io.out.colors)(`${runGlyph(status)} ${status}`)}  ${executionId}`;
+  return `${statusPaint(status, io.out.colors)(`${statusGlyph(status)} ${status}`)}  ${executionId}`;
 }

@@ -14,7 +14,7 @@ import { findRun, runNamed } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
-import { runGlyph, runPaint } from '../views/theme.ts';
+import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { agoText } from '../views/words.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
@@ -145,7 +145,7 @@ async function goOnWith(
   const { status, startedAt } = await runNamed(session, project, executionId);
   const output = options.json === true ? err : out;
   const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
-  const sign = runPaint(status, output.colors)(`${runGlyph(status)} already ${status}`);
+  const sign = statusPaint(status, output.colors)(`${statusGlyph(status)} already ${status}`);
   writeLines(output, [
     ...packed([sign, executionId], readingWidth(output)),
     output.colors.dim(`${when}this is the same start`),

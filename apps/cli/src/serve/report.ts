@@ -5,7 +5,7 @@ import type { Output } from '../terminal/io.ts';
 import { column, fit, printable, printableLine, visibleWidth, wrap } from '../terminal/width.ts';
 import { jsonLine } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
-import { runGlyph, runPaint } from '../views/theme.ts';
+import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { triggerText } from '../views/triggers.ts';
 import { clockText, plural } from '../views/words.ts';
 import type { FileNews, ServedWorkflow } from './workflow-files.ts';
@@ -155,11 +155,11 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     finished(document) {
       const { status, workflowId, version, executionId, error } = document;
-      const paint = runPaint(status, colors);
+      const paint = statusPaint(status, colors);
       const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
       const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
       const cells = Math.max(20, out.columns() - 12);
-      say('info', paint(runGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
+      say('info', paint(statusGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
     },
     request: (operation, status, milliseconds) =>
       say('debug', colors.dim('·'), colors.dim(`${operation} ${status} ${milliseconds.toFixed(1)}ms`)),

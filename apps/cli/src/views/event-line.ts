@@ -10,7 +10,7 @@ import type { StoredLogLine } from '@nebula/ports';
 import type { Colors } from '../terminal/io.ts';
 import { columnRight, printableLine } from '../terminal/width.ts';
 import { errorWords, eventWords } from './event-words.ts';
-import { nodeGlyph, nodePaint, runGlyph, runPaint } from './theme.ts';
+import { statusGlyph, statusPaint } from './theme.ts';
 import { offsetText, shownPath } from './words.ts';
 
 const OFFSET_CELLS = 8;
@@ -46,7 +46,7 @@ export class EventLines {
     if (status === undefined) return undefined;
     const words = eventWords(event);
     const more = words === '' ? '' : `: ${words}`;
-    const sign = (text: string): string => runPaint(status, this.#options.colors)(`${runGlyph(status)} ${text}`);
+    const sign = (text: string): string => statusPaint(status, this.#options.colors)(`${statusGlyph(status)} ${text}`);
     switch (type) {
       case 'WorkflowStarted':
         return `${sign(`run started${more}`)}  ${printableLine(this.#title)}  ${this.#executionId}`;
@@ -84,7 +84,8 @@ export class EventLines {
     const words = eventWords(event);
     const more = words === '' ? '' : `: ${words}`;
     const took = formatDuration(at - since);
-    const sign = (text: string): string => `${nodePaint(status, colors)(nodeGlyph(status))} ${shownPath(path)} ${text}`;
+    const sign = (text: string): string =>
+      `${statusPaint(status, colors)(statusGlyph(status))} ${shownPath(path)} ${text}`;
     switch (type) {
       case 'NodeStarted':
         this.#begun.set(path, { at, attempt: event.details.attempt });

@@ -5,7 +5,7 @@ import type { RunWaits } from '../run-waits.ts';
 import type { Colors } from '../terminal/io.ts';
 import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
-import { runGlyph, runPaint } from './theme.ts';
+import { statusGlyph, statusPaint } from './theme.ts';
 import { agoText, plural } from './words.ts';
 
 /** What an unfinished run waits for is listed up to here. */
@@ -34,7 +34,7 @@ export function executionLines(
     row.executionId,
     waits.get(row.executionId)?.parked === true && row.status !== 'paused'
       ? colors.yellow('⏸ parked')
-      : runPaint(row.status, colors)(`${runGlyph(row.status)} ${row.status}`),
+      : statusPaint(row.status, colors)(`${statusGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),

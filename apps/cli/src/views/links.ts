@@ -2,7 +2,7 @@
 import type { LinkedChild, Links } from '../links.ts';
 import type { Colors } from '../terminal/io.ts';
 import { packed, printableLine } from '../terminal/width.ts';
-import { runGlyph, runPaint } from './theme.ts';
+import { statusGlyph, statusPaint } from './theme.ts';
 import { plural } from './words.ts';
 
 /** Children that are listed. */
@@ -25,7 +25,8 @@ export function linkLines({ parent, children }: Links, view: { colors: Colors; w
 }
 
 function childWords({ node, workflowId, executionId, status }: LinkedChild, colors: Colors): string[] {
-  const sign = status === null ? colors.dim('deleted') : runPaint(status, colors)(`${runGlyph(status)} ${status}`);
+  const sign =
+    status === null ? colors.dim('deleted') : statusPaint(status, colors)(`${statusGlyph(status)} ${status}`);
   return [`${node} → ${printableLine(workflowId)}`, executionId, sign];
 }
 

@@ -3,7 +3,7 @@ import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';
 import { jsonLines } from './json.ts';
-import { runGlyph, runPaint } from './theme.ts';
+import { statusGlyph, statusPaint } from './theme.ts';
 import { plural, shortened } from './words.ts';
 
 export interface SummaryOptions {
@@ -25,9 +25,9 @@ export function summaryLines(
   options: SummaryOptions & { readonly isUnderTree?: boolean },
 ): string[] {
   const { colors } = options;
-  const paint = runPaint(document.status, colors);
+  const paint = statusPaint(document.status, colors);
   const took = durationOf(document);
-  const head = `${paint(`${runGlyph(document.status)} ${colors.bold(document.status)}`)}${took}  ${colors.dim(document.executionId)}`;
+  const head = `${paint(`${statusGlyph(document.status)} ${colors.bold(document.status)}`)}${took}  ${colors.dim(document.executionId)}`;
   const body = document.status === 'completed' ? outputLines(document, options) : errorPart(document, options);
   return options.isUnderTree === true ? body.slice(body[0] === '' ? 1 : 0) : [head, ...body];
 }

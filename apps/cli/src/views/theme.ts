@@ -6,59 +6,28 @@ export type Paint = (text: string) => string;
 
 export const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 
-const NODE_GLYPHS: Record<NodeStatus, string> = {
+type Status = NodeStatus | RunStatus;
+
+const GLYPHS: Readonly<Record<Status, string>> = {
   pending: '○',
   queued: '◌',
   running: '●',
   waiting: '⏸',
-  completed: '✓',
-  failed: '✗',
-  skipped: '⊘',
-  cancelled: '⊗',
-  unknown: '?',
-};
-
-export function nodeGlyph(status: NodeStatus): string {
-  return NODE_GLYPHS[status];
-}
-
-export function nodePaint(status: NodeStatus, colors: Colors): Paint {
-  switch (status) {
-    case 'completed':
-      return colors.green;
-    case 'failed':
-      return colors.red;
-    case 'running':
-      return colors.cyan;
-    case 'waiting':
-      return colors.yellow;
-    case 'unknown':
-      return colors.magenta;
-    case 'cancelled':
-      return colors.yellow;
-    case 'queued':
-      return (text) => text;
-    default:
-      return colors.dim;
-  }
-}
-
-const RUN_GLYPHS: Record<RunStatus, string> = {
-  pending: '○',
-  running: '●',
   paused: '⏸',
   compensating: '↺',
   completed: '✓',
   failed: '✗',
+  skipped: '⊘',
   cancelled: '⊗',
   'timed-out': '⧖',
+  unknown: '?',
 };
 
-export function runGlyph(status: RunStatus): string {
-  return RUN_GLYPHS[status];
+export function statusGlyph(status: Status): string {
+  return GLYPHS[status];
 }
 
-export function runPaint(status: RunStatus, colors: Colors): Paint {
+export function statusPaint(status: Status, colors: Colors): Paint {
   switch (status) {
     case 'completed':
       return colors.green;
@@ -66,9 +35,18 @@ export function runPaint(status: RunStatus, colors: Colors): Paint {
       return colors.red;
     case 'running':
       return colors.cyan;
-    case 'pending':
-      return colors.dim;
-    default:
+    case 'unknown':
+      return colors.magenta;
+    case 'waiting':
+    case 'paused':
+    case 'compensating':
+    case 'cancelled':
+    case 'timed-out':
       return colors.yellow;
+    case 'queued':
+      return (text) => text;
+    case 'pending':
+    case 'skipped':
+      return colors.dim;
   }
 }

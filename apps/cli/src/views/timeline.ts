@@ -10,7 +10,7 @@ import {
 import type { Colors } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { errorWords, eventWords } from './event-words.ts';
-import { nodeGlyph, nodePaint, type Paint } from './theme.ts';
+import { type Paint, statusGlyph, statusPaint } from './theme.ts';
 import { offsetText, plural, shownPath } from './words.ts';
 
 export interface TimelineOptions {
@@ -79,14 +79,14 @@ interface Scale {
 }
 
 function laneLine(lane: NodeHistory, nameCells: number, scale: Scale, { colors }: TimelineOptions): string {
-  const paint = nodePaint(lane.status, colors);
+  const paint = statusPaint(lane.status, colors);
   const ran = lane.spans.filter(({ kind }) => kind === 'running');
   const total = ran.reduce((sum, { from, to }) => sum + (to ?? scale.to) - from, 0);
   const attempts = ran.filter(({ attempt }) => attempt !== undefined).length;
   const times = attempts > 1 ? colors.yellow(` ×${attempts}`) : '';
   const note = ran.length === 0 ? colors.dim(lane.status) : `${formatDuration(total)}${times}`;
   const name = column(printableLine(shownPath(lane.path)), nameCells);
-  return `${paint(nodeGlyph(lane.status))} ${name}  ${bar(lane.spans, scale, colors)}  ${fit(note, NOTE_CELLS)}`;
+  return `${paint(statusGlyph(lane.status))} ${name}  ${bar(lane.spans, scale, colors)}  ${fit(note, NOTE_CELLS)}`;
 }
 
 function bar(spans: readonly Span[], scale: Scale, colors: Colors): string {
@@ -113,7 +113,7 @@ function spanLook({ kind, end }: Span, colors: Colors): { sign: string; paint: P
   if (kind === 'waiting') return { sign: '┄', paint: colors.yellow };
   return end === 'returned'
     ? { sign: '▒', paint: colors.dim }
-    : { sign: '█', paint: nodePaint(end ?? 'running', colors) };
+    : { sign: '█', paint: statusPaint(end ?? 'running', colors) };
 }
 
 /** Marks at iteration times: `0ms      500ms     1.0s`. */

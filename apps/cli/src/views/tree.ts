@@ -6,7 +6,7 @@ import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { noteOf } from './node-note.ts';
 import { bodyRows, type Row, trimmed, undoRows } from './scope-rows.ts';
 import { nextLines } from './summary.ts';
-import { nodeGlyph, nodePaint, runGlyph, runPaint, SPINNER } from './theme.ts';
+import { SPINNER, statusGlyph, statusPaint } from './theme.ts';
 import { answerCommands } from './wait-words.ts';
 import { countText, tickText } from './words.ts';
 
@@ -105,8 +105,8 @@ export function headerLine(run: ShownRun, options: TreeOptions): string {
 function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: string): string {
   const { status, counts, document } = run;
   const isMoving = frame >= 0 && (status === 'running' || status === 'pending');
-  const glyph = isMoving ? spinner(frame) : runGlyph(status);
-  const paint = runPaint(status, colors);
+  const glyph = isMoving ? spinner(frame) : statusGlyph(status);
+  const paint = statusPaint(status, colors);
   const total = run.nodes.length;
   const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
@@ -127,7 +127,7 @@ function elapsedText({ document }: ShownRun, now: number): string {
 }
 
 function spinner(frame: number): string {
-  return frame < 0 ? nodeGlyph('running') : (SPINNER[frame % SPINNER.length] as string);
+  return frame < 0 ? statusGlyph('running') : (SPINNER[frame % SPINNER.length] as string);
 }
 
 /** All nodes when there is room; else the notable ones, and as many others as fit, nearest to what happens now. */
@@ -180,7 +180,7 @@ function withSummaries(
     const parts = statuses
       .filter((status) => hidden[status] > 0)
       .map((status) =>
-        nodePaint(status, options.colors)(`${nodeGlyph(status)} ${countText(hidden[status])} ${status}`),
+        statusPaint(status, options.colors)(`${statusGlyph(status)} ${countText(hidden[status])} ${status}`),
       );
     return parts.length === 0 ? [] : [options.colors.dim(more) + parts.join(options.colors.dim(' · '))];
   };
@@ -200,8 +200,8 @@ function rowLine(run: ShownRun, { prefix, name, node }: Row, nameCells: number, 
   const { colors, frame, width } = options;
   if (node === null) return fit(colors.dim(prefix + printableLine(name)), width);
   const { status } = node.state;
-  const paint = nodePaint(status, colors);
-  const glyph = status === 'running' ? spinner(frame < 0 ? frame : frame + node.order) : nodeGlyph(status);
+  const paint = statusPaint(status, colors);
+  const glyph = status === 'running' ? spinner(frame < 0 ? frame : frame + node.order) : statusGlyph(status);
   const isQuiet = status === 'pending' || status === 'skipped';
   const cell = column(printableLine(name), Math.max(4, nameCells - prefix.length - 2));
   const shownName = isQuiet ? colors.dim(cell) : status === 'running' ? colors.bold(cell) : cell;
