@@ -49,8 +49,10 @@ export class Scopes {
 
   open(node: string, from: number, to: number): void {
     const body = this.bodies.get(node);
-    if (this.nodes.get(node)?.status !== 'open' || body === undefined) return this.complain(`${node} has no iterations`);
-    if (body.next !== from || to <= from) this.complain(`iterations ${from} to ${to} of ${node} begin after ${body.next}`);
+    if (this.nodes.get(node)?.status !== 'open' || body === undefined)
+      return this.complain(`${node} has no iterations`);
+    if (body.next !== from || to <= from)
+      this.complain(`iterations ${from} to ${to} of ${node} begin after ${body.next}`);
     if (body.isStopping) this.complain(`${node} is being stopped, and begins iteration ${from}`);
     body.next = to;
     this.scopes.delete(node);
