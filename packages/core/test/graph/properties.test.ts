@@ -47,8 +47,8 @@ describe('against the plainest algorithms', () => {
         );
         const reachability = new Reachability(graph, topologicalOrder(graph));
         const expected = closure(graph);
-        for (let a = 0; a < 14; a++)
-          for (let b = 0; b < 14; b++) expect(reachability.isUpstream(a, b)).toBe(expected[a]?.[b]);
+        const found = expected.map((row, a) => row.map((_, b) => reachability.isUpstream(a, b)));
+        expect(JSON.stringify(found)).toBe(JSON.stringify(expected));
       }),
       { numRuns: 500 },
     );
@@ -64,17 +64,16 @@ describe('against the plainest algorithms', () => {
         const reach = closure(graph);
         expect([...cyclic].map(Boolean)).toEqual(graph.ids.map((_, node) => reach[node]?.[node]));
         for (const cycle of cycles) {
-          cycle.forEach((edge, position) => {
-            const next = cycle[(position + 1) % cycle.length] as number;
-            expect(graph.edgeTo[edge]).toBe(graph.edgeFrom[next]);
-          });
+          const nexts = cycle.map((_, position) => cycle[(position + 1) % cycle.length] as number);
+          expect(cycle.map((edge) => graph.edgeTo[edge])).toEqual(nexts.map((next) => graph.edgeFrom[next]));
           expect(new Set(cycle.map((edge) => graph.edgeFrom[edge])).size).toBe(cycle.length);
         }
         const place = new Map(Array.from(order, (node, position) => [node, position]));
-        graph.edgeFrom.forEach((from, edge) => {
+        const backward = [...graph.edgeFrom.keys()].filter((edge) => {
           const to = place.get(graph.edgeTo[edge] as number);
-          if (to !== undefined) expect(place.get(from)).toBeLessThan(to);
+          return to !== undefined && !((place.get(graph.edgeFrom[edge] as number) ?? Number.NaN) < to);
         });
+        expect(backward).toEqual([]);
       }),
       { numRuns: 500 },
     );

@@ -90,7 +90,7 @@ nodes:
   list: { forEach: { in: $item }, do: { nodes: { d: { action: do } } } }`),
     ).toEqual([
       'NOT_IN_A_LOOP nodes.each.do.nodes.a.with.y (the innermost loop has $item, $index and $items)',
-      "NOT_IN_A_LOOP nodes.each.do.nodes.rounds.do.nodes.b.with.y (did you mean '$parent.item'?)",
+      "NOT_IN_A_LOOP nodes.each.do.nodes.iterations.do.nodes.b.with.y (did you mean '$parent.item'?)",
       'NOT_IN_A_LOOP nodes.alone.do.nodes.c.with.y (use $index)',
       'NOT_IN_A_LOOP nodes.out.with.x (use $input or a node instead)',
       'NOT_IN_A_LOOP nodes.list.forEach.in (use $input or a node instead)',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codes, found } from './verifying.ts';
 
 describe('keys', () => {
-  it('[VER-14] that are held iteration what waits for them are a deadlock', () => {
+  it('[VER-14] that are held around what waits for them are a deadlock', () => {
     const key = 'concurrency: { key: k }';
     const found14 = ['SELF_DEADLOCK nodes.l.concurrency.key'];
     const around = (inner: string, more = ''): string[] =>
@@ -23,7 +23,7 @@ describe('keys', () => {
     expect(found(`nodes: { l: { ${key}, workflow: { id: outer, mode: child } } }`, twice)).toEqual([
       "SELF_DEADLOCK nodes.l.concurrency.key: deadlock: 'l' holds the key 'k' while 'a' of the workflow 'kid' of the workflow 'outer' inside it waits for the same key",
     ]);
-    const iteration = { round: 'nodes: { k: { workflow: { id: iteration, mode: child } } }' };
-    expect(codes(`nodes: { l: { ${key}, workflow: { id: iteration, mode: child } } }`, iteration)).toEqual([]);
+    const circle = { circle: 'nodes: { k: { workflow: { id: circle, mode: child } } }' };
+    expect(codes(`nodes: { l: { ${key}, workflow: { id: circle, mode: child } } }`, circle)).toEqual([]);
   });
 });
