@@ -1,10 +1,17 @@
-import type { Entry, Json, StoredValue } from '@nebula/core';
+import { type Entry, type Json, NULL_VALUE, type StoredValue } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { Conformance, type Definition } from './conformance.ts';
 
 const error = { code: 'A', kind: 'USER', message: '' } as const;
 const act = (keys: object = {}): Record<string, unknown> => ({ action: 'do@1', ...keys });
-const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
+const begin = {
+  type: 'run.started',
+  format: 1,
+  workflowId: 'w',
+  version: 1,
+  input: NULL_VALUE,
+  trigger: null,
+} as const;
 const started = (node: string, attempt = 1): Entry => ({
   type: 'node.started',
   node,

@@ -1,5 +1,5 @@
 /** Executions that run for a node of another one: each is started once, and what it gave is what its node gets. */
-import type { Entry, StoredValue } from '@nebula/core';
+import { type Entry, NULL_VALUE, type StoredValue } from '@nebula/core';
 import type { Legality } from './legality.ts';
 import { isSame } from './same.ts';
 
@@ -37,7 +37,7 @@ export class Family {
   onResult(executionId: string, path: string, { output }: Extract<Entry, { type: 'node.completed' }>): void {
     const childId = this.journals.get(executionId)?.nodes.get(path)?.child ?? '';
     const { outputs = [] } = this.children.get(childId) ?? {};
-    const isIts = outputs.some((one) => isSame(one ?? { value: null }, output ?? { value: null }));
+    const isIts = outputs.some((one) => isSame(one ?? NULL_VALUE, output ?? NULL_VALUE));
     if (!isIts) this.complain(`${executionId} ${path} has another output than ${childId}`);
   }
 

@@ -1,4 +1,4 @@
-import type { Entry, RunDocument } from '@nebula/core';
+import { type Entry, inlineValue, NULL_VALUE, type RunDocument } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { play } from './every-crossing.ts';
 import { Leases } from './leases.ts';
@@ -131,7 +131,14 @@ describe('the oracle', () => {
   });
 
   const started = { type: 'node.started', node: 'a', attempt: 1, worker: 'w', effect: 'once' } as const;
-  const begin = { type: 'run.started', format: 1, workflowId: 'w', version: 1, input: {}, trigger: null } as const;
+  const begin = {
+    type: 'run.started',
+    format: 1,
+    workflowId: 'w',
+    version: 1,
+    input: NULL_VALUE,
+    trigger: null,
+  } as const;
   const error = { code: 'WORKER_LOST', kind: 'SYSTEM', message: '' } as const;
 
   it('[SIM-8] lets a legal journal pass', () => {
@@ -168,7 +175,7 @@ describe('the oracle', () => {
     const journal = new Legality();
     journal.frame(1, 1, [
       begin,
-      { type: 'node.opened', node: 'l', items: { value: [1, 2] }, count: 2 },
+      { type: 'node.opened', node: 'l', items: inlineValue([1, 2]), count: 2 },
       { type: 'scopes.opened', node: 'l', from: 0, to: 2 },
       { type: 'scope.closed', scope: 'l/0' },
       { type: 'scope.closed', scope: 'l/0' },
@@ -187,7 +194,7 @@ describe('the oracle', () => {
     const granted = { type: 'node.granted', node: 'l/0/a', until: 9 } as const;
     const open = [
       begin,
-      { type: 'node.opened', node: 'l', items: { value: [1] }, count: 1 },
+      { type: 'node.opened', node: 'l', items: inlineValue([1]), count: 1 },
       { type: 'scopes.opened', node: 'l', from: 0, to: 1 },
     ] as const;
     const stopNode = { type: 'node.stopping', node: 'l', error, finally: true } as const;
@@ -226,7 +233,7 @@ describe('the oracle', () => {
 
   it('[SIM-8] complains of compensation out of order, of what was not done, and in a run that goes well', () => {
     const journal = new Legality();
-    const done = (node: string) => ({ type: 'node.completed', node, undo: { value: null } }) as const;
+    const done = (node: string) => ({ type: 'node.completed', node, undo: NULL_VALUE }) as const;
     journal.frame(1, 1, [
       begin,
       done('a'),
@@ -252,7 +259,7 @@ describe('the oracle', () => {
       begin,
       { type: 'run.paused' },
       started,
-      { type: 'signal.kept', signal: 's', key: '', payload: { value: 1 } },
+      { type: 'signal.kept', signal: 's', key: '', payload: inlineValue(1) },
       { type: 'signal.taken', signal: 's', key: '' },
       { type: 'signal.taken', signal: 's', key: '' },
     ]);

@@ -4,6 +4,7 @@ import {
   createCatalog,
   decide,
   documentOf,
+  inlineValue,
   type Json,
   newRunState,
   newTurn,
@@ -35,7 +36,7 @@ export class CoreRun {
   }
 
   get status(): string {
-    return this.state.status;
+    return this.state.phase.status;
   }
 
   running(): string[] {
@@ -48,7 +49,7 @@ export class CoreRun {
   }
 
   complete(node: string, output: Json): void {
-    this.ended(node, { status: 'completed', output: { value: output } });
+    this.ended(node, { status: 'completed', output: inlineValue(output) });
   }
 
   fail(node: string, error: RunError): void {
@@ -93,7 +94,6 @@ export class CoreRun {
       }
     }
     seal(turn);
-    this.state.freed.length = 0;
     if (turn.entries.length > 0) this.state.seq++;
   }
 }

@@ -124,18 +124,32 @@ export {
   valuesIn,
 } from './run/journal/entry.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/journal/snapshot.ts';
-export { type BlobRef, exceedsBytes, inlineValue, type StoredValue, spill } from './run/journal/stored-value.ts';
+export {
+  type BlobRef,
+  exceedsBytes,
+  type InlineValue,
+  inlineValue,
+  NULL_VALUE,
+  resolveValue,
+  type StoredValue,
+} from './run/journal/stored-value.ts';
 export { actionWork } from './run/state/action-work.ts';
 export { ceilingOf, childAuthority, grantTo } from './run/state/authority.ts';
 export type { Estimates } from './run/state/estimates.ts';
 export { newRunState } from './run/state/new-state.ts';
 export { recallDispatched } from './run/state/phases.ts';
 export {
+  bodyOf,
+  endingOf,
   idempotencyKey,
   isFinished,
+  isFinishedPhase,
+  isPaused,
   isStopped,
   nodeAt,
   pathOf,
+  runError,
+  runOutput,
   slotPermit,
   startPermit,
   statusOf,
@@ -143,7 +157,7 @@ export {
 } from './run/state/selectors.ts';
 export { timeoutsOf } from './run/state/settings.ts';
 export { startKey } from './run/state/start-key.ts';
-export type { NodeState, RunState } from './run/state/state.ts';
+export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers/timers.ts';
 export {

@@ -47,12 +47,12 @@ function editDistance(a: string, b: string, limit: number): number {
     for (let column = 1; column <= b.length; column++) {
       const same = a[row - 1] === b[column - 1];
       let cost = Math.min(
-        (previous[column] as number) + 1,
-        (current[column - 1] as number) + 1,
-        (previous[column - 1] as number) + (same ? 0 : 1),
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + (same ? 0 : 1),
       );
       if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        cost = Math.min(cost, (beforePrevious[column - 2] as number) + 1);
+        cost = Math.min(cost, (beforePrevious[column - 2] ?? 0) + 1);
       }
       current.push(cost);
       rowBest = Math.min(rowBest, cost);
@@ -61,5 +61,5 @@ function editDistance(a: string, b: string, limit: number): number {
     beforePrevious = previous;
     previous = current;
   }
-  return previous[b.length] as number;
+  return previous[b.length] ?? 0;
 }

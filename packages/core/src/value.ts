@@ -13,6 +13,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export function isJsonList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The elements of a list, or the values of an object. */
+export function partsOf(value: readonly Json[] | JsonObject): readonly Json[] {
+  return isJsonList(value) ? value : Object.values(value);
+}
+
 /** Reads an own property; never reaches a prototype. */
 export function memberOf(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
@@ -22,16 +31,14 @@ export function memberOf(object: JsonObject, key: string): Json | undefined {
 export function jsonEquals(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => jsonEquals(item, b[index] as Json));
+  if (isJsonList(a)) {
+    if (!isJsonList(b) || a.length !== b.length) return false;
+    return a.every((item, index) => jsonEquals(item, b[index] ?? null));
   }
-  if (Array.isArray(b)) return false;
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && jsonEquals(left[key] as Json, right[key] as Json));
+  if (isJsonList(b)) return false;
+  const members = Object.entries(a);
+  if (members.length !== Object.keys(b).length) return false;
+  return members.every(([key, member]) => Object.hasOwn(b, key) && jsonEquals(member, b[key] ?? null));
 }
 
 /** True when lists and objects nest deeper than `limit`. Not recursive, so that any depth is safe. */
@@ -42,9 +49,7 @@ export function nestsDeeper(value: Json, limit: number): boolean {
     for (const one of level) {
       if (typeof one !== 'object' || one === null) continue;
       if (depth >= limit) return true;
-      for (const inner of Array.isArray(one) ? one : Object.values(one)) {
-        if (typeof inner === 'object' && inner !== null) next.push(inner as Json);
-      }
+      for (const inner of partsOf(one)) if (typeof inner === 'object' && inner !== null) next.push(inner);
     }
     level = next;
   }
@@ -55,10 +60,12 @@ export function nestsDeeper(value: Json, limit: number): boolean {
 export function pathToNonFinite(value: Json): readonly (string | number)[] | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
-  const isList = Array.isArray(value);
-  for (const [key, inner] of Object.entries(value)) {
-    const found = pathToNonFinite(inner as Json);
-    if (found !== undefined) return [isList ? Number(key) : key, ...found];
+  const members: Iterable<readonly [string | number, Json]> = isJsonList(value)
+    ? value.entries()
+    : Object.entries(value);
+  for (const [key, inner] of members) {
+    const found = pathToNonFinite(inner);
+    if (found !== undefined) return [key, ...found];
   }
   return undefined;
 }
@@ -67,9 +74,9 @@ export function pathToNonFinite(value: Json): readonly (string | number)[] | und
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
   return `{${members.join(',')}}`;
 }
 
@@ -79,7 +86,7 @@ export function hasMoreValues(value: Json, most: number): boolean {
   const visit = (one: Json): boolean => {
     if (++count > most) return true;
     if (typeof one !== 'object' || one === null) return false;
-    return Array.isArray(one) ? one.some(visit) : Object.values(one).some((member) => visit(member as Json));
+    return partsOf(one).some(visit);
   };
   return visit(value);
 }

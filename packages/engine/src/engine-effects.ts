@@ -62,7 +62,7 @@ export class EngineEffects implements Effects {
     attempts.verifyUnknown(run);
     const hasEnded = isWritten && draft.turn.entries.at(-1)?.type === 'run.finished';
     this.rest(run, isWritten ? draft.turn.now : this.context.clock.now(), hasEnded);
-    if (isWritten && !isFinished(run.state.status)) this.snapshot(run);
+    if (isWritten && !isFinished(run.state.phase.status)) this.snapshot(run);
   }
 
   private snapshot(run: LiveRun): void {
@@ -83,7 +83,7 @@ export class EngineEffects implements Effects {
     const { runs } = this.context;
     const { children, remote, waiters } = this.parts;
     const { executionId } = run;
-    if (isFinished(run.state.status)) {
+    if (isFinished(run.state.phase.status)) {
       runs.forget(run);
       const tell = (document: RunDocument): void => this.observers.publish({ type: 'finished', executionId, document });
       waiters.end(run, hasEnded && this.observers.hasListeners ? tell : undefined);

@@ -2,6 +2,7 @@
 import {
   type Entry,
   isFinished,
+  isPaused,
   type Json,
   type NodeState,
   type Plan,
@@ -55,7 +56,7 @@ export class Chronicle {
   }
 
   get isOver(): boolean {
-    return isFinished(this.state.status);
+    return isFinished(this.state.phase.status);
   }
 
   get document(): RunDocument {
@@ -66,7 +67,7 @@ export class Chronicle {
   /** Whether the passing of time, or a running attempt, will advance the run without an external event. */
   movesByItself(now: number, externalWorld: ExternalWorld): boolean {
     const { state } = this;
-    if (this.isOver || state.pausedAt !== null) return false;
+    if (this.isOver || isPaused(state)) return false;
     if (state.stopping !== null || state.delayedUntil !== null) return true;
     for (const scope of state.scopes.values()) {
       for (const node of scope.nodes) if (moves(state, node, now, externalWorld)) return true;
@@ -142,7 +143,7 @@ function moves(state: RunState, node: NodeState, now: number, externalWorld: Ext
     case 'listening':
       return phase.waits.every(({ kind }) => kind === 'time');
     case 'open':
-      return phase.stopping !== null || (node.body?.until ?? null) !== null;
+      return phase.stopping !== null || phase.body.until !== null;
     default:
       return false;
   }

@@ -6,6 +6,7 @@ import {
   type NodeDocument,
   type RunError,
   type RunStatus,
+  runError,
   type Settlement,
 } from '@nebula/core';
 import { withoutIterations } from './actions-used.ts';
@@ -55,7 +56,7 @@ export class TestRun<Output = Json> {
   }
 
   get status(): RunStatus {
-    return this.chronicle.state.status;
+    return this.chronicle.state.phase.status;
   }
 
   /** Null until the run has completed. */
@@ -64,7 +65,7 @@ export class TestRun<Output = Json> {
   }
 
   get error(): RunError | null {
-    return this.chronicle.state.error;
+    return runError(this.chronicle.state);
   }
 
   /** Nodes that completed or failed, by path (`items/3/pack`), in the order in which they ended. */

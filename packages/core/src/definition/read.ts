@@ -69,7 +69,7 @@ function readJson(text: string, file: string | undefined): Reading {
   }
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(text);
   } catch (error) {
     reportJsonError(text, String(error), source, problems);
     return { source, problems };

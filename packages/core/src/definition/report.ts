@@ -169,7 +169,7 @@ function clean(text: string): string {
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
     if (character === '\t') return '  ';
-    const code = character.codePointAt(0) as number;
+    const code = character.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
     // The zero-width joiner joins the parts of an emoji and is harmless alone.
     return code === 0x200d ? character : '\ufffd';

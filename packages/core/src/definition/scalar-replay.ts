@@ -61,13 +61,13 @@ class Tape implements ScalarReplay {
 type CharacterReader = (source: string, at: number, tape: Tape) => number;
 
 function plainCharacter(source: string, at: number, tape: Tape): number {
-  tape.push(source[at] as string, at, at + 1);
+  tape.push(source.charAt(at), at, at + 1);
   return at + 1;
 }
 
 function singleQuotedCharacter(source: string, at: number, tape: Tape): number {
   const width = source[at] === "'" && source[at + 1] === "'" ? 2 : 1;
-  tape.push(source[at] as string, at, at + width);
+  tape.push(source.charAt(at), at, at + width);
   return at + width;
 }
 
@@ -92,7 +92,7 @@ const CODE_LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 function doubleQuotedCharacter(source: string, at: number, tape: Tape): number {
   if (source[at] !== '\\') return plainCharacter(source, at, tape);
   const letter = source[at + 1] ?? '';
-  const digits = Object.hasOwn(CODE_LENGTHS, letter) ? (CODE_LENGTHS[letter] as number) : 0;
+  const digits = Object.hasOwn(CODE_LENGTHS, letter) ? (CODE_LENGTHS[letter] ?? 0) : 0;
   const end = Math.min(at + 2 + digits, source.length);
   if (digits > 0) {
     const code = Number.parseInt(source.slice(at + 2, end), 16);
@@ -194,7 +194,7 @@ function pushLine(line: BlockLine, trim: number, tape: Tape): void {
   const extra = ' '.repeat(Math.max(0, line.indent - trim));
   const text = extra + line.content;
   const from = line.start + Math.min(trim, line.indent);
-  for (let unit = 0; unit < text.length; unit++) tape.push(text[unit] as string, from + unit, from + unit + 1);
+  for (let unit = 0; unit < text.length; unit++) tape.push(text.charAt(unit), from + unit, from + unit + 1);
 }
 
 function replayLiteral(lines: readonly BlockLine[], trim: number, tape: Tape): void {

@@ -83,7 +83,7 @@ class ShapeChecker {
       this.#path.push(key);
       if (!known) meant = this.#reportUnknownKey(record, key, value, meant);
       else if (known.later) this.#reportLater(key);
-      else this.#check(known.type, value[key] as Json, `'${key}'`, known);
+      else this.#check(known.type, value[key] ?? null, `'${key}'`, known);
       this.#path.pop();
     }
     for (const key of REQUIRED_KEYS.get(record) ?? []) {
@@ -125,7 +125,7 @@ class ShapeChecker {
       if (this.#problems.full) return;
       this.#path.push(key);
       if (!anyKeys) this.#checkId(key, 'key');
-      this.#check(of, value[key] as Json, `'${shorten(key)}'`);
+      this.#check(of, value[key] ?? null, `'${shorten(key)}'`);
       this.#path.pop();
     }
   }

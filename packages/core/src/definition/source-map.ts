@@ -134,9 +134,9 @@ export class TextSourceMap implements SourceMap {
     const last = starts.length - 1;
     if (last < 0) return this.rangeOf(path);
     const from = Math.min(Math.max(offset, 0), last);
-    const sourceFrom = offset > last ? (ends[last] as number) : (starts[from] as number);
+    const sourceFrom = offset > last ? (ends[last] ?? 0) : (starts[from] ?? 0);
     const to = Math.min(from + length - 1, last);
-    const sourceTo = to < from ? sourceFrom : (ends[to] as number);
+    const sourceTo = to < from ? sourceFrom : (ends[to] ?? 0);
     return this.rangeAt(start + sourceFrom, Math.max(0, sourceTo - sourceFrom));
   }
 
@@ -147,10 +147,10 @@ export class TextSourceMap implements SourceMap {
     let high = starts.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((starts[middle] as number) <= offset) low = middle;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
-    return { offset, length, line: low + 1, column: offset - (starts[low] as number) + 1 };
+    return { offset, length, line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
   }
 
   #originsOf(body: DocumentPath): readonly EdgeOrigin[] | undefined {

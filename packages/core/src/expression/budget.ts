@@ -148,7 +148,7 @@ function weightOf(value: Json, depth: number, allowed: number): number {
   const parts = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
   let weight = 1;
   for (let index = 0; index < parts.length; index++) {
-    weight += weightOf(parts[index] as Json, depth + 1, allowed - weight);
+    weight += weightOf(parts[index] ?? null, depth + 1, allowed - weight);
     if (weight > allowed) throw limitError('the result is too large', 'reduce it in the expression, or use an action');
   }
   return weight;

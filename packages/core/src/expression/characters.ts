@@ -71,11 +71,11 @@ interface Quoted {
  * surrounding quote may be.
  */
 export function readQuoted(source: string, offset: number, strict: boolean): Quoted {
-  const quote = source[offset] as string;
+  const quote = source.charAt(offset);
   let value = '';
   let plainFrom = offset + 1;
   for (let index = plainFrom; index < source.length; index++) {
-    const char = source[index] as string;
+    const char = source.charAt(index);
     if (char === quote) {
       value += source.slice(plainFrom, index);
       const half = loneSurrogate(value);

@@ -38,7 +38,7 @@ function compileStart(compilation: Compilation, syntax: Syntax): Run {
   if (syntax.kind === 'root') return compileRoot(compilation.source, syntax.root, syntax);
   if (syntax.kind === 'local') {
     const { slot } = syntax;
-    return (frame) => frame.locals[slot] as Json;
+    return (frame) => frame.locals[slot] ?? null;
   }
   return compilation.compile(syntax);
 }

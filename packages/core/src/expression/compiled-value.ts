@@ -148,7 +148,7 @@ class ValueCompiler {
   private object(raw: Json, path: DocumentPath): Part {
     if (!isJsonObject(raw)) return { literal: raw };
     const keys = Object.keys(raw);
-    const parts = keys.map((key) => this.part(raw[key] as Json, [...path, key]));
+    const parts = keys.map((key) => this.part(raw[key] ?? null, [...path, key]));
     if (parts.every((part, index) => 'literal' in part && part.literal === raw[keys[index] as string])) {
       return { literal: raw };
     }
@@ -201,6 +201,6 @@ function literals(parts: readonly Part[]): readonly Json[] | undefined {
 
 function objectOf(keys: readonly string[], values: readonly Json[]): Json {
   const object: Record<string, Json> = {};
-  for (const [index, key] of keys.entries()) setMember(object, key, values[index] as Json);
+  for (const [index, key] of keys.entries()) setMember(object, key, values[index] ?? null);
   return object;
 }

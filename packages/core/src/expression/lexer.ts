@@ -120,7 +120,7 @@ export class Lexer {
       throw syntaxError(`${foreign[0]} is not part of the language`, start, foreign[0].length, foreign[1]);
     }
     if (sign === undefined) {
-      const char = String.fromCodePoint(source.codePointAt(start) as number);
+      const char = String.fromCodePoint(source.codePointAt(start) ?? 0);
       throw syntaxError(`unexpected character ${JSON.stringify(char)}`, start, char.length);
     }
     this.accept('sign', sign, start + sign.length);

@@ -23,7 +23,7 @@ function structuresEqual(budget: Budget, a: Json, b: Json, depth: number): boole
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     budget.spendForElements(a.length);
     for (let index = 0; index < a.length; index++) {
-      if (!structuresEqual(budget, a[index] as Json, b[index] as Json, depth + 1)) return false;
+      if (!structuresEqual(budget, a[index] ?? null, b[index] ?? null, depth + 1)) return false;
     }
     return true;
   }
@@ -34,7 +34,7 @@ function structuresEqual(budget: Budget, a: Json, b: Json, depth: number): boole
   budget.spendForElements(keys.length + 1);
   for (const key of keys) {
     const other = memberOf(right, key);
-    if (other === undefined || !structuresEqual(budget, left[key] as Json, other, depth + 1)) return false;
+    if (other === undefined || !structuresEqual(budget, left[key] ?? null, other, depth + 1)) return false;
   }
   return true;
 }

@@ -145,7 +145,7 @@ function estimatedSize(source: string): number {
   const groups = [0];
   let last = 0;
   for (let index = 0; index < source.length; index++) {
-    const char = source[index] as string;
+    const char = source.charAt(index);
     let size = 1;
     if (char === '\\') {
       index += source[index + 1] === 'p' || source[index + 1] === 'P' ? skipClassName(source, index + 2) : 1;

@@ -109,7 +109,7 @@ class GraphBuilder {
   }
 
   #plainEdges(): Set<number> {
-    this.#plain ??= new Set(this.#from.map((from, edge) => this.#pair(from, this.#to[edge] as number)));
+    this.#plain ??= new Set(this.#from.map((from, edge) => this.#pair(from, this.#to[edge] ?? 0)));
     return this.#plain;
   }
 

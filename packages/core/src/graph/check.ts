@@ -41,7 +41,7 @@ function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>
 }
 
 function cycleProblem(graph: Graph, cycle: Cycle): Problem {
-  const ids = cycle.map((edge) => graph.ids[graph.edgeFrom[edge] as number] as string);
+  const ids = cycle.map((edge) => graph.ids[graph.edgeFrom[edge] ?? 0] as string);
   return {
     severity: 'error',
     code: 'CYCLE',
@@ -67,7 +67,7 @@ function unreachableProblem(graph: Graph, cyclic: Uint8Array): Problem | undefin
   for (const node of queue) reached[node] = 1;
   for (const node of queue) {
     for (const edge of edgesAt(graph.outgoing, node)) {
-      const next = graph.edgeTo[edge] as number;
+      const next = graph.edgeTo[edge] ?? 0;
       if (reached[next] === 1) continue;
       reached[next] = 1;
       queue.push(next);

@@ -14,12 +14,12 @@ export interface Cycles {
 export function findCycles(graph: Graph): Cycles {
   const component = stronglyConnected(graph);
   const sizes = new Int32Array(graph.ids.length);
-  for (const id of component) sizes[id] = (sizes[id] as number) + 1;
+  for (const id of component) sizes[id] = (sizes[id] ?? 0) + 1;
   const cyclic = new Uint8Array(graph.ids.length);
   const cycles: Cycle[] = [];
   const done = new Uint8Array(graph.ids.length);
   component.forEach((id, node) => {
-    if ((sizes[id] as number) < 2) return;
+    if ((sizes[id] ?? 0) < 2) return;
     cyclic[node] = 1;
     if (done[id] === 1) return;
     done[id] = 1;
@@ -34,7 +34,7 @@ function shortestCycle(graph: Graph, start: number, component: Int32Array): Cycl
   const queue = [start];
   for (const node of queue) {
     for (const edge of edgesAt(graph.outgoing, node)) {
-      const next = graph.edgeTo[edge] as number;
+      const next = graph.edgeTo[edge] ?? 0;
       if (next === start) return pathTo(graph, node, reachedBy, edge);
       if (component[next] !== component[start] || reachedBy.has(next)) continue;
       reachedBy.set(next, edge);
@@ -46,7 +46,7 @@ function shortestCycle(graph: Graph, start: number, component: Int32Array): Cycl
 
 function pathTo(graph: Graph, node: number, reachedBy: ReadonlyMap<number, number>, last: number): Cycle {
   const edges = [last];
-  for (let edge = reachedBy.get(node); edge !== undefined; edge = reachedBy.get(graph.edgeFrom[edge] as number)) {
+  for (let edge = reachedBy.get(node); edge !== undefined; edge = reachedBy.get(graph.edgeFrom[edge] ?? 0)) {
     edges.push(edge);
   }
   return edges.reverse();
@@ -77,7 +77,7 @@ function stronglyConnected(graph: Graph): Int32Array {
   const leave = (node: number): void => {
     path.pop();
     const parent = path.at(-1);
-    if (parent !== undefined) lowest[parent] = Math.min(lowest[parent] as number, lowest[node] as number);
+    if (parent !== undefined) lowest[parent] = Math.min(lowest[parent] ?? 0, lowest[node] ?? 0);
     if (lowest[node] !== visited[node]) return;
     let member: number;
     do {
@@ -91,15 +91,15 @@ function stronglyConnected(graph: Graph): Int32Array {
     enter(root);
     while (path.length > 0) {
       const node = path.at(-1) as number;
-      const position = nextEdge[node] as number;
-      if (position >= (graph.outgoing.start[node + 1] as number)) {
+      const position = nextEdge[node] ?? 0;
+      if (position >= (graph.outgoing.start[node + 1] ?? 0)) {
         leave(node);
         continue;
       }
       nextEdge[node] = position + 1;
-      const next = graph.edgeTo[graph.outgoing.edges[position] as number] as number;
+      const next = graph.edgeTo[graph.outgoing.edges[position] ?? 0] ?? 0;
       if (visited[next] === 0) enter(next);
-      else if (component[next] === -1) lowest[node] = Math.min(lowest[node] as number, visited[next] as number);
+      else if (component[next] === -1) lowest[node] = Math.min(lowest[node] ?? 0, visited[next] ?? 0);
     }
   }
   return component;

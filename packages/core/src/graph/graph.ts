@@ -32,19 +32,19 @@ export function edgesAt(adjacency: Adjacency, node: number): Int32Array {
 }
 
 export function edgeCountAt(adjacency: Adjacency, node: number): number {
-  return (adjacency.start[node + 1] as number) - (adjacency.start[node] as number);
+  return (adjacency.start[node + 1] ?? 0) - (adjacency.start[node] ?? 0);
 }
 
 /** Packs edges by one of their ends with a counting sort: linear and stable. */
 export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   const start = new Int32Array(nodeCount + 1);
-  for (const node of ends) start[node + 1] = (start[node + 1] as number) + 1;
-  for (let node = 0; node < nodeCount; node++) start[node + 1] = (start[node + 1] as number) + (start[node] as number);
+  for (const node of ends) start[node + 1] = (start[node + 1] ?? 0) + 1;
+  for (let node = 0; node < nodeCount; node++) start[node + 1] = (start[node + 1] ?? 0) + (start[node] ?? 0);
   const next = start.slice();
   const edges = new Int32Array(ends.length);
   for (let edge = 0; edge < ends.length; edge++) {
-    const node = ends[edge] as number;
-    const slot = next[node] as number;
+    const node = ends[edge] ?? 0;
+    const slot = next[node] ?? 0;
     edges[slot] = edge;
     next[node] = slot + 1;
   }
@@ -53,8 +53,8 @@ export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
 
 /** The document path of an edge. */
 export function edgePath(graph: Graph, edge: number): DocumentPath {
-  const origin = graph.edgeOrigin[edge] as number;
+  const origin = graph.edgeOrigin[edge] ?? 0;
   if (origin >= 0) return ['edges', origin];
   if (origin === FROM_CASE) return graph.casePaths.get(edge) as DocumentPath;
-  return ['nodes', graph.ids[graph.edgeTo[edge] as number] as string, 'needs', -1 - origin];
+  return ['nodes', graph.ids[graph.edgeTo[edge] ?? 0] as string, 'needs', -1 - origin];
 }

@@ -15,9 +15,9 @@ export function topologicalOrder(graph: Graph): Int32Array {
     if (waiting[node] === 0) order[tail++] = node;
   }
   for (let head = 0; head < tail; head++) {
-    for (const edge of edgesAt(graph.outgoing, order[head] as number)) {
-      const next = graph.edgeTo[edge] as number;
-      const left = (waiting[next] as number) - 1;
+    for (const edge of edgesAt(graph.outgoing, order[head] ?? 0)) {
+      const next = graph.edgeTo[edge] ?? 0;
+      const left = (waiting[next] ?? 0) - 1;
       waiting[next] = left;
       if (left === 0) order[tail++] = next;
     }
@@ -29,10 +29,10 @@ export function topologicalOrder(graph: Graph): Int32Array {
 export function nodeLevels(graph: Graph, order: Int32Array): Int32Array {
   const levels = new Int32Array(graph.ids.length);
   for (const node of order) {
-    const level = (levels[node] as number) + 1;
+    const level = (levels[node] ?? 0) + 1;
     for (const edge of edgesAt(graph.outgoing, node)) {
-      const next = graph.edgeTo[edge] as number;
-      if ((levels[next] as number) < level) levels[next] = level;
+      const next = graph.edgeTo[edge] ?? 0;
+      if ((levels[next] ?? 0) < level) levels[next] = level;
     }
   }
   return levels;
@@ -59,10 +59,10 @@ function nodesWithout(graph: Graph, side: 'incoming' | 'outgoing'): number[] {
 export function criticalPathRanks(graph: Graph, order: Int32Array, weights: ArrayLike<number>): Float64Array {
   const ranks = new Float64Array(graph.ids.length);
   for (let position = order.length - 1; position >= 0; position--) {
-    const node = order[position] as number;
+    const node = order[position] ?? 0;
     let longest = 0;
     for (const edge of edgesAt(graph.outgoing, node)) {
-      longest = Math.max(longest, ranks[graph.edgeTo[edge] as number] as number);
+      longest = Math.max(longest, ranks[graph.edgeTo[edge] ?? 0] ?? 0);
     }
     ranks[node] = longest + (weights[node] ?? 0);
   }

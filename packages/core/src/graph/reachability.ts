@@ -34,14 +34,14 @@ export class Reachability {
     this.#graph = graph;
     this.#order = order;
     this.#positions = new Int32Array(graph.ids.length);
-    for (let position = 0; position < order.length; position++) this.#positions[order[position] as number] = position;
+    for (let position = 0; position < order.length; position++) this.#positions[order[position] ?? 0] = position;
     this.#levels = nodeLevels(graph, order);
     this.#maxBlocks = Math.max(1, Math.floor(MAX_KEPT_BYTES / (graph.ids.length * WORDS * 4)));
   }
 
   /** True when a path leads from `a` to `b`; a node is not upstream of itself. */
   isUpstream(a: number, b: number): boolean {
-    if ((this.#levels[a] as number) >= (this.#levels[b] as number)) return false;
+    if ((this.#levels[a] ?? 0) >= (this.#levels[b] ?? 0)) return false;
     if (this.#isPredecessor(a, b)) return true;
     const target = b % TARGETS_PER_BLOCK;
     const word = this.#blockOf(b)[a * WORDS + (target >> 5)] as number;
@@ -75,21 +75,21 @@ export class Reachability {
     const firstTarget = block * TARGETS_PER_BLOCK;
     const lastTarget = firstTarget + TARGETS_PER_BLOCK - 1;
     for (let position = this.#lastPosition(block); position >= 0; position--) {
-      const node = order[position] as number;
+      const node = order[position] ?? 0;
       if (node >= firstTarget && node <= lastTarget) markTarget(upstream, node);
       const base = node * WORDS;
-      const w0 = upstream[base] as number;
-      const w1 = upstream[base + 1] as number;
-      const w2 = upstream[base + 2] as number;
-      const w3 = upstream[base + 3] as number;
+      const w0 = upstream[base] ?? 0;
+      const w1 = upstream[base + 1] ?? 0;
+      const w2 = upstream[base + 2] ?? 0;
+      const w3 = upstream[base + 3] ?? 0;
       if ((w0 | w1 | w2 | w3) === 0) continue;
-      const end = incoming.start[node + 1] as number;
-      for (let slot = incoming.start[node] as number; slot < end; slot++) {
-        const to = (edgeFrom[incoming.edges[slot] as number] as number) * WORDS;
-        upstream[to] = (upstream[to] as number) | w0;
-        upstream[to + 1] = (upstream[to + 1] as number) | w1;
-        upstream[to + 2] = (upstream[to + 2] as number) | w2;
-        upstream[to + 3] = (upstream[to + 3] as number) | w3;
+      const end = incoming.start[node + 1] ?? 0;
+      for (let slot = incoming.start[node] ?? 0; slot < end; slot++) {
+        const to = (edgeFrom[incoming.edges[slot] ?? 0] ?? 0) * WORDS;
+        upstream[to] = (upstream[to] ?? 0) | w0;
+        upstream[to + 1] = (upstream[to + 1] ?? 0) | w1;
+        upstream[to + 2] = (upstream[to + 2] ?? 0) | w2;
+        upstream[to + 3] = (upstream[to + 3] ?? 0) | w3;
       }
     }
     return upstream;
@@ -99,7 +99,7 @@ export class Reachability {
     const first = block * TARGETS_PER_BLOCK;
     const end = Math.min(first + TARGETS_PER_BLOCK, this.#positions.length);
     let last = -1;
-    for (let target = first; target < end; target++) last = Math.max(last, this.#positions[target] as number);
+    for (let target = first; target < end; target++) last = Math.max(last, this.#positions[target] ?? 0);
     return last;
   }
 }
@@ -110,5 +110,5 @@ export class Reachability {
 function markTarget(upstream: Int32Array, target: number): void {
   const bit = target % TARGETS_PER_BLOCK;
   const word = target * WORDS + (bit >> 5);
-  upstream[word] = (upstream[word] as number) | (1 << (bit & 31));
+  upstream[word] = (upstream[word] ?? 0) | (1 << (bit & 31));
 }

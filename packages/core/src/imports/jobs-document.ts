@@ -119,7 +119,7 @@ class JobsReader {
     this.keys(job, LISTED_JOB_KEYS, path, `the job '${id}'`);
     const command = this.text(job['command'], [...path, 'command']);
     if (command === undefined) this.missing(path, `the job '${id}'`, 'command');
-    const display = DISPLAY_KEYS.filter((key) => (job[key] ?? null) !== null).map((key) => [key, job[key] as Json]);
+    const display = DISPLAY_KEYS.filter((key) => (job[key] ?? null) !== null).map((key) => [key, job[key] ?? null]);
     return {
       id: id ?? '',
       path,

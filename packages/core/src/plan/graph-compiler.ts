@@ -194,9 +194,9 @@ class GraphCompiler {
     const isSequential = this.context.definition.config?.mode === 'sequential';
     const levels: NodePlan[][] = [];
     for (const node of nodes) {
-      node.level = levelOf[node.index] as number;
+      node.level = levelOf[node.index] ?? 0;
       // In sequential mode, people expect the order of the definition.
-      node.rank = isSequential ? 0 : (ranks[node.index] as number);
+      node.rank = isSequential ? 0 : (ranks[node.index] ?? 0);
       node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.sources = node.incoming.filter(({ isTwin }) => !isTwin).length;
@@ -240,8 +240,8 @@ class GraphCompiler {
     const firsts = new Map<number, Mutable<EdgePlan>>();
     const edges: EdgePlan[] = [];
     for (const [edge, from] of graph.edgeFrom.entries()) {
-      const to = graph.edgeTo[edge] as number;
-      const origin = graph.edgeOrigin[edge] as number;
+      const to = graph.edgeTo[edge] ?? 0;
+      const origin = graph.edgeOrigin[edge] ?? 0;
       const definition = origin < 0 ? undefined : this.source.body.edges?.[origin];
       if (definition !== undefined || edge % EDGES_PER_STEP === 0) yield;
       const pair = from * graph.ids.length + to;
@@ -286,9 +286,9 @@ class GraphCompiler {
 
   private edgePath(edge: number): DocumentPath {
     const { edgeIndexes, path } = this.source;
-    const origin = this.graph.edgeOrigin[edge] as number;
+    const origin = this.graph.edgeOrigin[edge] ?? 0;
     return edgeIndexes && origin >= 0
-      ? [...path, 'edges', edgeIndexes[origin] as number]
+      ? [...path, 'edges', edgeIndexes[origin] ?? 0]
       : [...path, ...edgePath(this.graph, edge)];
   }
 }

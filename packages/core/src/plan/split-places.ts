@@ -107,9 +107,9 @@ class Placing {
   /** The position after an edge: an edge that leaves a split leads into it, but its error edges stay outside. */
   private placeAfter(edge: number, to: number): Inside | undefined {
     const { graph, body } = this.source;
-    const from = graph.edgeFrom[edge] as number;
+    const from = graph.edgeFrom[edge] ?? 0;
     const inside = this.opened.get(from);
-    const definition = this.source.body.edges?.[graph.edgeOrigin[edge] as number];
+    const definition = this.source.body.edges?.[graph.edgeOrigin[edge] ?? 0];
     if (inside !== undefined && definition?.on === 'error') return this.insideOf[from];
     const isMerge = body.nodes?.[this.idOf(to)]?.merge !== undefined;
     if (inside !== undefined || isMerge) this.checkPlain(edge, to, inside !== undefined);
@@ -118,7 +118,7 @@ class Placing {
 
   private checkPlain(edge: number, to: number, isEntry: boolean): void {
     const { graph, body, path, edgeIndexes } = this.source;
-    const origin = graph.edgeOrigin[edge] as number;
+    const origin = graph.edgeOrigin[edge] ?? 0;
     const definition = origin < 0 ? undefined : body.edges?.[origin];
     const { on = 'success', when, match } = definition ?? {};
     if (definition !== undefined && (on !== 'success' || when !== undefined || match !== undefined)) {
@@ -144,7 +144,7 @@ class Placing {
 
   private before(node: number): number[] {
     const { graph } = this.source;
-    return [...new Set([...edgesAt(graph.incoming, node)].map((edge) => graph.edgeFrom[edge] as number))];
+    return [...new Set([...edgesAt(graph.incoming, node)].map((edge) => graph.edgeFrom[edge] ?? 0))];
   }
 
   private idOf(node: number): string {

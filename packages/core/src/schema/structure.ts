@@ -87,7 +87,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       if (!isJsonObject(value)) return;
       for (const [name, check] of members) {
         if (!Object.hasOwn(value, name)) continue;
-        inside(check, value[name] as Json, name, trail);
+        inside(check, value[name] ?? null, name, trail);
         trail.seen?.members.add(name);
       }
     };
@@ -99,7 +99,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       for (const name of Object.keys(value)) {
         for (const [pattern, check] of members) {
           if (!pattern.test(name, trail)) continue;
-          inside(check, value[name] as Json, name, trail);
+          inside(check, value[name] ?? null, name, trail);
           trail.seen?.members.add(name);
         }
       }
@@ -119,7 +119,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       for (const name of Object.keys(value)) {
         if (known.has(name) || patterns.some((pattern) => pattern.test(name, trail))) continue;
         if (argument === false) trail.report([...trail.path, name], unknown);
-        else inside(check, value[name] as Json, name, trail);
+        else inside(check, value[name] ?? null, name, trail);
         trail.seen?.members.add(name);
       }
     };
@@ -138,7 +138,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       for (const name of Object.keys(value)) {
         if (trail.seen?.members.has(name)) continue;
         if (argument === false) trail.report([...trail.path, name], 'is not known');
-        else inside(check, value[name] as Json, name, trail);
+        else inside(check, value[name] ?? null, name, trail);
         trail.seen?.members.add(name);
       }
     };
@@ -151,7 +151,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     return (value, trail) => {
       if (!isList(value)) return;
       const count = Math.min(checks.length, value.length);
-      for (let index = 0; index < count; index++) inside(checks[index] as Check, value[index] as Json, index, trail);
+      for (let index = 0; index < count; index++) inside(checks[index] as Check, value[index] ?? null, index, trail);
       looked(trail, count);
     };
   },
@@ -161,7 +161,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     if (check === pass && !compiler.tracks) return pass;
     return (value, trail) => {
       if (!isList(value)) return;
-      for (let index = first; index < value.length; index++) inside(check, value[index] as Json, index, trail);
+      for (let index = first; index < value.length; index++) inside(check, value[index] ?? null, index, trail);
       looked(trail, value.length);
     };
   },
@@ -175,7 +175,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
       trail.seen = undefined;
       let found = 0;
       for (let index = 0; index < value.length; index++) {
-        if (!fits(check, value[index] as Json, trail)) continue;
+        if (!fits(check, value[index] ?? null, trail)) continue;
         found++;
         seen?.items.add(index);
       }
@@ -189,7 +189,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     return (value, trail) => {
       if (!isList(value)) return;
       for (let index = trail.seen?.firstItems ?? 0; index < value.length; index++) {
-        if (!trail.seen?.items.has(index)) inside(check, value[index] as Json, index, trail);
+        if (!trail.seen?.items.has(index)) inside(check, value[index] ?? null, index, trail);
       }
       looked(trail, value.length);
     };
@@ -203,7 +203,7 @@ function looked({ seen }: Trail, count: number): void {
 }
 
 function branch(compiler: KeywordCompiler, schema: JsonObject, name: 'then' | 'else'): Check {
-  return schema[name] === undefined ? pass : compiler.at(name, () => compiler.node(schema[name] as Json));
+  return schema[name] === undefined ? pass : compiler.at(name, () => compiler.node(schema[name] ?? null));
 }
 
 function countIn(compiler: KeywordCompiler, schema: JsonObject, name: string): number | undefined {

@@ -35,7 +35,7 @@ function numberOf(record: GraphRecord, edge: EdgePlan): number {
     known = new Map();
     for (const { index, incoming } of record.plan.nodes) {
       const edges = edgesAt(record.scope.graph.incoming, index);
-      for (const [at, one] of incoming.entries()) known.set(one, edges[at] as number);
+      for (const [at, one] of incoming.entries()) known.set(one, edges[at] ?? 0);
     }
     numbers.set(record, known);
   }
@@ -48,7 +48,7 @@ export function edgePathOf(record: GraphRecord, edge: EdgePlan): DocumentPath {
 
 /** The `match` of the edge. */
 export function matchOf(record: GraphRecord, edge: EdgePlan): Json | undefined {
-  const origin = record.scope.graph.edgeOrigin[numberOf(record, edge)] as number;
+  const origin = record.scope.graph.edgeOrigin[numberOf(record, edge)] ?? 0;
   return origin < 0 ? undefined : record.source.body.edges?.[origin]?.match;
 }
 

@@ -4,7 +4,16 @@ import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { AwaitedEvent, Gate } from '../run/journal/entry.ts';
 import { type BlobLookup, type BlobRef, resolveValue, type StoredValue } from '../run/journal/stored-value.ts';
 import { isWhole, runsOnce } from '../run/state/scopes.ts';
-import { pathOf, statusOf, waitsForSlot } from '../run/state/selectors.ts';
+import {
+  bodyOf,
+  endingOf,
+  finishedAt,
+  pathOf,
+  runError,
+  runOutput,
+  statusOf,
+  waitsForSlot,
+} from '../run/state/selectors.ts';
 import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state/state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/state/status.ts';
 import { workerName } from '../run/state/worker-name.ts';
@@ -114,29 +123,30 @@ export type RunDocument = FinishedDocument | OpenDocument;
 
 /** Every node by path, skipped ones too. Values in blobs are looked up. */
 export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
-  const nodes = Object.create(null) as Record<string, NodeDocument>;
-  const scopes = Object.create(null) as Record<string, ScopeDocument>;
+  const nodes: Record<string, NodeDocument> = Object.create(null);
+  const scopes: Record<string, ScopeDocument> = Object.create(null);
   for (const scope of state.scopes.values()) {
     for (const node of scope.nodes) nodes[pathOf(node)] = nodeDocument(node, lookup);
     if (scope !== state.root && !isWhole(scope)) scopes[scope.path] = scopeDocument(scope);
   }
   const { root, parent } = state;
-  const ending = (state.ending ?? state.stopping)?.status;
-  const { status, startedAt, finishedAt } = state;
+  const ending = (endingOf(state) ?? state.stopping)?.status;
+  const { phase, startedAt } = state;
+  const endedAt = finishedAt(state);
   return {
     executionId: state.executionId,
     workflowId: state.plan.workflowId,
     version: state.plan.version,
-    status,
-    output: resolveValue(state.output, lookup),
-    error: state.error,
+    status: phase.status,
+    output: resolveValue(runOutput(state), lookup),
+    error: runError(state),
     startedAt: isoTime(startedAt),
     updatedAt: isoTime(state.updatedAt),
-    finishedAt: isoTime(finishedAt),
-    durationMs: finishedAt === null ? null : finishedAt - startedAt,
+    finishedAt: isoTime(endedAt),
+    durationMs: endedAt === null ? null : endedAt - startedAt,
     seq: state.seq,
     ...(waitsForSlot(state) ? { place: { key: state.slot?.key, limit: state.slot?.limit } } : {}),
-    ...(state.pausedAt === null ? {} : { paused: { since: iso(state.pausedAt), reason: state.pauseReason } }),
+    ...(phase.status === 'paused' ? { paused: { since: iso(phase.at), reason: phase.reason } } : {}),
     ...(ending === undefined ? {} : { ending }),
     trigger: state.trigger,
     parent: parent === null ? null : { executionId: parent.executionId, node: parent.node },
@@ -157,7 +167,7 @@ export type BareNode = Valueless<NodeDocument>;
 
 export function bareDocumentOf(state: RunState): BareRun {
   const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null);
-  const nodes = Object.create(null) as Record<string, BareNode>;
+  const nodes: Record<string, BareNode> = Object.create(null);
   for (const [path, { input: _input, output: _output, ...node }] of Object.entries(run.nodes)) nodes[path] = node;
   return { ...run, nodes };
 }
@@ -171,13 +181,17 @@ function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocum
 /** The values of the document that are in blobs. */
 export function spilledInDocument(state: RunState): BlobRef[] {
   if (state.spilled === 0) return [];
-  const stored: (StoredValue | undefined)[] = [state.output, state.root.realm.input, ...state.root.realm.vars.values()];
+  const stored: (StoredValue | undefined)[] = [
+    runOutput(state),
+    state.root.realm.input,
+    ...state.root.realm.vars.values(),
+  ];
   for (const scope of state.scopes.values()) for (const node of scope.nodes) stored.push(node.input, node.output);
   return stored.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
 }
 
 function variablesOf({ realm: { vars } }: ScopeState, lookup: BlobLookup): Record<string, Json> {
-  const variables = Object.create(null) as Record<string, Json>;
+  const variables: Record<string, Json> = Object.create(null);
   for (const [name, stored] of vars) variables[name] = resolveValue(stored, lookup);
   return variables;
 }
@@ -202,7 +216,8 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
   if (phase.status === 'skipped') document.skipped = phase.why === 'dead' ? 'choice' : phase.why;
   const waitsFor = waitOf(phase);
   if (waitsFor !== undefined) document.waitsFor = waitsFor;
-  if (node.body !== undefined && !runsOnce(plan)) document.rounds = roundsOf(node.body);
+  const body = bodyOf(node);
+  if (body !== undefined && !runsOnce(plan)) document.rounds = roundsOf(body);
   if (plan.work.kind === 'child' && node.child !== undefined) {
     const { workflowId = null, launchPlan } = plan.work;
     document.child = {

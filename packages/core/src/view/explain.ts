@@ -3,40 +3,44 @@ import { formatDuration } from '../duration.ts';
 import { goneFrom } from '../run/decide/preconditions.ts';
 import { runsOnce } from '../run/state/scopes.ts';
 import {
+  endingOf,
   isCleaningUp,
   isFinal,
   isFinished,
+  isFinishedPhase,
+  isPaused,
   isStopped,
   nodeAt,
   pathOf,
   statusOf,
   waitsForSlot,
 } from '../run/state/selectors.ts';
-import type { Ending, NodeState, RunState } from '../run/state/state.ts';
+import type { Ending, FinishedPhase, NodeState, RunState } from '../run/state/state.ts';
 import { isInDoubt, undoingIn } from '../run/undo/transactions.ts';
 import { type Cause, cause, type Explanation, explanation } from './cause.ts';
 import { LISTED, nodeCauses } from './node-causes.ts';
 
 export function explainRun(state: RunState, now: number): Explanation {
-  const { status, executionId } = state;
-  if (isFinished(status)) {
+  const { phase, executionId } = state;
+  const { status } = phase;
+  if (isFinishedPhase(phase)) {
     const next = status === 'completed' ? [] : [`nebula executions retry ${executionId}`];
-    return explanation(null, status, [finishedCause(state)], next);
+    return explanation(null, status, [finishedCause(phase)], next);
   }
   const next = [...state.unknown].flatMap((node) => settleHint(state, node));
   return explanation(null, status, [...runCauses(state, now), ...openCauses(state, now)], next);
 }
 
-function finishedCause({ status, error }: RunState): Cause {
-  if (status === 'completed') return cause('completed', 'Every node has ended and no failure was left.');
-  if (error === null) return cause('ending', `The run ended as ${status}.`, { value: { status } });
-  const { code, message, node } = error;
+function finishedCause(phase: FinishedPhase): Cause {
+  if (phase.status === 'completed') return cause('completed', 'Every node has ended and no failure was left.');
+  const { code, message, node } = phase.error;
   const where = node === undefined ? '' : ` in '${node}'`;
   return cause('error', `${code}${where}: ${message}`, { value: { code }, ...(node === undefined ? {} : { node }) });
 }
 
 function runCauses(state: RunState, now: number): Cause[] {
-  const { slot, delayedUntil, pausedAt, stopping, ending } = state;
+  const { slot, delayedUntil, phase, stopping } = state;
+  const ending = endingOf(state);
   const causes: Cause[] = [];
   if (waitsForSlot(state) && slot !== null) {
     const { limit, key } = slot;
@@ -47,9 +51,9 @@ function runCauses(state: RunState, now: number): Cause[] {
     const message = `It begins in ${left}, unless it is started again before that (start policy debounce).`;
     causes.push(cause('held-back', message, { value: { until: delayedUntil } }));
   }
-  if (pausedAt !== null) {
-    const value = { since: pausedAt, reason: state.pauseReason };
-    causes.push(cause('paused', `It has been paused for ${formatDuration(now - pausedAt)}.`, { value }));
+  if (phase.status === 'paused') {
+    const value = { since: phase.at, reason: phase.reason };
+    causes.push(cause('paused', `It has been paused for ${formatDuration(now - phase.at)}.`, { value }));
   }
   if (stopping !== null) {
     const { status } = stopping;
@@ -79,8 +83,8 @@ function openCauses(state: RunState, now: number): Cause[] {
 }
 
 /** In a pause only the attempts that workers run go on. */
-function clockOf({ pausedAt }: RunState, { phase }: NodeState, now: number): number {
-  return phase.status === 'running' ? now : (pausedAt ?? now);
+function clockOf({ phase: run }: RunState, { phase }: NodeState, now: number): number {
+  return phase.status !== 'running' && run.status === 'paused' ? run.at : now;
 }
 
 /** The events that a run that is being stopped waits for. */
@@ -92,7 +96,7 @@ function onceWords(state: RunState): string {
   const parts = [
     ...(stopping.length === 0 ? [] : [`${stopping.join(', ')} has stopped`]),
     ...(cleaning.length === 0 ? [] : [`${cleaning.map(pathOf).join(', ')} has cleaned up`]),
-    ...(state.pausedAt === null ? [] : ['it is resumed']),
+    ...(!isPaused(state) ? [] : ['it is resumed']),
     ...Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`),
   ];
   return parts.length === 0 ? '' : ` once ${parts.join(' and ')}`;
@@ -142,7 +146,7 @@ function hintsOf(state: RunState, node: NodeState): string[] {
   const { phase } = node;
   if (phase.status === 'child') return [`nebula executions explain ${phase.executionId}`];
   if (phase.status !== 'unknown') return [];
-  const reopen = isFinished(state.status) ? [`nebula executions retry ${state.executionId}`] : [];
+  const reopen = isFinished(state.phase.status) ? [`nebula executions retry ${state.executionId}`] : [];
   return [...reopen, ...settleHint(state, node)];
 }
 

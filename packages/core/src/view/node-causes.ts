@@ -6,7 +6,7 @@ import { HERE, parseRoute } from '../plan/route.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { AwaitedEvent, CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
-import { isBlockedByLevel, isFinal, isStopped, pathOf, statusOf } from '../run/state/selectors.ts';
+import { bodyOf, isBlockedByLevel, isFinal, isStopped, pathOf, stateIn, statusOf } from '../run/state/selectors.ts';
 import { retryPlanOf } from '../run/state/settings.ts';
 import type { NodeState, Phase, RunState } from '../run/state/state.ts';
 import { workerName } from '../run/state/worker-name.ts';
@@ -138,7 +138,8 @@ function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, n
 }
 
 function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause[] {
-  const { body, attempts } = node;
+  const { attempts } = node;
+  const { body } = phase;
   if (phase.retrying !== undefined && phase.stopping === null) {
     const { code, message } = phase.retrying;
     const words = `Attempt ${attempts} failed (${code}: ${message}); what was done in it is undone, then it begins again.`;
@@ -146,7 +147,7 @@ function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause
   }
   const causes = endingCauses(node, phase);
   const since = `Its body has been running for ${formatDuration(now - phase.since)}`;
-  if (body === undefined || runsOnce(node.plan)) {
+  if (runsOnce(node.plan)) {
     return [...causes, cause('body-running', `${since}.`, { value: { since: phase.since } })];
   }
   const total = Number.isFinite(body.total) ? body.total : null;
@@ -160,7 +161,7 @@ function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause
 }
 
 function endingCauses(node: NodeState, { stopping }: PhaseOf<'open'>): Cause[] {
-  const iterations = [...(node.body?.scopes.values() ?? [])];
+  const iterations = [...(bodyOf(node)?.scopes.values() ?? [])];
   const failed = stopping?.error ?? iterations.find((scope) => scope.undoing)?.stopping?.error;
   if (failed == null) return [];
   const ends = stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
@@ -273,7 +274,7 @@ const HANDLING = {
   fatal: 'Nothing handled it, so it ended the run.',
 } as const;
 
-function cancelledCause({ stopping, status }: RunState, { attempts }: NodeState): Cause {
+function cancelledCause({ stopping, phase: { status } }: RunState, { attempts }: NodeState): Cause {
   if (attempts === 0) return cause('never-started', `It never started: the run ended as ${status} first.`);
   const ended = stopping?.status ?? status;
   return cause('cancelled', `It was stopped before it was done: the run ended as ${ended}.`, {
@@ -347,5 +348,5 @@ function edgeCause(edge: EdgePlan, source: NodeState): Cause {
 }
 
 function sourceOf(node: NodeState, edge: EdgePlan): NodeState {
-  return node.scope.nodes[edge.from.index] as NodeState;
+  return stateIn(node.scope, edge.from);
 }

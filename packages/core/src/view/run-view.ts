@@ -50,9 +50,6 @@ export class RunView {
       this.history.note(event);
       if (event.node?.includes('/') && this.keeps(event.node)) this.keep(event.node);
     }
-    // Told to others by whoever wrote the frame.
-    state.freed.length = 0;
-    state.unsubscribed.length = 0;
   }
 
   /** Also where its iteration has ended. */
@@ -66,7 +63,7 @@ export class RunView {
 
   /** Nodes of iterations that have ended well, in the order in which they ended. */
   endedNodes(lookup: BlobLookup): Record<string, NodeDocument> {
-    const gone = Object.create(null) as Record<string, NodeDocument>;
+    const gone: Record<string, NodeDocument> = Object.create(null);
     for (const [path, node] of this.ended) {
       if (nodeAt(this.state, path) === undefined) gone[path] = nodeDocument(node, lookup);
     }

@@ -39,7 +39,7 @@ const childEnds = (run: Drive, node: string, status: 'completed' | 'failed' | 'c
   executionId: run.children.findLast((child) => child.node === node)?.executionId ?? '',
   result: {
     status,
-    output: { value: status === 'completed' ? 'of the child' : null },
+    output: status === 'completed' ? 'of the child' : null,
     error: status === 'failed' ? { code: 'X', kind: 'USER', message: 'x' } : null,
   },
   jitter: 0.5,
@@ -541,7 +541,7 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
   'cache-hit-1': {
     definition: { nodes: { a: { cache: { version: '1' }, with: { n: 1 }, ...undo }, b: { needs: ['a'] } } },
     play: (run) => {
-      run.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
+      run.step({ type: 'cached', node: 'a', output: 7, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
       run.complete('b');
     },
   },

@@ -1,5 +1,7 @@
 /** Keys, attempt numbers and iterations of nodes that begin again: by a retry, by a replay, or after they were undone. */
+
 import { describe, expect, it } from 'vitest';
+import { inlineValue } from '../../src/index.ts';
 import { type Drive, drive } from './drive.ts';
 
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
@@ -30,7 +32,7 @@ describe('what begins as something new', () => {
       type: 'ended',
       node: 'each/0/x',
       attempt: first?.attempt ?? 0,
-      outcome: { status: 'completed', output: { value: 'old' } },
+      outcome: { status: 'completed', output: inlineValue('old') },
       jitter: 0,
     });
     expect(run.statusOf('each/0/x')).toBe('running');

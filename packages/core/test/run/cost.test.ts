@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   blobsToDecide,
   decide,
+  NULL_VALUE,
   newRunState,
   newTurn,
   nextReady,
@@ -57,12 +58,12 @@ describe('cost', () => {
       return includes.apply(this, args);
     };
     try {
-      const outcome = { status: 'completed', output: { value: null } } as const;
+      const outcome = { status: 'completed', output: NULL_VALUE } as const;
       decide(turn, { type: 'ended', node: 'a', attempt: 1, outcome, jitter: 0 });
     } finally {
       Array.prototype.includes = includes;
     }
-    expect(state.status).toBe('completed');
+    expect(state.phase.status).toBe('completed');
     expect(looks).toBe(0);
   });
 
@@ -75,7 +76,7 @@ describe('cost', () => {
       const { outgoing } = node;
       Object.defineProperty(node, 'outgoing', { get: () => ++looks && outgoing });
     }
-    const outcome = { status: 'completed', output: { value: null } } as const;
+    const outcome = { status: 'completed', output: NULL_VALUE } as const;
     blobsToDecide(run.state, [{ type: 'ended', node: 'n0', attempt: 1, outcome, jitter: 0 }]);
     expect(looks).toBeLessThan(200);
   });

@@ -1,5 +1,5 @@
 /** One run that meets every kind of entry: for golden journals, and for comparing states at every frame. */
-import { type Drive, drive, type Short } from './drive.ts';
+import { type Drive, type DriveOptions, drive, type Short } from './drive.ts';
 
 export const everyEntryDefinition: Short = {
   config: { onFailure: 'finish-running', maxParallelism: 2 },
@@ -53,8 +53,8 @@ export const everyCompositeDefinition: Short = {
   },
 };
 
-export function everyCompositeEntry(): Drive {
-  const run = drive(everyCompositeDefinition, { input: { list: ['one', 'two'] }, delay: 1_000 });
+export function everyCompositeEntry(options: DriveOptions = {}): Drive {
+  const run = drive(everyCompositeDefinition, { input: { list: ['one', 'two'] }, delay: 1_000, ...options });
   run.step({ type: 'restart', input: { list: ['a', 'b'] }, until: run.now + 2_000 }).advance(2_000);
   run.step({ type: 'granted', node: 'gate', gate: 'concurrency' });
   run.step({ type: 'granted', node: 'gate', gate: 'rate', until: run.now + 500 }).advance(500);
@@ -65,7 +65,7 @@ export function everyCompositeEntry(): Drive {
   run.step({ type: 'signal', signal: 'go', key: '', payload: 5 });
   run.step({ type: 'answer', node: 'ask', approved: true, by: 'ann', comment: 'yes' });
   const executionId = run.children[0]?.executionId ?? '';
-  const result = { status: 'completed', output: { value: 'child' }, error: null } as const;
+  const result = { status: 'completed', output: 'child', error: null } as const;
   run.step({ type: 'child', node: 'sub', executionId, result, jitter: 0.5 });
   return run.fail('last/0/x', { code: 'BAD' }).complete('last/1/x').complete('~undo/gate');
 }

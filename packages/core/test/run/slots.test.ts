@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { decide, newRunState, newTurn, nextReady, recallDispatched, startAttempt } from '../../src/index.ts';
+import {
+  decide,
+  NULL_VALUE,
+  newRunState,
+  newTurn,
+  nextReady,
+  recallDispatched,
+  startAttempt,
+} from '../../src/index.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('slots', () => {
@@ -11,7 +19,7 @@ describe('slots', () => {
     const early = nextReady(state, 10);
     expect(early.map(({ node }) => node)).toEqual(['first', 'a']);
     startAttempt(turn, 'first', 1, 'w');
-    const outcome = { status: 'completed', output: { value: null } } as const;
+    const outcome = { status: 'completed', output: NULL_VALUE } as const;
     decide(turn, { type: 'ended', node: 'first', attempt: 1, outcome, jitter: 0 });
     recallDispatched(state);
     expect(nextReady(state, 10).map(({ node }) => node)).toEqual(['urgent', 'a']);

@@ -51,7 +51,7 @@ describe('snapshots', () => {
       newTurn(restored, run.now, () => null),
       { type: 'wake', lost: [], jitter: 0 },
     );
-    expect(restored.status).toBe('completed');
+    expect(restored.phase.status).toBe('completed');
   });
 
   it('[RUN-124] the wait that has waited longest is the first after a snapshot, too', () => {
@@ -84,5 +84,29 @@ describe('snapshots', () => {
     const turn = newTurn(state, run.now + 60_000, () => null);
     decide(turn, { type: 'retry' });
     expect(turn.entries).toEqual([]);
+  });
+});
+
+describe('a run that goes on from a snapshot', () => {
+  it('[RUN-66] does again what was undone, when it is retried', () => {
+    const compensate = { action: 'look@1', with: { of: '{{ $self.output }}' } };
+    const run = drive({ nodes: { hotel: { compensate }, flight: { needs: ['hotel'] } } });
+    run.complete('hotel', 'h1').fail('flight', { code: 'FULL' }).complete('~undo/hotel');
+    expect(run.status).toBe('failed');
+    run.reload().retry();
+    expect(run.running()).toEqual(['hotel']);
+    expect(run.complete('hotel', 'h2').complete('flight').status).toBe('completed');
+  });
+
+  it('[RUN-66] opens no iteration after a break', () => {
+    const body = { nodes: { x: { break: true, when: '$index == 0' }, y: {} } };
+    const run = drive({
+      nodes: { each: { forEach: { in: [1, 2, 3, 4], parallel: true, maxConcurrency: 2 }, do: body } },
+    });
+    run.complete('each/0/x', 'found').breakOff('each/0/y');
+    expect(run.running()).toEqual(['each/1/y']);
+    run.reload().complete('each/1/y');
+    expect(run.status).toBe('completed');
+    expect(run.entries.filter(({ type }) => type === 'scopes.opened')).toMatchObject([{ from: 0, to: 2 }]);
   });
 });

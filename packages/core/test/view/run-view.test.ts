@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { documentOf, encodeSnapshot, newRunState, RunView, replay, timelineOf } from '../../src/index.ts';
+import { documentOf, encodeSnapshot, inlineValue, newRunState, RunView, replay, timelineOf } from '../../src/index.ts';
 import { type Drive, drive } from '../run/drive.ts';
 import {
   checkpointedEntry,
@@ -46,8 +46,8 @@ describe('a view of a run', () => {
         seq: 1,
         at: 1,
         entries: [
-          { type: 'run.started', format: 1, workflowId: 'test', version: 1, input: { value: {} }, trigger: null },
-          { type: 'node.opened', node: 'each', items: { value: [] }, count: iterations },
+          { type: 'run.started', format: 1, workflowId: 'test', version: 1, input: inlineValue({}), trigger: null },
+          { type: 'node.opened', node: 'each', items: inlineValue([]), count: iterations },
         ],
       },
     ] as Drive['frames'];
@@ -58,8 +58,8 @@ describe('a view of a run', () => {
         at: at + 2,
         entries: [
           { type: 'scopes.opened', node: 'each', from: at, to: at + 1 },
-          { type: 'node.started', node, attempt: 1, worker: 'w', effect: 'pure', input: { value: at } },
-          { type: 'node.completed', node, output: { value: at } },
+          { type: 'node.started', node, attempt: 1, worker: 'w', effect: 'pure', input: inlineValue(at) },
+          { type: 'node.completed', node, output: inlineValue(at) },
           { type: 'scope.closed', scope: `each/${at}` },
         ],
       });

@@ -11,7 +11,6 @@ import {
   actionWork,
   grantTo,
   idempotencyKey,
-  inlineValue,
   isFinished,
   isJsonObject,
   type Json,
@@ -24,11 +23,11 @@ import {
   type RunError,
   type Settlement,
   type Stimulus,
-  type StoredValue,
   toVerify,
 } from '@nebula/core';
 import { credentialReader, type Delivery, type InvocationOutcome, type Sandbox, type Timer } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
+import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
 import { AttemptReports, timeLimitOf } from './attempt-reports.ts';
 
@@ -144,11 +143,12 @@ export class Attempts {
   private ended(live: Live, outcome: InvocationOutcome): void {
     if (this.live.get(live.key) !== live) return;
     if (outcome.status === 'completed') {
-      const output = inlineValue(outcome.output);
-      if (!this.context.values.isLarge(output)) return this.report(live, { status: 'completed', output });
+      const blobs: NewBlobs = new Map();
+      const completed: Outcome = { status: 'completed', output: this.context.values.store(outcome.output, blobs) };
+      if (blobs.size === 0) return this.report(live, completed);
       // The action is done: the time that storing its output takes does not count against the limit.
       live.timer?.cancel();
-      return this.spillOutput(live, output, SPILL_RETRY_MIN_MS);
+      return this.storeOutput(live, completed, blobs, SPILL_RETRY_MIN_MS);
     }
     const { error } = outcome;
     if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
@@ -158,15 +158,15 @@ export class Attempts {
   }
 
   /** An output is not lost to a full disk: storing it is repeated until it succeeds. */
-  private spillOutput(live: Live, stored: StoredValue, pauseMs: number): void {
+  private storeOutput(live: Live, outcome: Outcome, blobs: NewBlobs, pauseMs: number): void {
     const { values, clock, effects } = this.context;
-    values.spill(live.executionId, stored).then(
-      () => this.report(live, { status: 'completed', output: stored }),
+    values.put(live.executionId, blobs).then(
+      () => this.report(live, outcome),
       (error: unknown) => {
         effects.trouble(error);
         clock.timer(pauseMs, () => {
           if (this.live.get(live.key) !== live) return;
-          this.spillOutput(live, stored, Math.min(2 * pauseMs, SPILL_RETRY_MAX_MS));
+          this.storeOutput(live, outcome, blobs, Math.min(2 * pauseMs, SPILL_RETRY_MAX_MS));
         });
       },
     );
@@ -238,7 +238,7 @@ export class Attempts {
   /** Actions that can tell whether they took effect are asked, before a person is. */
   verifyUnknown(run: LiveRun): void {
     // A finished run takes no answer; after a retry `verify` is asked again.
-    if (isFinished(run.state.status)) return;
+    if (isFinished(run.state.phase.status)) return;
     for (const node of toVerify(run.state)) {
       const path = pathOf(node);
       const attempt = node.attempts;

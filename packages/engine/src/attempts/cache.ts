@@ -7,7 +7,6 @@ import {
   type CacheHit,
   type CacheMiss,
   canonicalJson,
-  inlineValue,
   isJsonObject,
   type Json,
   type NodeState,
@@ -36,7 +35,7 @@ export function cacheKeyOf(name: string): string | undefined {
 /** How many of the newest outputs of the same action a miss is compared with. */
 const COMPARED = 16;
 
-export type Look = { readonly hit: CacheHit; readonly output: StoredValue } | { readonly miss: CacheMiss };
+export type Look = { readonly hit: CacheHit; readonly output: Json } | { readonly miss: CacheMiss };
 
 export class Cache {
   private readonly context: EngineContext;
@@ -77,7 +76,9 @@ export class Cache {
     const row = node.plan.cache?.overwrite ? undefined : await store.cached(key, clock.now());
     if (row !== undefined) {
       const output = await this.outputOf(row);
-      if (output !== undefined) return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output };
+      if (output !== undefined) {
+        return { hit: { executionId: row.executionId, node: row.node, at: row.at }, output: output.value };
+      }
     }
     const earlier = await this.earlier(executionId, node, family, members);
     return { miss: { key, family, input: members, earlier } };
@@ -105,15 +106,15 @@ export class Cache {
     return nearest === undefined ? null : told(nearest);
   }
 
-  private async outputOf({ key, output }: CacheRow): Promise<StoredValue | undefined> {
-    const stored = JSON.parse(output) as StoredValue;
-    if (stored.blob === undefined) return stored;
+  private async outputOf({ key, output }: CacheRow): Promise<{ readonly value: Json } | undefined> {
+    const stored: StoredValue = JSON.parse(output);
+    if (stored.blob === undefined) return { value: stored.value ?? null };
     // An output whose blob has been swept, or was never copied, is computed again.
     const isThere = await this.context.values.fetch(cacheBlobs(key), [stored.blob]).then(
       () => true,
       () => false,
     );
-    return isThere ? inlineValue(this.context.values.lookup(stored.blob)) : undefined;
+    return isThere ? { value: this.context.values.lookup(stored.blob) } : undefined;
   }
 }
 

@@ -16,7 +16,6 @@ import {
   actionWork,
   compileSchema,
   describePath,
-  inlineValue,
   isFinished,
   isMoment,
   type Json,
@@ -41,6 +40,7 @@ import type {
 import { AttemptReports, openTimeLimit, type TimeLimit, timeLimitOf } from '../attempts/attempt-reports.ts';
 import type { Tasks } from '../attempts/tasks.ts';
 import type { EngineContext } from '../context.ts';
+import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, GrantedAttempt, LiveRun } from '../turn/live-run.ts';
 import type { Recovery } from '../turn/recovery.ts';
 import { pause } from '../turn/time-slices.ts';
@@ -313,7 +313,7 @@ export class RemoteAttempts implements RemoteWorkers {
     if (run === undefined) return null;
     await this.recovery.catchUp(run).finally(() => this.context.effects.released(executionId));
     const node = nodeAt(run.state, path);
-    return node === undefined || isFinished(run.state.status) ? null : stopReason(run.state, node);
+    return node === undefined || isFinished(run.state.phase.status) ? null : stopReason(run.state, node);
   }
 
   private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: RemoteOutcome): Promise<Outcome> {
@@ -323,8 +323,9 @@ export class RemoteAttempts implements RemoteWorkers {
     if (admitted.status !== 'completed') {
       return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
-    const output = inlineValue(admitted.output);
-    if (values.isLarge(output)) await values.spill(known.lease.executionId, output);
+    const blobs: NewBlobs = new Map();
+    const output = values.store(admitted.output, blobs);
+    await values.put(known.lease.executionId, blobs);
     return { status: 'completed', output };
   }
 

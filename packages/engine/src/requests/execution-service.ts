@@ -39,7 +39,7 @@ import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
 import { decodeFrame } from '../turn/codec.ts';
-import { encodeMessage, leave, type Message, sharedName, stimulusOf } from '../turn/messages.ts';
+import { encodeMessage, leave, type Message, receivedMessage, sharedName } from '../turn/messages.ts';
 import { readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
@@ -277,7 +277,7 @@ export class StoreExecutionService implements ExecutionService {
     const refusal = refuseSettle(state, node);
     if (refusal !== undefined) throw refusal;
     const isSettled = inbox
-      .map(({ body }) => stimulusOf(body))
+      .map(({ body }) => receivedMessage(body))
       .some((one) => one?.type === 'settle' && one.node === node);
     if (isSettled) {
       throw new NebulaError('ALREADY_SETTLED', `What became of '${node}' has been said already.`, {

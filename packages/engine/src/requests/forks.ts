@@ -12,7 +12,7 @@ export interface Fork {
 
 export async function copyRun(
   { store, blobs, random, clock }: { store: Journal; blobs: Blobs; random: Random; clock: Clock },
-  { executionId, status, plan: { workflowId, version } }: RunState,
+  { executionId, phase: { status }, plan: { workflowId, version } }: RunState,
   { forkId, project, principal }: Fork,
   replay: Message,
 ): Promise<void> {

@@ -73,7 +73,10 @@ export function checkGiven(value: Json | undefined, what: string): void {
 }
 
 export function checkReplay(state: RunState, node: string, input: Json | undefined): void {
-  const { executionId, status } = state;
+  const {
+    executionId,
+    phase: { status },
+  } = state;
   checkGiven(input, 'the input');
   const refusal = refuseReplay(state, node, input);
   if (refusal !== undefined) throw refusal;

@@ -6,6 +6,7 @@ import {
   type ChildCancel,
   type ChildStart,
   childAuthority,
+  endingOf,
   isFinished,
   NebulaError,
   type OpenChild,
@@ -104,8 +105,8 @@ export class Children {
    */
   async adopt(run: LiveRun): Promise<void> {
     const { store, values, selection } = this.context;
-    const { parent, status, stopping, ending, children, reopened } = run.state;
-    const isEnding = isFinished(status) || stopping !== null || ending !== null;
+    const { parent, phase, stopping, children, reopened } = run.state;
+    const isEnding = isFinished(phase.status) || stopping !== null || endingOf(run.state) !== null;
     // A run that was retried or replayed is independent of its parent.
     if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
     if (children.size === 0) return;
@@ -117,8 +118,7 @@ export class Children {
       if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
       selection.include(child.executionId);
       if (known.has(child.executionId)) continue;
-      const value = input.blob === undefined ? (input.value ?? {}) : await values.read(parentId, input);
-      this.start(run, { ...child, input: value });
+      this.start(run, { ...child, input: await values.read(parentId, input) });
     }
   }
 
@@ -183,6 +183,6 @@ function childLost(
   notStarted: boolean,
 ): Stimulus {
   const failure = { ...error, kind: 'USER' as const };
-  const result = { status: 'failed' as const, output: { value: null }, error: failure, notStarted };
+  const result = { status: 'failed' as const, output: null, error: failure, notStarted };
   return { type: 'child', node, executionId, result, jitter: 1 };
 }

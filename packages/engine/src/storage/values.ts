@@ -1,15 +1,18 @@
 /**
- * Large values live in blobs. This class spills values above the inline limit and caches those used last, bounded by
- * bytes.
+ * Large values live in blobs. `Values` makes blobs of values above the inline limit and caches the values that were used
+ * last, bounded by bytes.
  *
- *  V1 `lookup` answers for values that `fetch` or `spill` brought in since the last `trim`; for others it throws
+ *  V1 `lookup` answers for values that `fetch` or `store` brought in since the last `trim`; for others it throws
  *     `BlobMissing`, and recovery fetches them and decides again.
- *  V2 A value is written to the blob store before the frame that names it.
+ *  V2 A blob is in the blob store before the frame that names it is written.
  */
-import { type BlobRef, exceedsBytes, type Json, NebulaError, type StoredValue, spill } from '@nebula/core';
+import { type BlobRef, exceedsBytes, inlineValue, type Json, NebulaError, type StoredValue } from '@nebula/core';
 import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** Blobs that are not in the blob store yet, by hash. */
+export type NewBlobs = Map<string, Uint8Array>;
 
 /** A value that is needed to decide is not in memory. */
 export class BlobMissing extends Error {
@@ -34,19 +37,18 @@ export class Values {
     this.inlineLimitBytes = inlineLimitBytes;
   }
 
-  isLarge(stored: StoredValue | undefined): stored is StoredValue {
-    return (
-      stored?.value !== undefined && stored.blob === undefined && exceedsBytes(stored.value, this.inlineLimitBytes)
-    );
-  }
-
-  async spill(executionId: string, stored: StoredValue): Promise<void> {
-    const value = stored.value ?? null;
+  /** The value as a run keeps it. A large one becomes a blob, which is added to `blobs`: `put` stores these. */
+  store(value: Json, blobs: NewBlobs): StoredValue {
+    if (!exceedsBytes(value, this.inlineLimitBytes)) return inlineValue(value);
     const data = new TextEncoder().encode(JSON.stringify(value));
     const sha256 = this.digest(data);
-    await this.blobs.put(executionId, sha256, data);
     this.remember(sha256, value, data.length);
-    spill(stored, { sha256, bytes: data.length });
+    blobs.set(sha256, data);
+    return { blob: { sha256, bytes: data.length } };
+  }
+
+  async put(executionId: string, blobs: NewBlobs): Promise<void> {
+    for (const [sha256, data] of blobs) await this.blobs.put(executionId, sha256, data);
   }
 
   /** The blobs among these that have to be fetched first. */

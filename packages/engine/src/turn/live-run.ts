@@ -13,7 +13,7 @@
  */
 import { type Attempt, newTurn, type Plan, type RunState, type Stimulus, type Turn } from '@nebula/core';
 import type { Delivery, Random } from '@nebula/ports';
-import type { Values } from '../storage/values.ts';
+import type { NewBlobs, Values } from '../storage/values.ts';
 
 export type RunMode =
   /** The store does not know the run: its first frame creates it. */
@@ -95,10 +95,18 @@ export class LiveRun {
   /** The draft of this turn, begun if there is none. */
   draftAt(now: number, { values, random }: { readonly values: Values; readonly random: Random }): Draft {
     if (this.current.name === 'drafting') return this.current;
+    const blobs: NewBlobs = new Map();
     const draft: Draft = {
       name: 'drafting',
       isFirst: this.current.name === 'new',
-      turn: newTurn(this.state, Math.max(now, this.lastAt), values.lookup, () => random.id('exe')),
+      turn: newTurn(
+        this.state,
+        Math.max(now, this.lastAt),
+        values.lookup,
+        () => random.id('exe'),
+        (value) => values.store(value, blobs),
+      ),
+      blobs,
       stimuli: [],
       messages: [],
       late: new Set(),
@@ -150,6 +158,8 @@ export interface Draft {
   /** The frame creates the execution. */
   readonly isFirst: boolean;
   readonly turn: Turn;
+  /** Large values of the turn, to be stored before its frame. */
+  readonly blobs: NewBlobs;
   readonly stimuli: Stimulus[];
   readonly messages: TakenMessage[];
   /** Stimuli among these that are for another run: their messages stay in the inbox. */

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type Settlement,
   type Stimulus,
+  type StoredValue,
 } from '@nebula/core';
 import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, type Random } from '@nebula/ports';
 
@@ -30,9 +31,20 @@ type Asked =
 export type Message =
   | Extract<Stimulus, { type: Asked }>
   | Omit<Extract<Stimulus, { type: 'granted' }>, 'until' | 'miss'>
-  | Omit<Extract<Stimulus, { type: 'child' }>, 'jitter'>
+  | ChildEnded
   /** `attempt` was left out by earlier versions. */
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
+
+/** From a child that has ended, with its output as the child keeps it: a blob is one of the child's. */
+export interface ChildEnded {
+  readonly type: 'child';
+  readonly node: string;
+  readonly executionId: string;
+  readonly result: Omit<ChildResult, 'output'> & { readonly output: StoredValue };
+}
+
+/** A message as it is read: a stimulus, or the end of a child, whose output may have to be fetched first. */
+export type ReceivedMessage = Exclude<Stimulus, { type: 'child' }> | ChildEnded;
 
 /**
  * The name of a published signal, or of a shared key, in the store: each project has its own. In the default project the
@@ -77,7 +89,7 @@ export function retryMessage({ executionId, attempt }: ChildStart, parentId: str
 }
 
 /** Undefined for a message that this version does not understand: it is dropped with the next frame. */
-export function stimulusOf(body: string): Stimulus | undefined {
+export function receivedMessage(body: string): ReceivedMessage | undefined {
   const message = parsed(body);
   if (!isJsonObject(message)) return undefined;
   const { type, reason, node, attempt } = message;
@@ -129,11 +141,11 @@ function generationIn({ generation }: JsonObject): { readonly generation?: numbe
   return typeof generation === 'number' ? { generation } : {};
 }
 
-function signalOf({ signal, key, payload = null }: JsonObject): Stimulus | undefined {
+function signalOf({ signal, key, payload = null }: JsonObject): ReceivedMessage | undefined {
   return typeof signal === 'string' && typeof key === 'string' ? { type: 'signal', signal, key, payload } : undefined;
 }
 
-function answerOf({ node, approved, by, comment, form }: JsonObject): Stimulus | undefined {
+function answerOf({ node, approved, by, comment, form }: JsonObject): ReceivedMessage | undefined {
   if (typeof node !== 'string' || typeof approved !== 'boolean' || typeof by !== 'string') return undefined;
   return {
     type: 'answer',
@@ -148,11 +160,11 @@ function answerOf({ node, approved, by, comment, form }: JsonObject): Stimulus |
 const ENDS: readonly Json[] = ['completed', 'failed', 'cancelled', 'timed-out'];
 
 /** Written by an engine, with the frame that ended the child. */
-function childOf({ node, executionId, result }: JsonObject): Stimulus | undefined {
+function childOf({ node, executionId, result }: JsonObject): ChildEnded | undefined {
   if (typeof node !== 'string' || typeof executionId !== 'string' || !isJsonObject(result ?? null)) return undefined;
   const { status, output, error = null } = result as JsonObject;
   if (!ENDS.includes(status ?? null) || !isJsonObject(output ?? null)) return undefined;
-  return { type: 'child', node, executionId, result: { status, output, error } as unknown as ChildResult, jitter: 1 };
+  return { type: 'child', node, executionId, result: { status, output, error } as unknown as ChildEnded['result'] };
 }
 
 function settlementOf(value: Json | undefined): Settlement | undefined {

@@ -150,7 +150,7 @@ export class Runs {
   isIdle(run: LiveRun): boolean {
     if (run.mailbox.length > 0 || run.mode !== 'idle') return false;
     // Attempts that a finished run left open wait for a retry.
-    return isFinished(run.state.status) || !concerns(run.state, this.parts.workerId);
+    return isFinished(run.state.phase.status) || !concerns(run.state, this.parts.workerId);
   }
 
   ids(): string[] {

@@ -22,7 +22,7 @@ import {
   isOpen,
   type RunState,
   type Stimulus,
-  type StoredValue,
+  seal,
   stepsBefore,
 } from '@nebula/core';
 import type { Write, WriteOutcome } from '@nebula/ports';
@@ -30,10 +30,11 @@ import type { Attempts } from '../attempts/attempts.ts';
 import { type Cache, cacheBlobs } from '../attempts/cache.ts';
 import type { Tasks } from '../attempts/tasks.ts';
 import type { EngineContext } from '../context.ts';
+import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Recovery } from './recovery.ts';
 import { inSlices, oneSlice } from './time-slices.ts';
-import { cacheRows, largeIn, type WriteParts, writeOf } from './write.ts';
+import { type WriteParts, writeOf } from './write.ts';
 
 /** After so many in one turn it is the store that is in trouble, not a run. */
 const MAX_FAILURES_PER_TURN = 2;
@@ -145,8 +146,7 @@ export class Turns {
   /** Appends the frames of all drafts, and carries them out. */
   private async write(drafted: Iterable<LiveRun>): Promise<void> {
     for (const run of drafted) {
-      const large = largeIn(run, this.context.values);
-      if (large.length > 0) await this.spill(run, large);
+      if (run.draft !== null && run.draft.blobs.size > 0) await this.storeBlobs(run, run.draft.blobs);
       if (run.state.spilled > 0) await this.keepForOthers(run);
     }
     const together: Sealed[] = [];
@@ -243,13 +243,10 @@ export class Turns {
     return false;
   }
 
-  /** Values above the inline limit become blobs before the frame that names them is written. */
-  private async spill(run: LiveRun, large: readonly StoredValue[]): Promise<void> {
+  /** Blobs are stored before the frame that names them. */
+  private async storeBlobs(run: LiveRun, blobs: NewBlobs): Promise<void> {
     try {
-      for (const stored of large) {
-        await this.context.values.spill(run.executionId, stored);
-        run.state.spilled++;
-      }
+      await this.context.values.put(run.executionId, blobs);
     } catch (error) {
       this.context.effects.trouble(error);
       this.parts.recovery.putOff(run, error);
@@ -259,8 +256,10 @@ export class Turns {
   /** Copies large outputs for the cache, since they outlive this run. Without the copy a later run computes them again. */
   private async keepForOthers(run: LiveRun): Promise<void> {
     if (run.draft === null) return;
-    for (const { key, output } of cacheRows(run, run.draft.turn)) {
-      const { blob } = JSON.parse(output) as StoredValue;
+    for (const {
+      miss: { key },
+      output: { blob },
+    } of run.draft.turn.cacheFills) {
       if (blob === undefined) continue;
       const name = cacheBlobs(key);
       this.pins.push(this.context.blobPins.pin(name));
@@ -273,11 +272,14 @@ export class Turns {
     try {
       const { draft } = run;
       if (draft === null) return undefined;
-      const write = writeOf(run, this.writing);
+      const { turn } = draft;
+      seal(turn);
+      const durations = this.context.durations.learn(run, turn.entries, turn.now);
+      const write = writeOf(run, draft, this.writing, durations);
       if (write !== undefined) return write;
       run.draftDone();
       // A node that asks the cache again was journalled as gated earlier.
-      this.answer(run, draft.turn, []);
+      this.answer(run, turn, []);
       if (!this.context.queue.local) this.parts.tasks.enqueueReady(run);
       this.context.effects.decided(run, draft, false);
       return undefined;
@@ -299,6 +301,9 @@ export class Turns {
       this.context.meter.add('engine.frames');
     }
     run.lastAt = turn.now;
+    for (const { node, messageId } of write.permits?.asks ?? []) {
+      if (node !== '') run.requestedPermits.add(messageId);
+    }
     for (const { messageId, stimulus } of draft.messages) {
       if (stimulus !== undefined && draft.late.has(stimulus)) run.receivedMessages.delete(messageId);
     }
@@ -342,6 +347,6 @@ export class Turns {
 }
 
 /** A debounced start that comes after the run has begun, or ended, is a start of another run. */
-function isTooLate({ delayedUntil, status }: RunState, { type }: Stimulus): boolean {
+function isTooLate({ delayedUntil, phase: { status } }: RunState, { type }: Stimulus): boolean {
   return type === 'restart' && delayedUntil === null && status !== 'pending';
 }

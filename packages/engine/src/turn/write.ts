@@ -1,23 +1,24 @@
 /** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
 import {
-  type FinalRunStatus,
+  type FinishedPhase,
   gateRequestId,
-  isFinished,
+  isFinishedPhase,
   type NodeState,
+  NULL_VALUE,
   nodeAt,
   type Parent,
   permitKey,
   type RunStarted,
-  type StoredValue,
-  seal,
+  runError,
+  runOutput,
   slotPermit,
   startPermit,
   type Turn,
-  valuesIn,
   wakeTime,
 } from '@nebula/core';
 import type {
   CacheRow,
+  DurationRow,
   OutgoingRow,
   PermitChanges,
   PermitRequest,
@@ -27,16 +28,13 @@ import type {
   SubscriptionChanges,
   Write,
 } from '@nebula/ports';
-import type { Durations } from '../attempts/durations.ts';
-import type { Values } from '../storage/values.ts';
 import { encodeEntries } from './codec.ts';
-import type { LiveRun } from './live-run.ts';
+import type { Draft, LiveRun } from './live-run.ts';
 import { cancelMessage, encodeMessage, replaceMessage, retryMessage, sharedName } from './messages.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
 const RESYNC_MS = 30_000;
 
-const NONE: readonly StoredValue[] = [];
 const NO_SENDS: readonly OutgoingRow[] = [];
 
 type WriteInMaking = { -readonly [K in keyof Write]: Write[K] };
@@ -45,41 +43,30 @@ export interface WriteParts {
   readonly store: Pick<Store, 'exclusive'>;
   readonly workerId: string;
   readonly retentionMs: number | null;
-  readonly durations: Durations;
 }
 
-/** Values of the draft that are too large for a frame. */
-export function largeIn(run: LiveRun, values: Values): readonly StoredValue[] {
-  let large: StoredValue[] | undefined;
-  for (const entry of run.draft?.turn.entries ?? []) {
-    for (const stored of valuesIn(entry)) {
-      if (!values.isLarge(stored)) continue;
-      large ??= [];
-      large.push(stored);
-    }
-  }
-  return large ?? NONE;
-}
-
-/** Undefined when there is nothing to say. */
-export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
-  const { draft, state, executionId } = run;
-  if (draft === null) return undefined;
+/** A pure mapping of a sealed draft. Undefined when there is nothing to write. */
+export function writeOf(
+  run: LiveRun,
+  draft: Draft,
+  parts: WriteParts,
+  durations: readonly DurationRow[] | undefined,
+): Write | undefined {
+  const { state, executionId } = run;
   const { turn } = draft;
-  seal(turn);
-  // What comes too late for this run is looked at again at once: it is for another one.
+  // A stimulus that belongs to another run is looked at again at once.
   const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
   const write: WriteInMaking = { executionId };
-  if (turn.entries.length > 0 || mustBeFenced(run, wake, permits, parts)) {
+  if (turn.entries.length > 0 || mustBeFenced(run, draft, wake, permits, parts)) {
     write.frame = { seq: state.seq + 1, at: turn.now, entries: encodeEntries(turn.entries) };
   }
   if (run.isNew) {
     const { workflowId, version } = run.plan;
     write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId };
-    write.status = { status: state.status, finishedAt: null, expiresAt: null };
+    write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
   const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
@@ -89,20 +76,20 @@ export function writeOf(run: LiveRun, parts: WriteParts): Write | undefined {
   if (sends.length > 0) write.sends = sends;
   const subscriptions = subscriptionsOf(run, turn);
   if (subscriptions !== undefined) write.subscriptions = subscriptions;
-  const durations = parts.durations.learn(run, turn.entries, turn.now);
   if (durations !== undefined) write.durations = durations;
   if (turn.cacheFills.length > 0) write.cache = cacheRows(run, turn);
-  addStatus(run, turn, parts, write);
+  addStatus(run, draft, parts, write);
   return write;
 }
 
 /** What the frame asks of those that share something with this run, and what it gives back. */
-function permitsOf(run: LiveRun, { gateRequests, entries, now }: Turn): PermitChanges | undefined {
+function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: Turn): PermitChanges | undefined {
   const { state, project, isNew, requestedPermits } = run;
   const [first] = entries;
   const places = isNew && first?.type === 'run.started' ? slotRequestsOf(run, first) : [];
-  if (gateRequests.length + state.freed.length + places.length === 0) return undefined;
+  if (gateRequests.length + freedPermits.length + places.length === 0) return undefined;
   const rates: RateRequest[] = [];
+  const seen = new Set<string>();
   for (const { node, gate } of gateRequests) {
     const key = permitKey(gate);
     const ask = gateRequestId(state, nodeAt(state, node) as NodeState);
@@ -110,16 +97,17 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now }: Turn): PermitCh
       rates.push({ key: sharedName(project, gate.key), node, ask, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
     const messageId = `permit:${node}:${ask}:${gate.kind}`;
-    if (requestedPermits.has(messageId)) continue;
-    requestedPermits.add(messageId);
+    if (requestedPermits.has(messageId) || seen.has(messageId)) continue;
+    seen.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask });
     const limit = gate.kind === 'concurrency' ? gate.limit : 1;
     places.push({ key: sharedName(project, key), node, limit, messageId, body });
   }
-  if (places.length + rates.length + state.freed.length === 0) return undefined;
-  const releases = state.freed
-    .splice(0)
-    .map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
+  if (places.length + rates.length + freedPermits.length === 0) return undefined;
+  const releases = freedPermits.map(({ key, node }) => ({
+    key: node === '' ? key : sharedName(project, key),
+    node,
+  }));
   return { at: now, releases, asks: places, rates };
 }
 
@@ -144,10 +132,13 @@ function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place 
 const CHANGES_SUBSCRIPTIONS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);
 
 /** Which signals the run waits for, so that those who do not know the run can send them. */
-function subscriptionsOf({ state, project }: LiveRun, { entries, now }: Turn): SubscriptionChanges | undefined {
-  if (state.unsubscribed.length === 0 && !entries.some(({ type }) => CHANGES_SUBSCRIPTIONS.has(type))) return undefined;
+function subscriptionsOf(
+  { state, project }: LiveRun,
+  { entries, now, unsubscribed }: Turn,
+): SubscriptionChanges | undefined {
+  if (unsubscribed.length === 0 && !entries.some(({ type }) => CHANGES_SUBSCRIPTIONS.has(type))) return undefined;
   const add: Subscription[] = [];
-  const remove = state.unsubscribed.splice(0);
+  const remove = [...unsubscribed];
   const listening = new Set<string>();
   for (const entry of entries) {
     // Whoever refused what it was given gets the next one, too.
@@ -164,7 +155,7 @@ function subscriptionsOf({ state, project }: LiveRun, { entries, now }: Turn): S
 }
 
 /** Outputs of this frame that others may use again. */
-export function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRow[] {
+function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRow[] {
   return cacheFills.map(({ node, output, miss: { key, family, input }, ttlMs }) => ({
     key,
     family,
@@ -183,31 +174,34 @@ export function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): 
  * refuse it.
  */
 function mustBeFenced(
-  { draft, storedWakeAt }: LiveRun,
+  { storedWakeAt }: LiveRun,
+  { messages }: Draft,
   wake: { readonly at: number | null } | undefined,
   permits: PermitChanges | undefined,
   { store }: WriteParts,
 ): boolean {
   if (store.exclusive) return false;
-  if ((draft?.messages.length ?? 0) > 0 || permits !== undefined) return true;
+  if (messages.length > 0 || permits !== undefined) return true;
   if (wake === undefined) return false;
   return typeof storedWakeAt !== 'number' || wake.at === null || wake.at > storedWakeAt;
 }
 
-function addStatus(run: LiveRun, turn: Turn, parts: WriteParts, write: WriteInMaking): void {
+function addStatus(run: LiveRun, draft: Draft, parts: WriteParts, write: WriteInMaking): void {
   const { state } = run;
+  const { phase } = state;
+  const { turn } = draft;
   const last = turn.entries.at(-1);
-  if (isFinished(state.status)) {
+  if (isFinishedPhase(phase)) {
     const isNews = last?.type === 'run.finished';
-    if (state.parent !== null && (isNews || isRetryRequested(run))) {
-      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, turn.now)];
+    if (state.parent !== null && (isNews || isRetryRequested(draft))) {
+      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, phase, draft)];
     }
     if (!isNews) return;
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
-    const expiresAt = retentionMs === null ? null : (state.finishedAt ?? turn.now) + retentionMs;
-    write.status = { status: state.status, finishedAt: state.finishedAt, expiresAt };
+    const expiresAt = retentionMs === null ? null : phase.at + retentionMs;
+    write.status = { status: phase.status, finishedAt: phase.at, expiresAt };
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
-    write.status = { status: state.status, finishedAt: null, expiresAt: null };
+    write.status = { status: phase.status, finishedAt: null, expiresAt: null };
   }
 }
 
@@ -223,20 +217,18 @@ const CHANGES_STATUS: ReadonlySet<string> = new Set([
 /** A child that has ended tells its parent in the same write, so neither can be without the other. */
 function resultFor(
   { executionId: parent, node }: Parent,
-  { state, executionId, draft }: LiveRun,
-  now: number,
+  { state, executionId }: LiveRun,
+  phase: FinishedPhase,
+  { messages, turn }: Draft,
 ): OutgoingRow {
-  const { status, output = { value: null }, error, reopened } = state;
-  const body = encodeMessage({
-    type: 'child',
-    node,
-    executionId,
-    result: { status: status as FinalRunStatus, output, error },
-  });
+  const { status } = phase;
+  const output = runOutput(state) ?? NULL_VALUE;
+  const result = { status, output, error: runError(state) };
+  const body = encodeMessage({ type: 'child', node, executionId, result });
   // A result that is told once more is another message.
-  const requestedPermits = draft?.messages.find(({ stimulus }) => stimulus?.type === 'retry');
-  const messageId = `child:${executionId}:${reopened}${requestedPermits === undefined ? '' : `:${requestedPermits.messageId}`}`;
-  return { messageId, executionId: parent, body, wakeAt: now };
+  const retry = messages.find(({ stimulus }) => stimulus?.type === 'retry');
+  const messageId = `child:${executionId}:${state.reopened}${retry === undefined ? '' : `:${retry.messageId}`}`;
+  return { messageId, executionId: parent, body, wakeAt: turn.now };
 }
 
 /** Whoever asks its children to end, or to go on, does so with the frame that says so. */
@@ -250,8 +242,8 @@ function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }
 }
 
 /** The parent waits for it, and it has nothing more to do. */
-function isRetryRequested({ draft }: LiveRun): boolean {
-  return draft?.messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true) ?? false;
+function isRetryRequested({ messages }: Draft): boolean {
+  return messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true);
 }
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */

@@ -12,6 +12,7 @@ import {
   isFinished,
   isParked,
   isParkedExceptChildren,
+  isPaused,
   isQuiescent,
   NebulaError,
   openChildren,
@@ -99,7 +100,7 @@ export class RunWaiters {
     const isHere = runs.get(executionId) !== undefined;
     const run = await runs.load(executionId);
     if (run === undefined) return;
-    if (isFinished(run.state.status)) {
+    if (isFinished(run.state.phase.status)) {
       runs.forget(run);
       this.end(run, undefined);
     } else if (runs.isIdle(run)) {
@@ -228,7 +229,7 @@ export class RunWaiters {
 
 /** Keys of the permits for which nodes of a run wait; none where a node waits at another gate. */
 function permitKeys({ state }: LiveRun): string[] {
-  if (state.pausedAt !== null) return [];
+  if (isPaused(state)) return [];
   const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));
   const known = keys.flatMap((key) => key ?? []);
   return known.length === keys.length ? [...new Set(known)] : [];

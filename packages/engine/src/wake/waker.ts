@@ -7,15 +7,7 @@
  *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
  *     up (`worker-lease.ts`).
  */
-import {
-  type BlobRef,
-  inlineValue,
-  NebulaError,
-  nodeAt,
-  openAttempts,
-  recallDispatched,
-  type Stimulus,
-} from '@nebula/core';
+import { NebulaError, nodeAt, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
 import type { InboxRow, Timer } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';
@@ -24,7 +16,7 @@ import { RETRY_MS } from '../lifecycle.ts';
 import type { Authority } from '../start/authority.ts';
 import type { Starts } from '../start/starts.ts';
 import type { LiveRun, TakenMessage } from '../turn/live-run.ts';
-import { stimulusOf } from '../turn/messages.ts';
+import { type ChildEnded, type ReceivedMessage, receivedMessage } from '../turn/messages.ts';
 import type { Recovery } from '../turn/recovery.ts';
 import { HEARTBEAT_MS, WORKER_PREFIX } from './worker-lease.ts';
 
@@ -186,31 +178,29 @@ export class Waker {
   private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
-      const stimulus = await this.lookedUp(run, stimulusOf(body));
+      const message = receivedMessage(body);
+      const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
       // Before the message is taken: if this process dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && run.state.delayedUntil === null && !run.receivedMessages.has(messageId)) {
         await this.parts.starts.anew(run, messageId, stimulus.input);
         messages.push({ messageId, stimulus: undefined });
         continue;
       }
-      const blob = stimulus?.type === 'child' ? stimulus.result.output.blob : undefined;
-      if (stimulus?.type !== 'child' || blob === undefined) messages.push({ messageId, stimulus });
-      else messages.push({ messageId, stimulus: await this.broughtHere(stimulus, blob) });
+      messages.push({ messageId, stimulus });
     }
     return messages;
   }
 
-  /** Copies a large output of a child to its parent. A child that was deleted before has failed. */
-  private async broughtHere(stimulus: Stimulus & { type: 'child' }, blob: BlobRef): Promise<Stimulus> {
-    const { values } = this.context;
+  /** Reads the output of a child, which the parent stores as its own. A child that was deleted before has failed. */
+  private async broughtHere(message: ChildEnded): Promise<Stimulus> {
+    const { executionId, result } = message;
     try {
-      await values.fetch(stimulus.executionId, [blob]);
-      return { ...stimulus, result: { ...stimulus.result, output: inlineValue(values.lookup(blob)) } };
+      const output = await this.context.values.read(executionId, result.output);
+      return { ...message, result: { ...result, output }, jitter: 1 };
     } catch (error) {
       if (!(error instanceof NebulaError) || error.code !== 'BLOB_MISSING') throw error;
-      const { code, message } = error;
-      const output = { value: null };
-      return { ...stimulus, result: { status: 'failed', output, error: { code, kind: 'USER', message } } };
+      const failure = { code: error.code, kind: 'USER', message: error.message } as const;
+      return { ...message, result: { status: 'failed', output: null, error: failure }, jitter: 1 };
     }
   }
 
@@ -218,7 +208,10 @@ export class Waker {
    * A run that begins again is narrowed by the ceiling of now, whoever left the request. A node that waited for another run
    * to compute an output looks into the cache first.
    */
-  private async lookedUp(run: LiveRun, stimulus: Stimulus | undefined): Promise<Stimulus | undefined> {
+  private async lookedUp(
+    run: LiveRun,
+    stimulus: Exclude<ReceivedMessage, ChildEnded> | undefined,
+  ): Promise<Stimulus | undefined> {
     if (stimulus?.type === 'retry' || stimulus?.type === 'replay') {
       const ceiling = await this.parts.authority.ceilingOf(run.project);
       return ceiling === undefined ? stimulus : { ...stimulus, ceiling };

@@ -4,7 +4,9 @@
  * these and are the decision.
  */
 import {
+  bodyOf,
   type Entry,
+  inlineValue,
   isJsonObject,
   type Json,
   memberOf,
@@ -13,12 +15,12 @@ import {
   type Outcome,
   type RunState,
   type Stimulus,
+  type StoredValue,
 } from '@nebula/core';
 
 /** The journal does not determine the stimuli: the frame is accepted without a check. */
 export class Unclear extends Error {}
 
-type StoredValue = Extract<Entry, { type: 'run.started' }>['input'];
 type Ended = Extract<
   Entry,
   {
@@ -77,10 +79,10 @@ function causeOf(
       return {
         type: 'replay',
         node: entry.nodes[0] as string,
-        ...(entry.input && { input: inlineValue(entry.input) }),
+        ...(entry.input && { input: journalled(entry.input) }),
       };
     case 'signal.kept':
-      return { type: 'signal', signal: entry.signal, key: entry.key, payload: inlineValue(entry.payload) };
+      return { type: 'signal', signal: entry.signal, key: entry.key, payload: journalled(entry.payload) };
     case 'signal.refused':
       throw new Unclear();
     case 'node.answered':
@@ -109,14 +111,15 @@ function started(entry: Extract<Entry, { type: 'run.started' }>, rest: readonly 
   if (rest.some(({ type }) => type === ('run.held' as Entry['type']))) throw new Unclear();
   const { input, trigger, parent, estimates } = entry;
   const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
-  return { type: 'start', input: inlineValue(input), trigger, ...more };
+  return { type: 'start', input: journalled(input), trigger, ...more };
 }
 
 /** Whether a timer of the previous state caused the entry. */
 function wakes(state: RunState, entry: Entry): boolean {
   const nodes = entry.type === 'node.scheduled' ? entry.nodes : entry.type === 'node.started' ? [entry.node] : [];
   if (nodes.some((path) => nodeAt(state, path)?.phase.status === 'waiting')) return true;
-  return entry.type === 'scopes.opened' && (nodeAt(state, entry.node)?.body?.until ?? null) !== null;
+  const loop = entry.type === 'scopes.opened' ? nodeAt(state, entry.node) : undefined;
+  return loop !== undefined && (bodyOf(loop)?.until ?? null) !== null;
 }
 
 function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
@@ -130,7 +133,7 @@ function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
       return childEnded(node, entry, phase.executionId);
     case 'gated':
       if (entry.type === 'node.completed' && entry.cached !== undefined) {
-        return { type: 'cached', node: entry.node, output: { value: inlineValue(entry.output) }, hit: entry.cached };
+        return { type: 'cached', node: entry.node, output: journalled(entry.output), hit: entry.cached };
       }
       return undefined;
     case 'waiting':
@@ -144,9 +147,9 @@ function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
 function outcomeOf(entry: Ended): Outcome {
   switch (entry.type) {
     case 'node.completed':
-      return { status: 'completed', output: { value: inlineValue(entry.output) } };
+      return { status: 'completed', output: inlineValue(journalled(entry.output)) };
     case 'node.opened':
-      return { status: 'completed', output: { value: inlineValue(entry.graph) } };
+      return { status: 'completed', output: inlineValue(journalled(entry.graph)) };
     case 'node.returned':
       return { status: 'returned' };
     case 'node.cancelled':
@@ -164,7 +167,7 @@ function outcomeOf(entry: Ended): Outcome {
 function heard({ phase }: NodeState, entry: Ended): Stimulus | 'time' | undefined {
   if (entry.type === 'node.failed') return 'time';
   if (entry.type !== 'node.completed' || phase.status !== 'listening') return undefined;
-  const output = inlineValue(entry.output);
+  const output = journalled(entry.output);
   const event = isJsonObject(output) ? memberOf(output, 'event') : undefined;
   const payload = (isJsonObject(output) ? memberOf(output, 'payload') : undefined) ?? null;
   const wait = phase.waits.find(({ name }) => name === event);
@@ -177,7 +180,7 @@ function heard({ phase }: NodeState, entry: Ended): Stimulus | 'time' | undefine
 function answered(entry: Extract<Entry, { type: 'node.answered' }>, rest: readonly Entry[]): Stimulus {
   const { node, approved, by, comment } = entry;
   const completed = rest.find((one) => one.type === 'node.completed' && one.node === node);
-  const output = completed?.type === 'node.completed' ? inlineValue(completed.output) : null;
+  const output = completed?.type === 'node.completed' ? journalled(completed.output) : null;
   const payload = isJsonObject(output) ? memberOf(output, 'payload') : undefined;
   const form = isJsonObject(payload ?? null) ? memberOf(payload as never, 'form') : undefined;
   return {
@@ -198,7 +201,7 @@ function settled(state: RunState, entry: Extract<Entry, { type: 'node.settled' }
   if (outcome !== 'happened') return { ...base, settlement: { happened: false, then: outcome } };
   const completed = rest.find((one) => one.type === 'node.completed' && one.node === node);
   if (completed?.type !== 'node.completed') throw new Unclear();
-  return { ...base, settlement: { happened: true, output: inlineValue(completed.output) } };
+  return { ...base, settlement: { happened: true, output: journalled(completed.output) } };
 }
 
 function granted(
@@ -222,13 +225,13 @@ function childEnded({ plan }: NodeState, entry: Ended, executionId: string): Sti
     throw new Unclear();
   const failed = entry.type === 'node.failed' || entry.type === 'node.retrying' ? entry.error : null;
   if (failed?.code === 'TIMEOUT') return 'time';
-  const output = entry.type === 'node.completed' ? { value: inlineValue(entry.output) } : { value: null };
+  const output = entry.type === 'node.completed' ? journalled(entry.output) : null;
   const result = { status: failed === null ? ('completed' as const) : ('failed' as const), output, error: failed };
   return { type: 'child', node: entry.node, executionId, result, jitter: 1 };
 }
 
 /** Large values are not in the journal itself. */
-export function inlineValue(stored: StoredValue | undefined): Json {
+export function journalled(stored: StoredValue | undefined): Json {
   if (stored?.blob !== undefined) throw new Unclear();
   return stored?.value ?? null;
 }

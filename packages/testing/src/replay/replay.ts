@@ -26,7 +26,7 @@ import type { NebulaConfig } from '@nebula/sdk';
 import { actionsUsed, withoutIterations } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';
 import { invalidWorkflow, loadWorkflow, loadWorkflows, type WorkflowSource } from '../source.ts';
-import { causesOf, inlineValue, Unclear } from './causes.ts';
+import { causesOf, journalled, Unclear } from './causes.ts';
 import { compareFrames, type Difference } from './differences.ts';
 
 export interface ReplayOptions {
@@ -109,7 +109,7 @@ function decideAgain(state: RunState, { at, entries }: Frame): readonly Entry[] 
   const turn = newTurn(
     state,
     at,
-    (blob) => inlineValue({ blob }),
+    (blob) => journalled({ blob }),
     () => children.shift() ?? 'exe_child',
   );
   for (const cause of causesOf(state, entries)) decide(turn, cause);

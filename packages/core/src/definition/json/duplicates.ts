@@ -43,7 +43,7 @@ export function findDuplicateKeys(text: string, max: number): DuplicateKey[] {
       case '"': {
         const end = stringEnd(text, at);
         if (wantsKey && top?.keys) {
-          const key = JSON.parse(text.slice(at, end)) as string;
+          const key: string = JSON.parse(text.slice(at, end));
           const firstOffset = top.keys.get(key);
           top.step = key;
           if (firstOffset === undefined) top.keys.set(key, at);

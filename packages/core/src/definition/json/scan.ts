@@ -64,7 +64,7 @@ export function valueEnd(text: string, at: number): number {
   let cursor = at;
   let depth = 0;
   if (first !== 0x5b && first !== 0x7b) {
-    while (cursor < text.length && !/[\s,\]}]/.test(text[cursor] as string)) cursor++;
+    while (cursor < text.length && !/[\s,\]}]/.test(text.charAt(cursor))) cursor++;
     return cursor;
   }
   while (cursor < text.length) {

@@ -46,7 +46,7 @@ function scanDocument(text: string): void {
       if (expected === 'end') return;
       failAtEnd(text, top, expected);
     }
-    const character = text[at] as string;
+    const character = text.charAt(at);
     if (expected === 'end') fail(at, text.length - at, 'there is text after the end of the JSON value', 'remove it');
     checkCommon(text, at);
     if (expected === 'comma') {
@@ -84,7 +84,7 @@ function scanDocument(text: string): void {
 
 /** After a value inside a container, `,` or the closing bracket must follow. */
 function afterValue(text: string, at: number, top: number, open: number[]): Expected {
-  const character = text[at] as string;
+  const character = text.charAt(at);
   const object = text[top] === '{';
   if (character === ',') return object ? 'key' : 'value';
   const close = object ? '}' : ']';
@@ -113,7 +113,7 @@ function checkCommon(text: string, at: number): void {
     fail(at, two[0] === '#' ? 1 : 2, 'JSON has no comments', "remove it; only YAML has comments, after '#'");
   }
   if (text[at] === "'") fail(at, 1, 'strings are written in double quotes', `replace ' by "`);
-  const code = text.codePointAt(at) as number;
+  const code = text.codePointAt(at) ?? 0;
   if (/[\s\p{Cc}\p{Cf}\p{Zs}]/u.test(String.fromCodePoint(code))) {
     fail(at, 1, `${show(text, at)} is not white space in JSON`, 'remove it, or use an ordinary space');
   }
@@ -134,7 +134,7 @@ function failKey(text: string, at: number): never {
 const LITERALS = ['true', 'false', 'null'];
 
 function scanScalar(text: string, at: number): number {
-  const character = text[at] as string;
+  const character = text.charAt(at);
   if (character === '"') return scanString(text, at);
   if (/[-+.\d]/.test(character)) return scanNumber(text, at);
   if (character === ']' || character === '}') {
@@ -176,7 +176,7 @@ function numberHint(run: string): string {
 
 function scanString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
-    const character = text[at] as string;
+    const character = text.charAt(at);
     if (character === '"') return at + 1;
     if (character === '\\') at = scanEscape(text, at);
     else if (character === '\n' || character === '\r') {
@@ -201,9 +201,9 @@ function scanEscape(text: string, at: number): number {
 }
 
 function show(text: string, at: number): string {
-  const character = String.fromCodePoint(text.codePointAt(at) as number);
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
   if (/[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}]/u.test(character)) {
-    return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`;
+    return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   }
   return `'${character}'`;
 }

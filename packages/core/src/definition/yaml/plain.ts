@@ -228,7 +228,7 @@ class PlainReader {
   /** Reads a scalar or brackets that must end on this line. */
   #readInline(at: number): Json {
     const text = this.#text;
-    const first = text[at] as string;
+    const first = text.charAt(at);
     if (first === '[' || first === '{' || first === '"' || first === "'") {
       const cursor = { at };
       const value = this.#readFlow(cursor);
@@ -273,7 +273,7 @@ class PlainReader {
 
   #readFlowText(cursor: { at: number }): Json {
     const from = cursor.at;
-    while (cursor.at < this.#lineEnd && !',[]{}'.includes(this.#text[cursor.at] as string)) cursor.at++;
+    while (cursor.at < this.#lineEnd && !',[]{}'.includes(this.#text.charAt(cursor.at))) cursor.at++;
     if (cursor.at >= this.#lineEnd) giveUp();
     const content = trimSpaces(this.#text.slice(from, cursor.at));
     if (content.includes(': ') || content.includes('#') || content.endsWith(':')) giveUp();

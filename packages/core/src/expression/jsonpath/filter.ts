@@ -127,7 +127,7 @@ function lengthOf(context: QueryContext, value: Json | undefined): number | unde
     context.budget.spendForCharacters(value.length);
     let length = 0;
     for (let index = 0; index < value.length; index++) {
-      if ((value.codePointAt(index) as number) > 0xffff) index++;
+      if ((value.codePointAt(index) ?? 0) > 0xffff) index++;
       length++;
     }
     return length;
@@ -180,7 +180,7 @@ function fromIRegexp(source: string): string {
   let result = '';
   let inClass = false;
   for (let index = 0; index < source.length; index++) {
-    const char = source[index] as string;
+    const char = source.charAt(index);
     if (char === '\\') {
       result += source.slice(index, index + 2);
       index++;

@@ -50,7 +50,7 @@ function descendants(step: Step): Step {
       // Checked here as well: a wide step below a deep value grows the list long before the segment ends.
       if (into.length > context.budget.limits.maxArrayLength) context.budget.allowList(into.length);
       const children = childrenOf(context, next);
-      for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Json);
+      for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] ?? null);
     }
   };
 }

@@ -146,7 +146,7 @@ export function startOfUnit(ms: number, unit: Unit, zone: string): number {
     case 'minute':
     case 'hour': {
       // Uses the offset of this very moment: an hour that occurs twice has two beginnings.
-      const size = FIXED_MS[unit] as number;
+      const size = FIXED_MS[unit] ?? 0;
       return within(Math.floor((ms + offsetMs) / size) * size - offsetMs);
     }
     case 'day':

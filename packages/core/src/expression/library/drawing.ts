@@ -79,8 +79,8 @@ function encoded(bytes: Uint8Array, encoding: string): string {
 /** Formats a version 4 UUID (RFC 9562). */
 function uuidOf(bytes: Uint8Array): string {
   const own = bytes.slice(0, 16);
-  own[6] = ((own[6] as number) & 0x0f) | 0x40;
-  own[8] = ((own[8] as number) & 0x3f) | 0x80;
+  own[6] = ((own[6] ?? 0) & 0x0f) | 0x40;
+  own[8] = ((own[8] ?? 0) & 0x3f) | 0x80;
   const hex = hexOf(own);
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -21,7 +21,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
       frame.budget.spendForCharacters(text.length);
       let value: Json;
       try {
-        value = JSON.parse(text) as Json;
+        value = JSON.parse(text);
       } catch (error) {
         throw valueError(`the text is not JSON: ${error instanceof Error ? error.message : String(error)}`);
       }

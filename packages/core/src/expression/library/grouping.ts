@@ -53,8 +53,8 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
       for (const [index, value] of keysOf(frame, list, key).entries()) {
         const name = keyText(value);
         const group = groups.get(name);
-        if (group === undefined) groups.set(name, [list[index] as Json]);
-        else group.push(list[index] as Json);
+        if (group === undefined) groups.set(name, [list[index] ?? null]);
+        else group.push(list[index] ?? null);
       }
       return objectFrom(groups);
     },
@@ -67,7 +67,7 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, key: Key) => {
       const elements = new Map<string, Json>();
       for (const [index, value] of keysOf(frame, list, key).entries())
-        elements.set(keyText(value), list[index] as Json);
+        elements.set(keyText(value), list[index] ?? null);
       return objectFrom(elements);
     },
   ),
@@ -90,7 +90,7 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, key: Key) => {
       const seen = new DistinctValues(frame.budget);
       const keys = keysOf(frame, list, key);
-      return list.filter((_, index) => seen.add(keys[index] as Json));
+      return list.filter((_, index) => seen.add(keys[index] ?? null));
     },
   ),
   ofList(
@@ -199,7 +199,7 @@ function extreme(budget: Budget, keys: List, sign: 1 | -1): number {
   const compare = comparison(budget, keys);
   let best = keys.length === 0 ? -1 : 0;
   for (let index = 1; index < keys.length; index++) {
-    if (compare(keys[index] as Json, keys[best] as Json) * sign > 0) best = index;
+    if (compare(keys[index] ?? null, keys[best] ?? null) * sign > 0) best = index;
   }
   return best;
 }
@@ -211,18 +211,18 @@ function sorted(budget: Budget, list: List, keys: List, direction = 'asc'): Json
   const present = order.filter((index) => keys[index] !== null);
   const absent = order.filter((index) => keys[index] === null);
   if (absent.length > 0 && keys === list) throw mixed('null');
-  const presentKeys = present.map((index) => keys[index] as Json);
+  const presentKeys = present.map((index) => keys[index] ?? null);
   const compare = comparison(budget, presentKeys);
   budget.spendForElements((list.length * Math.log2(list.length + 1)) / 10);
-  present.sort((a, b) => sign * compare(keys[a] as Json, keys[b] as Json));
-  return [...present, ...absent].map((index) => list[index] as Json);
+  present.sort((a, b) => sign * compare(keys[a] ?? null, keys[b] ?? null));
+  return [...present, ...absent].map((index) => list[index] ?? null);
 }
 
 /** The order of keys that are all numbers or all strings. */
 function comparison(budget: Budget, keys: List): (a: Json, b: Json) => number {
   budget.spendForElements(keys.length);
-  const kind = keys.length === 0 ? 'number' : kindOf(keys[0] as Json);
-  if (kind !== 'number' && kind !== 'string') throw mixed(describe(keys[0] as Json));
+  const kind = keys.length === 0 ? 'number' : kindOf(keys[0] ?? null);
+  if (kind !== 'number' && kind !== 'string') throw mixed(describe(keys[0] ?? null));
   const other = keys.find((key) => kindOf(key) !== kind);
   if (other !== undefined) throw mixed(describe(other));
   if (kind === 'number') return (a, b) => (a as number) - (b as number);

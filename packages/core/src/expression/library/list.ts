@@ -24,7 +24,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, each: Lambda) => {
       frame.budget.allowList(list.length);
       const mapped: Json[] = [];
-      for (let index = 0; index < list.length; index++) mapped.push(each.call(frame, list[index] as Json, index));
+      for (let index = 0; index < list.length; index++) mapped.push(each.call(frame, list[index] ?? null, index));
       return mapped;
     },
   ),
@@ -36,7 +36,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, test: Lambda) => {
       const kept: Json[] = [];
       for (let index = 0; index < list.length; index++) {
-        const item = list[index] as Json;
+        const item = list[index] ?? null;
         if (isTrue(test.call(frame, item, index))) kept.push(item);
       }
       return kept;
@@ -49,7 +49,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     2,
     (frame: Frame, list: List, test: Lambda) => {
       const index = firstIndex(frame, list, test, true);
-      return index < 0 ? null : (list[index] as Json);
+      return index < 0 ? null : (list[index] ?? null);
     },
   ),
   ofList(
@@ -80,7 +80,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     6,
     (frame: Frame, list: List, step: Lambda, start: Json) => {
       let total = start;
-      for (let index = 0; index < list.length; index++) total = step.call(frame, total, list[index] as Json, index);
+      for (let index = 0; index < list.length; index++) total = step.call(frame, total, list[index] ?? null, index);
       return total;
     },
   ),
@@ -92,7 +92,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, each: Lambda) => {
       const joined: Json[] = [];
       for (let index = 0; index < list.length; index++) {
-        const part = each.call(frame, list[index] as Json, index);
+        const part = each.call(frame, list[index] ?? null, index);
         const items: List = Array.isArray(part) ? part : [part];
         frame.budget.allowList(joined.length + items.length);
         for (const item of items) joined.push(item);
@@ -109,7 +109,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
       const yes: Json[] = [];
       const no: Json[] = [];
       for (let index = 0; index < list.length; index++) {
-        const item = list[index] as Json;
+        const item = list[index] ?? null;
         (isTrue(test.call(frame, item, index)) ? yes : no).push(item);
       }
       return [yes, no];
@@ -124,7 +124,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
       if (test === undefined) return list.length;
       let count = 0;
       for (let index = 0; index < list.length; index++) {
-        if (isTrue(test.call(frame, list[index] as Json, index))) count++;
+        if (isTrue(test.call(frame, list[index] ?? null, index))) count++;
       }
       return count;
     },
@@ -134,7 +134,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
 /** Index of the first element for which the test returns `wanted`, or -1. */
 function firstIndex(frame: Frame, list: List, test: Lambda, wanted: boolean): number {
   for (let index = 0; index < list.length; index++) {
-    if (isTrue(test.call(frame, list[index] as Json, index)) === wanted) return index;
+    if (isTrue(test.call(frame, list[index] ?? null, index)) === wanted) return index;
   }
   return -1;
 }

@@ -176,7 +176,7 @@ function copyOf(frame: Frame, object: JsonObject): Record<string, Json> {
 export function addMembers(frame: Frame, target: Record<string, Json>, source: JsonObject): void {
   const keys = Object.keys(source);
   frame.budget.spendForElements(keys.length);
-  for (const key of keys) setMember(target, key, source[key] as Json);
+  for (const key of keys) setMember(target, key, source[key] ?? null);
 }
 
 function mergedDeep(frame: Frame, left: JsonObject, right: JsonObject, depth: number): JsonObject {

@@ -115,7 +115,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
       [2, 'b'],
     ],
     (_frame: Frame, list: List, other: List) =>
-      list.slice(0, other.length).map((item, index) => [item, other[index] as Json]),
+      list.slice(0, other.length).map((item, index) => [item, other[index] ?? null]),
   ),
   ofList(
     'join(separator?: string)',

@@ -249,7 +249,7 @@ function capitalized(text: string): string {
 
 /** Whether the position is between the two halves of a surrogate pair. */
 function isInside(text: string, at: number): boolean {
-  return at > 0 && at < text.length && (text.codePointAt(at - 1) as number) > 0xffff;
+  return at > 0 && at < text.length && (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
 /** The position before the character that contains `at`. */
@@ -266,7 +266,7 @@ function wholeSlice(text: string, start: number, end = text.length): string {
 function characterAt(text: string, index: number): string | null {
   const at = index < 0 ? text.length + index : index;
   if (at < 0 || at >= text.length) return null;
-  return String.fromCodePoint(text.codePointAt(before(text, at)) as number);
+  return String.fromCodePoint(text.codePointAt(before(text, at)) ?? 0);
 }
 
 function characters(text: string, most: number): string[] {

@@ -42,8 +42,7 @@ export function* branchWork(
 function edgeKeys(reader: NodeReader): (targets: unknown) => readonly string[] {
   const { graph } = reader.parts.scope;
   const leads = new Set<string>();
-  for (const edge of edgesAt(graph.outgoing, reader.parts.index))
-    leads.add(graph.ids[graph.edgeTo[edge] as number] ?? '');
+  for (const edge of edgesAt(graph.outgoing, reader.parts.index)) leads.add(graph.ids[graph.edgeTo[edge] ?? 0] ?? '');
   return (targets) => {
     const ids = Array.isArray(targets) ? targets : [targets];
     return [...new Set(ids.filter((id) => leads.has(id)))];
@@ -114,14 +113,14 @@ class CaseTests {
 
 function predecessors({ parts: { index, scope } }: NodeReader): number[] {
   const { graph } = scope;
-  return [...new Set([...edgesAt(graph.incoming, index)].map((edge) => graph.edgeFrom[edge] as number))];
+  return [...new Set([...edgesAt(graph.incoming, index)].map((edge) => graph.edgeFrom[edge] ?? 0))];
 }
 
 /** Whether an edge into the node is taken when its source fails. */
 function takesErrors({ parts: { index, scope } }: NodeReader, edges: readonly EdgeDefinition[]): boolean {
   const { graph } = scope;
   return edgesAt(graph.incoming, index).some((edge) => {
-    const origin = graph.edgeOrigin[edge] as number;
+    const origin = graph.edgeOrigin[edge] ?? 0;
     const on = origin < 0 ? undefined : edges[origin]?.on;
     return on === 'error' || on === 'always';
   });

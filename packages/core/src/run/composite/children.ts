@@ -9,7 +9,7 @@ import { completeNode, endCancelled, failAttempt, failNode } from '../decide/adv
 import { evaluated, inputOf } from '../decide/evaluate.ts';
 import type { ChildResult, Stimulus } from '../decide/stimulus.ts';
 import { type ChildStart, emit, type Turn } from '../decide/turn.ts';
-import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
 import { RunScope } from '../state/expression-scope.ts';
 import { isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
@@ -36,7 +36,7 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(launchPlan === undefined ? {} : { launchPlan }),
     ...(version === undefined ? {} : { version }),
-    input: inlineValue(input),
+    input: turn.store(input),
     ...(again && { again }),
   });
   const child = { executionId, workflowId, launchPlan, version, input, depth, attempt, again, bound };
@@ -73,7 +73,7 @@ function openChildOf(state: RunState, node: NodeState): OpenChild {
     workflowId,
     launchPlan,
     version,
-    input: node.input ?? { value: {} },
+    input: node.input ?? inlineValue({}),
     depth: (state.parent?.depth ?? 0) + 1,
     attempt,
     again,
@@ -95,12 +95,12 @@ export function childEnded(
     if (stopping?.cancelled === true) return endCancelled(turn, node, stopping.error);
     return failAttempt(turn, node, stopping?.error ?? childError(result, executionId), jitter);
   }
-  if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, result.output);
+  if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, turn.store(result.output));
   const { output } = work;
   const mapped = evaluated(turn, node, 'workflow.output', () => {
-    const iteration = { index: 0, output: resolveValue(result.output, turn.lookup) };
+    const iteration = { index: 0, output: result.output };
     const scope = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');
-    return inlineValue(output.evaluate(scope, turn.state.plan.newBudget()));
+    return turn.store(output.evaluate(scope, turn.state.plan.newBudget()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }

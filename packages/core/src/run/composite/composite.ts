@@ -18,7 +18,7 @@ import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { bodyOutput, RunScope } from '../state/expression-scope.ts';
-import { isInside, isQuiet, isStopped, pathOf } from '../state/selectors.ts';
+import { bodyOf, isInside, isQuiet, isStopped, pathOf, requireBody, stateIn } from '../state/selectors.ts';
 import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from '../state/settings.ts';
 import type { BodyState, NodeState, ScopeState, Stopping } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
@@ -49,13 +49,13 @@ export function openLoop(turn: Turn, node: NodeState): void {
   // Where iterations add items, there may be enough in the end.
   if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
     return failNode(turn, node, tooFew(needed, items.length, 0));
-  emit(turn, { type: 'node.opened', node: pathOf(node), items: inlineValue(items), count: items.length });
+  emit(turn, { type: 'node.opened', node: pathOf(node), items: turn.store(items), count: items.length });
   continueNode(turn, node);
 }
 
 export function openGroup(turn: Turn, node: NodeState): void {
   emit(turn, { type: 'node.opened', node: pathOf(node) });
-  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+  for (const scope of requireBody(node).scopes.values()) enter(turn, scope);
 }
 
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
@@ -66,8 +66,8 @@ export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
     const message = `The input does not fit workflow '${work.workflow.workflowId}': ${problems[0]}`;
     return failNode(turn, node, { code: 'INPUT_INVALID', kind: 'USER', message });
   }
-  emit(turn, { type: 'node.opened', node: pathOf(node), input: inlineValue(input) });
-  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+  emit(turn, { type: 'node.opened', node: pathOf(node), input: turn.store(input) });
+  for (const scope of requireBody(node).scopes.values()) enter(turn, scope);
 }
 
 /** The action of a dynamic node has returned a graph. */
@@ -76,7 +76,7 @@ export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: S
   const compiled = work.accept(graph);
   if ('problems' in compiled) return failNode(turn, node, badGraph(compiled.problems));
   emit(turn, { type: 'node.opened', node: pathOf(node), graph: inlineValue(graph) });
-  for (const scope of (node.body as BodyState).scopes.values()) enter(turn, scope);
+  for (const scope of requireBody(node).scopes.values()) enter(turn, scope);
 }
 
 function badGraph(problems: readonly Problem[]): RunError {
@@ -99,37 +99,40 @@ function badGraph(problems: readonly Problem[]): RunError {
 }
 
 /** The nodes of a new scope that wait for nothing. */
-function enter(turn: Turn, { graph, nodes }: ScopeState): void {
-  for (const entry of graph.entries.toReversed()) turn.work.push(nodes[entry.index] as NodeState);
+function enter(turn: Turn, scope: ScopeState): void {
+  for (const entry of scope.graph.entries.toReversed()) turn.work.push(stateIn(scope, entry));
 }
 
 function openIterations(turn: Turn, node: NodeState, to: number): void {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   const from = body.next;
   if (to <= from) return;
   emit(turn, { type: 'scopes.opened', node: pathOf(node), from, to });
-  for (let iteration = to - 1; iteration >= from; iteration--) enter(turn, body.scopes.get(iteration) as ScopeState);
+  for (let iteration = to - 1; iteration >= from; iteration--) {
+    const scope = body.scopes.get(iteration);
+    if (scope !== undefined) enter(turn, scope);
+  }
 }
 
 /** Opens what may be opened, or ends the loop. */
 export function continueNode(turn: Turn, node: NodeState): void {
   const { work } = node.plan;
-  if (work.kind !== 'forEach' && (node.body as BodyState).open > 0) return;
+  if (work.kind !== 'forEach' && requireBody(node).open > 0) return;
   switch (work.kind) {
     case 'forEach':
       return continueForEach(turn, node, work);
     case 'while':
       return continueWhile(turn, node, work);
     case 'retryUntil':
-      return openIterations(turn, node, 1 + (node.body as BodyState).next);
+      return openIterations(turn, node, 1 + requireBody(node).next);
     default:
       return;
   }
 }
 
 function continueForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
-  const body = node.body as BodyState;
-  if (isLost(work, body)) return failLoop(turn, node, body.error as RunError);
+  const body = requireBody(node);
+  if (body.error !== null && isLost(work, body)) return failLoop(turn, node, body.error);
   const isOver = body.isBroken || (work.until === 'first' && body.succeeded > 0);
   if (!isOver) openIterations(turn, node, Math.min(body.total, body.next + maxConcurrencyOf(node, work) - body.open));
   if (body.open > 0 && !(work.until === 'first' && body.succeeded > 0)) return;
@@ -139,16 +142,16 @@ function continueForEach(turn: Turn, node: NodeState, work: ForEachWork): void {
   const results = Array.from({ length: body.next }, (_, iteration) => body.results[iteration]);
   const first = results.find((stored) => stored !== undefined);
   const kept = work.until === 'first' ? (first === undefined ? [] : [first]) : results;
-  completeNode(turn, node, inlineValue(kept.map((stored) => resolveValue(stored, turn.lookup))));
+  completeNode(turn, node, turn.store(kept.map((stored) => resolveValue(stored, turn.lookup))));
 }
 
 function continueWhile(turn: Turn, node: NodeState, work: WhileWork): void {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   const last = resolveValue(body.results[0], turn.lookup);
-  if (body.isBroken) return completeNode(turn, node, inlineValue(last));
+  if (body.isBroken) return completeNode(turn, node, turn.store(last));
   const holds = tested(turn, node, 'condition', work.condition, last);
   if (holds === undefined) return;
-  if (!holds) return completeNode(turn, node, inlineValue(last));
+  if (!holds) return completeNode(turn, node, turn.store(last));
   const maxIterations = maxIterationsOf(node, work.maxIterations);
   if (body.next - body.base >= maxIterations) return stopNode(turn, node, endless(maxIterations));
   openIterations(turn, node, body.next + 1);
@@ -156,7 +159,7 @@ function continueWhile(turn: Turn, node: NodeState, work: WhileWork): void {
 
 /** A condition over the last iteration's output, which it sees as `$self.output`. */
 function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue, last: Json): boolean | undefined {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   return evaluated(turn, node, where, () => {
     const scope = RunScope.afterIteration(turn.state, node, turn.lookup, { index: body.next, output: last }).at(
       node,
@@ -179,7 +182,7 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
     return undo(turn, subject, 'failed', ended.error);
   }
   if (work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group')
-    return bodyEnded(turn, node, work, ended);
+    return bodyEnded(turn, node, subject, work, ended);
   emit(turn, { type: 'scope.closed', scope: subject.path, ...ended });
   iterationEnded(turn, node, ended.error);
 }
@@ -249,7 +252,7 @@ function isStoppedNode({ phase }: NodeState): boolean {
 /** It undoes what it did, and fails then: nothing changes that. */
 function isTransactionOver(node: NodeState): boolean {
   if (!isTransaction(node) || node.plan.retry.rules.length > 0) return false;
-  for (const { undoing } of node.body?.scopes.values() ?? []) if (undoing !== null) return true;
+  for (const { undoing } of bodyOf(node)?.scopes.values() ?? []) if (undoing !== null) return true;
   return false;
 }
 
@@ -282,7 +285,7 @@ function endOf(turn: Turn, scope: ScopeState): Ended {
   if (error !== null) return { error };
   if (scope.graph.output === undefined && scope.graph.ends.length <= 1) return {};
   try {
-    return { output: inlineValue(bodyOutput(turn, scope)) };
+    return { output: turn.store(bodyOutput(turn, scope)) };
   } catch (failure) {
     return { error: expressionFailure(failure, 'output', scope.path) };
   }
@@ -291,18 +294,20 @@ function endOf(turn: Turn, scope: ScopeState): Ended {
 function bodyEnded(
   turn: Turn,
   node: NodeState,
+  scope: ScopeState,
   work: { kind: string; output?: CompiledValue | undefined },
   ended: Ended,
 ): void {
   if (ended.error !== undefined) return failBody(turn, node, ended.error);
-  const [scope] = (node.body as BodyState).scopes.values();
-  const own = ended.output ?? inlineValue(bodyOutput(turn, scope as ScopeState));
-  if (work.output === undefined) return completeNode(turn, node, own);
   const { output } = work;
+  if (output === undefined) {
+    return completeNode(turn, node, ended.output ?? turn.store(bodyOutput(turn, scope)));
+  }
+  const own = ended.output === undefined ? bodyOutput(turn, scope) : resolveValue(ended.output, turn.lookup);
   const mapped = evaluated(turn, node, 'workflow.output', () => {
-    const iteration = { index: 0, output: resolveValue(own, turn.lookup) };
+    const iteration = { index: 0, output: own };
     const view = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');
-    return inlineValue(output.evaluate(view, turn.state.plan.newBudget()));
+    return turn.store(output.evaluate(view, turn.state.plan.newBudget()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }
@@ -314,7 +319,7 @@ function iterationEnded(turn: Turn, node: NodeState, error: RunError | undefined
   if (work.kind !== 'forEach') return stopNode(turn, node, error);
   if (minSuccessOf(node, work) === undefined)
     return work.until === 'first' ? continueOrFail(turn, node, error) : failLoop(turn, node, error);
-  const { total, failed } = node.body as BodyState;
+  const { total, failed } = requireBody(node);
   const needed = neededOf(node, work, total);
   if (total - failed < needed) return stopNode(turn, node, tooFew(needed, total, failed, error));
   continueNode(turn, node);
@@ -322,7 +327,7 @@ function iterationEnded(turn: Turn, node: NodeState, error: RunError | undefined
 
 /** An iteration has failed, and so will the loop. With `fail-fast` the other iterations are cut off, else they come to their end. */
 function failLoop(turn: Turn, node: NodeState, error: RunError): void {
-  const { open, error: first } = node.body as BodyState;
+  const { open, error: first } = requireBody(node);
   if (open === 0 || node.scope.realm.onFailure === 'fail-fast') stopNode(turn, node, first ?? error);
 }
 
@@ -339,19 +344,19 @@ function neededOf(node: NodeState, work: ForEachWork, total: number): number {
 
 /** Of iterations of which one has to succeed, the last has failed. */
 function continueOrFail(turn: Turn, node: NodeState, error: RunError): void {
-  const { total, failed, succeeded, open } = node.body as BodyState;
+  const { total, failed, succeeded, open } = requireBody(node);
   if (failed === total) stopNode(turn, node, error);
   // Where one has succeeded the others have been withdrawn, and the last of them ends the loop.
   else if (succeeded === 0 || open === 0) continueNode(turn, node);
 }
 
 function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: RunError | undefined): void {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   if (error === undefined) {
     const last = resolveValue(body.results[0], turn.lookup);
     const isDone = body.isBroken || work.until === undefined || tested(turn, node, 'until', work.until, last);
     if (isDone === undefined) return;
-    if (isDone) return completeNode(turn, node, inlineValue(last));
+    if (isDone) return completeNode(turn, node, turn.store(last));
   }
   const cause = error ?? notReached(body.next);
   const past = { path: pathOf(node), retries: [body.next - body.base - 1], lost: 0 };
@@ -366,7 +371,7 @@ function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: 
 
 /** The pause of a retryUntil is over. */
 export function nextIteration(turn: Turn, node: NodeState): void {
-  openIterations(turn, node, 1 + (node.body as BodyState).next);
+  openIterations(turn, node, 1 + requireBody(node).next);
 }
 
 /** The node fails, or is cancelled; what runs in it is asked to stop first, and what was done in transactions is undone. */
@@ -391,7 +396,7 @@ export function stopNode(
     emit(turn, { type: 'node.stopping', node: pathOf(node), ...how });
     return abort(turn, node, error.message);
   }
-  const isOpen = isUndoingInside(node) || [...(node.body?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
+  const isOpen = isUndoingInside(node) || [...(bodyOf(node)?.scopes.values() ?? [])].some(({ isClosed }) => !isClosed);
   if (!isOpen && !(compensate && mustUndoInside(turn.state, node)))
     return endStopped(turn, node, { ...how, since: turn.now });
   emit(turn, { type: 'node.stopping', node: pathOf(node), ...how, finally: true });
@@ -405,7 +410,7 @@ interface StopOptions extends Pick<Stopping, 'cancelled' | 'compensate'> {
 }
 
 function withdraw(turn: Turn, node: NodeState): void {
-  for (const scope of (node.body as BodyState).scopes.values()) {
+  for (const scope of requireBody(node).scopes.values()) {
     if (scope.isClosed || scope.stopping !== null) continue;
     const error: RunError = {
       code: 'WITHDRAWN',

@@ -8,7 +8,7 @@
 import type { RunError } from '../../error.ts';
 import { failNode, repeat, retryOf } from '../decide/advance.ts';
 import { emit, type Turn } from '../decide/turn.ts';
-import { isInside, pathOf } from '../state/selectors.ts';
+import { bodyOf, isInside, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
 /** The body of a node has failed, and nothing of it runs: it is tried again once all is undone, or the node fails. */
@@ -33,9 +33,11 @@ function isLeftDone(node: NodeState): boolean {
   return undoings(node).some(({ nodes }) => nodes.some(({ phase }) => phase.status !== 'completed'));
 }
 
-function undoings({ body }: NodeState): ScopeState[] {
+function undoings(node: NodeState): ScopeState[] {
   const found: ScopeState[] = [];
-  for (const { undoing } of body?.scopes.values() ?? []) if (undoing !== null && !undoing.isClosed) found.push(undoing);
+  for (const { undoing } of bodyOf(node)?.scopes.values() ?? []) {
+    if (undoing !== null && !undoing.isClosed) found.push(undoing);
+  }
   return found;
 }
 

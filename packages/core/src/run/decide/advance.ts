@@ -20,9 +20,9 @@ import {
 } from '../joins/edges.ts';
 import { isTaken } from '../joins/joins.ts';
 import type { CacheHit, FailureHandling, RunStopping } from '../journal/entry.ts';
-import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { type NodeEnding, RunScope } from '../state/expression-scope.ts';
-import { isCleaningUp, isFinal, isStopped, pathOf } from '../state/selectors.ts';
+import { bodyOf, endingOf, isCleaningUp, isFinal, isPaused, isStopped, pathOf, stateIn } from '../state/selectors.ts';
 import { retryPlanOf, ttlOf } from '../state/settings.ts';
 import type { NodeState, Ending as RunEnding, ScopeState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
@@ -73,7 +73,7 @@ function undoOf(turn: Turn, { node, output }: NodeEnding): { undo?: StoredValue;
   if (compensate === undefined) return {};
   try {
     const scope = RunScope.ofNode(turn.state, node, turn.lookup, output).at(node, 'compensate');
-    return { undo: inlineValue(compensate.with.evaluate(scope, turn.state.plan.newBudget())) };
+    return { undo: turn.store(compensate.with.evaluate(scope, turn.state.plan.newBudget())) };
   } catch (error) {
     return { undoError: expressionFailure(error, 'compensate', pathOf(node)) };
   }
@@ -184,7 +184,7 @@ function failCleanups(turn: Turn, node: NodeState, broken: readonly EdgeError[])
 
 /** A run that is ending anyway goes on to do so: there `halt` ends no more than the body. */
 function mayHalt({ state }: Turn, { plan }: NodeState): boolean {
-  return plan.onError === 'halt' && state.ending === null && state.stopping === null;
+  return plan.onError === 'halt' && endingOf(state) === null && state.stopping === null;
 }
 
 /** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
@@ -219,7 +219,7 @@ export function skip(turn: Turn, node: NodeState, why: 'dead' | 'when' | 'failur
   follow(turn, node, []);
   for (const edge of node.plan.incoming) {
     if (edge.on !== 'error') continue;
-    const source = node.scope.nodes[edge.from.index] as NodeState;
+    const source = stateIn(node.scope, edge.from);
     if (source.phase.status === 'failed' && source.phase.handling === 'handled' && !isHandledStill(source)) {
       leaveUnhandled(turn, source, source.phase.error);
     }
@@ -251,16 +251,16 @@ export function stop(
   { output, compensate = true, from }: StopOptions = {},
 ): void {
   const { state } = turn;
-  const isPaused = state.pausedAt !== null;
+  const wasPaused = isPaused(state);
   const isCancel = status === 'cancelled';
-  if (state.ending !== null || (state.stopping !== null && !(isPaused && isCancel))) return;
+  if (endingOf(state) !== null || (state.stopping !== null && !(wasPaused && isCancel))) return;
   emit(turn, {
     type: 'run.stopping',
     status,
     error,
     ...(output === undefined ? {} : { output }),
     ...(compensate ? {} : { compensate }),
-    ...(isPaused && !isCancel ? { paused: true } : {}),
+    ...(wasPaused && !isCancel ? { paused: true } : {}),
     finally: true,
   });
   const reason = error?.message ?? `the run is ${status}`;
@@ -312,7 +312,7 @@ export function cancelFinally(turn: Turn, reason: string): void {
   const isSecond = status === 'cancelled' || cancelRequested;
   emit(turn, {
     ...stoppingAnew(state.stopping),
-    ...(state.pausedAt === null ? {} : { paused: true }),
+    ...(!isPaused(state) ? {} : { paused: true }),
     ...(isSecond ? { finally: false } : { finally: true, cancelRequested: true }),
   });
   if (isSecond) cutOffInside(turn, state.root, reason);
@@ -341,12 +341,12 @@ function underWayIn(outer: ScopeState | NodeState): NodeState[] {
   const stack: (ScopeState | NodeState)[] = [outer];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
     if (!('nodes' in at)) {
-      for (const scope of at.body?.scopes.values() ?? []) stack.push(scope);
+      for (const scope of bodyOf(at)?.scopes.values() ?? []) stack.push(scope);
     } else if (!at.isClosed && at.stopping !== null) {
       for (const node of at.nodes) {
         if (node.startedAt === null || isFinal(node.phase.status)) continue;
         found.push(node);
-        if (node.body !== undefined) stack.push(node);
+        if (bodyOf(node) !== undefined) stack.push(node);
       }
     }
   }
@@ -364,8 +364,8 @@ export function leaveDone(turn: Turn, reason: string): void {
     for (const node of turn.state.children) abort(turn, node, reason);
     return leaveInside(turn, root, reason);
   }
-  if (turn.state.pausedAt !== null) emit(turn, { type: 'run.resumed' });
-  leave(turn, root.undoing as ScopeState, reason);
+  if (isPaused(turn.state)) emit(turn, { type: 'run.resumed' });
+  if (root.undoing !== null) leave(turn, root.undoing, reason);
 }
 
 /** The scope will fail like this; what runs in it is asked to stop first. */
@@ -391,7 +391,7 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
   for (const node of nodes) {
     turn.work.push(node);
     for (const edge of node.plan.incoming) {
-      const source = node.scope.nodes[edge.from.index] as NodeState;
+      const source = stateIn(node.scope, edge.from);
       if (!nodes.has(source)) sources.add(source);
     }
   }
@@ -400,12 +400,11 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
 
 /** Looks at the targets of a node that has ended. */
 export function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
-  const { nodes } = node.scope;
   for (const { edge, error } of broken) {
-    const target = nodes[edge.to.index] as NodeState;
+    const target = targetOf(node, edge);
     if (isUntouched(target)) failNode(turn, target, error);
   }
-  for (const edge of node.plan.outgoing) turn.work.push(nodes[edge.to.index] as NodeState);
+  for (const edge of node.plan.outgoing) turn.work.push(targetOf(node, edge));
 }
 
 export function isUntouched(node: NodeState): boolean {
@@ -415,8 +414,9 @@ export function isUntouched(node: NodeState): boolean {
 /** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
 function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: StoredValue): boolean {
   const loop = node.scope.parent;
+  const body = loop === null ? undefined : bodyOf(loop);
   // To one that is done nothing can be added any more; one that was cut off goes on with them after a retry.
-  if (loop?.body === undefined || loop.phase.status === 'completed') return true;
+  if (loop === null || body === undefined || loop.phase.status === 'completed') return true;
   let items: Json;
   try {
     const scope = RunScope.ofNode(turn.state, node, turn.lookup, resolveValue(output, turn.lookup)).at(node, 'emit');
@@ -426,11 +426,10 @@ function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Sto
     return false;
   }
   if (!Array.isArray(items)) failNode(turn, node, notAList(items, 'emit'));
-  else if (loop.body.total + items.length > MAX_ITERATIONS)
-    failNode(turn, node, tooManyItems(loop.body.total + items.length));
+  else if (body.total + items.length > MAX_ITERATIONS) failNode(turn, node, tooManyItems(body.total + items.length));
   else {
     if (items.length > 0)
-      emit(turn, { type: 'items.added', node: pathOf(loop), items: inlineValue(items), count: items.length });
+      emit(turn, { type: 'items.added', node: pathOf(loop), items: turn.store(items), count: items.length });
     return true;
   }
   return false;

@@ -5,9 +5,9 @@ import { type BranchCase, type BranchWork, caseKeys, type SetWork, type Terminat
 import { isJsonObject, type Json } from '../../value.ts';
 import { requestChild } from '../composite/children.ts';
 import { openGroup, openLoop, openOnce } from '../composite/composite.ts';
-import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { NULL_VALUE, resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import type { RunScope } from '../state/expression-scope.ts';
-import { pathOf } from '../state/selectors.ts';
+import { pathOf, stateIn } from '../state/selectors.ts';
 import type { NodeState } from '../state/state.ts';
 import { wait } from '../waits/waits.ts';
 import { completeNode, failNode, stop } from './advance.ts';
@@ -51,7 +51,7 @@ function branch(turn: Turn, node: NodeState, work: BranchWork): void {
   const isCase = caseKeys(work);
   const dead = node.plan.outgoing.filter(({ key }) => isCase.has(key) && !taken.has(key)).map(({ key }) => key);
   const ids = node.plan.outgoing.filter(({ key }) => taken.has(key)).map(({ to }) => to.id);
-  completeNode(turn, node, inlineValue({ taken: ids }), { dead });
+  completeNode(turn, node, turn.store({ taken: ids }), { dead });
 }
 
 /** Data that lacks what an expression reads fits no case: the default is for it, where there is one. */
@@ -67,7 +67,7 @@ function decision(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope
 
 function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): Set<string> {
   const budget = turn.state.plan.newBudget();
-  const subject = work.subject === undefined ? undefined : (node.scope.nodes[work.subject.index] as NodeState);
+  const subject = work.subject === undefined ? undefined : stateIn(node.scope, work.subject);
   const on = work.on?.evaluate(scope, budget) ?? resolveValue(subject?.output, turn.lookup);
   const error = subject?.phase.status === 'failed' ? subject.phase.error : null;
   const taken = new Set<string>();
@@ -99,15 +99,13 @@ function textOf(value: Json): string {
 }
 
 function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
-  const vars = evaluated(turn, node, 'set', (scope) => {
-    const assigned = Object.create(null) as Record<string, StoredValue>;
-    for (const [name, value] of values)
-      assigned[name] = inlineValue(value.evaluate(scope, turn.state.plan.newBudget()));
-    return assigned;
-  });
-  if (vars === undefined) return;
-  const output = Object.fromEntries(Object.entries(vars).map(([name, { value }]) => [name, value ?? null]));
-  completeNode(turn, node, inlineValue(output), { vars });
+  const assigned = evaluated(turn, node, 'set', (scope) =>
+    Array.from(values, ([name, value]) => [name, value.evaluate(scope, turn.state.plan.newBudget())] as const),
+  );
+  if (assigned === undefined) return;
+  const vars: Record<string, StoredValue> = Object.create(null);
+  for (const [name, value] of assigned) vars[name] = turn.store(value);
+  completeNode(turn, node, turn.store(Object.fromEntries(assigned)), { vars });
 }
 
 function terminate(turn: Turn, node: NodeState, { status, output, error }: TerminateWork): void {
@@ -116,8 +114,8 @@ function terminate(turn: Turn, node: NodeState, { status, output, error }: Termi
   // How the run ends has been said: in its finally, what ends it as failed is a cleanup that fails.
   if (status === 'failed' && turn.state.stopping !== null)
     return failNode(turn, node, terminationError(value, pathOf(node)));
-  completeNode(turn, node, inlineValue(null));
-  if (status === 'completed') stop(turn, 'completed', null, { output: inlineValue(value), from: node });
+  completeNode(turn, node, NULL_VALUE);
+  if (status === 'completed') stop(turn, 'completed', null, { output: turn.store(value), from: node });
   else stop(turn, 'failed', terminationError(value, pathOf(node)), { from: node });
 }
 
@@ -139,8 +137,8 @@ function terminationError(value: Json, node: string): RunError {
 
 /** What the iterations of the split gave, which is its output; or the failure that the split handed on. */
 function merge(turn: Turn, node: NodeState, of: string): void {
-  const split = node.scope.nodes[node.scope.graph.indexOf.get(of) as number];
+  const split = node.scope.nodes[node.scope.graph.indexOf.get(of) ?? -1];
   if (split?.phase.status === 'failed' && split.phase.handling === 'handled')
     return failNode(turn, node, split.phase.error);
-  completeNode(turn, node, inlineValue({ aggregated: resolveValue(split?.output, turn.lookup) ?? [] }));
+  completeNode(turn, node, turn.store({ aggregated: resolveValue(split?.output, turn.lookup) ?? [] }));
 }

@@ -11,7 +11,7 @@ import { emit, type Turn } from './turn.ts';
 export function configure(turn: Turn, node: NodeState): boolean {
   const { settings } = node.plan;
   if (settings === undefined || node.settings !== undefined) return true;
-  const values = Object.create(null) as Record<string, number | string>;
+  const values: Record<string, number | string> = Object.create(null);
   for (const setting of settings) {
     try {
       const scope = new RunScope(turn.state, node.scope, turn.lookup);

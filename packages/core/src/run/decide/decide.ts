@@ -12,15 +12,17 @@ import { WORKER_LOST } from '../../retry/retry.ts';
 import { childEnded } from '../composite/children.ts';
 import { expand, nextIteration, stopNode } from '../composite/composite.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from '../journal/entry.ts';
-import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
 import {
   failureNodeUnderWay,
   isEnding,
   isFinished,
+  isPaused,
   isStopped,
   nodeAt,
   pathOf,
   requireNode,
+  stateIn,
   waitsForSlot,
 } from '../state/selectors.ts';
 import { timeoutsOf } from '../state/settings.ts';
@@ -52,7 +54,7 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   const { state } = turn;
   // Where nobody drew, a retry waits its whole delay.
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
-  if (isFinished(state.status)) {
+  if (isFinished(state.phase.status)) {
     if (stimulus.type === 'retry' ? !retry(turn, stimulus) : stimulus.type !== 'replay' || !replay(turn, stimulus))
       return;
   } else {
@@ -92,10 +94,10 @@ function react(turn: Turn, stimulus: Stimulus): void {
     case 'settle':
       return settle(turn, stimulus);
     case 'pause':
-      if (state.pausedAt !== null) return;
+      if (isPaused(state)) return;
       return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
     case 'resume':
-      if (state.pausedAt === null) return;
+      if (!isPaused(state)) return;
       emit(turn, { type: 'run.resumed' });
       return repeatGateRequests(turn);
     case 'checkpointed':
@@ -112,7 +114,7 @@ function react(turn: Turn, stimulus: Stimulus): void {
       const node = nodeAt(state, stimulus.node);
       const isLooking = node?.phase.status === 'gated' && ['cache', 'reserve'].includes(node.phase.gate.kind);
       if (node === undefined || !isLooking) return;
-      return completeNode(turn, node, stimulus.output, { cached: stimulus.hit });
+      return completeNode(turn, node, turn.store(stimulus.output), { cached: stimulus.hit });
     }
     case 'restart':
       return restart(turn, stimulus);
@@ -149,14 +151,14 @@ function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
 function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
   const { input, trigger, parent, delay, key, estimates, traceparent, seed, place, authority } = stimulus;
   const { state } = turn;
-  if (state.status !== 'pending') return;
+  if (state.phase.status !== 'pending') return;
   const { workflowId, version } = state.plan;
   emit(turn, {
     type: 'run.started',
     format: JOURNAL_FORMAT,
     workflowId,
     version,
-    input: inlineValue(input),
+    input: turn.store(input),
     trigger,
     ...(parent === undefined ? {} : { parent }),
     ...(key === undefined ? {} : { key }),
@@ -180,14 +182,14 @@ function placed(turn: Turn): void {
 
 /** A held run begins later, and with what was said last. */
 function restart(turn: Turn, { input, until }: Stimulus & { type: 'restart' }): void {
-  if (turn.state.delayedUntil !== null) emit(turn, { type: 'run.held', until, input: inlineValue(input) });
+  if (turn.state.delayedUntil !== null) emit(turn, { type: 'run.held', until, input: turn.store(input) });
 }
 
 function enterRoot(turn: Turn): void {
   const { state } = turn;
   // Last in, first out: the order of the definition, for those who read the journal.
   for (const plan of state.plan.root.entries.toReversed()) {
-    if (plan !== state.plan.failureNode) turn.work.push(state.root.nodes[plan.index] as NodeState);
+    if (plan !== state.plan.failureNode) turn.work.push(stateIn(state.root, plan));
   }
 }
 
@@ -250,7 +252,7 @@ function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & 
   if (node !== undefined && ask !== undefined && ask !== gateRequestId(turn.state, node)) return;
   if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
   if (isStopped(turn.state, node)) return;
-  if (turn.state.pausedAt !== null) return grantedInPause(turn, path, until, miss);
+  if (isPaused(turn.state)) return grantedInPause(turn, path, until, miss);
   if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
   // In the state already, for the gate that comes next and journals it.
   if (gate === 'cache') {
@@ -282,7 +284,7 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
   if (settlement.happened) {
     emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
-    finishAttempt(turn, node, inlineValue(settlement.output));
+    finishAttempt(turn, node, turn.store(settlement.output));
   } else {
     notHappened(turn, node, by, settlement.then, error);
   }

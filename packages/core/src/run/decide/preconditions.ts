@@ -2,7 +2,16 @@
 import { NebulaError, unreachable } from '../../error.ts';
 import type { NodePlan } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
-import { failureNodeUnderWay, isEnding, isFinished, nodeAt, pathOf, survivorOf } from '../state/selectors.ts';
+import {
+  bodyOf,
+  endingOf,
+  failureNodeUnderWay,
+  isEnding,
+  isFinished,
+  nodeAt,
+  pathOf,
+  survivorOf,
+} from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import { hasFinally } from '../stop/early-end.ts';
 import { isUndoing } from '../undo/transactions.ts';
@@ -11,8 +20,8 @@ import { isUndoing } from '../undo/transactions.ts';
 export function refuseCancel(state: RunState, compensate: boolean): NebulaError | undefined {
   if (!isEnding(state) || (!compensate && undoesMore(state))) return undefined;
   if (hasFinally(state) || failureNodeUnderWay(state) !== undefined) return undefined;
-  const { executionId, stopping, ending } = state;
-  const status = (stopping ?? ending)?.status;
+  const { executionId, stopping } = state;
+  const status = (stopping ?? endingOf(state))?.status;
   const isUndoing = undoesMore(state);
   const what = isUndoing ? 'it undoes what it has done' : 'nothing of it is left to cancel';
   return new NebulaError('ALREADY_ENDING', `Execution ${executionId} is ending as ${status} already: ${what}.`, {
@@ -24,13 +33,13 @@ export function refuseCancel(state: RunState, compensate: boolean): NebulaError 
 
 /** Something is being undone, or will be. */
 export function undoesMore(state: RunState): boolean {
-  const { stopping, ending, root } = state;
+  const { stopping, root } = state;
   if (stopping !== null) return stopping.compensate && stopping.status !== 'completed';
-  return ending?.compensate === true && root.undoing?.stopping === null && isUndoing(state, root);
+  return endingOf(state)?.compensate === true && root.undoing?.stopping === null && isUndoing(state, root);
 }
 
 /** Of a node whose outcome nobody knows. What is said of it has consequences while the run goes on, or is being undone. */
-export function refuseSettle({ executionId, status }: RunState, path: string): NebulaError | undefined {
+export function refuseSettle({ executionId, phase: { status } }: RunState, path: string): NebulaError | undefined {
   if (!isFinished(status)) return undefined;
   const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
   return new NebulaError('ALREADY_FINISHED', message, {
@@ -96,7 +105,7 @@ export function goneFrom(state: RunState, path: string): NodeState | undefined {
   const around = survivorOf(state, path);
   if (around === undefined) return undefined;
   const steps = path.slice(pathOf(around).length + 1).split('/');
-  const hasBegun = around.phase.status === 'completed' || Number(steps[0]) < (around.body?.next ?? 0);
+  const hasBegun = around.phase.status === 'completed' || Number(steps[0]) < (bodyOf(around)?.next ?? 0);
   return hasBegun && isBelow(around.plan, steps) ? around : undefined;
 }
 

@@ -2,9 +2,8 @@
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { Json } from '../../value.ts';
 import { continueNode } from '../composite/composite.ts';
-import { inlineValue } from '../journal/stored-value.ts';
 import { ceilingAgain } from '../state/authority.ts';
-import { isFinal, isInside, nodeAt, pathOf, survivorOf } from '../state/selectors.ts';
+import { bodyOf, isFinal, isInside, nodeAt, pathOf, stateIn, survivorOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { beginAgain } from './advance.ts';
 import { refuseReplay } from './preconditions.ts';
@@ -24,7 +23,7 @@ interface Repetition {
  */
 export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = {}): boolean {
   const { state } = turn;
-  if (state.status === 'completed' && isTerminated(state)) return false;
+  if (state.phase.status === 'completed' && isTerminated(state)) return false;
   const repetition = failedIn([state.root]);
   for (const node of [...repetition.again, ...repetition.open]) renewFinally(repetition, node);
   const { failureNode } = state.plan;
@@ -58,7 +57,8 @@ export function replay(
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // What is around it goes on, and so with the other iterations that failed or were cut off.
-  const failed = failedIn(around.at(-1)?.body?.scopes.values() ?? []);
+  const outermost = around.at(-1);
+  const failed = failedIn(outermost === undefined ? [] : (bodyOf(outermost)?.scopes.values() ?? []));
   const repetition: Repetition = { again: new Set([node, ...failed.again]), open: failed.open, renewed: new Set() };
   renewFrom(repetition, node);
   for (const composite of around) {
@@ -80,7 +80,7 @@ function reopen(
     nodes: Array.from(again, pathOf),
     ...(open.size === 0 ? {} : { open: Array.from(open, pathOf) }),
     ...(renewed.size === 0 ? {} : { renewed: Array.from(renewed, pathOf) }),
-    ...(input === undefined ? {} : { input: inlineValue(input) }),
+    ...(input === undefined ? {} : { input: turn.store(input) }),
     ...(ceiling === undefined ? {} : { ceiling }),
   });
   beginAgain(turn, again);
@@ -95,11 +95,11 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
     if (scope.isDone) continue;
     const stack: NodeState[] = [];
     const add = (node: NodeState): void => {
-      const set = node.body === undefined ? again : open;
+      const set = bodyOf(node) === undefined ? again : open;
       if (set.has(node)) return;
       set.add(node);
       stack.push(node);
-      for (const inner of node.body?.scopes.values() ?? []) scopes.push(inner);
+      for (const inner of bodyOf(node)?.scopes.values() ?? []) scopes.push(inner);
     };
     for (const node of scope.nodes) {
       if (!mustRunAgain(node)) continue;
@@ -109,7 +109,7 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
     }
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       for (const edge of node.plan.outgoing) {
-        const target = scope.nodes[edge.to.index] as NodeState;
+        const target = stateIn(scope, edge.to);
         if (target.phase.status === 'skipped') add(target);
       }
     }
@@ -119,7 +119,7 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
 
 /** A merge that failed did so for its split. */
 function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): NodeState | undefined {
-  const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) as number] : undefined;
+  const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) ?? -1] : undefined;
   return split?.phase.status === 'failed' ? split : undefined;
 }
 
@@ -135,7 +135,7 @@ function mustRunAgain({ phase, plan }: NodeState): boolean {
  * depends on it. What nobody knows the outcome of stays as it is.
  */
 function renewFinally(repetition: Repetition, from: NodeState): void {
-  const { nodes } = from.scope;
+  const { scope } = from;
   const stack: NodeState[] = [];
   const add = (target: NodeState): void => {
     if (!isFinal(target.phase.status) || isRenewed(repetition, target)) return;
@@ -144,11 +144,11 @@ function renewFinally(repetition: Repetition, from: NodeState): void {
     stack.push(target);
   };
   for (const { on, to } of from.plan.outgoing) {
-    const target = nodes[to.index] as NodeState;
+    const target = stateIn(scope, to);
     if (on === 'always' && target.startedAt !== null) add(target);
   }
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    for (const { to } of node.plan.outgoing) add(nodes[to.index] as NodeState);
+    for (const { to } of node.plan.outgoing) add(stateIn(scope, to));
   }
 }
 
@@ -167,7 +167,7 @@ function renewFrom(repetition: Repetition, node: NodeState | undefined): void {
 
 /** The whole node begins again, so what is in it need not be named. */
 function replace({ again, open, renewed }: Repetition, node: NodeState): void {
-  if (node.body !== undefined) {
+  if (bodyOf(node) !== undefined) {
     for (const set of [again, open, renewed]) for (const one of set) if (isInside(one.scope, node)) set.delete(one);
   }
   open.delete(node);
@@ -176,17 +176,16 @@ function replace({ again, open, renewed }: Repetition, node: NodeState): void {
 
 /** Everything that depends on the node, strictly. */
 function descend(repetition: Repetition, from: NodeState): void {
-  const { nodes } = from.scope;
   const stack = [from];
   const seen = new Set(stack);
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     for (const edge of node.plan.outgoing) {
-      const target = nodes[edge.to.index] as NodeState;
+      const target = stateIn(from.scope, edge.to);
       if (seen.has(target)) continue;
       seen.add(target);
       stack.push(target);
       replace(repetition, target);
-      const hasBegun = target.attempts > 0 || target.body !== undefined || target.phase.status === 'completed';
+      const hasBegun = target.attempts > 0 || bodyOf(target) !== undefined || target.phase.status === 'completed';
       if (hasBegun) repetition.renewed.add(target);
     }
   }

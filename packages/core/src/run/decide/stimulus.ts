@@ -32,7 +32,7 @@ export interface Delay {
 
 export interface ChildResult {
   readonly status: FinalRunStatus;
-  readonly output: StoredValue;
+  readonly output: Json;
   readonly error: RunError | null;
   /** There is no such execution: it could not be started, or has been deleted. */
   readonly notStarted?: boolean;
@@ -113,7 +113,7 @@ export type Stimulus =
       readonly miss?: CacheMiss;
     }
   /** The cache has the output. */
-  | { readonly type: 'cached'; readonly node: string; readonly output: StoredValue; readonly hit: CacheHit }
+  | { readonly type: 'cached'; readonly node: string; readonly output: Json; readonly hit: CacheHit }
   /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
   | { readonly type: 'callback'; readonly node: string; readonly payload: Json; readonly generation?: number }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */

@@ -3,8 +3,9 @@
 import type { Capabilities } from '../../action.ts';
 import type { Json } from '../../value.ts';
 import { evolve } from '../evolve/evolve.ts';
+import { type FoldEffects, newEffects } from '../evolve/fold.ts';
 import type { CacheMiss, Entry, Gate, SkipReason } from '../journal/entry.ts';
-import type { BlobLookup, StoredValue } from '../journal/stored-value.ts';
+import { type BlobLookup, inlineValue, type StoredValue } from '../journal/stored-value.ts';
 import { pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
@@ -50,10 +51,12 @@ export interface CacheFill {
   readonly ttlMs: number | null;
 }
 
-export interface Turn {
+export interface Turn extends FoldEffects {
   readonly state: RunState;
   readonly now: number;
   readonly lookup: BlobLookup;
+  /** Makes a value one that the run keeps: a large one becomes a blob. */
+  readonly store: (value: Json) => StoredValue;
   /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
   jitter: number;
   /** A fresh id for an execution. */
@@ -75,14 +78,22 @@ export interface Turn {
   iterations: number;
 }
 
-export function newTurn(state: RunState, now: number, lookup: BlobLookup, newId: () => string = noIds): Turn {
+export function newTurn(
+  state: RunState,
+  now: number,
+  lookup: BlobLookup,
+  newId: () => string = noIds,
+  store: (value: Json) => StoredValue = inlineValue,
+): Turn {
   return {
     state,
     now,
     lookup,
+    store,
     jitter: 1,
     newId,
     entries: [],
+    ...newEffects(),
     aborts: [],
     gateRequests: [],
     children: [],
@@ -101,7 +112,7 @@ function noIds(): never {
 /** Records what happened, and lets the state follow. */
 export function emit(turn: Turn, entry: Entry): void {
   turn.entries.push(entry);
-  evolve(turn.state, entry, turn.now);
+  evolve(turn.state, entry, turn.now, turn);
 }
 
 /** Neighbouring skips for the same reason share an entry: a dead branch of 10,000 nodes is one entry. */
@@ -110,7 +121,7 @@ export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?:
   const last = turn.entries.at(-1);
   if (last?.type === 'node.skipped' && last.why === why && dead === undefined && last.dead === undefined) {
     (last.nodes as string[]).push(path);
-    evolve(turn.state, { type: 'node.skipped', nodes: [path], why }, turn.now);
+    evolve(turn.state, { type: 'node.skipped', nodes: [path], why }, turn.now, turn);
     return;
   }
   emit(turn, { type: 'node.skipped', nodes: [path], why, ...(dead === undefined ? {} : { dead }) });

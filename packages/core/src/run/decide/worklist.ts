@@ -7,7 +7,7 @@ import { checkEnd } from '../composite/composite.ts';
 import { decideOnward, expressionFailure } from '../joins/edges.ts';
 import { joinOf } from '../joins/joins.ts';
 import type { Gate } from '../journal/entry.ts';
-import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
 import { actionWork } from '../state/action-work.ts';
 import { RunScope } from '../state/expression-scope.ts';
 import { addReady, takesSlot } from '../state/phases.ts';
@@ -110,7 +110,7 @@ function admitted(turn: Turn, node: NodeState): void {
     const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'key');
     gate = nextGate(turn, node, scope);
     if (gate?.kind === 'cache' && node.input === undefined) {
-      input = inlineValue(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
+      input = turn.store(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
     }
   } catch (error) {
     return failNode(turn, node, expressionFailure(error, 'key'));

@@ -36,7 +36,7 @@ function isEarlier(a: NodeState, b: NodeState): boolean {
   const wayB = wayTo(b);
   const length = Math.min(wayA.length, wayB.length);
   for (let step = 0; step < length; step++) {
-    if (wayA[step] !== wayB[step]) return (wayA[step] as number) < (wayB[step] as number);
+    if (wayA[step] !== wayB[step]) return (wayA[step] ?? 0) < (wayB[step] ?? 0);
   }
   return wayA.length < wayB.length;
 }

@@ -7,12 +7,12 @@ import { failNode } from '../decide/advance.ts';
 import { completeTurn, timeoutError } from '../decide/decide.ts';
 import { emit, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
-import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { actionWork } from '../state/action-work.ts';
 import { grantTo } from '../state/authority.ts';
 import { RunScope } from '../state/expression-scope.ts';
 import { enterDispatched } from '../state/phases.ts';
-import { idempotencyKey, isFinished, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
+import { idempotencyKey, isFinished, isPaused, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import { priorityOf, timeoutsOf } from '../state/settings.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import { isPastTotal } from '../timers/timers.ts';
@@ -53,7 +53,7 @@ export interface Attempt {
  */
 export function nextReady(state: RunState, window: number): ReadyNode[] {
   const tasks: ReadyNode[] = [];
-  if (state.pausedAt !== null) return tasks;
+  if (isPaused(state)) return tasks;
   while (state.dispatched + state.running.size < state.plan.maxParallelism) {
     const node = mostUrgent(state, window);
     if (node === undefined) break;
@@ -75,7 +75,7 @@ function mostUrgent(state: RunState, window: number): NodeState | undefined {
 
 /** How many nodes could run if there were a slot for them, and since when the first of them could. A walk over them. */
 export function backlogOf(state: RunState): { readonly count: number; readonly since: number | null } {
-  if (state.pausedAt !== null) return { count: 0, since: null };
+  if (isPaused(state)) return { count: 0, since: null };
   let count = state.dispatched;
   let since: number | null = null;
   for (const node of [...state.ready, ...state.readyRemote]) {
@@ -100,7 +100,7 @@ export function startAttempt(turn: Turn, path: string, attempt: number, worker: 
   if (node.input === undefined) {
     const resolved = resolve(turn, node, work);
     if ('error' in resolved) return giveUp(turn, node, resolved.error);
-    input = inlineValue(resolved.value);
+    input = turn.store(resolved.value);
   }
   const value = resolveValue(input ?? node.input, turn.lookup);
   const effect = effectOf(work, value);
@@ -118,7 +118,7 @@ export function startAttempt(turn: Turn, path: string, attempt: number, worker: 
     attemptMs,
     totalMs,
     queuedAt,
-    totalLeftMs: totalMs === null ? null : (node.queuedAt as number) + totalMs - turn.now,
+    totalLeftMs: totalMs === null || node.queuedAt === null ? null : node.queuedAt + totalMs - turn.now,
   };
 }
 
@@ -128,7 +128,7 @@ function giveUp(turn: Turn, node: NodeState, error: RunError): undefined {
 }
 
 function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
-  if (isFinished(state.status) || state.pausedAt !== null) return false;
+  if (isFinished(state.phase.status) || isPaused(state)) return false;
   if (isStopped(state, node) || attempt !== node.attempts + 1) return false;
   if (node.dispatchState === 'dispatched') return true;
   // A task that was called back and comes all the same has no slot of its own.
@@ -172,7 +172,7 @@ function forgetStaleAsks({ state, gateRequests: asks }: Turn): void {
 export function seal(turn: Turn): void {
   const { state } = turn;
   if (turn.gateRequests.length > 0) forgetStaleAsks(turn);
-  if (turn.readied.length === 0 || isFinished(state.status)) return;
+  if (turn.readied.length === 0 || isFinished(state.phase.status)) return;
   const readied = turn.readied.filter((node) => !isStopped(state, node));
   // A set: a run that ends and is retried in one turn finds the same node ready twice.
   const waiting = new Set(readied.filter((node) => node.dispatchState !== 'none' && node.phase.status !== 'queued'));

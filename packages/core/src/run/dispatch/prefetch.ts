@@ -7,7 +7,7 @@
 import type { NodeRead } from '../../plan/plan.ts';
 import type { Stimulus } from '../decide/stimulus.ts';
 import type { BlobRef, StoredValue } from '../journal/stored-value.ts';
-import { batchOf, isFinal, nodeAt } from '../state/selectors.ts';
+import { batchOf, bodyOf, isFinal, nodeAt, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
 /** So many nodes that may end in one turn are looked at. */
@@ -60,14 +60,15 @@ function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
     want(blobs, scope.realm.input);
     for (const stored of scope.realm.vars.values()) want(blobs, stored);
     const { parent, iteration } = scope;
-    if (parent?.body !== undefined) want(blobs, batchOf(parent.body, iteration)?.items);
+    const body = parent === null ? undefined : bodyOf(parent);
+    if (body !== undefined) want(blobs, batchOf(body, iteration)?.items);
   }
 }
 
 /** The iterations around a node may end with it, and their loops with them. */
 function wantLoops(blobs: Map<string, BlobRef>, node: NodeState): void {
   for (let scope = node.scope; scope.parent !== null; scope = scope.parent.scope) {
-    const { body } = scope.parent;
+    const body = bodyOf(scope.parent);
     wantOutput(blobs, scope);
     if (body === undefined || body.next < body.total || body.open > MAX_FORESEEN) continue;
     for (const stored of body.results) want(blobs, stored);
@@ -79,8 +80,7 @@ function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
     const node = nodeAt(state, stimulus.node);
     return node === undefined ? [] : [node];
   }
-  if (stimulus.type === 'start')
-    return state.root.graph.entries.map((plan) => state.root.nodes[plan.index] as NodeState);
+  if (stimulus.type === 'start') return state.root.graph.entries.map((plan) => stateIn(state.root, plan));
   // Timers and lost workers may end any open node; a retry reopens any.
   return [...state.scopes.values()].flatMap((scope) =>
     scope.nodes.filter((node) => stimulus.type === 'retry' || !isFinal(node.phase.status)),
@@ -99,7 +99,7 @@ function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>
     wantReads(blobs, node.scope, node.plan.reads);
     for (const edge of node.plan.outgoing) {
       wantReads(blobs, node.scope, edge.reads);
-      const target = node.scope.nodes[edge.to.index] as NodeState;
+      const target = stateIn(node.scope, edge.to);
       if (!isFinal(target.phase.status)) stack.push(target);
     }
   }

@@ -23,13 +23,14 @@ import type {
 } from '../journal/entry.ts';
 import { countSpilled, enqueue, enter, leaveQueue, queuedSince, releaseConcurrencyPermits } from '../state/phases.ts';
 import { forgetIterations } from '../state/scopes.ts';
-import { isUnstarted, requireNode } from '../state/selectors.ts';
+import { bodyOf, isUnstarted, requireNode } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { assign } from '../state/variables.ts';
 import { dueTime } from '../timers/pause.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from '../timers/timers.ts';
 import { forgetUndoneIn, remember } from '../undo/undo-list.ts';
 import { gatesOf, permitKey } from '../waits/gates.ts';
+import type { Fold } from './fold.ts';
 
 export type NodeEntry =
   | NodeScheduled
@@ -49,49 +50,51 @@ export type NodeEntry =
   | NodeConfigured
   | ChildRequested;
 
-export function evolveNode(state: RunState, entry: NodeEntry, at: number): void {
+export function evolveNode(fold: Fold, entry: NodeEntry): void {
+  const { state } = fold;
   switch (entry.type) {
     case 'node.started':
-      return start(state, requireNode(state, entry.node), entry, at);
+      return start(fold, requireNode(state, entry.node), entry);
     case 'node.configured':
       requireNode(state, entry.node).settings = entry.values;
       return;
     case 'node.completed':
-      return complete(state, requireNode(state, entry.node), entry, at);
+      return complete(fold, requireNode(state, entry.node), entry);
     case 'node.scheduled':
-      for (const path of entry.nodes) enqueue(state, requireNode(state, path), at);
+      for (const path of entry.nodes) enqueue(fold, requireNode(state, path));
       return;
     case 'node.retrying':
-      return retry(state, requireNode(state, entry.node), entry, at);
+      return retry(fold, requireNode(state, entry.node), entry);
     case 'node.returned':
-      return enqueue(state, requireNode(state, entry.node), at);
+      return enqueue(fold, requireNode(state, entry.node));
     case 'node.failed':
-      return fail(state, requireNode(state, entry.node), entry, at);
+      return fail(fold, requireNode(state, entry.node), entry);
     case 'node.skipped':
-      for (const path of entry.nodes) skip(state, requireNode(state, path), entry, at);
+      for (const path of entry.nodes) skip(fold, requireNode(state, path), entry);
       return;
     case 'node.cancelled':
-      return cancel(state, requireNode(state, entry.node), entry, at);
+      return cancel(fold, requireNode(state, entry.node), entry);
     case 'node.unknown':
-      return doubt(state, requireNode(state, entry.node), entry, at);
+      return doubt(fold, requireNode(state, entry.node), entry);
     case 'node.unhandled':
       return leaveUnhandled(requireNode(state, entry.node), entry);
     case 'node.settled':
       return settle(requireNode(state, entry.node), entry);
     case 'node.waiting':
-      return listen(state, requireNode(state, entry.node), entry, at);
+      return listen(fold, requireNode(state, entry.node), entry);
     case 'node.gated':
-      return gate(state, requireNode(state, entry.node), entry, at);
+      return gate(fold, requireNode(state, entry.node), entry);
     case 'node.granted':
-      return grant(state, requireNode(state, entry.node), entry, at);
+      return grant(fold, requireNode(state, entry.node), entry);
     case 'child.requested':
-      return request(state, requireNode(state, entry.node), entry, at);
+      return request(fold, requireNode(state, entry.node), entry);
     default:
       return unreachable(entry);
   }
 }
 
-function start(state: RunState, node: NodeState, entry: NodeStarted, at: number): void {
+function start(fold: Fold, node: NodeState, entry: NodeStarted): void {
+  const { state, at } = fold;
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts = entry.attempt;
@@ -102,11 +105,12 @@ function start(state: RunState, node: NodeState, entry: NodeStarted, at: number)
   }
   const { attempt, worker, effect } = entry;
   leaveQueue(state, node);
-  enter(state, node, { status: 'running', since: at, attempt, worker, effect });
+  enter(fold, node, { status: 'running', since: at, attempt, worker, effect });
   armAttempt(state, node);
 }
 
-function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: number): void {
+function complete(fold: Fold, node: NodeState, entry: NodeCompleted): void {
+  const { state, at } = fold;
   const { output, dead, vars } = entry;
   node.startedAt ??= at;
   if (output !== undefined) {
@@ -119,7 +123,7 @@ function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: nu
   }
   if (node.plan.breaks) breakLoop(node);
   if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
-  close(state, node, {
+  close(fold, node, {
     status: 'completed',
     at,
     dead,
@@ -130,17 +134,19 @@ function complete(state: RunState, node: NodeState, entry: NodeCompleted, at: nu
 /** The innermost loop around the node opens no further iteration. */
 function breakLoop(node: NodeState): void {
   const { parent } = node.scope;
-  if (parent?.body !== undefined) parent.body.isBroken = true;
+  const body = parent === null ? undefined : bodyOf(parent);
+  if (body !== undefined) body.isBroken = true;
 }
 
-function retry(state: RunState, node: NodeState, entry: NodeRetrying, at: number): void {
+function retry(fold: Fold, node: NodeState, entry: NodeRetrying): void {
+  const { state, at } = fold;
   countRetry(node, entry.rule ?? impliedRule(entry.error));
   if (node.scope.undoes === null) state.totalRetries++;
   leaveQueue(state, node);
-  releaseConcurrencyPermits(state, node);
+  releaseConcurrencyPermits(fold, node);
   node.child = undefined;
-  if (node.body !== undefined) renewBody(state, node);
-  enter(state, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
+  if (bodyOf(node) !== undefined) renewBody(state, node);
+  enter(fold, node, { status: 'waiting', until: dueTime(state, entry.until, at), error: entry.error });
   armRetry(state, node);
 }
 
@@ -149,7 +155,6 @@ function renewBody(state: RunState, node: NodeState): void {
   forgetUndoneIn(state, node);
   forgetIterations(state, node);
   state.endChecks.delete(node);
-  node.body = undefined;
   node.generation = ++state.generations;
   node.attemptsBefore = state.lastAttempt;
 }
@@ -163,12 +168,13 @@ function countRetry(node: NodeState, rule: number | 'lost'): void {
   }
 }
 
-function fail(state: RunState, node: NodeState, entry: NodeFailed, at: number): void {
+function fail(fold: Fold, node: NodeState, entry: NodeFailed): void {
+  const { at } = fold;
   const { error, handling, taken, dead } = entry;
   if (handling === 'deferred') defer(node.scope, error);
   // There is nothing to go on with.
   if (isUnstarted(error)) node.child = undefined;
-  close(state, node, { status: 'failed', at, error, handling, taken, dead });
+  close(fold, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
 /** The scope will fail. Where it ends with the scope around it, a cleanup has failed: that one does not end well either. */
@@ -187,20 +193,22 @@ function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
   if (handling === 'deferred') defer(node.scope, node.phase.error);
 }
 
-function cancel(state: RunState, node: NodeState, { error, dead }: NodeCancelled, at: number): void {
-  close(state, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
+function cancel(fold: Fold, node: NodeState, { error, dead }: NodeCancelled): void {
+  const { at } = fold;
+  close(fold, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
 }
 
 /** In a scope that ends early it counts as cancelled for its edges. */
-function doubt(state: RunState, node: NodeState, { error, dead }: NodeUnknown, at: number): void {
-  if (node.phase.status !== 'unknown') enter(state, node, { status: 'unknown', at, error, isVerified: false });
+function doubt(fold: Fold, node: NodeState, { error, dead }: NodeUnknown): void {
+  const { at } = fold;
+  if (node.phase.status !== 'unknown') enter(fold, node, { status: 'unknown', at, error, isVerified: false });
   if (node.scope.stopping?.finally === undefined || node.decidedAs !== undefined) return;
   node.decidedAs = { status: 'cancelled', at, error, ran: true, dead };
   decideEdges(node);
 }
 
-function skip(state: RunState, node: NodeState, entry: NodeSkipped, at: number): void {
-  close(state, node, { status: 'skipped', at, why: entry.why, dead: entry.dead });
+function skip(fold: Fold, node: NodeState, entry: NodeSkipped): void {
+  close(fold, node, { status: 'skipped', at: fold.at, why: entry.why, dead: entry.dead });
 }
 
 function settle(node: NodeState, { outcome, by }: NodeSettled): void {
@@ -209,13 +217,14 @@ function settle(node: NodeState, { outcome, by }: NodeSettled): void {
   if (outcome === 'retry' && by === 'person') node.queuedAt = null;
 }
 
-function listen(state: RunState, node: NodeState, entry: NodeWaiting, at: number): void {
+function listen(fold: Fold, node: NodeState, entry: NodeWaiting): void {
+  const { state, at } = fold;
   const { waits, deadline = null, deadlineFixed } = entry;
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts++;
   leaveQueue(state, node);
-  enter(state, node, {
+  enter(fold, node, {
     status: 'listening',
     since: at,
     waits,
@@ -225,7 +234,8 @@ function listen(state: RunState, node: NodeState, entry: NodeWaiting, at: number
   armWait(state, node);
 }
 
-function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, now: number): void {
+function gate(fold: Fold, node: NodeState, { gate: at, input }: NodeGated): void {
+  const { state, at: now } = fold;
   node.queuedAt ??= now;
   leaveQueue(state, node);
   node.passed = gatesOf(node.plan).indexOf(at.kind);
@@ -239,16 +249,18 @@ function gate(state: RunState, node: NodeState, { gate: at, input }: NodeGated, 
     node.input = input;
     countSpilled(state, input);
   }
-  enter(state, node, { status: 'gated', since: queuedSince(node, now), gate: at, until: null });
+  enter(fold, node, { status: 'gated', since: queuedSince(node, now), gate: at, until: null });
   armQueued(state, node);
 }
 
-function grant(state: RunState, node: NodeState, { until }: NodeGranted, at: number): void {
+function grant(fold: Fold, node: NodeState, { until }: NodeGranted): void {
+  const { state, at } = fold;
   if (node.phase.status === 'gated') node.phase = { ...node.phase, until: dueTime(state, until, at) };
   armGate(state, node);
 }
 
-function request(state: RunState, node: NodeState, entry: ChildRequested, at: number): void {
+function request(fold: Fold, node: NodeState, entry: ChildRequested): void {
+  const { state, at } = fold;
   const { executionId, attempt, input, again, copied = false } = entry;
   node.child = copied ? undefined : executionId;
   node.queuedAt ??= at;
@@ -259,6 +271,6 @@ function request(state: RunState, node: NodeState, entry: ChildRequested, at: nu
   node.input = input;
   countSpilled(state, input);
   leaveQueue(state, node);
-  enter(state, node, { status: 'child', since: at, attempt, executionId, ...(again && { again }) });
+  enter(fold, node, { status: 'child', since: at, attempt, executionId, ...(again && { again }) });
   armAttempt(state, node);
 }

@@ -5,18 +5,16 @@ import type { RunReopened } from '../journal/entry.ts';
 import { resetNode } from '../state/new-state.ts';
 import { countSpilled } from '../state/phases.ts';
 import { forgetIterations, isWhole } from '../state/scopes.ts';
-import { requireNode } from '../state/selectors.ts';
-import type { BodyState, NodeState, RunState } from '../state/state.ts';
+import { requireBody, requireNode } from '../state/selectors.ts';
+import type { NodeState, RunState } from '../state/state.ts';
 import { withdraw } from '../state/variables.ts';
 import { armOpen, armWorkflow } from '../timers/timers.ts';
 import { forgetGraphs, forgetUndoing } from '../undo/undo-list.ts';
+import type { Fold } from './fold.ts';
 
-export function reopen(state: RunState, entry: RunReopened, at: number): void {
+export function reopen({ state, at }: Fold, entry: RunReopened): void {
   state.activeSince = at;
-  state.status = 'running';
-  state.finishedAt = null;
-  state.output = undefined;
-  state.error = null;
+  state.phase = { status: 'running' };
   state.totalRetries = 0;
   state.reopened++;
   state.generations++;
@@ -33,7 +31,7 @@ export function reopen(state: RunState, entry: RunReopened, at: number): void {
   renew(state, entry);
   for (const path of entry.open ?? []) {
     const node = requireNode(state, path);
-    node.phase = { status: 'open', since: at, stopping: null };
+    node.phase = { status: 'open', body: requireBody(node), since: at, stopping: null };
     node.queuedAt = at;
   }
   for (const scope of state.scopes.values()) {
@@ -56,8 +54,9 @@ function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): vo
   const gone = new Set(renewed);
   if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
   forgetGraphs(state);
-  if (input === undefined) return;
-  requireNode(state, nodes[0] as string).input = input;
+  const [first] = nodes;
+  if (input === undefined || first === undefined) return;
+  requireNode(state, first).input = input;
   countSpilled(state, input);
 }
 
@@ -69,7 +68,7 @@ function isWithin(path: string, paths: ReadonlySet<string>): boolean {
 
 /** Iterations in which something begins again are under way again. */
 function reopenBody(state: RunState, node: NodeState): void {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   body.failed = 0;
   body.error = null;
   body.base = body.next;

@@ -1,5 +1,5 @@
 /** Folds what happens to the run as a whole. */
-import { assert, NebulaError, unreachable } from '../../error.ts';
+import { assert, NebulaError, type RunError, unreachable } from '../../error.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
 import {
   JOURNAL_FORMAT,
@@ -11,18 +11,21 @@ import {
   type RunStarted,
   type RunStopping,
 } from '../journal/entry.ts';
+import { NULL_VALUE } from '../journal/stored-value.ts';
 import { countSpilled, end, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
-import { isFinal, isFinished, slotPermit, startPermit } from '../state/selectors.ts';
-import type { RunState } from '../state/state.ts';
+import { isFinal, isFinishedPhase, slotPermit, startPermit } from '../state/selectors.ts';
+import type { FinishedPhase, RunState } from '../state/state.ts';
 import { endEarly, markStopped } from '../stop/early-end.ts';
 import { dueTime, endPause } from '../timers/pause.ts';
 import { armDelayed, armStop, armWorkflow } from '../timers/timers.ts';
 import { isAtWork } from '../undo/transactions.ts';
 import { noteUndone } from '../undo/undo-list.ts';
+import type { Fold } from './fold.ts';
 
 export type RunEntry = RunStarted | RunHeld | RunBegun | RunPaused | RunResumed | RunStopping | RunFinished;
 
-export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
+export function evolveRun(fold: Fold, entry: RunEntry): void {
+  const { state, at } = fold;
   switch (entry.type) {
     case 'run.started':
       return start(state, entry, at);
@@ -30,22 +33,20 @@ export function evolveRun(state: RunState, entry: RunEntry, at: number): void {
       return holdBack(state, entry, at);
     case 'run.begun':
       state.delayedUntil = null;
-      state.status = 'running';
+      state.phase = { status: 'running' };
       // A singleton may have waited for its place: its key is free when it has ended.
-      if (state.plan.start?.policy !== 'singleton') freeStart(state);
+      if (state.plan.start?.policy !== 'singleton') freeStart(fold);
       state.activeSince = at;
       return armWorkflow(state);
     case 'run.paused':
-      state.status = 'paused';
-      state.pausedAt = at;
-      state.pauseReason = entry.reason ?? null;
+      pause(fold, entry);
       return recallDispatched(state);
     case 'run.resumed':
-      return resume(state, at);
+      return resume(fold);
     case 'run.stopping':
-      return stop(state, entry, at);
+      return stop(fold, entry);
     case 'run.finished':
-      return finish(state, entry, at);
+      return finish(fold, entry);
     default:
       return unreachable(entry);
   }
@@ -55,7 +56,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   if (entry.format > JOURNAL_FORMAT) tooNew(`is of format ${entry.format}`);
   const { place } = entry;
   const mustWait = place !== undefined && place.policy !== 'skip';
-  state.status = mustWait ? 'pending' : 'running';
+  state.phase = { status: mustWait ? 'pending' : 'running' };
   state.slot = place === undefined ? null : { ...place, standing: mustWait ? 'waiting' : 'held' };
   state.startedAt = at;
   state.activeSince = at;
@@ -82,46 +83,57 @@ function holdBack(state: RunState, { until, input, placed }: RunHeld, at: number
   armDelayed(state);
 }
 
-export function resume(state: RunState, at: number): void {
-  state.status = state.ending !== null ? 'compensating' : hasToWait(state) ? 'pending' : 'running';
-  endPause(state, at);
+function pause({ state, at }: Fold, { reason }: RunPaused): void {
+  const { phase } = state;
+  assert(!isFinishedPhase(phase), `run ${state.executionId} is paused before it ends`);
+  state.phase = {
+    status: 'paused',
+    at,
+    reason: reason ?? null,
+    resumes: phase.status === 'paused' ? phase.resumes : phase,
+  };
+}
+
+/** Nothing where the run is not paused. */
+export function resume({ state, at }: Fold): void {
+  const { phase } = state;
+  if (phase.status !== 'paused') return;
+  state.phase = phase.resumes;
+  endPause(state, phase.at, at);
   for (const scope of state.scopes.values()) releaseBlocked(state, scope);
 }
 
-function stop(state: RunState, entry: RunStopping, at: number): void {
+function stop(fold: Fold, entry: RunStopping): void {
+  const { state, at } = fold;
   const { status, error, output, compensate = true, paused } = entry;
-  if (state.pausedAt !== null && paused !== true) resume(state, at);
+  if (paused !== true) resume(fold);
   const since = entry.finally === false ? at : (state.stopping?.since ?? at);
   const isRequested = entry.cancelRequested === true || state.stopping?.cancelRequested === true;
   state.stopping = { status, error, output, compensate, since, ...(isRequested ? { cancelRequested: true } : {}) };
   if (output !== undefined) countSpilled(state, output);
   if (entry.finally === undefined) markStopped(state, state.root, { error, since });
-  else endEarly(state, state.root, { error, since, finally: entry.finally }, at);
+  else endEarly(fold, state.root, { error, since, finally: entry.finally });
   armStop(state);
 }
 
-function finish(state: RunState, entry: RunFinished, at: number): void {
-  assert(!isFinished(state.status), `run ${state.executionId} ends once`);
+function finish(fold: Fold, entry: RunFinished): void {
+  const { state, at } = fold;
+  assert(!isFinishedPhase(state.phase), `run ${state.executionId} ends once`);
   for (const scope of state.scopes.values()) {
     if (scope.open === 0) continue;
     for (const node of scope.nodes) {
       if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
-      end(state, node, { status: 'cancelled', at, error: undefined });
+      end(fold, node, { status: 'cancelled', at, error: undefined });
     }
   }
-  for (const node of state.unknown) releasePermits(state, node);
-  state.status = entry.status;
-  state.finishedAt = at;
-  state.output = entry.output;
+  for (const node of state.unknown) releasePermits(fold, node);
+  state.phase = finishedPhase(entry, at);
   if (entry.output !== undefined) countSpilled(state, entry.output);
-  state.error = entry.error ?? null;
   for (const scope of state.scopes.values()) if (scope === state.root || !isAtWork(scope)) noteUndone(state, scope);
-  freeStart(state);
-  releaseSlot(state);
+  freeStart(fold);
+  releaseSlot(fold);
   state.stopping = null;
-  state.ending = null;
   state.delayedUntil = null;
-  state.pausedAt = null;
   state.ready.clear();
   state.readyRemote.clear();
   state.timers.clear();
@@ -129,23 +141,25 @@ function finish(state: RunState, entry: RunFinished, at: number): void {
   state.released.clear();
 }
 
+function finishedPhase({ status, output = NULL_VALUE, error = UNEXPLAINED }: RunFinished, at: number): FinishedPhase {
+  return status === 'completed' ? { status, at, output } : { status, at, error };
+}
+
+/** For journals that do not name the error of a run that did not end well. */
+const UNEXPLAINED: RunError = { code: 'UNKNOWN', kind: 'SYSTEM', message: 'The journal does not say why.' };
+
 /** Others with the same key may start. */
-function freeStart(state: RunState): void {
+function freeStart({ state, effects }: Fold): void {
   if (state.startKey === null) return;
-  state.freed.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
+  effects.freedPermits.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
   state.startKey = null;
 }
 
 /** Whoever waits for it, or comes next, may have it. */
-function releaseSlot(state: RunState): void {
+function releaseSlot({ state, effects }: Fold): void {
   if (state.slot === null || state.slot.standing === 'over') return;
-  state.freed.push({ key: slotPermit(state.slot), node: '' });
+  effects.freedPermits.push({ key: slotPermit(state.slot), node: '' });
   state.slot = { ...state.slot, standing: 'over' };
-}
-
-/** Not begun, and more than time is missing. */
-function hasToWait({ delayedUntil, slot }: RunState): boolean {
-  return delayedUntil !== null && slot !== null && slot.policy !== 'skip';
 }
 
 export function tooNew(what: string): never {

@@ -24,13 +24,14 @@ import {
   runsOnce,
   wholeOf,
 } from '../state/scopes.ts';
-import { isStopped, requireNode, requireScope } from '../state/selectors.ts';
-import type { BodyState, NodeState, RunState, ScopeState } from '../state/state.ts';
+import { bodyOf, isStopped, requireBody, requireNode, requireScope } from '../state/selectors.ts';
+import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { endEarly, endIterationsEarly, markStopped } from '../stop/early-end.ts';
 import { dueTime } from '../timers/pause.ts';
 import { armIteration, armOpen, armStopping } from '../timers/timers.ts';
 import { openUndo, toUndo } from '../undo/undo.ts';
 import { resume } from './evolve-run.ts';
+import type { Fold } from './fold.ts';
 
 export type ScopeEntry =
   | NodeOpened
@@ -44,24 +45,25 @@ export type ScopeEntry =
   | ItemsAdded
   | RoundDelayed;
 
-export function evolveScope(state: RunState, entry: ScopeEntry, at: number): void {
+export function evolveScope(fold: Fold, entry: ScopeEntry): void {
+  const { state, at } = fold;
   switch (entry.type) {
     case 'node.opened':
-      return open(state, requireNode(state, entry.node), entry, at);
+      return open(fold, requireNode(state, entry.node), entry);
     case 'node.stopping':
-      return stopNode(state, requireNode(state, entry.node), entry, at);
+      return stopNode(fold, requireNode(state, entry.node), entry);
     case 'scopes.opened':
       return openIterations(state, requireNode(state, entry.node), entry);
     case 'scope.stopping':
-      return stopScope(state, requireScope(state, entry.scope), entry, at);
+      return stopScope(fold, requireScope(state, entry.scope), entry);
     case 'scope.closed':
-      return closeScope(state, requireScope(state, entry.scope), entry, at);
+      return closeScope(fold, requireScope(state, entry.scope), entry);
     case 'scope.compensating':
-      return compensate(state, requireScope(state, entry.scope), entry, at);
+      return compensate(fold, requireScope(state, entry.scope), entry);
     case 'scope.compensated':
       return noteCompensated(requireScope(state, entry.scope));
     case 'node.compensating':
-      return compensateNode(state, requireNode(state, entry.node), entry, at);
+      return compensateNode(fold, requireNode(state, entry.node), entry);
     case 'items.added':
       return addItems(state, requireNode(state, entry.node), entry);
     case 'round.delayed':
@@ -72,84 +74,87 @@ export function evolveScope(state: RunState, entry: ScopeEntry, at: number): voi
 }
 
 /** A composite node begins; one that runs its body once opens it now. */
-function open(state: RunState, node: NodeState, { items, count, input, graph }: NodeOpened, at: number): void {
+function open(fold: Fold, node: NodeState, { items, count, input, graph }: NodeOpened): void {
+  const { state, at } = fold;
   node.queuedAt ??= at;
   node.startedAt ??= at;
   // The action of a dynamic node has counted itself.
   if (node.plan.work.kind !== 'dynamic') node.attempts++;
   leaveQueue(state, node);
-  enter(state, node, { status: 'open', since: at, stopping: null });
+  const isOnce = runsOnce(node.plan);
+  const body = newBody(node.plan, isOnce ? 1 : (count ?? Number.POSITIVE_INFINITY), graph?.value);
+  if (items !== undefined) body.items.push({ from: 0, count: count ?? 0, items });
+  enter(fold, node, { status: 'open', body, since: at, stopping: null });
   if (items !== undefined) countSpilled(state, items);
   if (input !== undefined) countSpilled(state, input);
-  const isOnce = runsOnce(node.plan);
-  node.body = newBody(node.plan, isOnce ? 1 : (count ?? Number.POSITIVE_INFINITY), graph?.value);
-  if (items !== undefined) node.body.items.push({ from: 0, count: count as number, items });
   if (isOnce) openScope(state, node, input === undefined ? node.scope.realm : realmInside(node, input));
   // A graph that an action returned although it was asked to stop: a retry goes on with it.
-  if (node.scope.stopping !== null && isStopped(state, node)) endIterations(state, node, node.scope.stopping, at);
+  if (node.scope.stopping !== null && isStopped(state, node)) endIterations(fold, node, node.scope.stopping);
   armOpen(state, node);
 }
 
-function stopNode(state: RunState, node: NodeState, entry: NodeStopping, at: number): void {
+function stopNode(fold: Fold, node: NodeState, entry: NodeStopping): void {
+  const { state, at } = fold;
   const { phase } = node;
   const { type: _, node: __, ...how } = entry;
   assert(phase.status === 'open' || phase.status === 'child', `'${entry.node}' of ${state.executionId} is open`);
   const since = how.finally === false ? at : (phase.stopping?.since ?? at);
   node.phase = { ...phase, stopping: { ...how, since } };
-  if (phase.status === 'open') endIterations(state, node, { error: how.error, since, finally: how.finally }, at);
+  if (phase.status === 'open') endIterations(fold, node, { error: how.error, since, finally: how.finally });
   armStopping(state, node);
 }
 
-function endIterations(state: RunState, node: NodeState, how: NonNullable<ScopeState['stopping']>, at: number): void {
-  if (how.finally !== undefined) return endIterationsEarly(state, node, how, at);
-  for (const scope of node.body?.scopes.values() ?? []) markStopped(state, scope, how);
+function endIterations(fold: Fold, node: NodeState, how: NonNullable<ScopeState['stopping']>): void {
+  if (how.finally !== undefined) return endIterationsEarly(fold, node, how);
+  for (const scope of bodyOf(node)?.scopes.values() ?? []) markStopped(fold.state, scope, how);
 }
 
 function openIterations(state: RunState, node: NodeState, { from, to }: ScopesOpened): void {
   for (let iteration = from; iteration < to; iteration++) openScope(state, node, node.scope.realm);
-  (node.body as BodyState).until = null;
+  requireBody(node).until = null;
 }
 
 function delayIteration(state: RunState, node: NodeState, { until }: RoundDelayed, at: number): void {
-  (node.body as BodyState).until = dueTime(state, until, at);
+  requireBody(node).until = dueTime(state, until, at);
   armIteration(state, node);
 }
 
-function addItems(state: RunState, { body }: NodeState, { items, count }: ItemsAdded): void {
+function addItems(state: RunState, node: NodeState, { items, count }: ItemsAdded): void {
+  const body = bodyOf(node);
   if (body === undefined) return;
   body.items.push({ from: body.total, count, items });
   body.total += count;
   countSpilled(state, items);
 }
 
-function stopScope(state: RunState, scope: ScopeState, entry: ScopeStopping, at: number): void {
+function stopScope(fold: Fold, scope: ScopeState, entry: ScopeStopping): void {
+  const { state, at } = fold;
   const how = { error: entry.error, since: scope.stopping?.since ?? at, finally: entry.finally };
   if (scope.undoes !== null) scope.stopping = how;
   else if (how.finally === undefined) markStopped(state, scope, how);
-  else endEarly(state, scope, how, at);
+  else endEarly(fold, scope, how);
   armStopping(state, null, scope);
   noticeStopped(state, scope);
 }
 
-function closeScope(state: RunState, scope: ScopeState, entry: ScopeClosed, at: number): void {
+function closeScope(fold: Fold, scope: ScopeState, entry: ScopeClosed): void {
   // Earlier versions took it for an iteration when a run began again.
   if (isWhole(scope)) return;
-  if (entry.error !== undefined) cancelOpen(state, scope, at);
-  if (entry.output !== undefined) countSpilled(state, entry.output);
-  closeIteration(state, scope, entry);
+  if (entry.error !== undefined) cancelOpen(fold, scope);
+  if (entry.output !== undefined) countSpilled(fold.state, entry.output);
+  closeIteration(fold.state, scope, entry);
 }
 
 /** Everything else in the scope is over; what is left to do is undoing. */
-function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating, at: number): void {
+function compensate(fold: Fold, scope: ScopeState, entry: ScopeCompensating): void {
+  const { state, at } = fold;
   const { status, error, compensate: undoes = true } = entry;
-  const output = undefined;
   if (scope === state.root) {
-    if (state.pausedAt !== null) resume(state, at);
-    state.ending = { status, error, output, compensate: undoes };
+    resume(fold);
     state.stopping = null;
     scope.stopping = null;
     scope.underWay = 0;
-    state.status = 'compensating';
+    state.phase = { status: 'compensating', ending: { status, error, output: undefined, compensate: undoes } };
     state.ready.clear();
     state.readyRemote.clear();
     state.timers.clear();
@@ -158,7 +163,7 @@ function compensate(state: RunState, scope: ScopeState, entry: ScopeCompensating
   } else if (error !== null) {
     scope.stopping ??= { error, since: at };
   }
-  cancelOpen(state, scope, at, state.plan.failureNode);
+  cancelOpen(fold, scope, state.plan.failureNode);
   scope.isClosed = scope !== state.root;
   openUndo(state, scope, undoes ? toUndo(state, scope) : []);
 }
@@ -168,11 +173,12 @@ function noteCompensated({ undoing }: ScopeState): void {
 }
 
 /** Completed nodes in the body of a node are undone from the whole of it: iterations that went well are gone from memory. */
-function compensateNode(state: RunState, node: NodeState, { error }: NodeCompensating, at: number): void {
+function compensateNode(fold: Fold, node: NodeState, { error }: NodeCompensating): void {
+  const { state, at } = fold;
   const { phase } = node;
   assert(phase.status === 'open', `'${node.plan.id}' of ${state.executionId} is open`);
   node.phase = { ...phase, retrying: error };
-  for (const scope of node.body?.scopes.values() ?? []) if (!scope.isClosed) cancelOpen(state, scope, at);
+  for (const scope of bodyOf(node)?.scopes.values() ?? []) if (!scope.isClosed) cancelOpen(fold, scope);
   const whole = wholeOf(state, node);
   whole.stopping ??= { error, since: at };
   whole.isClosed = true;

@@ -10,8 +10,11 @@ import { evolveNode } from './evolve-node.ts';
 import { reopen } from './evolve-reopen.ts';
 import { evolveRun, tooNew } from './evolve-run.ts';
 import { evolveScope } from './evolve-scope.ts';
+import { type Fold, type FoldEffects, newEffects } from './fold.ts';
 
-export function evolve(state: RunState, entry: Entry, at: number): void {
+/** `effects` collects what follows for others; whoever only reads a journal leaves it out. */
+export function evolve(state: RunState, entry: Entry, at: number, effects: FoldEffects = newEffects()): void {
+  const fold: Fold = { state, at, effects };
   state.updatedAt = at;
   switch (entry.type) {
     case 'node.configured':
@@ -30,7 +33,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'node.gated':
     case 'node.granted':
     case 'child.requested':
-      return evolveNode(state, entry, at);
+      return evolveNode(fold, entry);
     case 'node.opened':
     case 'node.stopping':
     case 'scopes.opened':
@@ -41,7 +44,7 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'node.compensating':
     case 'items.added':
     case 'round.delayed':
-      return evolveScope(state, entry, at);
+      return evolveScope(fold, entry);
     case 'signal.kept':
     case 'signal.taken':
       return evolveSignals(state, entry);
@@ -57,9 +60,9 @@ export function evolve(state: RunState, entry: Entry, at: number): void {
     case 'run.resumed':
     case 'run.stopping':
     case 'run.finished':
-      return evolveRun(state, entry, at);
+      return evolveRun(fold, entry);
     case 'run.reopened':
-      return reopen(state, entry, at);
+      return reopen(fold, entry);
     default:
       return refuse(entry);
   }
@@ -80,14 +83,12 @@ export function replay(
   state: RunState,
   frames: Iterable<{ readonly seq: number; readonly at: number; readonly entries: readonly Entry[] }>,
 ): RunState {
+  const effects = newEffects();
   for (const frame of frames) {
     assert(frame.seq === state.seq + 1, `frame ${frame.seq} follows frame ${state.seq} of ${state.executionId}`);
-    for (const entry of frame.entries) evolve(state, entry, frame.at);
+    for (const entry of frame.entries) evolve(state, entry, frame.at, effects);
     state.seq = frame.seq;
   }
-  // Given back by whoever wrote these frames.
-  state.freed = [];
-  state.unsubscribed = [];
   return state;
 }
 

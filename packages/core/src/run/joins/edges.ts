@@ -5,7 +5,7 @@ import { type BranchWork, caseKeys, type EdgeError, type EdgePlan, isPlain } fro
 import type { Turn } from '../decide/turn.ts';
 import { resolveValue } from '../journal/stored-value.ts';
 import { type NodeEnding, RunScope } from '../state/expression-scope.ts';
-import { pathOf } from '../state/selectors.ts';
+import { pathOf, stateIn } from '../state/selectors.ts';
 import type { NodeState } from '../state/state.ts';
 
 export interface DecidedEdges {
@@ -84,7 +84,7 @@ export function isPassedOver({ phase }: NodeState): boolean {
 }
 
 export function targetOf({ scope }: NodeState, edge: EdgePlan): NodeState {
-  return scope.nodes[edge.to.index] as NodeState;
+  return stateIn(scope, edge.to);
 }
 
 /** For a node that is cut off after it has begun: its always edges are taken, if their conditions hold. */

@@ -1,6 +1,6 @@
 /** The outcomes of the edges out of a node, derived from its journal; and the joins that they decide. */
 import type { EdgePlan } from '../../plan/plan.ts';
-import { isFinal } from '../state/selectors.ts';
+import { countOpen, isFinal, stateIn } from '../state/selectors.ts';
 import type { NodeState, Phase, ScopeState } from '../state/state.ts';
 
 /** An edge that is decided and not taken is dead by choice or by failure. */
@@ -40,8 +40,7 @@ function isForDisabled({ on }: EdgePlan): boolean {
 
 /** The node has ended: its targets count it among their sources. */
 export function decideEdges(node: NodeState): void {
-  const { nodes } = node.scope;
-  for (const edge of node.plan.outgoing) if (!edge.isTwin) count(edge, node, nodes[edge.to.index] as NodeState);
+  for (const edge of node.plan.outgoing) if (!edge.isTwin) count(edge, node, stateIn(node.scope, edge.to));
 }
 
 /** Several edges between two nodes are one, taken when any of them is. */
@@ -110,7 +109,7 @@ export function recount(scope: ScopeState): void {
     if (isFinal(node.phase.status)) continue;
     scope.open++;
     if (node.phase.status === 'unknown') scope.doubts++;
-    (scope.openPerLevel[node.plan.level] as number)++;
+    countOpen(scope, node.plan, 1);
     node.decided = 0;
     node.taken = 0;
     node.failedEdges = 0;
@@ -122,12 +121,12 @@ export function recount(scope: ScopeState): void {
 }
 
 /** The edges of nodes from sources that are decided: all of them, or those that are not final. */
-export function countSources({ nodes }: ScopeState, isForAll: boolean): void {
-  for (const node of nodes) {
+export function countSources(scope: ScopeState, isForAll: boolean): void {
+  for (const node of scope.nodes) {
     if (!isFinal(node.phase.status) && node.decidedAs === undefined) continue;
     for (const edge of node.plan.outgoing) {
       if (edge.isTwin) continue;
-      const target = nodes[edge.to.index] as NodeState;
+      const target = stateIn(scope, edge.to);
       if (isForAll || !isFinal(target.phase.status)) count(edge, node, target);
     }
   }

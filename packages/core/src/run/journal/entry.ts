@@ -9,10 +9,11 @@ import type { Effect } from '../../action.ts';
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
 import type { SettingValues } from '../../plan/plan.ts';
+import { keysOf } from '../../typed-keys.ts';
 import type { Json } from '../../value.ts';
 import type { Estimates } from '../state/estimates.ts';
 import type { FinalRunStatus } from '../state/status.ts';
-import type { StoredValue } from './stored-value.ts';
+import type { InlineValue, StoredValue } from './stored-value.ts';
 
 /** Version of the entry format; a newer one is refused with `JOURNAL_TOO_NEW`. */
 export const JOURNAL_FORMAT = 1;
@@ -249,7 +250,7 @@ export interface NodeOpened {
   readonly count?: number;
   readonly input?: StoredValue;
   /** The graph that an action returned. Never a blob: folding a journal reads nothing else. */
-  readonly graph?: StoredValue;
+  readonly graph?: InlineValue;
 }
 
 /**
@@ -523,15 +524,33 @@ export interface RunCheckpointed {
   readonly seq: number;
 }
 
-/** The values of an entry that may be kept elsewhere when they are large. */
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+
+/** Fields of entries that hold one value, and fields that hold several by name. */
+type FieldOf<E, Type> = E extends unknown
+  ? { [K in keyof E]-?: Same<NonNullable<E[K]>, Type> extends true ? K : never }[keyof E]
+  : never;
+type ValueField = FieldOf<Entry, StoredValue>;
+type ValuesField = FieldOf<Entry, Readonly<Record<string, StoredValue>>>;
+type ValueHolder = { readonly type: string } & { readonly [K in ValueField]?: StoredValue } & {
+  readonly [K in ValuesField]?: Readonly<Record<string, StoredValue>>;
+};
+
+// A field that is missing here does not compile.
+const VALUE_FIELDS = keysOf({
+  input: true,
+  output: true,
+  items: true,
+  payload: true,
+  undo: true,
+} satisfies Record<ValueField, true>);
+const VALUES_FIELDS = keysOf({ vars: true } satisfies Record<ValuesField, true>);
+
+/** The values of an entry that may be blobs. */
 export function valuesIn(entry: Entry): readonly StoredValue[] {
+  const holder: ValueHolder = entry;
   const values: StoredValue[] = [];
-  for (const key of SPILLABLE) {
-    const stored = (entry as unknown as Readonly<Record<string, StoredValue | undefined>>)[key];
-    if (stored !== undefined) values.push(stored);
-  }
-  if (entry.type === 'node.completed' && entry.vars !== undefined) values.push(...Object.values(entry.vars));
+  for (const field of VALUE_FIELDS) if (holder[field] !== undefined) values.push(holder[field]);
+  for (const field of VALUES_FIELDS) values.push(...Object.values(holder[field] ?? {}));
   return values;
 }
-
-const SPILLABLE = ['input', 'output', 'items', 'payload', 'undo'] as const;

@@ -10,85 +10,169 @@ import { countSources } from '../joins/joins.ts';
 import { NO_PERMITS, NO_RETRIES, newRunState } from '../state/new-state.ts';
 import { addReady, enterRunning, isBusy, mustEnd } from '../state/phases.ts';
 import { addScope, countBusy, newBody, realmInside, runsOnce } from '../state/scopes.ts';
-import { isEndingNode, isFinal, isQuiet, nodeAt, pathOf } from '../state/selectors.ts';
-import type { Assignment, Assignments, BodyState, NodeState, RunState, ScopeState, UndoItem } from '../state/state.ts';
+import { bodyOf, countOpen, isEndingNode, isFinal, isQuiet, nodeAt, pathOf } from '../state/selectors.ts';
+import type {
+  Assignment,
+  Assignments,
+  BodyState,
+  NodeState,
+  Phase,
+  RunState,
+  ScopeState,
+  UndoItem,
+} from '../state/state.ts';
 import { note } from '../state/variables.ts';
 import { armAll } from '../timers/timers.ts';
 import { needsEndCheck } from '../undo/transactions.ts';
 import { openUndo } from '../undo/undo.ts';
-import type { StoredValue } from './stored-value.ts';
+import { NULL_VALUE, type StoredValue } from './stored-value.ts';
 
-const SNAPSHOT_FORMAT = 6;
+const SNAPSHOT_FORMAT = 7;
 
-const RUN_FIELDS = [
-  'status',
-  'trigger',
-  'parent',
-  'traceparent',
-  'seed',
-  'authority',
-  'startKey',
-  'estimates',
-  'startedAt',
-  'updatedAt',
-  'activeSince',
-  'finishedAt',
-  'output',
-  'error',
-  'stopping',
-  'ending',
-  'undo',
-  'undoGraphs',
-  'undone',
-  'totalRetries',
-  'reopened',
-  'generations',
-  'lastAttempt',
-  'lastChildAt',
-  'spilled',
-  'delayedUntil',
-  'slot',
-  'pausedAt',
-  'pauseReason',
-  'bufferedSignals',
-] as const satisfies readonly (keyof RunState)[];
+/**
+ * How a field gets into a restored state. Every field of the state has a line in these tables; one that is missing does
+ * not compile.
+ *  - stored: it is in the snapshot as it is
+ *  - apart: the snapshot has it in another form
+ *  - derived: it follows from the others, from the plan or from who loads the run
+ *  - process: it says what this process did, and is not part of the fold
+ */
+type Role = 'stored' | 'apart' | 'derived' | 'process';
+type StoredKey<Roles> = { [K in keyof Roles]: Roles[K] extends 'stored' ? K : never }[keyof Roles];
 
-/** Names in snapshots that differ from those of the state: stored snapshots keep them. */
-const STORED_NAMES = [
-  ['delayedUntil', 'heldUntil'],
-  ['slot', 'place'],
-  ['bufferedSignals', 'kept'],
-] as const satisfies readonly (readonly [keyof RunState, string])[];
+const RUN_ROLES = {
+  executionId: 'derived',
+  plan: 'derived',
+  seq: 'apart',
+  phase: 'stored',
+  trigger: 'stored',
+  parent: 'stored',
+  traceparent: 'stored',
+  authority: 'stored',
+  projectCeiling: 'derived',
+  seed: 'stored',
+  startKey: 'stored',
+  estimates: 'stored',
+  startedAt: 'stored',
+  updatedAt: 'stored',
+  activeSince: 'stored',
+  stopping: 'stored',
+  totalRetries: 'stored',
+  reopened: 'stored',
+  generations: 'stored',
+  lastAttempt: 'stored',
+  lastChildAt: 'stored',
+  spilled: 'stored',
+  root: 'apart',
+  scopes: 'apart',
+  hasOldStops: 'derived',
+  undo: 'stored',
+  undoGraphs: 'stored',
+  undone: 'stored',
+  delayedUntil: 'stored',
+  slot: 'stored',
+  bufferedSignals: 'stored',
+  running: 'derived',
+  unknown: 'derived',
+  gated: 'derived',
+  children: 'derived',
+  listening: 'apart',
+  dispatched: 'process',
+  dispatchedRemote: 'process',
+  runningRemote: 'derived',
+  ready: 'process',
+  readyRemote: 'process',
+  timers: 'derived',
+  endChecks: 'derived',
+  released: 'process',
+} as const satisfies Record<keyof RunState, Role>;
 
-const SCOPE_FIELDS = [
-  'stopping',
-  'deferredError',
-  'isClosed',
-  'isDone',
-] as const satisfies readonly (keyof ScopeState)[];
+const SCOPE_ROLES = {
+  path: 'derived',
+  graph: 'derived',
+  nodes: 'apart',
+  parent: 'apart',
+  iteration: 'apart',
+  realm: 'apart',
+  rankBase: 'derived',
+  ranks: 'derived',
+  stopping: 'stored',
+  underWay: 'derived',
+  doubts: 'derived',
+  deferredError: 'stored',
+  undoing: 'apart',
+  undoes: 'apart',
+  undoItems: 'apart',
+  isClosed: 'stored',
+  isDone: 'stored',
+  busy: 'derived',
+  open: 'derived',
+  blockedByLevel: 'process',
+  openPerLevel: 'derived',
+  level: 'derived',
+} as const satisfies Record<keyof ScopeState, Role>;
 
-const NODE_FIELDS = [
-  'phase',
-  'attempts',
-  'retries',
-  'lost',
-  'settings',
-  'queuedAt',
-  'startedAt',
-  'input',
-  'output',
-  'passed',
-  'permits',
-  'missed',
-  'generation',
-  'attemptsBefore',
-  'child',
-  'inFinally',
-  'decidedAs',
-] as const satisfies readonly (keyof NodeState)[];
+const NODE_ROLES = {
+  plan: 'derived',
+  scope: 'derived',
+  phase: 'apart',
+  decided: 'derived',
+  taken: 'derived',
+  failedEdges: 'derived',
+  inFinally: 'stored',
+  decidedAs: 'stored',
+  attempts: 'stored',
+  retries: 'stored',
+  lost: 'stored',
+  settings: 'stored',
+  queuedAt: 'stored',
+  startedAt: 'stored',
+  input: 'stored',
+  output: 'stored',
+  passed: 'stored',
+  permits: 'stored',
+  missed: 'stored',
+  generation: 'stored',
+  attemptsBefore: 'stored',
+  child: 'stored',
+  busy: 'derived',
+  endings: 'derived',
+  dispatchState: 'process',
+} as const satisfies Record<keyof NodeState, Role>;
+
+const BODY_ROLES = {
+  graph: 'derived',
+  scopes: 'apart',
+  items: 'stored',
+  total: 'apart',
+  next: 'stored',
+  open: 'stored',
+  succeeded: 'stored',
+  failed: 'stored',
+  results: 'apart',
+  error: 'stored',
+  isBroken: 'stored',
+  returned: 'stored',
+  until: 'stored',
+  base: 'stored',
+} as const satisfies Record<keyof BodyState, Role>;
+
+const RUN_FIELDS = storedKeys(RUN_ROLES);
+const SCOPE_FIELDS = storedKeys(SCOPE_ROLES);
+const NODE_FIELDS = storedKeys(NODE_ROLES);
+const BODY_FIELDS = storedKeys(BODY_ROLES);
+
+type StoredNode = Pick<NodeState, StoredKey<typeof NODE_ROLES>>;
+
+function storedKeys<Roles extends Readonly<Record<string, Role>>>(roles: Roles): StoredKey<Roles>[] {
+  const isStored = (key: keyof Roles): key is StoredKey<Roles> => roles[key] === 'stored';
+  const keys: StoredKey<Roles>[] = [];
+  for (const key in roles) if (isStored(key)) keys.push(key);
+  return keys;
+}
 
 /** Values of a new node. `attempts` and `attemptsBefore` depend on the node around. */
-const UNCHANGED: Partial<NodeState> = {
+const UNCHANGED: Partial<StoredNode> = {
   inFinally: false,
   retries: NO_RETRIES,
   lost: 0,
@@ -99,27 +183,14 @@ const UNCHANGED: Partial<NodeState> = {
   generation: 0,
 };
 
-const BODY_FIELDS = [
-  'items',
-  'total',
-  'next',
-  'open',
-  'succeeded',
-  'failed',
-  'results',
-  'error',
-  'isBroken',
-  'until',
-  'base',
-  'returned',
-] as const satisfies readonly (keyof BodyState)[];
-
 /** Scopes in the order in which they were opened: those around come before those inside. */
 interface Snapshot {
   readonly format: number;
   readonly seq: number;
-  readonly run: object;
+  readonly run: Pick<RunState, StoredKey<typeof RUN_ROLES>>;
   readonly scopes: readonly ScopeSnapshot[];
+  /** Waits in the order in which they take signals: those that began in one frame have the same time. */
+  readonly listening: readonly string[];
 }
 
 interface ScopeSnapshot {
@@ -129,7 +200,7 @@ interface ScopeSnapshot {
   /** The composite node, and which of its iterations; left out for the root. */
   readonly node?: string;
   readonly round?: number;
-  readonly fields: object;
+  readonly fields: Pick<ScopeState, StoredKey<typeof SCOPE_ROLES>>;
   /** Where the scope has them of its own. */
   readonly input?: StoredValue;
   readonly vars?: readonly (readonly [string, StoredValue])[];
@@ -144,37 +215,30 @@ interface AssignedSnapshot {
   readonly list: readonly (readonly [string, string, Assignment])[];
 }
 
+/** The body is beside the phase that it belongs to. */
 interface NodeSnapshot {
-  readonly fields: object;
-  readonly body?: object;
+  readonly phase: PhaseSnapshot;
+  readonly fields: Partial<StoredNode>;
+  readonly body?: BodySnapshot;
+}
+
+type PhaseSnapshot = Phase extends infer P ? (P extends Phase ? Omit<P, 'body'> : never) : never;
+
+/** JSON has neither Infinity nor undefined. */
+interface BodySnapshot extends Pick<BodyState, StoredKey<typeof BODY_ROLES>> {
+  readonly total: number | null;
+  readonly results: readonly (StoredValue | null)[];
 }
 
 export function encodeSnapshot(state: RunState): string {
   const snapshot: Snapshot = {
     format: SNAPSHOT_FORMAT,
     seq: state.seq,
-    run: storedRun(state),
+    run: pick(state, RUN_FIELDS),
     scopes: Array.from(state.scopes.values(), scopeSnapshot),
+    listening: Array.from(state.listening, pathOf),
   };
   return JSON.stringify(snapshot);
-}
-
-function storedRun(state: RunState): object {
-  const run: Record<string, unknown> = pick(state, RUN_FIELDS);
-  for (const [name, stored] of STORED_NAMES) {
-    run[stored] = run[name];
-    delete run[name];
-  }
-  return run;
-}
-
-function restoredRun(stored: object): object {
-  const run: Record<string, unknown> = { ...stored };
-  for (const [name, storedName] of STORED_NAMES) {
-    run[name] = run[storedName];
-    delete run[storedName];
-  }
-  return run;
 }
 
 function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
@@ -190,11 +254,21 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
         (node) =>
           node.phase.status !== 'pending' || node.attempts > 0 || node.generation > 0 || node.attemptsBefore > 0,
       )
-      .map((node) => [
-        node.plan.id,
-        { fields: changedFields(node), ...(node.body === undefined ? {} : { body: pick(node.body, BODY_FIELDS) }) },
-      ]),
+      .map((node) => [node.plan.id, nodeSnapshot(node)]),
   };
+}
+
+function nodeSnapshot(node: NodeState): NodeSnapshot {
+  const fields = changedFields(node);
+  const body = bodyOf(node);
+  if (body === undefined) return { phase: node.phase, fields };
+  const { body: _, ...phase } = { body, ...node.phase };
+  return { phase, fields, body: bodySnapshot(body) };
+}
+
+function bodySnapshot(body: BodyState): BodySnapshot {
+  const total = Number.isFinite(body.total) ? body.total : null;
+  return { ...pick(body, BODY_FIELDS), total, results: Array.from(body.results, (result) => result ?? null) };
 }
 
 function assignedSnapshot({ count, byNode }: Assignments): AssignedSnapshot {
@@ -207,7 +281,8 @@ function assignedSnapshot({ count, byNode }: Assignments): AssignedSnapshot {
 function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
   const { assigned: stored } = snapshot;
   if (stored === undefined) return true;
-  const { assigned } = (scopeAt(state, snapshot) as ScopeState).realm;
+  const assigned = scopeAt(state, snapshot)?.realm.assigned;
+  if (assigned === undefined) return false;
   assigned.byNode.clear();
   assigned.count = stored.count;
   for (const [path, name, one] of stored.list) {
@@ -220,7 +295,10 @@ function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
 
 /** The scope of a snapshot that has been restored. */
 function scopeAt(state: RunState, { undoes, node, round: iteration }: ScopeSnapshot): ScopeState | undefined {
-  if (node !== undefined) return nodeAt(state, node)?.body?.scopes.get(iteration ?? 0);
+  if (node !== undefined) {
+    const composite = nodeAt(state, node);
+    return composite === undefined ? undefined : bodyOf(composite)?.scopes.get(iteration ?? 0);
+  }
   return undoes === undefined ? state.root : (state.scopes.get(undoes)?.undoing ?? undefined);
 }
 
@@ -233,21 +311,21 @@ function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' 
 export function decodeSnapshot(plan: Plan, executionId: string, text: string): RunState | undefined {
   const snapshot = parsed(text);
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
-  const { seq, run, scopes } = snapshot as unknown as Snapshot;
+  const { seq, run, scopes, listening } = snapshot as unknown as Snapshot;
   const state = newRunState(plan, executionId);
-  Object.assign(state, restoredRun(run));
+  Object.assign(state, run);
   state.seq = seq;
   if (state.estimates !== null) estimate(state, state.estimates);
   for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
   for (const scope of scopes) if (!restoreAssigned(state, scope)) return undefined;
   state.endChecks.clear();
-  index(state);
+  index(state, listening);
   return state;
 }
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     return null;
   }
@@ -261,13 +339,13 @@ function restoreScope(state: RunState, snapshot: ScopeSnapshot): boolean {
     scope.realm.vars.clear();
     for (const [name, stored] of snapshot.vars) scope.realm.vars.set(name, stored);
   }
-  if (scope === state.root) scope.realm = { ...scope.realm, input: snapshot.input ?? { value: null } };
-  for (const [id, { fields, body }] of snapshot.nodes) {
+  if (scope === state.root) scope.realm = { ...scope.realm, input: snapshot.input ?? NULL_VALUE };
+  for (const [id, { phase, fields, body }] of snapshot.nodes) {
     const at = scope.graph.indexOf.get(id);
     const node = at === undefined ? undefined : scope.nodes[at];
     if (node === undefined) return false;
     Object.assign(node, fields);
-    if (body !== undefined) node.body = restoredBody(node, body);
+    Object.assign(node, { phase: body === undefined ? phase : { ...phase, body: restoredBody(node, body) } });
   }
   return true;
 }
@@ -279,36 +357,33 @@ function scopeOf(state: RunState, snapshot: ScopeSnapshot): ScopeState | undefin
   return undone === undefined ? undefined : openUndo(state, undone, snapshot.undoItems ?? []);
 }
 
-function restoredBody(node: NodeState, fields: object): BodyState {
-  const { returned } = fields as { returned?: Json };
-  const body = Object.assign(newBody(node.plan, 0, returned), fields);
-  // JSON has neither Infinity nor undefined.
-  body.total ??= Number.POSITIVE_INFINITY;
-  for (const [iteration, stored] of body.results.entries()) if (stored === null) body.results[iteration] = undefined;
-  return body;
+function restoredBody({ plan }: NodeState, { total, results, ...fields }: BodySnapshot): BodyState {
+  const body = newBody(plan, total ?? Number.POSITIVE_INFINITY, fields.returned);
+  for (const result of results) body.results.push(result ?? undefined);
+  return Object.assign(body, fields);
 }
 
 function reopened(state: RunState, { node: path, round: iteration, input }: ScopeSnapshot): ScopeState | undefined {
-  const node = nodeAt(state, path as string);
-  if (node?.body === undefined || iteration === undefined) return undefined;
+  const node = path === undefined ? undefined : nodeAt(state, path);
+  if (node === undefined || bodyOf(node) === undefined || iteration === undefined) return undefined;
   const isInside = runsOnce(node.plan) && input !== undefined;
   return addScope(state, node, iteration, isInside ? realmInside(node, input) : node.scope.realm);
 }
 
 /** Builds everything that is derived from the phases. */
-function index(state: RunState): void {
+function index(state: RunState, listening: readonly string[]): void {
   for (const scope of state.scopes.values()) {
     for (const node of scope.nodes) {
       if (!isFinal(node.phase.status)) continue;
       scope.open--;
-      (scope.openPerLevel[node.plan.level] as number)--;
+      countOpen(scope, node.plan, -1);
     }
     countSources(scope, true);
     while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   }
   for (const scope of state.scopes.values()) for (const node of scope.nodes) indexNode(state, node);
   for (const scope of state.scopes.values()) indexEnding(state, scope);
-  restoreOrder(state.listening);
+  restoreOrder(state, listening);
   for (const scope of state.scopes.values()) {
     for (const ended of [scope, ...scope.nodes]) if (needsEndCheck(state, ended)) state.endChecks.add(ended);
   }
@@ -324,12 +399,11 @@ function indexEnding(state: RunState, scope: ScopeState): void {
   if (parent !== null && isEndingNode(state, parent) && !isQuiet(scope)) parent.endings++;
 }
 
-/** The one that has waited longest comes first. */
-function restoreOrder(listening: Set<NodeState>): void {
-  const since = ({ phase }: NodeState): number => ('since' in phase ? phase.since : 0);
-  const ordered = [...listening].sort((a, b) => since(a) - since(b));
-  listening.clear();
-  for (const node of ordered) listening.add(node);
+function restoreOrder(state: RunState, listening: readonly string[]): void {
+  for (const path of listening) {
+    const node = nodeAt(state, path);
+    if (node !== undefined && state.listening.delete(node)) state.listening.add(node);
+  }
 }
 
 function indexNode(state: RunState, node: NodeState): void {
@@ -346,14 +420,18 @@ function indexNode(state: RunState, node: NodeState): void {
 }
 
 /** Most fields of most nodes are as in a new node, and are left out. */
-function changedFields(node: NodeState): Partial<NodeState> {
-  const changed: Partial<Record<keyof NodeState, unknown>> = {};
-  for (const key of NODE_FIELDS) if (node[key] !== UNCHANGED[key]) changed[key] = node[key];
-  return changed as Partial<NodeState>;
+function changedFields(node: StoredNode): Partial<StoredNode> {
+  const changed: Partial<StoredNode> = {};
+  for (const key of NODE_FIELDS) if (node[key] !== UNCHANGED[key]) copyField(changed, node, key);
+  return changed;
 }
 
-function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Record<K, T[K]>> {
-  const picked: Partial<Record<K, T[K]>> = {};
+function copyField<T, K extends keyof T>(to: Partial<T>, from: T, key: K): void {
+  to[key] = from[key];
+}
+
+function pick<T, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  const picked: Partial<Pick<T, K>> = {};
   for (const key of keys) picked[key] = from[key];
-  return picked;
+  return picked as Pick<T, K>;
 }

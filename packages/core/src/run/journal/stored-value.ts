@@ -1,8 +1,9 @@
 /**
- * A value that a run holds: inline, or, above the inline limit, as the name of a blob.
- * Journal entry and state share one `StoredValue`, so spilling it before the frame is written changes both.
+ * A value that a run keeps: inline, or, above the inline limit, as the reference of a blob.
+ *
+ * A `StoredValue` is immutable. `decide` makes one with `turn.store`, which leaves the choice between inline and blob to the
+ * engine, so no entry can hold a large value inline. The brand keeps object literals from passing for one.
  */
-import { assert } from '../../error.ts';
 import type { Json } from '../../value.ts';
 
 export interface BlobRef {
@@ -10,29 +11,35 @@ export interface BlobRef {
   readonly bytes: number;
 }
 
-export interface StoredValue {
-  value?: Json;
-  blob?: BlobRef;
+declare const inlined: unique symbol;
+
+export interface InlineValue {
+  readonly value: Json;
+  readonly blob?: never;
+  readonly [inlined]: true;
 }
 
-export function inlineValue(value: Json): StoredValue {
-  return { value };
+export interface BlobValue {
+  readonly blob: BlobRef;
+  readonly value?: never;
 }
 
-/** The blob takes the place of the inline value. */
-export function spill(stored: StoredValue, blob: BlobRef): void {
-  assert(stored.blob === undefined, 'a value is spilled once');
-  stored.blob = blob;
-  delete stored.value;
+export type StoredValue = InlineValue | BlobValue;
+
+/** For values that are known to be small. */
+export function inlineValue(value: Json): InlineValue {
+  return { value } as InlineValue;
 }
+
+export const NULL_VALUE = inlineValue(null);
 
 /** Looks a spilled value up; the engine has it at hand before it asks the core to decide. */
 export type BlobLookup = (blob: BlobRef) => Json;
 
 export function resolveValue(stored: StoredValue | undefined, lookup: BlobLookup): Json {
   if (stored === undefined) return null;
-  if (stored.blob !== undefined) return lookup(stored.blob);
-  return stored.value ?? null;
+  // An entry of an earlier version may have neither.
+  return stored.blob === undefined ? (stored.value ?? null) : lookup(stored.blob);
 }
 
 /** True when the JSON text of `value` is longer than `limitBytes`; stops counting there. */

@@ -9,8 +9,8 @@ export function ranksWith({ nodes }: GraphPlan, estimates: Estimates): readonly 
   const ranks: number[] = new Array(nodes.length).fill(0);
   // Whatever comes after a node has a higher level.
   for (const { index, id, outgoing, estimateMs } of nodes.toSorted((a, b) => b.level - a.level)) {
-    const own = Object.hasOwn(estimates, id) ? (estimates[id] as number) : estimateMs;
-    ranks[index] = own + outgoing.reduce((longest, { to }) => Math.max(longest, ranks[to.index] as number), 0);
+    const own = Object.hasOwn(estimates, id) ? (estimates[id] ?? 0) : estimateMs;
+    ranks[index] = own + outgoing.reduce((longest, { to }) => Math.max(longest, ranks[to.index] ?? 0), 0);
   }
   return ranks;
 }

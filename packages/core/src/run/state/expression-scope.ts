@@ -2,11 +2,11 @@
 import type { RunError } from '../../error.ts';
 import { ExpressionError, type LoopView, type NodeView, type Scope } from '../../expression/index.ts';
 import { digest, utf8 } from '../../sha.ts';
-import type { Json, JsonObject } from '../../value.ts';
+import { isJsonList, type Json, type JsonObject } from '../../value.ts';
 import type { Turn } from '../decide/turn.ts';
 import { type BlobLookup, resolveValue } from '../journal/stored-value.ts';
-import { batchOf, generationOf, pathOf, statusOf } from './selectors.ts';
-import type { BodyState, NodeState, RunState, ScopeState } from './state.ts';
+import { batchOf, bodyOf, endingOf, generationOf, pathOf, runError, stateIn, statusOf } from './selectors.ts';
+import type { Batch, BodyState, NodeState, RunState, ScopeState } from './state.ts';
 
 export class RunScope implements Scope {
   private readonly state: RunState;
@@ -74,7 +74,7 @@ export class RunScope implements Scope {
   }
 
   get vars(): JsonObject {
-    const vars = Object.create(null) as Record<string, Json>;
+    const vars: Record<string, Json> = Object.create(null);
     for (const [name, stored] of this.scope.realm.vars) vars[name] = resolveValue(stored, this.lookup);
     return vars;
   }
@@ -90,7 +90,9 @@ export class RunScope implements Scope {
 
   /** In a finally the error of the innermost scope that fails, else that of the run. */
   private get failure(): RunError | null {
-    const { root, ending, error } = this.state;
+    const { root } = this.state;
+    const ending = endingOf(this.state);
+    const error = runError(this.state);
     let at = this.scope;
     for (; at.parent !== null; at = at.parent.scope) {
       const failure = at.stopping?.error ?? at.deferredError;
@@ -107,9 +109,8 @@ export class RunScope implements Scope {
   /** In this scope, or the nearest around it that has such a node; a workflow inside sees only its own. */
   node(id: string): NodeView | undefined {
     for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
-      const index = scope.graph.indexOf.get(id);
-      if (index === undefined) continue;
-      const node = scope.nodes[index] as NodeState;
+      const node = scope.nodes[scope.graph.indexOf.get(id) ?? -1];
+      if (node === undefined) continue;
       return this.ending?.node === node
         ? new EndingView(this.ending, this.lookup, this.state)
         : new StateView(node, this.lookup, this.state);
@@ -163,27 +164,31 @@ class StateLoop implements LoopView {
   }
 
   get item(): Json {
-    const { body } = this.scope.parent ?? {};
+    const { body } = this;
     const batch = body && batchOf(body, this.index);
     if (batch === undefined) return null;
-    const items = resolveValue(batch.items, this.lookup) as readonly Json[];
-    return items[this.index - batch.from] ?? null;
+    return itemsOf(batch, this.lookup)[this.index - batch.from] ?? null;
   }
 
   /** Of iterations that run one after the other. */
   get previous(): Json {
     const { parent, iteration } = this.scope;
-    if (iteration === 0 || parent?.body === undefined) return null;
-    return resolveValue(parent.body.results[parent.plan.work.kind === 'forEach' ? iteration - 1 : 0], this.lookup);
+    const isForEach = parent?.plan.work.kind === 'forEach';
+    return iteration === 0 ? null : resolveValue(this.body?.results[isForEach ? iteration - 1 : 0], this.lookup);
   }
 
   get items(): Json {
-    const lists = this.batches.map(({ items }) => resolveValue(items, this.lookup) as readonly Json[]);
-    return lists.length === 1 ? (lists[0] as Json) : lists.flat(1);
+    const lists = this.batches.map((batch) => itemsOf(batch, this.lookup));
+    return lists.length === 1 ? (lists[0] ?? []) : lists.flat(1);
   }
 
   private get batches(): BodyState['items'] {
-    return this.scope.parent?.body?.items ?? [];
+    return this.body?.items ?? [];
+  }
+
+  private get body(): BodyState | undefined {
+    const { parent } = this.scope;
+    return parent === null ? undefined : bodyOf(parent);
   }
 
   get parent(): LoopView | undefined {
@@ -198,13 +203,19 @@ export function rootOutput(turn: Turn): Json {
   return root.graph.output === undefined ? outputsOfEnds(turn, root) : ownOutput(turn, root);
 }
 
+/** The items of a batch; a forEach is opened with lists only. */
+function itemsOf({ items }: Batch, lookup: BlobLookup): readonly Json[] {
+  const list = resolveValue(items, lookup);
+  return isJsonList(list) ? list : [];
+}
+
 /** What a body gives: its `output`, else that of its only end node, else those of the end nodes that ran. */
 export function bodyOutput(turn: Turn, scope: ScopeState): Json {
   if (scope.graph.output !== undefined) return ownOutput(turn, scope);
   const [only, ...others] = scope.graph.ends;
   if (only === undefined) return null;
   if (others.length > 0) return outputsOfEnds(turn, scope);
-  return new StateView(scope.nodes[only.index] as NodeState, turn.lookup, turn.state).output;
+  return new StateView(stateIn(scope, only), turn.lookup, turn.state).output;
 }
 
 function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
@@ -213,10 +224,10 @@ function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
   return scope.graph.output?.evaluate(view, state.plan.newBudget()) ?? null;
 }
 
-function outputsOfEnds({ lookup }: Turn, { graph, nodes }: ScopeState): Json {
-  const outputs = Object.create(null) as Record<string, Json>;
-  for (const end of graph.ends) {
-    const node = nodes[end.index] as NodeState;
+function outputsOfEnds({ lookup }: Turn, scope: ScopeState): Json {
+  const outputs: Record<string, Json> = Object.create(null);
+  for (const end of scope.graph.ends) {
+    const node = stateIn(scope, end);
     if (node.phase.status === 'completed') outputs[end.id] = resolveValue(node.output, lookup);
   }
   return outputs;

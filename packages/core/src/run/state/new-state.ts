@@ -2,17 +2,18 @@
 import { Heap } from '../../heap.ts';
 import type { GraphPlan, NodePlan, Plan } from '../../plan/plan.ts';
 import { goesFirst, rankOf } from '../dispatch/dispatch-order.ts';
-import type { NodeState, Phase, Realm, RunState, ScopeState } from './state.ts';
+import { NULL_VALUE } from '../journal/stored-value.ts';
+import type { NodeState, Realm, RunState, ScopeState } from './state.ts';
 import { newAssignments, varsOf } from './variables.ts';
 
 export const NO_PERMITS: readonly string[] = [];
 export const NO_RETRIES: readonly number[] = [];
-const PENDING: Phase = { status: 'pending' };
+const PENDING = { status: 'pending' } as const;
 
 export function newRunState(plan: Plan, executionId: string): RunState {
   const { workflowId, version, onFailure } = plan;
   const realm: Realm = {
-    input: { value: null },
+    input: NULL_VALUE,
     vars: varsOf(plan.variables),
     assigned: newAssignments(plan.variables),
     workflowId,
@@ -24,7 +25,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     executionId,
     plan,
     seq: 0,
-    status: 'pending',
+    phase: PENDING,
     trigger: null,
     parent: null,
     traceparent: null,
@@ -36,11 +37,7 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     startedAt: 0,
     updatedAt: 0,
     activeSince: 0,
-    finishedAt: null,
-    output: undefined,
-    error: null,
     stopping: null,
-    ending: null,
     undo: [],
     undoGraphs: {},
     undone: [],
@@ -55,14 +52,10 @@ export function newRunState(plan: Plan, executionId: string): RunState {
     hasOldStops: false,
     delayedUntil: null,
     slot: null,
-    pausedAt: null,
-    pauseReason: null,
     bufferedSignals: [],
     running: new Set(),
     unknown: new Set(),
     gated: new Set(),
-    freed: [],
-    unsubscribed: [],
     children: new Set(),
     listening: new Set(),
     dispatched: 0,
@@ -137,7 +130,6 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     generation: 0,
     attemptsBefore,
     child: undefined,
-    body: undefined,
     busy: 0,
     endings: 0,
     dispatchState: 'none',
@@ -160,7 +152,6 @@ export function resetNode(node: NodeState): void {
   node.startedAt = null;
   node.input = undefined;
   node.output = undefined;
-  node.body = undefined;
   node.passed = 0;
   node.missed = undefined;
   node.dispatchState = 'none';

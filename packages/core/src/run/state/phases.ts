@@ -4,15 +4,16 @@
  */
 import type { Heap } from '../../heap.ts';
 import { HERE } from '../../plan/route.ts';
+import type { Fold } from '../evolve/fold.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import { armQueued } from '../timers/timers.ts';
 import { gatesOf, isReservation } from '../waits/gates.ts';
 import { countBusy } from './scopes.ts';
-import { isBlockedByLevel, isFinal, isQuiet, pathOf } from './selectors.ts';
-import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
+import { bodyOf, countOpen, isBlockedByLevel, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
+import type { FinalPhase, NodeState, Phase, RunState, ScopeState } from './state.ts';
 
 /** Every change of phase goes through here: it keeps the indexes true. */
-export function enter(state: RunState, node: NodeState, phase: Phase): void {
+export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): void {
   const before = node.phase.status;
   const busy = Number(isBusy(node, phase.status)) - Number(isBusy(node, before));
   const isEnding = node.scope.stopping?.finally !== undefined;
@@ -29,7 +30,7 @@ export function enter(state: RunState, node: NodeState, phase: Phase): void {
   else if (before === 'unknown') state.unknown.delete(node);
   else if (before === 'listening') {
     state.listening.delete(node);
-    state.unsubscribed.push(pathOf(node));
+    effects.unsubscribed.push(pathOf(node));
   } else if (before === 'gated') state.gated.delete(node);
   if (phase.status === 'running') enterRunning(state, node);
   else if (phase.status === 'child') state.children.add(node);
@@ -108,10 +109,11 @@ function leaveDispatched(state: RunState, node: NodeState): void {
   if (isRemote(node)) state.dispatchedRemote--;
 }
 
-export function enqueue(state: RunState, node: NodeState, at: number): void {
+export function enqueue(fold: Fold, node: NodeState): void {
+  const { state, at } = fold;
   node.queuedAt ??= at;
   if (node.phase.status === 'gated') node.passed = Number.MAX_SAFE_INTEGER;
-  enter(state, node, { status: 'queued', since: queuedSince(node, at) });
+  enter(fold, node, { status: 'queued', since: queuedSince(node, at) });
   // A node that was found ready in this very turn has its place already.
   if (node.dispatchState === 'none') addReady(state, node);
   armQueued(state, node);
@@ -138,7 +140,7 @@ export function takesSlot({ plan }: NodeState): boolean {
 /** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. */
 export function addReady(state: RunState, node: NodeState): void {
   const isReady = takesSlot(node) && node.passed >= gatesOf(node.plan).length;
-  if (isBlockedByLevel(state, node) || (state.pausedAt !== null && !isReady)) {
+  if (isBlockedByLevel(state, node) || (isPaused(state) && !isReady)) {
     node.dispatchState = 'blocked';
     node.scope.blockedByLevel.add(node);
   } else if (isReady) {
@@ -160,16 +162,18 @@ export function releaseBlocked(state: RunState, scope: ScopeState): void {
   }
 }
 
-export function end(state: RunState, node: NodeState, phase: Phase): void {
-  leaveQueue(state, node);
-  state.released.delete(node);
-  free(state, node);
-  enter(state, node, phase);
+export function end(fold: Fold, node: NodeState, phase: FinalPhase): void {
+  leaveQueue(fold.state, node);
+  free(fold, node);
+  const body = bodyOf(node);
+  // Of a body that went well only its result is left.
+  const isKept = body !== undefined && !(phase.status === 'completed' && body.scopes.size === 0);
+  enter(fold, node, isKept && phase.status !== 'skipped' ? { ...phase, body } : phase);
 }
 
 function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   scope.open--;
-  (scope.openPerLevel[plan.level] as number)--;
+  countOpen(scope, plan, -1);
   const { level } = scope;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   if (scope.level > level && scope.blockedByLevel.size > 0) releaseBlocked(state, scope);
@@ -177,19 +181,19 @@ function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
 }
 
 /** Ready, and put back to where it was before: the finally of its scope comes to it later. */
-export function returnToPending(state: RunState, node: NodeState): void {
-  leaveQueue(state, node);
-  free(state, node);
+export function returnToPending(fold: Fold, node: NodeState): void {
+  leaveQueue(fold.state, node);
+  free(fold, node);
   node.passed = 0;
   node.queuedAt = null;
-  if (node.phase.status !== 'pending') enter(state, node, { status: 'pending' });
+  if (node.phase.status !== 'pending') enter(fold, node, { status: 'pending' });
 }
 
 /** What it held, or waited for, is for others. */
-function free(state: RunState, node: NodeState): void {
+function free({ effects }: Fold, node: NodeState): void {
   if (node.permits.length === 0) return;
   const path = pathOf(node);
-  for (const key of node.permits) state.freed.push({ key, node: path });
+  for (const key of node.permits) effects.freedPermits.push({ key, node: path });
   node.permits = [];
 }
 
@@ -197,17 +201,17 @@ function free(state: RunState, node: NodeState): void {
  * Between attempts its place among those with its key is for others. What it alone works out for the cache stays with
  * it: another one would do it a second time, under another idempotency key, while nobody knows what became of the first.
  */
-export function releaseConcurrencyPermits(state: RunState, node: NodeState): void {
+export function releaseConcurrencyPermits(fold: Fold, node: NodeState): void {
   const kept = node.permits.filter(isReservation);
   node.permits = node.permits.filter((key) => !isReservation(key));
-  free(state, node);
+  free(fold, node);
   node.permits = kept;
   node.passed = kept.length === 0 ? 0 : gatesOf(node.plan).indexOf('reserve') + 1;
 }
 
 /** Others need not wait until somebody says what became of it; if it is done again, it stands in line again. */
-export function releasePermits(state: RunState, node: NodeState): void {
-  free(state, node);
+export function releasePermits(fold: Fold, node: NodeState): void {
+  free(fold, node);
   node.passed = 0;
 }
 

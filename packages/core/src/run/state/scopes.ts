@@ -3,9 +3,9 @@ import { assert } from '../../error.ts';
 import type { GraphPlan, NodePlan, Work } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
 import type { ScopeClosed } from '../journal/entry.ts';
-import type { StoredValue } from '../journal/stored-value.ts';
+import { NULL_VALUE, type StoredValue } from '../journal/stored-value.ts';
 import { newScope } from './new-state.ts';
-import { pathOf } from './selectors.ts';
+import { bodyOf, pathOf, requireBody } from './selectors.ts';
 import type { BodyState, NodeState, Realm, RunState, ScopeState } from './state.ts';
 import { assign, handUp, newAssignments, varsOf } from './variables.ts';
 
@@ -47,7 +47,7 @@ function graphOf(work: Work, returned: Json | undefined): GraphPlan {
 
 /** Opens the next iteration. */
 export function openScope(state: RunState, node: NodeState, realm: Realm): ScopeState {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   const iteration = body.next++;
   // Where iterations take each other's place, a failed one is of no use once the next one begins.
   if (node.plan.work.kind !== 'forEach') for (const old of [...body.scopes.values()]) dropScope(state, old);
@@ -59,7 +59,7 @@ export function openScope(state: RunState, node: NodeState, realm: Realm): Scope
 
 /** Puts an iteration where it is found. */
 export function addScope(state: RunState, node: NodeState, iteration: number, realm: Realm): ScopeState {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   const graph = iteration === WHOLE ? NO_NODES : body.graph;
   const scope = newScope(graph, scopePath(node, iteration), node, iteration, realm);
   body.scopes.set(iteration, scope);
@@ -82,7 +82,7 @@ const NO_NODES: GraphPlan = {
 
 /** The scope below which everything is that the node did. Of a loop it is an empty one beside the iterations. */
 export function wholeOf(state: RunState, node: NodeState): ScopeState {
-  const body = node.body as BodyState;
+  const body = requireBody(node);
   return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? addScope(state, node, WHOLE, node.scope.realm);
 }
 
@@ -112,8 +112,9 @@ export function realmInside(node: NodeState, input: StoredValue): Realm {
 
 /** What an iteration came to. */
 export function closeIteration(state: RunState, scope: ScopeState, { output, error }: ScopeClosed): void {
-  const node = scope.parent as NodeState;
-  const body = node.body as BodyState;
+  const { parent: node } = scope;
+  assert(node !== null, `'${scope.path}' is a round`);
+  const body = requireBody(node);
   body.open--;
   state.endChecks.delete(scope);
   const isForEach = node.plan.work.kind === 'forEach';
@@ -133,13 +134,13 @@ export function closeIteration(state: RunState, scope: ScopeState, { output, err
 /** The output of the only end node, when it has completed. */
 function onlyOutput({ graph, nodes }: ScopeState): StoredValue | undefined {
   const [end] = graph.ends;
-  const node = end === undefined ? undefined : (nodes[end.index] as NodeState);
-  return node?.phase.status === 'completed' ? (node.output ?? { value: null }) : { value: null };
+  const node = end === undefined ? undefined : nodes[end.index];
+  return node?.phase.status === 'completed' ? (node.output ?? NULL_VALUE) : NULL_VALUE;
 }
 
 /** Forgets the iterations of a node that begins again as a whole, whatever is known of them. */
-export function forgetIterations(state: RunState, { body }: NodeState): void {
-  for (const scope of [...(body?.scopes.values() ?? [])]) {
+export function forgetIterations(state: RunState, composite: NodeState): void {
+  for (const scope of [...(bodyOf(composite)?.scopes.values() ?? [])]) {
     for (const node of scope.nodes) {
       state.unknown.delete(node);
       forgetIterations(state, node);
@@ -153,7 +154,7 @@ export function dropScope(state: RunState, scope: ScopeState): boolean {
   let isKept = false;
   for (const node of scope.nodes) {
     if (state.unknown.has(node)) isKept = true;
-    for (const inner of [...(node.body?.scopes.values() ?? [])]) if (!dropScope(state, inner)) isKept = true;
+    for (const inner of [...(bodyOf(node)?.scopes.values() ?? [])]) if (!dropScope(state, inner)) isKept = true;
   }
   scope.isClosed = true;
   scope.isDone = true;
@@ -162,7 +163,7 @@ export function dropScope(state: RunState, scope: ScopeState): boolean {
   handUp(scope);
   state.scopes.delete(scope.path);
   if (scope.undoing !== null) state.scopes.delete(scope.undoing.path);
-  scope.parent?.body?.scopes.delete(scope.iteration);
+  if (scope.parent !== null) bodyOf(scope.parent)?.scopes.delete(scope.iteration);
   return true;
 }
 

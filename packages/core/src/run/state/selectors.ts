@@ -1,10 +1,21 @@
 /** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
 import { assert, type RunError } from '../../error.ts';
 import type { NodePlan } from '../../plan/plan.ts';
-import { isJsonObject, type JsonObject } from '../../value.ts';
+import { isJsonObject } from '../../value.ts';
 import type { ConcurrencySlot } from '../journal/entry.ts';
-import type { Batch, BodyState, NodeState, Phase, RunState, ScopeState } from './state.ts';
-import type { NodeStatus, RunStatus } from './status.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
+import type {
+  Batch,
+  BodyState,
+  Ending,
+  FinishedPhase,
+  NodeState,
+  Phase,
+  RunPhase,
+  RunState,
+  ScopeState,
+} from './state.ts';
+import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
 
 export function pathOf(node: NodeState): string {
   return node.scope.path === '' ? node.plan.id : `${node.scope.path}/${node.plan.id}`;
@@ -26,6 +37,29 @@ export function survivorOf(state: RunState, path: string): NodeState | undefined
   return undefined;
 }
 
+/** The state of a node of the scope's graph. */
+export function stateIn({ nodes, path }: ScopeState, { index, id }: NodePlan): NodeState {
+  const node = nodes[index];
+  if (node === undefined) throw new Error(`scope '${path}' has no node '${id}'`);
+  return node;
+}
+
+/** The iterations of a composite node, as long as they are kept. */
+export function bodyOf({ phase }: NodeState): BodyState | undefined {
+  const mayHave =
+    phase.status === 'open' ||
+    phase.status === 'completed' ||
+    phase.status === 'failed' ||
+    phase.status === 'cancelled';
+  return mayHave ? phase.body : undefined;
+}
+
+export function requireBody(node: NodeState): BodyState {
+  const body = bodyOf(node);
+  assert(body !== undefined, `'${pathOf(node)}' has been opened`);
+  return body;
+}
+
 export function requireNode(state: RunState, path: string): NodeState {
   const node = nodeAt(state, path);
   assert(node !== undefined, `the journal of ${state.executionId} names node '${path}', which its plan does not have`);
@@ -44,7 +78,7 @@ export function batchOf({ items }: BodyState, iteration: number): Batch | undefi
   let high = items.length - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if ((items[middle] as Batch).from <= iteration) low = middle;
+    if ((items[middle]?.from ?? 0) <= iteration) low = middle;
     else high = middle - 1;
   }
   const batch = items[low];
@@ -113,7 +147,7 @@ export function isQuiet({ open, doubts, parent, nodes, undoes }: ScopeState, fai
 
 /** While a run is undone, and its failure node runs, no other node of the root has a future. */
 export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
-  return state.ending !== null && scope === state.root && plan !== state.plan.failureNode;
+  return scope === state.root && endingOf(state) !== null && plan !== state.plan.failureNode;
 }
 
 export function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
@@ -122,14 +156,14 @@ export function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
 
 /** The failure node, once it has begun, or waits to. */
 export function failureNodeUnderWay(state: RunState): NodeState | undefined {
-  const node = state.ending === null ? undefined : failureNodeOf(state);
+  const node = endingOf(state) === null ? undefined : failureNodeOf(state);
   if (node === undefined || isFinal(node.phase.status)) return undefined;
   return node.phase.status === 'pending' && node.dispatchState === 'none' ? undefined : node;
 }
 
 /** It has been said how the run ends, and it goes on to that. */
-export function isEnding({ ending, stopping, pausedAt }: RunState): boolean {
-  return ending !== null || (stopping !== null && pausedAt === null);
+export function isEnding(state: RunState): boolean {
+  return endingOf(state) !== null || (state.stopping !== null && !isPaused(state));
 }
 
 /** Whether a scope is the given one or below it; likewise for a composite node. */
@@ -142,7 +176,7 @@ export function isInside(scope: ScopeState, outer: ScopeState | NodeState): bool
 
 /** The error of a node for which no execution could be started, or the one that was is gone. */
 export function isUnstarted({ details }: RunError): boolean {
-  return isJsonObject(details ?? null) && (details as JsonObject).notStarted === true;
+  return isJsonObject(details) && details['notStarted'] === true;
 }
 
 /** As people and expressions see it. */
@@ -155,8 +189,36 @@ export function isFinal(status: Phase['status']): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-export function isFinished(status: RunStatus): boolean {
+export function isFinished(status: RunStatus): status is FinalRunStatus {
   return status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'timed-out';
+}
+
+export function isFinishedPhase(phase: RunPhase): phase is FinishedPhase {
+  return isFinished(phase.status);
+}
+
+/** When the run ended; null: it has not. */
+export function finishedAt({ phase }: RunState): number | null {
+  return isFinishedPhase(phase) ? phase.at : null;
+}
+
+/** Why the run did not end well; null: it did, or has not ended. */
+export function runError({ phase }: RunState): RunError | null {
+  return isFinishedPhase(phase) && phase.status !== 'completed' ? phase.error : null;
+}
+
+export function runOutput({ phase }: RunState): StoredValue | undefined {
+  return phase.status === 'completed' ? phase.output : undefined;
+}
+
+export function isPaused({ phase }: RunState): boolean {
+  return phase.status === 'paused';
+}
+
+/** How the run will end, once what was done is undone and the failure node has run. */
+export function endingOf({ phase }: RunState): Ending | null {
+  const active = phase.status === 'paused' ? phase.resumes : phase;
+  return active.status === 'compensating' ? active.ending : null;
 }
 
 /** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
@@ -169,4 +231,9 @@ export function generationOf(node: NodeState | null): number {
   let generation = 0;
   for (let at = node; at !== null; at = at.scope.parent) generation = Math.max(generation, at.generation);
   return generation;
+}
+
+/** Notes in the counts of a scope by level that a node of it is open, or no longer. */
+export function countOpen({ openPerLevel }: ScopeState, { level }: NodePlan, change: 1 | -1): void {
+  openPerLevel[level] = (openPerLevel[level] ?? 0) + change;
 }

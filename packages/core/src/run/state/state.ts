@@ -31,8 +31,9 @@ import type {
 } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import type { Estimates } from './estimates.ts';
-import type { FinalRunStatus, RunStatus } from './status.ts';
+import type { FinalRunStatus } from './status.ts';
 
+/** A composite node that is final keeps its body where a retry goes on with it, or where an outcome in it is unknown. */
 export type Phase =
   | { readonly status: 'pending' }
   | { readonly status: 'queued'; readonly since: number }
@@ -47,6 +48,7 @@ export type Phase =
   /** A composite node whose body runs. `stopping`: it fails with this once nothing of it runs any more. */
   | {
       readonly status: 'open';
+      readonly body: BodyState;
       readonly since: number;
       readonly stopping: Stopping | null;
       /** The body failed with this error: its completed nodes are undone, and then it begins again. */
@@ -79,6 +81,7 @@ export type Phase =
       readonly at: number;
       readonly dead: readonly string[] | undefined;
       readonly cached?: CacheHit | undefined;
+      readonly body?: BodyState;
     }
   | {
       readonly status: 'failed';
@@ -87,6 +90,7 @@ export type Phase =
       readonly handling: FailureHandling;
       readonly taken: readonly string[] | undefined;
       readonly dead: readonly string[] | undefined;
+      readonly body?: BodyState;
     }
   | {
       readonly status: 'skipped';
@@ -101,9 +105,12 @@ export type Phase =
       readonly error: RunError | undefined;
       readonly ran?: boolean;
       readonly dead?: readonly string[] | undefined;
+      readonly body?: BodyState;
     }
   /** `isVerified`: the action's `verify` has been asked and could not tell. */
   | { readonly status: 'unknown'; readonly at: number; readonly error: RunError; readonly isVerified: boolean };
+
+export type FinalPhase = Extract<Phase, { status: 'completed' | 'failed' | 'skipped' | 'cancelled' }>;
 
 /** Running nodes are asked to stop, the finally runs, and then comes the failure; null: a `break`, and no failure. */
 export interface Stopping<E extends RunError | null = RunError> {
@@ -154,8 +161,6 @@ export interface NodeState {
   attemptsBefore: number;
   /** The execution that ran for it last: a retry from failed goes on with it. */
   child: string | undefined;
-  /** For a composite node that has been opened. */
-  body: BodyState | undefined;
   /** Attempts under way below this composite node, and undoings there of which nobody knows the outcome. */
   busy: number;
   /** Of its iterations that end early, those that are not over yet. */
@@ -277,6 +282,27 @@ export interface Ending {
   readonly compensate: boolean;
 }
 
+/** Where a run stands. Only a run that has failed has an error, only a completed one an output, and so on. */
+export type RunPhase = ActivePhase | PausedPhase | FinishedPhase;
+
+export type ActivePhase =
+  | { readonly status: 'pending' }
+  | { readonly status: 'running' }
+  /** What was done is undone, then the failure node runs, and then the run ends like this. */
+  | { readonly status: 'compensating'; readonly ending: Ending };
+
+/** Nothing starts and no timer fires until the run is resumed, and goes on with the phase that it had. */
+export interface PausedPhase {
+  readonly status: 'paused';
+  readonly at: number;
+  readonly reason: string | null;
+  readonly resumes: ActivePhase;
+}
+
+export type FinishedPhase =
+  | { readonly status: 'completed'; readonly at: number; readonly output: StoredValue }
+  | { readonly status: Exclude<FinalRunStatus, 'completed'>; readonly at: number; readonly error: RunError };
+
 /** A completed node that can be undone. */
 export interface UndoItem {
   readonly path: string;
@@ -323,7 +349,7 @@ export interface RunState {
   readonly plan: Plan;
   /** Frames folded so far. */
   seq: number;
-  status: RunStatus;
+  phase: RunPhase;
   trigger: Json;
   parent: Parent | null;
   /** The trace of whoever started it; null: it is a trace of its own. */
@@ -343,9 +369,6 @@ export interface RunState {
   updatedAt: number;
   /** When it was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
-  finishedAt: number | null;
-  output: StoredValue | undefined;
-  error: RunError | null;
   /** How the run will end, once it is being stopped. */
   stopping: (Ending & { readonly since: number; readonly cancelRequested?: CancelRequested }) | null;
   totalRetries: number;
@@ -363,8 +386,6 @@ export interface RunState {
   readonly scopes: Map<string, ScopeState>;
   /** Something ends early by an entry from before always edges were a finally: the next turn says it anew. */
   hasOldStops: boolean;
-  /** How the run will end, once what was done is undone and the failure node has run. */
-  ending: Ending | null;
   /** What would be undone, in the order of finishing. */
   undo: UndoItem[];
   /** Graphs that actions returned, and in which something may have to be undone. */
@@ -375,19 +396,12 @@ export interface RunState {
   delayedUntil: number | null;
   /** Its place among the runs that go on at once; null when it needs none. A run that is reopened does without. */
   slot: (ConcurrencySlot & { readonly standing: 'waiting' | 'held' | 'over' }) | null;
-  /** When it was paused; nothing starts and no timer fires until it is resumed. */
-  pausedAt: number | null;
-  pauseReason: string | null;
   /** Signals for which nobody waited when they came, oldest first. */
   bufferedSignals: BufferedSignal[];
   readonly running: Set<NodeState>;
   readonly unknown: Set<NodeState>;
   /** Nodes that wait to be granted something. */
   readonly gated: Set<NodeState>;
-  /** Permits that are given back with the next frame. */
-  freed: FreedPermit[];
-  /** Nodes that do not wait for a signal any more: told with the next frame. */
-  unsubscribed: string[];
   /** Nodes for which another execution runs. */
   readonly children: Set<NodeState>;
   /** Waits, the oldest first. */

@@ -7,7 +7,7 @@
  *     node that is in memory.
  */
 import type { JsonObject } from '../../value.ts';
-import type { StoredValue } from '../journal/stored-value.ts';
+import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
 import type { Assignment, Assignments, NodeState, Realm, ScopeState } from './state.ts';
 
 export function newAssignments(initial: JsonObject): Assignments {
@@ -15,7 +15,7 @@ export function newAssignments(initial: JsonObject): Assignments {
 }
 
 export function varsOf(variables: JsonObject): Map<string, StoredValue> {
-  return new Map(Object.entries(variables).map(([name, value]) => [name, { value }]));
+  return new Map(Object.entries(variables).map(([name, value]) => [name, inlineValue(value)]));
 }
 
 export function assign({ vars, assigned }: Realm, node: NodeState, name: string, value: StoredValue): void {
@@ -63,6 +63,6 @@ function restore({ initial, byNode }: Assignments, vars: Map<string, StoredValue
     if (other !== undefined && other.order > (newest?.order ?? 0)) newest = other;
   }
   if (newest !== undefined) vars.set(name, newest.value);
-  else if (Object.hasOwn(initial, name)) vars.set(name, { value: initial[name] ?? null });
+  else if (Object.hasOwn(initial, name)) vars.set(name, inlineValue(initial[name] ?? null));
   else vars.delete(name);
 }

@@ -23,7 +23,7 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string, compensa
     const isIn = isOpen ? isInside(busy.scope, node) && isStopped(state, busy) : busy === node;
     if (isIn) cutOff(turn, busy, error);
   }
-  if (isOpen || isFinal(node.phase.status) || node.phase.status === ('unknown' as string)) return;
+  if (isOpen || isFinal(node.phase.status) || state.unknown.has(node)) return;
   if (node.scope.undoes !== null) failNode(turn, node, error);
   else endCancelled(turn, node, error);
 }

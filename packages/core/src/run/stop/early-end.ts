@@ -11,8 +11,9 @@
  *  E4 A node whose outcome nobody knows counts as cancelled for its edges, and holds up nothing.
  */
 import { close } from '../composite/close-scope.ts';
+import type { Fold } from '../evolve/fold.ts';
 import { mustEnd, returnToPending } from '../state/phases.ts';
-import { isFinal, isQuiet } from '../state/selectors.ts';
+import { bodyOf, isFinal, isQuiet, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
 type EarlyEnd = NonNullable<ScopeState['stopping']>;
@@ -30,26 +31,27 @@ export function hasFinally({ scopes, plan }: RunState): boolean {
 }
 
 /** Said a second time, with `finally: false`, it takes the finally away. */
-export function endEarly(state: RunState, scope: ScopeState, how: EarlyEnd, at: number): void {
+export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
+  const { state } = fold;
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
   // Attempts cut off by a second cancel have their grace time from then.
   scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
-    if (node.plan !== state.plan.failureNode || scope.parent !== null) endNode(state, node, spared, at);
+    if (node.plan !== state.plan.failureNode || scope.parent !== null) endNode(fold, node, spared);
   }
   if (scope.underWay === 0) state.endChecks.add(scope);
 }
 
 /** Of a composite node that is stopped, or in a scope that ends early: all its iterations end. */
-export function endIterationsEarly(state: RunState, node: NodeState, how: EarlyEnd, at: number): void {
+export function endIterationsEarly(fold: Fold, node: NodeState, how: EarlyEnd): void {
   node.endings = 0;
-  const iterations = [...(node.body?.scopes.values() ?? [])];
-  for (const scope of iterations) endEarly(state, scope, how, at);
+  const iterations = [...(bodyOf(node)?.scopes.values() ?? [])];
+  for (const scope of iterations) endEarly(fold, scope, how);
   // Counted once all of them end: an iteration that is quiet at once was never one to wait for.
   node.endings = iterations.filter((scope) => !scope.isClosed && !isQuiet(scope)).length;
-  if (node.endings === 0) state.endChecks.add(node);
+  if (node.endings === 0) fold.state.endChecks.add(node);
 }
 
 /** By an entry from before always edges were a finally: nothing begins any more, and the next turn says the rest. */
@@ -57,7 +59,9 @@ export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): 
   if (scope.isClosed || scope.stopping !== null) return;
   state.hasOldStops = true;
   scope.stopping = how;
-  for (const { body } of scope.nodes) for (const inner of body?.scopes.values() ?? []) markStopped(state, inner, how);
+  for (const node of scope.nodes) {
+    for (const inner of bodyOf(node)?.scopes.values() ?? []) markStopped(state, inner, how);
+  }
 }
 
 const NOBODY: ReadonlySet<NodeState> = new Set();
@@ -67,32 +71,32 @@ function isNews({ stopping }: ScopeState, how: EarlyEnd): boolean {
   return stopping.finally && how.finally === false;
 }
 
-function endNode(state: RunState, node: NodeState, spared: ReadonlySet<NodeState>, at: number): void {
+function endNode(fold: Fold, node: NodeState, spared: ReadonlySet<NodeState>): void {
   const { phase, scope, startedAt } = node;
-  const how = scope.stopping as EarlyEnd;
-  if (isFinal(phase.status) || phase.status === 'unknown') return;
+  const how = scope.stopping;
+  if (how === null || isFinal(phase.status) || phase.status === 'unknown') return;
   const isSpared = node.inFinally && how.finally === true;
   // Nodes that have begun are decided on when they end: conditions of their edges are evaluated then.
   if (startedAt !== null) {
-    if (phase.status === 'open' && !isSpared) endIterationsEarly(state, node, how, at);
-  } else if (isSpared || spared.has(node)) returnToPending(state, node);
-  else close(state, node, { status: 'cancelled', at, error: undefined });
+    if (phase.status === 'open' && !isSpared) endIterationsEarly(fold, node, how);
+  } else if (isSpared || spared.has(node)) returnToPending(fold, node);
+  else close(fold, node, { status: 'cancelled', at: fold.at, error: undefined });
 }
 
 /** Nodes that have not begun, and that a finally may come to. */
-function finallyOf({ nodes }: ScopeState): ReadonlySet<NodeState> {
+function finallyOf(scope: ScopeState): ReadonlySet<NodeState> {
   const found = new Set<NodeState>();
   const stack: NodeState[] = [];
   const follow = (from: NodeState, isAll: boolean): void => {
     for (const edge of from.plan.outgoing) {
-      const target = nodes[edge.to.index] as NodeState;
+      const target = stateIn(scope, edge.to);
       if ((!isAll && edge.on !== 'always') || target.startedAt !== null || isFinal(target.phase.status)) continue;
       if (found.has(target)) continue;
       found.add(target);
       stack.push(target);
     }
   };
-  for (const node of nodes) {
+  for (const node of scope.nodes) {
     // Also one that has ended: the skips that follow from it may be yet to come.
     if (node.inFinally) follow(node, true);
     else if (node.startedAt !== null && !isFinal(node.phase.status)) follow(node, false);

@@ -7,9 +7,9 @@ import type { Json } from '../../value.ts';
 import { emit, emitCompensated, emitSkipped, type Turn } from '../decide/turn.ts';
 import { admit, drain } from '../decide/worklist.ts';
 import { expressionFailure } from '../joins/edges.ts';
-import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
 import { rootOutput } from '../state/expression-scope.ts';
-import { failureNodeOf, isFinal, isFinished, isQuiet } from '../state/selectors.ts';
+import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet } from '../state/selectors.ts';
 import type { Ending, RunState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
@@ -17,8 +17,9 @@ import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
 export function finishIfDone(turn: Turn): void {
   const { state } = turn;
   const { root } = state;
-  if (isFinished(state.status)) return;
-  if (state.ending !== null) return finishEnding(turn, state.ending);
+  if (isFinished(state.phase.status)) return;
+  const ending = endingOf(state);
+  if (ending !== null) return finishEnding(turn, ending);
   if (state.stopping !== null) {
     return isQuiet(root, state.plan.failureNode) ? stopped(turn, outcomeOf(state, state.stopping)) : undefined;
   }
@@ -43,7 +44,7 @@ function outcomeOf({ root: { deferredError } }: RunState, stopping: Ending): End
 function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
   const { state } = turn;
   // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
-  if (state.pausedAt !== null) return;
+  if (isPaused(state)) return;
   const undoes = compensate && status !== 'completed' && hasDone(state, state.root);
   const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
   if (!undoes && failureNode?.phase.status !== 'pending') return finish(turn, status, error, output);
@@ -56,7 +57,7 @@ function stopped(turn: Turn, { status, error, output, compensate }: Ending): voi
 
 function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
   const { state } = turn;
-  if (state.pausedAt !== null) return;
+  if (isPaused(state)) return;
   if (isAtWork(state.root)) return;
   if (!isUndoing(state, state.root)) emitCompensated(turn, state.root);
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
@@ -74,7 +75,7 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
 
 /** Somebody cancels a run that waits for nothing but the answer what became of its failure node. */
 export function giveUpEnding(turn: Turn): void {
-  const { ending } = turn.state;
+  const ending = endingOf(turn.state);
   if (ending !== null) finish(turn, ending.status, ending.error);
 }
 
@@ -83,7 +84,7 @@ function finish(turn: Turn, status: FinalRunStatus, error: RunError | null, outp
     type: 'run.finished',
     status,
     ...(error === null ? {} : { error }),
-    ...(output === undefined ? {} : { output: { ...output } }),
+    ...(output === undefined ? {} : { output }),
   });
 }
 
@@ -94,5 +95,5 @@ function complete(turn: Turn): void {
   } catch (error) {
     return stopped(turn, { status: 'failed', error: expressionFailure(error, 'output'), ...NO_OUTPUT });
   }
-  emit(turn, { type: 'run.finished', status: 'completed', output: inlineValue(output) });
+  emit(turn, { type: 'run.finished', status: 'completed', output: turn.store(output) });
 }

@@ -1,7 +1,7 @@
 /** Runs, iterations and nodes that end early by entries from before always edges were a finally. */
 import { cutOffInside, stoppingAnew } from '../decide/advance.ts';
 import { emit, type Turn } from '../decide/turn.ts';
-import { pathOf } from '../state/selectors.ts';
+import { isPaused, pathOf } from '../state/selectors.ts';
 import type { ScopeState } from '../state/state.ts';
 
 /** Says anew how they end, so that they go on as they would today. What ran stays. */
@@ -11,7 +11,7 @@ export function renewOldStops(turn: Turn): void {
   if (state.stopping !== null && isOld(state.root)) {
     emit(turn, {
       ...stoppingAnew(state.stopping),
-      ...(state.pausedAt === null ? {} : { paused: true }),
+      ...(!isPaused(state) ? {} : { paused: true }),
       finally: true,
     });
     cutOffInside(turn, state.root, 'the run is ending');

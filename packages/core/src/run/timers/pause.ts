@@ -1,5 +1,5 @@
 /**
- * A paused run stands still. Its time stops at `pausedAt`, so a duration that begins during the pause begins there, and
+ * A paused run stands still. Its time stops when it is paused, so a duration that begins during the pause begins there, and
  * `run.resumed` moves every timer of the run by the length of the pause.
  *
  *  P1 A moment that an author wrote as a date (`fixed`) stays where it is.
@@ -7,20 +7,17 @@
  *     to stop, are not moved.
  */
 import type { AwaitedEvent } from '../journal/entry.ts';
-import { isFinal } from '../state/selectors.ts';
+import { bodyOf, isFinal } from '../state/selectors.ts';
 import type { NodeState, Phase, RunState } from '../state/state.ts';
 import { armAll } from './timers.ts';
 
 /** The end of a duration that begins at `at`, in the time of the run. */
-export function dueTime({ pausedAt }: RunState, until: number, at: number): number {
-  return pausedAt === null ? until : until - (at - pausedAt);
+export function dueTime({ phase }: RunState, until: number, at: number): number {
+  return phase.status === 'paused' ? until - (at - phase.at) : until;
 }
 
 /** Ends the pause. Linear in the nodes of the run: people resume runs rarely. */
-export function endPause(state: RunState, at: number): void {
-  const { pausedAt } = state;
-  if (pausedAt === null) return;
-  state.pausedAt = null;
+export function endPause(state: RunState, pausedAt: number, at: number): void {
   const lengthMs = at - pausedAt;
   const since = (moment: number): number => moment + at - Math.max(moment, pausedAt);
   state.activeSince = since(state.activeSince);
@@ -33,7 +30,8 @@ export function endPause(state: RunState, at: number): void {
 
 function move(node: NodeState, lengthMs: number, since: (moment: number) => number): void {
   if (node.queuedAt !== null) node.queuedAt = since(node.queuedAt);
-  if (node.body !== undefined && node.body.until !== null) node.body.until += lengthMs;
+  const body = bodyOf(node);
+  if (body !== undefined && body.until !== null) body.until += lengthMs;
   node.phase = moved(node.phase, lengthMs, since);
 }
 

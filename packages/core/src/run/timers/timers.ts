@@ -7,7 +7,7 @@
  */
 import { RUN_DEFAULTS } from '../../limits.ts';
 import type { AwaitedEvent } from '../journal/entry.ts';
-import { isFinished, isStopped, waitsForSlot } from '../state/selectors.ts';
+import { bodyOf, endingOf, isFinished, isPaused, isStopped, waitsForSlot } from '../state/selectors.ts';
 import { timeoutsOf } from '../state/settings.ts';
 import type { NodeState, Phase, RunState, ScopeState, TimerItem } from '../state/state.ts';
 
@@ -25,27 +25,32 @@ export function armDelayed(state: RunState): void {
 
 /** What waits before a gate is queued as well. */
 export function armQueued(state: RunState, node: NodeState): void {
-  const { queuedMs, totalMs } = timeoutsOf(node);
+  const { queuedMs } = timeoutsOf(node);
   if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
   if (queuedMs !== null) arm(state, { at: node.phase.since + queuedMs, kind: 'queued', node });
-  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  armTotal(state, node);
 }
 
 export function armAttempt(state: RunState, node: NodeState): void {
-  const { attemptMs, totalMs } = timeoutsOf(node);
+  const { attemptMs } = timeoutsOf(node);
   const { phase } = node;
   if (phase.status !== 'running' && phase.status !== 'child') return;
   // Nobody else watches the time of a child.
   const marginMs = phase.status === 'child' ? 0 : TIMEOUT_MARGIN_MS;
   if (attemptMs !== null) arm(state, { at: phase.since + attemptMs + marginMs, kind: 'attempt', node });
-  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs + marginMs, kind: 'total', node });
+  armTotal(state, node, marginMs);
+}
+
+function armTotal(state: RunState, node: NodeState, marginMs = 0): void {
+  const { totalMs } = timeoutsOf(node);
+  if (totalMs === null || node.queuedAt === null) return;
+  arm(state, { at: node.queuedAt + totalMs + marginMs, kind: 'total', node });
 }
 
 export function armRetry(state: RunState, node: NodeState): void {
-  const { totalMs } = timeoutsOf(node);
   if (node.phase.status !== 'waiting') return;
   arm(state, { at: node.phase.until, kind: 'retry', node });
-  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  armTotal(state, node);
 }
 
 export function armStop(state: RunState): void {
@@ -62,14 +67,14 @@ export function armStopping(state: RunState, node: NodeState | null, scope?: Sco
 
 /** Of a composite node, an attempt is one run of all that is in it. */
 export function armOpen(state: RunState, node: NodeState): void {
-  const { attemptMs, totalMs } = timeoutsOf(node);
+  const { attemptMs } = timeoutsOf(node);
   if (node.phase.status !== 'open') return;
   if (attemptMs !== null) arm(state, { at: node.phase.since + attemptMs, kind: 'attempt', node });
-  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  armTotal(state, node);
 }
 
 export function armIteration(state: RunState, node: NodeState): void {
-  const until = node.body?.until ?? null;
+  const until = bodyOf(node)?.until ?? null;
   if (until !== null) arm(state, { at: until, kind: 'iteration', node });
 }
 
@@ -85,9 +90,9 @@ export function armWait(state: RunState, node: NodeState): void {
   const at = firstTime(phase.waits);
   if (at !== undefined) arm(state, { at, kind: 'wait', node });
   if (phase.deadline !== null) arm(state, { at: phase.deadline, kind: 'deadline', node });
-  const { attemptMs, totalMs } = timeoutsOf(node);
+  const { attemptMs } = timeoutsOf(node);
   if (attemptMs !== null) arm(state, { at: phase.since + attemptMs, kind: 'attempt', node });
-  if (totalMs !== null) arm(state, { at: (node.queuedAt as number) + totalMs, kind: 'total', node });
+  armTotal(state, node);
 }
 
 function firstTime(waits: readonly AwaitedEvent[]): number | undefined {
@@ -115,7 +120,7 @@ function arm(state: RunState, item: TimerItem): void {
 /** Builds the heap anew: after a snapshot was loaded, or when too many items mean nothing any more. */
 export function armAll(state: RunState): void {
   state.timers.clear();
-  if (isFinished(state.status)) return;
+  if (isFinished(state.phase.status)) return;
   armWorkflow(state);
   armDelayed(state);
   armStop(state);
@@ -147,7 +152,9 @@ function isDue(state: RunState, item: TimerItem): boolean {
       return state.delayedUntil === at && !waitsForSlot(state);
     case 'workflow':
       return (
-        state.delayedUntil === null && state.ending === null && at === state.activeSince + (state.plan.timeoutMs ?? 0)
+        state.delayedUntil === null &&
+        endingOf(state) === null &&
+        at === state.activeSince + (state.plan.timeoutMs ?? 0)
       );
     case 'retry':
       return phase?.status === 'waiting' && phase.until === at && node?.dispatchState === 'none';
@@ -159,7 +166,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
       if (phase?.status === 'child') return phase.stopping === undefined && phase.since + (attemptMs ?? 0) === at;
       return phase?.status === 'running' && phase.since + (attemptMs ?? 0) + TIMEOUT_MARGIN_MS === at;
     case 'iteration':
-      return phase?.status === 'open' && isAttemptOpen(phase) && node?.body?.until === at;
+      return phase?.status === 'open' && isAttemptOpen(phase) && phase.body.until === at;
     case 'gate':
       return phase?.status === 'gated' && phase.until === at;
     case 'wait':
@@ -208,11 +215,12 @@ function isAttemptOpen({ stopping, retrying }: Extract<Phase, { status: 'open' }
 const WAITS: ReadonlySet<string> = new Set(['queued', 'waiting', 'gated', 'child', 'listening']);
 
 function isOverdue({ node, at }: TimerItem): boolean {
-  const phase = node?.phase;
-  if (phase?.status === 'running') return isPastTotal(node as NodeState, at - TIMEOUT_MARGIN_MS);
-  if (phase?.status === 'open') return phase.stopping === null && isPastTotal(node as NodeState, at);
-  if (phase?.status === 'child' && phase.stopping !== undefined) return false;
-  return WAITS.has(phase?.status ?? '') && isPastTotal(node as NodeState, at);
+  if (node === null) return false;
+  const { phase } = node;
+  if (phase.status === 'running') return isPastTotal(node, at - TIMEOUT_MARGIN_MS);
+  if (phase.status === 'open') return phase.stopping === null && isPastTotal(node, at);
+  if (phase.status === 'child' && phase.stopping !== undefined) return false;
+  return WAITS.has(phase.status) && isPastTotal(node, at);
 }
 
 /** Whether the node's time, over all attempts, is up. */
@@ -225,7 +233,7 @@ export function isPastTotal(node: NodeState, now: number): boolean {
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */
 export function nextTimer(state: RunState): number | undefined {
   // Attempts that still run are watched by their worker.
-  if (state.pausedAt !== null) return undefined;
+  if (isPaused(state)) return undefined;
   for (;;) {
     const item = state.timers.peek();
     if (item === undefined) return undefined;
@@ -239,7 +247,7 @@ const GOES_ON: ReadonlySet<TimerItem['kind']> = new Set(['retry', 'iteration', '
 
 /** Whether time alone moves the run on: by what it does next, or by the end of a wait or limit before `until`. */
 export function movesByItself(state: RunState, until: number): boolean {
-  if (state.pausedAt !== null) return false;
+  if (isPaused(state)) return false;
   for (const item of state.timers) {
     if ((GOES_ON.has(item.kind) || item.at <= until) && isDue(state, item)) return true;
   }

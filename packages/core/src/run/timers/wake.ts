@@ -3,14 +3,14 @@
 import type { Heap } from '../../heap.ts';
 import type { OpenAttempt } from '../decide/stimulus.ts';
 import { actionWork } from '../state/action-work.ts';
-import { isFinished, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
+import { isFinished, isPaused, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import { needsEndCheck } from '../undo/transactions.ts';
 import { movesByItself, nextTimer } from './timers.ts';
 
 /** Null when only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
 export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
-  if (isFinished(state.status)) return null;
+  if (isFinished(state.phase.status)) return null;
   const timer = nextTimer(state) ?? null;
   const look = isActive(state) ? now + resyncMs : childLook(state, now, resyncMs);
   return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
@@ -27,9 +27,9 @@ function isActive(state: RunState): boolean {
 }
 
 /** Whoever asked for it gives the answer, and may have died: then somebody asks again. Places are granted by the store. */
-function asksNobody({ gated, pausedAt }: RunState): boolean {
-  if (pausedAt !== null) return false;
-  for (const { phase } of gated) {
+function asksNobody(state: RunState): boolean {
+  if (isPaused(state)) return false;
+  for (const { phase } of state.gated) {
     if (phase.status === 'gated' && phase.until === null && ['rate', 'cache'].includes(phase.gate.kind)) return true;
   }
   return false;
@@ -60,7 +60,7 @@ export function toVerify(state: RunState): NodeState[] {
 
 /** Ready, and held back by nothing but a lack of slots. */
 function hasReady(state: RunState): boolean {
-  if (state.pausedAt !== null) return false;
+  if (isPaused(state)) return false;
   return firstReady(state, state.ready) !== undefined || firstReady(state, state.readyRemote) !== undefined;
 }
 
@@ -78,17 +78,17 @@ export const PARKS_AFTER_MS = 60_000;
 
 /** Unfinished, and waits for a person, a signal, a call or a time that is far away: nothing else will move it soon. */
 export function isParked(state: RunState, now: number): boolean {
-  return isParkedExceptChildren(state, now) && (state.pausedAt !== null || state.children.size === 0);
+  return isParkedExceptChildren(state, now) && (isPaused(state) || state.children.size === 0);
 }
 
 /** Nothing but a person, a signal, a far time or one of its children will move it: parked, if these are. */
 export function isParkedExceptChildren(state: RunState, now: number): boolean {
-  return isQuiescent(state, now) && (state.pausedAt !== null || (state.gated.size === 0 && !waitsForSlot(state)));
+  return isQuiescent(state, now) && (isPaused(state) || (state.gated.size === 0 && !waitsForSlot(state)));
 }
 
 /** Neither a worker nor time, soon, moves it: only people, signals and other executions, also those that hold its places. */
 export function isQuiescent(state: RunState, now: number): boolean {
-  return !isFinished(state.status) && !isActive(state) && !movesByItself(state, now + PARKS_AFTER_MS);
+  return !isFinished(state.phase.status) && !isActive(state) && !movesByItself(state, now + PARKS_AFTER_MS);
 }
 
 /** `isStopped`: its worker is to stop it, since something around it ends. */

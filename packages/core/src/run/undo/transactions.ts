@@ -4,7 +4,7 @@
  */
 
 import { joinOf } from '../joins/joins.ts';
-import { isInside, isQuiet, isStopped } from '../state/selectors.ts';
+import { isInside, isPaused, isQuiet, isStopped } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { toUndo } from './undo.ts';
 
@@ -32,7 +32,7 @@ function* bodiesIn(outer: ScopeState | NodeState): Generator<readonly [NodeState
   const nodes = 'nodes' in outer ? outer.nodes : [outer];
   for (const node of nodes) {
     if (node.phase.status !== 'open') continue;
-    for (const scope of node.body?.scopes.values() ?? []) yield [node, scope];
+    for (const scope of node.phase.body.scopes.values()) yield [node, scope];
   }
 }
 
@@ -111,10 +111,10 @@ export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): b
 }
 
 /** The last turn left a node of the finally, or one that is not in it, for the next one. */
-function isFinallyDue({ pausedAt, plan }: RunState, { stopping, underWay, nodes }: ScopeState): boolean {
-  if (stopping?.finally !== true || underWay > 0 || pausedAt !== null) return false;
+function isFinallyDue(state: RunState, { stopping, underWay, nodes }: ScopeState): boolean {
+  if (stopping?.finally !== true || underWay > 0 || isPaused(state)) return false;
   return nodes.some((node) => {
-    if (node.phase.status !== 'pending' || node.dispatchState !== 'none' || node.plan === plan.failureNode)
+    if (node.phase.status !== 'pending' || node.dispatchState !== 'none' || node.plan === state.plan.failureNode)
       return false;
     const join = joinOf(node);
     return join !== 'open' && (join !== 'satisfied' || node.inFinally || node.decided >= node.plan.sources);

@@ -1,7 +1,7 @@
 /** What would be undone, as the fold keeps it: noted when a node completes, struck off when it has been undone. */
 import type { NodeCompleted } from '../journal/entry.ts';
 import { countSpilled } from '../state/phases.ts';
-import { generationOf, isOver, pathOf } from '../state/selectors.ts';
+import { bodyOf, endingOf, generationOf, isOver, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState, UndoItem } from '../state/state.ts';
 import { insertUndo } from './undo.ts';
 
@@ -21,10 +21,11 @@ export function remember(state: RunState, node: NodeState, { undo, undoError }: 
 function keepGraphs(state: RunState, node: NodeState): string[] {
   const graphs: string[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) {
-    if (at.body?.returned === undefined) continue;
+    const returned = bodyOf(at)?.returned;
+    if (returned === undefined) continue;
     // Of a node that begins again, the number of the attempt tells one graph from the next.
     const key = `${pathOf(at)}#${at.attempts}`;
-    state.undoGraphs[key] ??= at.body.returned;
+    state.undoGraphs[key] ??= returned;
     graphs.unshift(key);
   }
   return graphs;
@@ -41,7 +42,7 @@ function undoToo(state: RunState, node: NodeState, item: UndoItem): void {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     const { undoing } = at.scope;
     if (undoing === null || undoing.isClosed) continue;
-    const isWanted = at.scope !== state.root || (isOver(state, at) && state.ending?.compensate === true);
+    const isWanted = at.scope !== state.root || (isOver(state, at) && endingOf(state)?.compensate === true);
     if (isWanted && undoing.stopping === null) insertUndo(state, undoing, item);
     return;
   }
@@ -72,7 +73,7 @@ export function forgetUndoing(state: RunState): void {
 
 /** Forgets the compensations of a composite node that begins again: its nodes are done anew. */
 export function forgetUndoneIn(state: RunState, node: NodeState): void {
-  for (const scope of node.body?.scopes.values() ?? []) noteUndone(state, scope);
+  for (const scope of bodyOf(node)?.scopes.values() ?? []) noteUndone(state, scope);
   const prefix = `${pathOf(node)}/`;
   state.undone = state.undone.filter((path) => !path.startsWith(prefix));
   forgetGraphs(state);

@@ -1,7 +1,7 @@
 /** What compensation would do now, and what it has done since the run was last begun. */
 import type { Json } from '../../value.ts';
 import { type BlobLookup, type BlobRef, resolveValue } from '../journal/stored-value.ts';
-import { isFinal, isFinished } from '../state/selectors.ts';
+import { endingOf, isFinal, isFinished } from '../state/selectors.ts';
 import type { RunState, UndoItem } from '../state/state.ts';
 import { compensationAt, toUndo } from './undo.ts';
 
@@ -44,8 +44,9 @@ export function spilledInUndoPlan(state: RunState): BlobRef[] {
 
 /** Nothing, where the run has ended, or somebody has said that what is done stays. */
 function itemsLeft(state: RunState): UndoItem[] {
-  const { status, stopping, ending, root } = state;
-  if (isFinished(status) || (stopping ?? ending)?.compensate === false || root.undoing?.stopping) return [];
+  const { phase, stopping, root } = state;
+  if (isFinished(phase.status) || (stopping ?? endingOf(state))?.compensate === false || root.undoing?.stopping)
+    return [];
   const begun = new Set<string>();
   for (const { undoes, undoItems, nodes } of state.scopes.values()) {
     if (undoes === null) continue;

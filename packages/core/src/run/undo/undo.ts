@@ -22,7 +22,7 @@ export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {
 export function openUndo(state: RunState, scope: ScopeState, items: readonly UndoItem[]): ScopeState {
   const path = scope.path === '' ? UNDO : `${scope.path}/${UNDO}`;
   const undoing = newScope(undoGraph(state, items), path, scope.parent, scope.iteration, scope.realm, scope);
-  for (const [at, item] of items.entries()) prepare(state, undoing.nodes[at] as NodeState, item);
+  for (const [at, node] of undoing.nodes.entries()) prepare(state, node, items[at]);
   undoing.undoItems = items;
   scope.undoing = undoing;
   state.scopes.set(path, undoing);
@@ -34,9 +34,10 @@ export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem)
   const current = undoing.nodes.findIndex(({ phase }) => !isFinal(phase.status));
   const at = current < 0 ? undoing.nodes.length : current + 1;
   const graph = undoing.graph as UndoGraph;
-  graph.nodes.splice(at, 0, undoNode(state, item));
+  const plan = undoNode(state, item);
+  graph.nodes.splice(at, 0, plan);
   chain(graph);
-  const node = newNode(graph.nodes[at] as NodePlan, undoing);
+  const node = newNode(plan, undoing);
   prepare(state, node, item);
   undoing.nodes.splice(at, 0, node);
   undoing.undoItems = undoing.undoItems.toSpliced(at, 0, item);
@@ -45,7 +46,9 @@ export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem)
   recount(undoing);
 }
 
-function prepare(state: RunState, node: NodeState, { input, generation }: UndoItem): void {
+function prepare(state: RunState, node: NodeState, item: UndoItem | undefined): void {
+  if (item === undefined) return;
+  const { input, generation } = item;
   node.input = input;
   node.generation = generation;
   // Compensations before a retry, of the run or of a composite node, have used these numbers under the same path.
@@ -92,7 +95,8 @@ function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
   }
   if (before === undefined) return;
   before.outgoing = [];
-  entries[0] = nodes[0] as NodePlan;
+  const [first] = nodes;
+  if (first !== undefined) entries[0] = first;
   ends[0] = before;
 }
 
@@ -158,7 +162,7 @@ export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }:
   const returned = graphs.map((key) => undoGraphs[key]);
   let graph = plan.root;
   for (let at = 0; ; at++) {
-    const node = graph.nodes[graph.indexOf.get(steps[at] as string) ?? -1];
+    const node = graph.nodes[graph.indexOf.get(steps[at] ?? '') ?? -1];
     assert(node !== undefined, `the plan has the node '${path}'`);
     if (at === steps.length - 1) {
       assert(node.compensate !== undefined, `'${path}' can be undone`);

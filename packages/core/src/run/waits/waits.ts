@@ -12,7 +12,7 @@ import { evaluated } from '../decide/evaluate.ts';
 import type { Stimulus } from '../decide/stimulus.ts';
 import { emit, type Turn } from '../decide/turn.ts';
 import type { AwaitedEvent } from '../journal/entry.ts';
-import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import { resolveValue } from '../journal/stored-value.ts';
 import type { RunScope } from '../state/expression-scope.ts';
 import { generationOf, isFinal, isFinished, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
@@ -109,20 +109,19 @@ function takeBuffered(turn: Turn, node: NodeState, waits: readonly AwaitedEvent[
       const kept = turn.state.bufferedSignals.find(({ signal, key }) => signal === wanted.signal && key === wanted.key);
       if (kept === undefined) break;
       emit(turn, { type: 'signal.taken', signal: wanted.signal, key: wanted.key });
-      if (happened(turn, node, one, kept.payload)) return;
+      if (happened(turn, node, one, resolveValue(kept.payload, turn.lookup))) return;
     }
   }
 }
 
 /** Ends the wait, unless what came does not fit. */
-function happened(turn: Turn, node: NodeState, wait: AwaitedEvent, payload: StoredValue): boolean {
-  const value = resolveValue(payload, turn.lookup);
-  const problem = misfit(checkOf(node, wait), value);
+function happened(turn: Turn, node: NodeState, wait: AwaitedEvent, payload: Json): boolean {
+  const problem = misfit(checkOf(node, wait), payload);
   if (problem !== undefined) {
     emit(turn, { type: 'signal.refused', node: pathOf(node), event: wait.name, problem });
     return false;
   }
-  completeNode(turn, node, inlineValue({ event: wait.name, payload: value, at: new Date(turn.now).toISOString() }));
+  completeNode(turn, node, turn.store({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
   return true;
 }
 
@@ -140,18 +139,17 @@ function misfit(check: SchemaCheck | undefined, value: Json): string | undefined
 export function waited(turn: Turn, node: NodeState): void {
   if (node.phase.status !== 'listening') return;
   const due = node.phase.waits.find((wait) => wait.kind === 'time' && wait.at <= turn.now);
-  if (due !== undefined) happened(turn, node, due, inlineValue(null));
+  if (due !== undefined) happened(turn, node, due, null);
 }
 
 /** The one that has waited longest takes it; with nobody there it is kept. */
 export function signal(turn: Turn, { signal: name, key, payload }: Stimulus & { type: 'signal' }): void {
   const { state } = turn;
-  const stored = inlineValue(payload);
   for (const node of [...state.listening]) {
     const wait = listensTo(state, node, (one) => one.kind === 'signal' && one.signal === name && one.key === key);
-    if (wait !== undefined && happened(turn, node, wait, stored)) return;
+    if (wait !== undefined && happened(turn, node, wait, payload)) return;
   }
-  emit(turn, { type: 'signal.kept', signal: name, key, payload: stored });
+  emit(turn, { type: 'signal.kept', signal: name, key, payload: turn.store(payload) });
 }
 
 export function answer(
@@ -170,7 +168,7 @@ export function answer(
   emit(turn, { type: 'node.answered', node: path, approved, by, ...(comment === undefined ? {} : { comment }) });
   const payload = { approved, by, comment: comment ?? null, form };
   if (!approved) return failAttempt(turn, node, rejected(by, comment), turn.jitter);
-  completeNode(turn, node, inlineValue({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
+  completeNode(turn, node, turn.store({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
 }
 
 /** A call to the node's own address is kept if it comes before the wait; any other counts only while the node waits. */
@@ -178,9 +176,9 @@ export function callback(turn: Turn, { node: path, payload, generation }: Stimul
   const node = nodeAt(turn.state, path);
   if (generation !== undefined && !isAwaitedCall(turn.state, path, generation)) return;
   const wait = node && listensTo(turn.state, node, ({ kind }) => kind === 'callback');
-  if (node !== undefined && wait !== undefined) happened(turn, node, wait, inlineValue(payload));
+  if (node !== undefined && wait !== undefined) happened(turn, node, wait, payload);
   else if (generation !== undefined) {
-    emit(turn, { type: 'signal.kept', ...callOf(path, generation), payload: inlineValue(payload) });
+    emit(turn, { type: 'signal.kept', ...callOf(path, generation), payload: turn.store(payload) });
   }
 }
 
@@ -193,7 +191,7 @@ function callOf(node: string, generation: number): { readonly signal: string; re
 export function isAwaitedCall(state: RunState, path: string, generation: number): boolean {
   const node = nodeAt(state, path);
   const { signal: name, key } = callOf(path, generation);
-  if (node === undefined || isFinished(state.status) || isFinal(node.phase.status)) return false;
+  if (node === undefined || isFinished(state.phase.status) || isFinal(node.phase.status)) return false;
   return (
     generationOf(node) === generation && !state.bufferedSignals.some((one) => one.signal === name && one.key === key)
   );

@@ -1,4 +1,5 @@
 /** Random workflows with every kind of node, and a random life for them. */
+import { isFinished } from '../../../src/index.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 type Node = Record<string, unknown>;
@@ -126,7 +127,7 @@ export function liveThrough(seed: number): Drive {
   return run;
 }
 
-const isOver = (run: Drive): boolean => run.state.finishedAt !== null;
+const isOver = (run: Drive): boolean => isFinished(run.state.phase.status);
 
 const GRAPH = {
   nodes: { x: { action: 'do@1', compensate: { action: 'look@1' } }, y: { action: 'do@1', needs: ['x'] } },
@@ -189,7 +190,7 @@ function isOpenChild(run: Drive, executionId: string): boolean {
 
 function endChild(run: Drive, { node, executionId }: Drive['children'][number], status: 'completed' | 'failed'): void {
   const error = status === 'failed' ? ({ code: 'CHILD', kind: 'USER', message: 'no' } as const) : null;
-  run.step({ type: 'child', node, executionId, result: { status, output: { value: 1 }, error }, jitter: 0.5 });
+  run.step({ type: 'child', node, executionId, result: { status, output: 1, error }, jitter: 0.5 });
 }
 
 function answerAll(run: Drive, rejects: boolean): void {

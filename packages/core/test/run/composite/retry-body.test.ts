@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, nodeAt } from '../../../src/index.ts';
+import { bodyOf, explainNode, type NodeState, NULL_VALUE, nodeAt } from '../../../src/index.ts';
 import { evolve } from '../../../src/run/evolve/evolve.ts';
 import { drive } from '../drive.ts';
 
@@ -150,9 +150,9 @@ describe('retry of composite nodes', () => {
     const loop = { while: { condition: '$index < 1' }, do: body, retry };
     const run = drive({ nodes: { loop } });
     run.complete('loop/0/pay', 'a').fail('loop/0/ship').fail('loop/~undo/loop:0:pay').fail('~undo/loop:0:pay').retry();
-    const iterations = nodeAt(run.state, 'loop')?.body;
+    const iterations = bodyOf(nodeAt(run.state, 'loop') as NodeState);
     expect(iterations).toMatchObject({ open: 1, succeeded: 0 });
-    evolve(run.state, { type: 'scope.closed', scope: 'loop', output: { value: null } }, 0);
+    evolve(run.state, { type: 'scope.closed', scope: 'loop', output: NULL_VALUE }, 0);
     expect(iterations).toMatchObject({ open: 1, succeeded: 0 });
   });
 

@@ -3,7 +3,9 @@ import {
   decide,
   documentOf,
   explainNode,
+  inlineValue,
   isOpen,
+  NULL_VALUE,
   newRunState,
   newTurn,
   nextReady,
@@ -39,7 +41,7 @@ describe('nodes that remote workers run', () => {
     for (const node of ['a', 'b', 'd']) startAttempt(turn, node, 1, 'w');
     expect([state.dispatched, state.dispatchedRemote, state.runningRemote]).toEqual([2, 1, 2]);
     expect(names(state, 2)).toEqual([]);
-    const output = { value: null };
+    const output = NULL_VALUE;
     decide(turn, { type: 'ended', node: 'd', attempt: 1, outcome: { status: 'completed', output }, jitter: 0 });
     decide(turn, { type: 'ended', node: 'a', attempt: 1, outcome: { status: 'completed', output }, jitter: 0 });
     expect(names(state, 2)).toEqual(['f']);
@@ -59,7 +61,7 @@ describe('nodes that remote workers run', () => {
   it('[RUN-227] only the worker that has the attempt may report on it', () => {
     const run = drive({ nodes: { a: far } });
     const end = { type: 'ended', node: 'a', attempt: 1, jitter: 0 } as const;
-    const outcome = { status: 'completed', output: { value: 1 } } as const;
+    const outcome = { status: 'completed', output: inlineValue(1) } as const;
     run.step({ ...end, worker: 'somebody else', outcome });
     expect(isOpen(run.state, { node: 'a', attempt: 1, worker: 'somebody else' })).toBe(false);
     expect(run.status).toBe('running');

@@ -7,6 +7,8 @@ import {
   evolve,
   explainNode,
   explainRun,
+  inlineValue,
+  NULL_VALUE,
   newRunState,
   newTurn,
   nextReady,
@@ -25,7 +27,7 @@ describe('effects and the journal', () => {
   it('[RUN-60] drops stale, duplicate and foreign reports', () => {
     const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '1s' } }, b: { needs: ['a'] } } });
     const first = { type: 'ended', node: 'a', attempt: 1, jitter: 0 } as const;
-    const completed = { ...first, outcome: { status: 'completed', output: { value: 1 } } } as const;
+    const completed = { ...first, outcome: { status: 'completed', output: inlineValue(1) } } as const;
     run.fail('a').advance(1_000);
     run.step(completed);
     expect(run.statusOf('a')).toBe('running');
@@ -150,7 +152,7 @@ describe('effects and the journal', () => {
       Object.defineProperties(node, { outgoing: watch(outgoing), incoming: watch(incoming) });
     }
     const turn = newTurn(state, 2, () => null);
-    const outcome = { status: 'completed', output: { value: null } } as const;
+    const outcome = { status: 'completed', output: NULL_VALUE } as const;
     decide(turn, { type: 'ended', node: 'a', attempt: 1, outcome, jitter: 0 });
     expect([...touched].sort()).toEqual(['a']);
   });

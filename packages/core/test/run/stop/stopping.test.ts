@@ -19,7 +19,7 @@ const explained = (run: Drive) => explainRun(run.state, run.now).reasons.join('\
 const childEnds = (run: Drive, node: string, status = 'cancelled', output: Json = null, more = {}) => {
   const { executionId = '' } = run.children.findLast((child) => child.node === node) ?? {};
   const error = status === 'failed' ? { code: 'X', kind: 'USER', message: 'x' } : null;
-  const result = { status, output: { value: output }, error, ...more } as never;
+  const result = { status, output, error, ...more } as never;
   return run.step({ type: 'child', node, executionId, result, jitter: 0 });
 };
 

@@ -149,7 +149,7 @@ describe('a paused run stands still', () => {
   it('[RUN-344] a child goes on while its parent is paused, and its result is kept', () => {
     const run = drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child' } }, b: { needs: ['sub'] } } });
     run.step({ type: 'pause' });
-    const result = { status: 'completed', output: { value: 7 }, error: null } as const;
+    const result = { status: 'completed', output: 7, error: null } as const;
     const executionId = run.children[0]?.executionId ?? '';
     run.step({ type: 'child', node: 'sub', executionId, result, jitter: 1 });
     expect(run.statuses()).toEqual({ sub: 'completed', b: 'queued' });

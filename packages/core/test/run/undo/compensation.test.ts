@@ -428,13 +428,13 @@ describe('requests that would change nothing', () => {
 
 describe('child executions', () => {
   const flow = { nodes: { sub: { workflow: { id: 'other', mode: 'child', input: { n: '{{ $input.n }}' } } } } };
-  const result = (more: object) => ({ status: 'completed', output: { value: null }, error: null, ...more }) as never;
+  const result = (more: object) => ({ status: 'completed', output: null, error: null, ...more }) as never;
 
   it('[RUN-150] asks for an execution, and takes its output', () => {
     const run = drive(flow, { input: { n: 5 } });
     expect(run.children).toMatchObject([{ node: 'sub', workflowId: 'other', input: { n: 5 }, depth: 1 }]);
     const executionId = run.children[0]?.executionId ?? '';
-    run.step({ type: 'child', node: 'sub', executionId, result: result({ output: { value: 'out' } }), jitter: 0 });
+    run.step({ type: 'child', node: 'sub', executionId, result: result({ output: 'out' }), jitter: 0 });
     expect(run.output).toEqual({ sub: 'out' });
   });
 

@@ -93,7 +93,7 @@ describe('gates', () => {
     const hit = drive(flow, { input: { n: 1 } });
     expect(hit.gateRequests).toEqual([{ node: 'a', gate: { kind: 'cache' } }]);
     expect(hit.document.nodes.a?.attempts).toBe(0);
-    hit.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
+    hit.step({ type: 'cached', node: 'a', output: 7, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
     expect(hit.attempts.get('b')?.input).toEqual({ a: 7 });
     const miss = { key: 'h', family: 'do@1#1', input: '{}', earlier: null };
     const run = drive(flow, { input: { n: 1 } });
@@ -191,7 +191,7 @@ describe('gates of nodes that are cut off, cached or waiting to hear', () => {
     const run = drive({
       nodes: { a: { action: 'do@1', cache: { version: '1' }, compensate: UNDO }, b: { needs: ['a'] } },
     });
-    run.step({ type: 'cached', node: 'a', output: { value: 7 }, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
+    run.step({ type: 'cached', node: 'a', output: 7, hit: { executionId: 'exe_old', node: 'a', at: 1 } });
     run.fail('b');
     expect(run.status).toBe('failed');
     expect(run.attempts.has('~undo/a')).toBe(false);

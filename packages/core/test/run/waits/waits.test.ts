@@ -203,7 +203,7 @@ describe('pause', () => {
     const run = drive({ nodes: { a: {}, b: {} } }).step({ type: 'pause' });
     const state = replay(newRunState(run.plan, 'exe_test'), run.frames);
     evolve(state, { type: 'run.stopping', status: 'failed', error: null }, run.now);
-    expect([state.status, state.pausedAt]).toEqual(['running', null]);
+    expect(state.phase).toEqual({ status: 'running' });
   });
 
   it('[RUN-220] a paused run that is to fail can be cancelled', () => {

@@ -1,0 +1,81 @@
+/**
+ * A state, field by field, as plain data: for comparing a state that was restored, or folded, with the one that was
+ * decided on. A field that is added to the state is compared unless it is named here.
+ */
+import { bodyOf, type NodeState, pathOf, type RunState } from '../../src/index.ts';
+import { isFinal } from '../../src/run/state/selectors.ts';
+import type { BodyState, ScopeState } from '../../src/run/state/state.ts';
+
+/** What this process did with the run, and heaps, whose order `wakeTime` checks. */
+const OF_THE_PROCESS = [
+  'dispatched',
+  'dispatchedRemote',
+  'ready',
+  'readyRemote',
+  'timers',
+  'released',
+  'dispatchState',
+  'blockedByLevel',
+];
+/** Work lists: a fold leaves items that the decision has looked at already, and looking again finds nothing to do. */
+const WORK_LISTS = ['endChecks', 'hasOldStops'];
+const GIVEN = ['plan', 'projectCeiling', 'graph'];
+const LEFT_OUT: ReadonlySet<string> = new Set([...OF_THE_PROCESS, ...WORK_LISTS, ...GIVEN]);
+
+export function stateFacts(state: RunState): unknown {
+  return {
+    ...plainFields(state, ['root', 'scopes', 'running', 'unknown', 'gated', 'children', 'listening']),
+    running: pathsOf(state.running),
+    unknown: pathsOf(state.unknown),
+    gated: pathsOf(state.gated),
+    children: pathsOf(state.children),
+    // In the order in which they take signals.
+    listening: Array.from(state.listening, pathOf),
+    scopes: Array.from(state.scopes.values(), scopeFacts),
+  };
+}
+
+function scopeFacts(scope: ScopeState): unknown {
+  const { parent, undoing, undoes, realm, nodes } = scope;
+  return {
+    ...plainFields(scope, ['nodes', 'parent', 'undoing', 'undoes', 'realm']),
+    parent: parent === null ? null : pathOf(parent),
+    undoing: undoing?.path,
+    undoes: undoes?.path,
+    realm: {
+      ...plainFields(realm, ['vars', 'assigned']),
+      vars: Object.fromEntries(realm.vars),
+      assigned: {
+        count: realm.assigned.count,
+        byNode: Array.from(realm.assigned.byNode, ([node, own]) => [pathOf(node), Object.fromEntries(own)]),
+      },
+    },
+    nodes: nodes.map(nodeFacts),
+  };
+}
+
+function nodeFacts(node: NodeState): unknown {
+  const { phase, plan } = node;
+  const body = bodyOf(node);
+  // Of a node that has ended, what comes of its sources later is of no use.
+  const counts = isFinal(phase.status) ? ['decided', 'taken', 'failedEdges', 'inFinally'] : [];
+  return {
+    id: plan.id,
+    ...plainFields(node, ['scope', 'phase', ...counts]),
+    phase: plainFields(phase, ['body']),
+    body: body && bodyFacts(body),
+  };
+}
+
+function bodyFacts(body: BodyState): unknown {
+  return { ...plainFields(body, ['scopes', 'results']), rounds: [...body.scopes.keys()], results: [...body.results] };
+}
+
+function pathsOf(nodes: Iterable<NodeState>): string[] {
+  return Array.from(nodes, pathOf).sort();
+}
+
+function plainFields(object: object, elsewhere: readonly string[]): Record<string, unknown> {
+  const fields = Object.entries(object).filter(([key]) => !LEFT_OUT.has(key) && !elsewhere.includes(key));
+  return Object.fromEntries(fields);
+}
