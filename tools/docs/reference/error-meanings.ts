@@ -266,6 +266,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   STORE_TOO_NEW: 'The data was written by a newer version of Nebula.',
   STORE_TOO_OLD: 'The data was written by an older version of Nebula and must be opened for writing once.',
   THREAD_LOST: 'A database thread ended unexpectedly.',
+  UNKNOWN: 'The run failed, and its journal does not contain the reason.',
   UNKNOWN_EXECUTION: 'The execution does not exist in this data folder.',
   NO_ACTIONS: 'A worker has no actions to run.',
   NO_LAUNCH_PLANS: 'A node uses a launch plan, but this process has no launch plans.',
