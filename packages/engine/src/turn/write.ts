@@ -1,4 +1,4 @@
-/** The draft of a run as what the store is asked to write: a frame, and the changes of its row. */
+/** Maps the draft of a run to a write of the store: a frame, and the changes of its row. */
 import {
   type FinishedPhase,
   gateRequestId,
@@ -82,7 +82,7 @@ export function writeOf(
   return write;
 }
 
-/** What the frame asks of those that share something with this run, and what it gives back. */
+/** The permits and rates that the frame requests, and the permits that it releases. */
 function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: Turn): PermitChanges | undefined {
   const { state, project, isNew, requestedPermits } = run;
   const [first] = entries;
@@ -111,7 +111,7 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
   return { at: now, releases, asks: places, rates };
 }
 
-/** From the entry: a run may begin, or end, in its first frame, and has given its places back then. */
+/** Read from the entry, not the state: a run that begins or ends in its first frame has released its permits by then. */
 function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place }: RunStarted): PermitRequest[] {
   const places: PermitRequest[] = [];
   if (startKey !== undefined) {
@@ -122,7 +122,7 @@ function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place 
   const ask = { key: slotPermit(place), node: '', limit: place.limit, messageId: 'place' };
   const body = encodeMessage({ type: 'placed' });
   if (place.policy === 'skip') places.push({ ...ask, body, isRequired: true });
-  // One that was ended before it could wait does not stand in line.
+  // A run that ended in its first frame does not wait for a slot.
   else if (state.slot?.standing === 'waiting') {
     places.push({ ...ask, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
   }
@@ -131,7 +131,7 @@ function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place 
 
 const CHANGES_SUBSCRIPTIONS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);
 
-/** Which signals the run waits for, so that those who do not know the run can send them. */
+/** Subscriptions of the run: a signal that names no run finds it by them. */
 function subscriptionsOf(
   { state, project }: LiveRun,
   { entries, now, unsubscribed }: Turn,
@@ -141,7 +141,7 @@ function subscriptionsOf(
   const remove = [...unsubscribed];
   const listening = new Set<string>();
   for (const entry of entries) {
-    // Whoever refused what it was given gets the next one, too.
+    // A node that refused a signal subscribes again for the next one.
     if (entry.type === 'signal.refused') remove.push(entry.node);
     if (entry.type === 'node.waiting' || entry.type === 'signal.refused') listening.add(entry.node);
   }
@@ -154,7 +154,7 @@ function subscriptionsOf(
   return add.length + remove.length === 0 ? undefined : { at: now, add, remove };
 }
 
-/** Outputs of this frame that others may use again. */
+/** Outputs of this frame for the cache. */
 function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRow[] {
   return cacheFills.map(({ node, output, miss: { key, family, input }, ttlMs }) => ({
     key,
@@ -169,9 +169,8 @@ function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRo
 }
 
 /**
- * Others may have written to the run since it was read. Putting its wake time off, taking a message for one that changes
- * nothing, or asking again for a place that was given back, would then undo what they did: an empty frame lets the store
- * refuse it.
+ * Another engine may have written to the run since it was read. A later wake time, a message taken as a no-op, or a second
+ * request for a released permit would then undo its write: an empty frame lets the store refuse this one.
  */
 function mustBeFenced(
   { storedWakeAt }: LiveRun,
@@ -214,7 +213,7 @@ const CHANGES_STATUS: ReadonlySet<string> = new Set([
   'run.begun',
 ]);
 
-/** A child that has ended tells its parent in the same write, so neither can be without the other. */
+/** The result of a child is sent to its parent in the write that ends the child: neither is stored without the other. */
 function resultFor(
   { executionId: parent, node }: Parent,
   { state, executionId }: LiveRun,
@@ -225,13 +224,13 @@ function resultFor(
   const output = runOutput(state) ?? NULL_VALUE;
   const result = { status, output, error: runError(state) };
   const body = encodeMessage({ type: 'child', node, executionId, result });
-  // A result that is told once more is another message.
+  // A result that is sent again is another message.
   const retry = messages.find(({ stimulus }) => stimulus?.type === 'retry');
   const messageId = `child:${executionId}:${state.reopened}${retry === undefined ? '' : `:${retry.messageId}`}`;
   return { messageId, executionId: parent, body, wakeAt: turn.now };
 }
 
-/** Whoever asks its children to end, or to go on, does so with the frame that says so. */
+/** Cancels and retries of children, sent with the frame that journals them. */
 function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
   if (cancels.length + children.length === 0) return NO_SENDS;
   const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
@@ -241,7 +240,7 @@ function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }
   }));
 }
 
-/** The parent waits for it, and it has nothing more to do. */
+/** The parent asked for the result again, and the child has nothing left to do. */
 function isRetryRequested({ messages }: Draft): boolean {
   return messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true);
 }
@@ -252,7 +251,7 @@ function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly
   const stored = run.storedWakeAt;
   if (stored === undefined) return { at };
   if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
-  // Where several engines share a store, another one may have been given the run since, and have put it off.
+  // Where engines share a store, another one may have claimed the run since, and stored a later time.
   if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
   if (at === null) return stored === null ? undefined : { at };
   return stored === null || at < stored ? { at } : undefined;

@@ -1,8 +1,8 @@
 /**
- * Waiters for runs: until a run has ended, or rests because nothing moves it any more.
+ * Waiters for runs: until a run has ended or is parked.
  *
  *  1 Each waiter is notified once and then removed.
- *  2 A run that waits for other executions rests when all of these do: its children, and the executions that hold the
+ *  2 A run that waits for other executions is parked when all of these are: its children, and the executions that hold the
  *    permits for which its nodes wait. These are waited for one after the other, and by one look per run at a time: with
  *    10,000 children each is waited for once.
  */

@@ -205,7 +205,7 @@ export class Waker {
   }
 
   /**
-   * A run that begins again is narrowed by the ceiling of now, whoever left the request. A node that waited for another run
+   * A run that begins again is narrowed by the current ceiling, whichever request reopens it. A node that waited for another run
    * to compute an output looks into the cache first.
    */
   private async lookedUp(
