@@ -5,7 +5,7 @@
  *  3. The clock, if any, is read at the start and then once per CLOCK_INTERVAL operations.
  */
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
-import type { Json } from '../value.ts';
+import { type Json, partsOf } from '../value.ts';
 import { type ExpressionError, limitError, valueError } from './expression-error.ts';
 
 const CLOCK_INTERVAL_OPERATIONS = 256;
@@ -145,7 +145,7 @@ function weightOf(value: Json, depth: number, allowed: number): number {
   if (value === null || typeof value === 'boolean') return 1;
   if (typeof value !== 'object') throw valueError(`the result contains a ${typeof value}, which is not JSON`);
   if (depth >= MAX_VALUE_DEPTH) throw limitError(`the result nests deeper than ${MAX_VALUE_DEPTH} levels`);
-  const parts = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
+  const parts = partsOf(value);
   let weight = 1;
   for (let index = 0; index < parts.length; index++) {
     weight += weightOf(parts[index] ?? null, depth + 1, allowed - weight);

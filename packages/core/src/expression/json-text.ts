@@ -1,5 +1,5 @@
 /** Converts values to text, for templates, `toString`, `join` and `toJson`. */
-import { canonicalJson, type Json } from '../value.ts';
+import { canonicalJson, type Json, partsOf } from '../value.ts';
 import { type Budget, MAX_VALUE_DEPTH } from './budget.ts';
 import { limitError } from './expression-error.ts';
 
@@ -34,7 +34,7 @@ function leastLength(budget: Budget, value: Json, depth: number, pretty: boolean
   const perPart = 1 + (pretty ? 2 * depth + 3 : 0);
   let length = 2;
   if (!Array.isArray(value)) for (const key of Object.keys(value)) length += key.length + 3;
-  const parts = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
+  const parts = partsOf(value);
   budget.spendForElements(parts.length + 1);
   for (const part of parts) {
     length += perPart + leastLength(budget, part, depth + 1, pretty, allowed - length);

@@ -1,5 +1,5 @@
 /** Compiles queries to closures. Every visited node is charged. */
-import { isJsonObject, type Json, memberOf } from '../../value.ts';
+import { isJsonObject, type Json, memberOf, partsOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { compileFilter, type Test } from './filter.ts';
 import type { Query, Segment, Selector } from './query.ts';
@@ -57,7 +57,7 @@ function descendants(step: Step): Step {
 
 function childrenOf(context: QueryContext, value: Json): readonly Json[] {
   if (typeof value !== 'object' || value === null) return [];
-  const children = Array.isArray(value) ? (value as readonly Json[]) : Object.values(value);
+  const children = partsOf(value);
   context.budget.spendForElements(children.length + 1);
   return children;
 }
