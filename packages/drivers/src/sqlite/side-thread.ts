@@ -67,6 +67,8 @@ function endThread(worker: Worker): Promise<void> {
   if (worker.threadId === ENDED) return Promise.resolve();
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());
+    // The process must not end while somebody waits for this.
+    worker.ref();
     worker.postMessage({ method: 'end', args: [] } satisfies Call);
   });
 }

@@ -179,3 +179,21 @@ test('a closed store leaves its thread to the next one of the process', async ()
   expect(new Set(posted.mock.contexts).size).toBe(1);
   posted.mockRestore();
 });
+
+test('threads that no store needs end by themselves, and are never terminated', async () => {
+  const { Worker } = await import('node:worker_threads');
+  const terminated = vi.spyOn(Worker.prototype, 'terminate');
+  const posted = vi.spyOn(Worker.prototype, 'postMessage');
+  const stores = await Promise.all(
+    Array.from({ length: 5 }, async () => (await place()).open({ commitsIn: 'thread', walLimitBytes: 4_096 })),
+  );
+  for (const [at, store] of stores.entries()) await store.append([creating(`run-${at}`)]);
+  await Promise.all(stores.map((store) => store.close()));
+  const methods = posted.mock.calls.map(([call]) => (call as { readonly method: string }).method);
+  expect(methods.filter((method) => method === 'end').length).toBeGreaterThanOrEqual(3);
+  const ended = new Set((posted.mock.contexts as { readonly threadId: number }[]).filter((one) => one.threadId === -1));
+  expect(ended.size).toBeGreaterThanOrEqual(3);
+  expect(terminated).not.toHaveBeenCalled();
+  terminated.mockRestore();
+  posted.mockRestore();
+});
