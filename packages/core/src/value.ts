@@ -18,7 +18,7 @@ export function isJsonList(value: unknown): value is readonly Json[] {
 }
 
 /** The elements of a list, or the values of an object. */
-function partsOf(value: readonly Json[] | JsonObject): readonly Json[] {
+export function partsOf(value: readonly Json[] | JsonObject): readonly Json[] {
   return isJsonList(value) ? value : Object.values(value);
 }
 
