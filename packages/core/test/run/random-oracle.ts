@@ -427,7 +427,8 @@ export class Oracle {
     for (let isNews = true; isNews; ) {
       isNews = false;
       for (const fact of this.facts) {
-        if (fact.cleans || FINAL.includes(fact.status)) continue;
+        // A node that has begun ignores later edges: an always edge does not spare it any more.
+        if (fact.cleans || fact.began || FINAL.includes(fact.status)) continue;
         fact.cleans = this.into(fact.index).some(
           (one) => this.edge(one) === true && (one.on === 'always' || (this.facts[one.from] as Fact).cleans),
         );

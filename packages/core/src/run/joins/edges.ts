@@ -105,7 +105,13 @@ export function decideCancelled(turn: Turn, node: NodeState, error: RunError | n
 /** The edges out of a node that ended earlier whose condition could not be evaluated, and cannot be now. */
 export function stillBroken(turn: Turn, node: NodeState): readonly EdgeError[] {
   const { phase } = node;
-  if (phase.status === 'failed') return decideFailure(turn, node, phase.error).broken;
+  if (phase.status === 'failed') {
+    const { broken } = decideFailure(turn, node, phase.error);
+    // Edges are decided once: those onward died when an error edge took the failure, also if its target was skipped later.
+    return phase.taken === undefined
+      ? broken
+      : broken.filter(({ edge }) => edge.on === 'error' || edge.on === 'always');
+  }
   if (phase.status === 'cancelled') return decideCancelled(turn, node, phase.error ?? null).broken;
   if (phase.status !== 'completed' && !(phase.status === 'skipped' && phase.why === 'disabled')) return [];
   const output = phase.status === 'completed' ? resolveValue(node.output, turn.lookup) : null;

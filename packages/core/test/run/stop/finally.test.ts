@@ -125,6 +125,22 @@ describe('handled, and unhandled after all', () => {
     expect(run.fail('a').status).toBe('failed');
   });
 
+  it('[RUN-281] the edges of its node stay as they were decided, also when the run is reopened', () => {
+    const nodes = { a: { onError: 'ignore' }, mend: { when: 'false' }, b: {}, stop: {}, last: { join: 'any' } };
+    const edges = [
+      onError('a', 'mend'),
+      { from: 'a', to: 'last', when: '$input.nothing.here' },
+      { from: 'b', to: 'last' },
+    ];
+    const run = drive({ nodes, edges }, { input: {} }).fail('a', { code: 'FIRST' });
+    expect(run.statusOf('last')).toBe('pending');
+    run.fail('stop').breakOff('b');
+    expect(run.status).toBe('failed');
+    run.retry();
+    expect(run.statusOf('last')).toBe('pending');
+    expect(run.complete('stop').complete('b').complete('last').status).toBe('completed');
+  });
+
   it('[RUN-281] one handler that runs is enough', () => {
     const nodes = { a: {}, m1: { when: 'false' }, m2: {} };
     const run = drive({ nodes, edges: [onError('a', 'm1'), onError('a', 'm2')] })
