@@ -58,8 +58,8 @@ describe.each(places)('workflows %s', (name, place) => {
     expect((await nebula('workflows', 'diff', 'greeting', '1')).out).toBe(
       '- nodes.say.with.value: "hello"\n+ nodes.say.with.value: "hi"\n',
     );
-    expect((await nebula('workflows', 'diff', 'greeting', '1', '1')).out).toBe('v1 and v1 say the same\n');
-    expect((await nebula('workflows', 'register', 'one.yaml')).out).toBe('✓ greeting v1 was there already, active\n');
+    expect((await nebula('workflows', 'diff', 'greeting', '1', '1')).out).toBe('v1 and v1 are equal\n');
+    expect((await nebula('workflows', 'register', 'one.yaml')).out).toBe('✓ greeting v1 is unchanged, active\n');
     expect((await nebula('workflows', 'deactivate', 'greeting')).out).toContain('the triggers of greeting are off');
     const slip = await nebula('workflows', 'show', 'greting');
     expect([slip.code, slip.err]).toEqual([
@@ -133,7 +133,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
       'network api.example.com · files.read data/** · shell git · env HOME',
     );
     const slip = await nebula('projects', 'set', 'caged', '--allow', 'disk=all');
-    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining("'disk=all' is no capability")]);
+    expect([slip.code, slip.err]).toEqual([2, expect.stringContaining("'disk=all' is not a capability")]);
     expect(await set('--reset-ceiling')).toMatchObject({ ceiling: 'all' });
     await nebula('projects', 'remove', 'caged');
   });
@@ -211,7 +211,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     const shown = (await nebula('plans', 'show', 'morning')).out;
     expect(shown).toMatch(/^morning {2}active {2}default\nEvery morning\.\n\nstarts {3}greeting v1\n/);
     expect(shown).toContain('at once  2, else skip\n');
-    expect(shown).toContain('unless a start says otherwise\n{ "region": "eu" }\n\nalways\n{ "day": 1 }\n');
+    expect(shown).toContain('default inputs\n{ "region": "eu" }\n\nfixed inputs\n{ "day": 1 }\n');
     expect((await nebula('plans', 'set', 'morning', '--limit', 'none')).code).toBe(0);
     expect((await nebula('plans', 'show', 'morning')).out).toContain('at once  any number');
     expect((await nebula('plans', 'remove', 'morning')).out).toBe('✓ the plan morning is gone\n');
@@ -260,7 +260,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     );
     const { items: entries } = JSON.parse((await nebula('audit', '--limit', '1', '--json')).out);
     expect(entries).toEqual([expect.objectContaining({ who: 'owner', operation: 'putPlan', target: 'newer' })]);
-    expect((await nebula('audit', '--who', 'zoe')).out).toBe('zoe has changed nothing\n');
+    expect((await nebula('audit', '--who', 'zoe')).out).toBe('zoe has made no changes\n');
     expect(await nebula('audit', '--limit', 'all')).toMatchObject({
       code: 2,
       err: expect.stringContaining('error USAGE: --limit all'),
@@ -395,7 +395,7 @@ describe('people', () => {
     try {
       expect([selfhost.session.tokenFile, existsSync(path.join(cwd, '.nebula/token'))]).toEqual([undefined, false]);
       const added = await say(cwd, ['users', 'add', 'ann', '--admin', '--password-stdin'], { stdin });
-      expect([added.code, added.out, added.err]).toEqual([0, '✓ ann may sign in, and do everything\n', '']);
+      expect([added.code, added.out, added.err]).toEqual([0, '✓ added ann as an administrator\n', '']);
       expect(await say(cwd, ['users', 'add', 'ann', '--password-stdin'], { stdin })).toMatchObject({
         code: 2,
         err: expect.stringContaining('USER_EXISTS'),
@@ -419,7 +419,7 @@ describe('people', () => {
       const mine = await say(cwd, ['keys', 'list']);
       expect([mine.out.includes(keyId), mine.out.includes(token)]).toEqual([true, false]);
       const local = await say(cwd, ['keys', 'create', 'look', '--as', 'bob', '--role', 'viewer']);
-      expect(local.out).toMatch(/the key look of bob; it is shown this once:\nnbk_\w+\n$/);
+      expect(local.out).toMatch(/the key look of bob; it is shown only once:\nnbk_\w+\n$/);
       const look = { NEBULA_SERVER: url, NEBULA_TOKEN: local.out.trim().split('\n')[1] as string };
       expect((await say(cwd, ['executions', 'list'], { env: look })).code).toBe(0);
       const refused = await say(cwd, ['run', 'one.yaml'], { env: look });

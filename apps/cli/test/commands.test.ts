@@ -72,7 +72,7 @@ describe('looking at runs', () => {
     const table = await play(['executions', 'list', '-n', '1'], { rows, next: 'abc' });
     expect(table.io.out.lines().at(-1)).toBe('more: --cursor abc');
     const empty = await play(['executions', 'list']);
-    expect(empty.io.out.text()).toContain('no runs here yet');
+    expect(empty.io.out.text()).toContain('no runs yet');
     const wrong = await play(['executions', 'list', '-n', 'many']);
     expect([wrong.exitCode, wrong.io.err.text()]).toEqual([
       2,
@@ -325,7 +325,7 @@ describe('resume', () => {
 
   test('[CLI-45] nothing to continue', async () => {
     const { exitCode, io } = await play(['resume']);
-    expect([exitCode, io.out.text()]).toEqual([0, 'nothing to continue: every run here has ended\n']);
+    expect([exitCode, io.out.text()]).toEqual([0, 'nothing to continue: all runs have ended\n']);
     expect(JSON.parse((await play(['resume', '--json'])).io.out.text())).toEqual({ items: [] });
   });
 

@@ -72,7 +72,7 @@ describe.each(places)('operations %s', (_, place) => {
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'add.yaml');
     const made = await nebula('schedules', 'set', 'nightly', '--workflow', 'add', '--cron', '0 2 * * *');
-    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^✓ the schedule nightly is there; next /)]);
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^✓ saved the schedule nightly; next /)]);
     await nebula('schedules', 'set', 'nightly', '--every', '15m', '--input', '{"a": 3}');
     await nebula('schedules', 'set', 'nightly', '--off');
     const shown = JSON.parse((await nebula('schedules', 'show', 'nightly', '--json')).out);
@@ -100,7 +100,7 @@ describe.each(places)('operations %s', (_, place) => {
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const { executionId } = JSON.parse((await nebula('run', 'other.yaml', '--json')).out);
     expect((await nebula('executions', 'holders', executionId, 'bank')).out).toBe(
-      'nobody holds the key bank, or waits for it\n',
+      'no run holds the key bank or waits for it\n',
     );
     expect(await nebula('executions', 'value', executionId, 'short')).toMatchObject({ code: 2 });
     const missing = await nebula('executions', 'value', executionId, 'a'.repeat(64));

@@ -50,7 +50,7 @@ describe('a project of a server', () => {
   test('[CLI-272] is none of a data folder', async () => {
     const cwd = projectFolder({ 'one.yaml': greeting('hello') });
     const { code, err } = await say(cwd, ['run', 'one.yaml', '--project', 'team']);
-    expect([code, err]).toEqual([2, expect.stringContaining('error NEEDS_SERVER: projects are of a server')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('error NEEDS_SERVER: --project needs a server')]);
     await say(cwd, ['run', 'one.yaml', '--quiet']);
     expect((await say(cwd, ['executions', 'list', '--project', 'default'])).out).toContain('greeting');
     expect((await say(cwd, ['executions', 'list', '--project', 'team'])).out).toBe('no run matches\n');

@@ -254,7 +254,7 @@ describe('which server', () => {
         const added = await say(cwd, ['context', 'add', name, '--server', one.url, '--token-stdin'], { stdin: token });
         expect([added.code, added.out]).toEqual([
           0,
-          `✓ ${name} is ${one.url}, where you are owner; commands talk to it from now on\n`,
+          `✓ ${name} is ${one.url}, signed in as owner; commands now use this server\n`,
         ]);
       }
       const file = path.join(cwd, 'user/nebula/contexts.json');

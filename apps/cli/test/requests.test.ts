@@ -88,7 +88,7 @@ describe('who acts on a request', () => {
     await project.besideEngine(async () => {
       const said = await project.nebula(['executions', 'replay', json.executionId, 'a', '--fork']);
       expect(said.code).toBe(2);
-      expect(said.err).toContain('error STORE_LOCKED: a fork is a new run, and another engine has the data folder');
+      expect(said.err).toContain('error STORE_LOCKED: cannot fork while another engine owns the data folder');
       expect(said.err).toContain(`nebula executions replay ${json.executionId} a`);
       expect((await project.nebula(['executions', 'replay', json.executionId, 'a'])).code).toBe(0);
     });
@@ -101,7 +101,7 @@ describe('signals for whoever listens', () => {
     const { json } = await project.run(SIGNAL);
     const other = await project.nebula(['signal', 'go', '--keep', '2h']);
     expect(other.out).toMatch(
-      /no run waits for signal go yet\nThe signal is kept for the next run that waits for it, until .* \(in 2h\)\n$/,
+      /no run waits for signal go yet\nThe signal is buffered for the next run that waits for it, until .* \(in 2h\)\n$/,
     );
     const taken = await project.nebula(['signal', 'go', '--key', 'k', '--payload', '{"n": 2}']);
     expect(taken.out).toContain(`signal go (key k) sent to ${json.executionId}`);
@@ -129,7 +129,9 @@ describe('starts that are one start', () => {
     const { executionId: id } = JSON.parse(first.out);
     const again = await project.nebula(words, stdin(SIGNAL));
     expect(again.code).toBe(4);
-    expect(again.out).toMatch(new RegExp(`^● already running  ${id}\nit was started .*; this is the same start\n`));
+    expect(again.out).toMatch(
+      new RegExp(`^● already running  ${id}\nstarted .*; same idempotency key, so no new run\n`),
+    );
     await project.nebula(['executions', 'signal', id, 'go', '--key', 'k']);
     expect((await project.nebula([...words, '-q'], stdin(SIGNAL))).code).toBe(0);
     const done = await project.nebula([...words, '--json'], stdin(SIGNAL));

@@ -58,7 +58,7 @@ describe('secrets', () => {
         { name: 'stripe', updatedAt: '1970-01-01T00:15:40.000Z' },
       ],
     });
-    expect((await play(['secrets', 'list'])).io.out.text()).toContain('no secrets here yet');
+    expect((await play(['secrets', 'list'])).io.out.text()).toContain('no secrets yet');
   });
 
   test('[CLI-232] rotate replaces a value that is there, or, with --key, the key', async () => {
@@ -176,6 +176,6 @@ describe('secrets of a real project', () => {
     const screen = await atTerminal(cwd, 'sk_\u0003');
     expect(screen).toContain('INTERRUPTED');
     expect(screen).toContain('exit 130');
-    expect((await nebula(['secrets', 'list'], { cwd })).stdout).toContain('no secrets here yet');
+    expect((await nebula(['secrets', 'list'], { cwd })).stdout).toContain('no secrets yet');
   });
 });

@@ -177,12 +177,12 @@ describe('a server process', TIMEOUT, () => {
     expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: 1 }]);
     write('nebula.config.yaml', config('  logLevel: debug\nconcurrency: 2\n'));
     await server.until(/the log level is debug/);
-    await server.until(/taken up at the next start: concurrency/);
+    await server.until(/restart the server to apply concurrency/);
     await fetch(`${server.url}/api/v1/info`);
     await server.until(/"request".*"getInfo"/);
     write('nebula.config.yaml', 'server:\n  prot: 1\n');
     await server.until(/"trouble".*CONFIG_INVALID.*Did you mean 'port'/);
-    await server.until(/goes on as it was/);
+    await server.until(/keeps the previous one/);
     write('more.yaml', SLOW.replace('id: slow', 'id: other'));
     write('nebula.config.yaml', 'server:\n  workflows: [flows/*.yaml, more.yaml]\n');
     await server.until(/"workflow\.registered".*"other"/);
@@ -217,7 +217,7 @@ describe('a server process', TIMEOUT, () => {
     const file = path.join(cwd, 'nebula.config.yaml');
     writeFileSync(file, 'server: { workflows: [flows/*.yaml], logLevel: debug }\nconcurrency: 2\n');
     await server.until(/nebula\.config\.yaml: the log level is debug/);
-    await server.until(/taken up at the next start: concurrency/);
+    await server.until(/restart the server to apply concurrency/);
     await server.until(/"workflow\.registered".*"hello"/);
     rmSync(file);
     await server.until(/the configuration: the log level is info/);

@@ -28,7 +28,7 @@ export async function execute(context: Context, args: readonly string[], options
   return 0;
 }
 
-/** At a server, which knows versions that a list leaves out. */
+/** Asks the server, which also knows versions that its list leaves out. */
 async function actionAt({ services }: Context, project: Project, actionId: string): Promise<Action | undefined> {
   if (project.server === undefined) return undefined;
   const { actionOf } = await import('../remote/actions.ts');
@@ -37,7 +37,7 @@ async function actionAt({ services }: Context, project: Project, actionId: strin
   return document && actionOf(document);
 }
 
-/** What workers have announced, and nobody here could run. */
+/** Actions that only remote workers run. */
 function remoteOnly(catalog: Catalog): Action[] {
   return [...catalog.actionIds()].flatMap((id) => catalog.action(id) ?? []).filter(({ isRemote }) => isRemote === true);
 }

@@ -28,7 +28,7 @@ export function execute(context: Context, _args: readonly string[], options: Com
         outcome < 400 ? colors.green('done') : colors.red(`${outcomeText(outcome)} ${outcome}`),
         target === null ? colors.dim('–') : printableLine(target),
       ]),
-      none: by === undefined ? 'nothing has been changed yet' : `${printableLine(by)} has changed nothing`,
+      none: by === undefined ? 'no changes recorded yet' : `${printableLine(by)} has made no changes`,
     });
   });
 }

@@ -17,11 +17,11 @@ export async function execute(
   checkContextName(name);
   const text = textOption(options, 'server');
   if (text === undefined)
-    throw new NebulaError('USAGE', 'where is it? --server URL', { hint: 'e.g. --server http://127.0.0.1:7777' });
+    throw new NebulaError('USAGE', '--server URL is missing', { hint: 'e.g. --server http://127.0.0.1:7777' });
   const url = serverUrl(text);
   const token = options.tokenStdin === true ? (await stdinText(io)).trim() : undefined;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw new NebulaError('USAGE', 'what came on stdin is no token', { hint: 'one word, without blanks' });
+    throw new NebulaError('USAGE', 'stdin holds no token', { hint: 'a token is one word without spaces' });
   }
   const { contexts } = await readContexts(io);
   await writeContexts(io, { current: name, contexts: { ...contexts, [name]: { url, ...(token && { token }) } } });
@@ -30,7 +30,7 @@ export async function execute(
     writeLines(io.err, [`${io.err.colors.yellow('!')} kept, but: ${error.message}`]);
     return undefined;
   });
-  const words = `${name} is ${url}${who === undefined ? '' : `, where you are ${who}`}; commands talk to it from now on`;
+  const words = `${name} is ${url}${who === undefined ? '' : `, signed in as ${who}`}; commands now use this server`;
   return printDone(context, options, { name, url, current: true, user: who ?? null }, words);
 }
 

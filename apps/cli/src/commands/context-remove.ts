@@ -12,6 +12,6 @@ export async function execute(
   const { [name]: _, ...contexts } = saved.contexts;
   const isCurrent = saved.current === name;
   await writeContexts(context.io, { current: isCurrent ? null : saved.current, contexts });
-  const after = isCurrent ? '; commands work on the data folder from now on' : '';
-  return printDone(context, options, { name, removed: true }, `${name} is forgotten, with its token${after}`);
+  const after = isCurrent ? '; commands now use the data folder' : '';
+  return printDone(context, options, { name, removed: true }, `removed ${name} and its token${after}`);
 }

@@ -10,9 +10,9 @@ export async function execute(
   const saved = await readContexts(context.io);
   if (name === LOCAL) {
     if (saved.current !== null) await writeContexts(context.io, { ...saved, current: null });
-    return printDone(context, options, { current: null }, 'commands work on the data folder from now on');
+    return printDone(context, options, { current: null }, 'commands now use the data folder');
   }
   const { url } = contextNamed(saved, name);
   await writeContexts(context.io, { ...saved, current: name });
-  return printDone(context, options, { current: name, url }, `commands talk to ${url} from now on`);
+  return printDone(context, options, { current: name, url }, `commands now use ${url}`);
 }

@@ -8,13 +8,13 @@ import { nextLines } from '../views/summary.ts';
 import { loadWorkflow } from '../workflow-file.ts';
 import { runWorkflow } from './run.ts';
 
-/** The examples with their configuration, as the build puts them into the package: there they are only copied from. */
+/** The examples that the build puts into the package. They are copied to the user's folder before they run. */
 const PACKAGED = fileURLToPath(new URL('../../demo/', import.meta.url));
 const CLONE = fileURLToPath(new URL('../../../../', import.meta.url));
 const COPY = 'nebula-demo';
 const EXAMPLE = 'examples/order.yaml';
 
-/** One workflow, to see what a run looks like. */
+/** Runs one example workflow. */
 export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { io, program } = context;
   const isInstalled = existsSync(PACKAGED);
@@ -34,12 +34,12 @@ export async function execute(context: Context, _args: readonly string[], option
     '',
     ...nextLines(
       [
-        ...(isInstalled ? ([[`cd ${COPY}`, 'the examples are yours']] as const) : []),
+        ...(isInstalled ? ([[`cd ${COPY}`, 'your copy of the examples']] as const) : []),
         [`${program} run ${again}`, 'run it again; press Ctrl-C in the middle, then:'],
-        [`${program} resume`, 'nothing finished is done twice'],
+        [`${program} resume`, 'continue; completed nodes do not run again'],
         [`${program} graph ${again}`, 'see its shape'],
-        [`${program} executions list`, 'look at what has run'],
-        [`${program} init my-project`, 'begin your own'],
+        [`${program} executions list`, 'list the runs'],
+        [`${program} init my-project`, 'create your own project'],
       ],
       { colors, width: io.out.columns() },
     ),
@@ -47,7 +47,7 @@ export async function execute(context: Context, _args: readonly string[], option
   return exitCode;
 }
 
-/** Files that are there already stay as they are. */
+/** Keeps existing files. */
 function copied(folder: string): string {
   cpSync(PACKAGED, folder, { recursive: true, force: false });
   return folder;

@@ -39,7 +39,7 @@ function evaluate(source: string, scope: Scope): Json {
   }
 }
 
-/** Shows the place in the expression above the message. */
+/** Shows the part of the expression that failed above the message. */
 class PointedError extends NebulaError {
   readonly preface: readonly string[];
 
@@ -54,7 +54,7 @@ const SHOWN_BEFORE = 60;
 const SHOWN_AFTER = 100;
 const HARMFUL = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
-/** The source around the place, with one sign for each of its characters, so that the marks stand under it. */
+/** The source around the error. Each character takes one cell, so that the carets line up. */
 function pointedLines(source: string, offset: number, length: number): string[] {
   const from = Math.max(0, offset - SHOWN_BEFORE);
   const to = offset + SHOWN_AFTER;

@@ -6,7 +6,7 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonLine } from '../views/json.ts';
 
-/** The events of all runs as they come, until Ctrl-C. */
+/** Prints the events of all runs as they arrive, until Ctrl-C. */
 export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const workflowId = textOption(options, 'workflow');

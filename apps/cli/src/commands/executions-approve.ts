@@ -11,7 +11,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
   return answer(context, args, options, true);
 }
 
-/** Also what `executions reject` does. */
+/** Shared with `executions reject`. */
 export async function answer(
   context: Context,
   [executionId = '', node = '']: readonly string[],
@@ -41,7 +41,7 @@ export async function answer(
   });
 }
 
-/** The name that the server knows the caller by; the owner of a data folder, or of a desktop server, has none there. */
+/** The caller's name at the server. The owner of a data folder or a desktop server has none, so the OS user is taken. */
 async function nameOf({ io }: Context, { api }: ApiSession): Promise<string> {
   const { kind, user } = await api.call('getMe');
   return kind === 'token' ? io.user() : user;

@@ -7,7 +7,7 @@ import { requested } from '../runs.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-/** Makes the call for which a node waits. */
+/** Sends the callback that a node waits for. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const [executionId = '', node = ''] = args;
@@ -17,7 +17,7 @@ export async function execute(context: Context, args: readonly string[], options
     const call = api.call('callBack', { params: { executionId }, body: { node, payload } });
     await requested(project, executionId, call);
     if (options.json === true) out.write(jsonDocument({ executionId, node, requested: true }));
-    else printRecorded(context, project, executionId, `Recorded: the call for ${node}`);
+    else printRecorded(context, project, executionId, `Recorded: the callback of ${node}`);
     return 0;
   });
 }

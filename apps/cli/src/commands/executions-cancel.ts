@@ -36,7 +36,7 @@ export async function execute(context: Context, args: readonly string[], options
     const after = recordedLines(context, project, undefined, 'Requests recorded');
     return reportChange(context, options, change, changed, after);
   }
-  // The rest of the run goes on without the node, so there is more to see than the end of that.
+  // The run continues without the node, so the command follows the run, not only the cancellation.
   if (node !== undefined) return await continueHere(context, project, executionIds, options);
   const session = options.run === false ? undefined : await engineHere(context, project);
   if (session !== undefined) {
@@ -49,7 +49,7 @@ export async function execute(context: Context, args: readonly string[], options
   return await awaitCancel(context, project, changed.target.executionId, options);
 }
 
-/** No engine has the folder: this command is one, until the runs have stopped and what they did is undone. */
+/** No engine owns the folder: this process is the engine until the runs have stopped and their compensations have run. */
 async function cancelHere(
   context: Context,
   project: Project,
@@ -79,14 +79,14 @@ async function reportCancel(
   if (json === true) out.write(jsonDocument(isList === true ? { items: documents } : documents[0]));
   else if (isList === true) writeLines(out, [`${plural(results.length, 'run')}: ${countsText(results)}`]);
   for (const rest of results) {
-    // Somebody has to say what became of an attempt before the run can end.
+    // An attempt with an unknown outcome must be settled before the run can end.
     if (rest.parked) await reportRun(reporting, rest, { json: false, quiet: false, full: false });
     else if (json !== true && isList !== true) writeLines(out, [statusLine(context, rest.document)]);
   }
   return results.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;
 }
 
-/** The engine that has the folder acts. */
+/** Waits for the engine that owns the folder to cancel the runs. */
 async function awaitCancel(
   context: Context,
   project: Project,
@@ -104,7 +104,7 @@ async function awaitCancel(
   return EXIT.completed;
 }
 
-/** So soon an engine has acted. */
+/** How long the command waits for a running engine to act. */
 const ACTS_WITHIN = '2s';
 
 function statusLine({ io }: Context, { executionId, status }: Pick<RunDocument, 'executionId' | 'status'>): string {

@@ -7,13 +7,9 @@ import { jsonDocument } from '../views/json.ts';
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const refused = (target: Target, project: Project): NebulaError =>
-    new NebulaError(
-      'NOT_FINISHED',
-      `${target.executionId} is ${target.status}: only runs that have ended are deleted`,
-      {
-        hint: `first ${commandWriter(context, project, target.executionId)('executions cancel')}`,
-      },
-    );
+    new NebulaError('NOT_FINISHED', `${target.executionId} is ${target.status}: only ended runs can be deleted`, {
+      hint: `first ${commandWriter(context, project, target.executionId)('executions cancel')}`,
+    });
   const change: Change = {
     verb: 'delete',
     done: 'deleted',

@@ -34,7 +34,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
   });
 }
 
-/** Of a node, the execution that runs for it. */
+/** For a single node, only the child execution that runs for it. */
 function linksFor({ parent, children }: Links, node: string | undefined): Links {
   if (node === undefined) return { parent, children };
   return { parent: null, children: children.filter((child) => child.node === node) };

@@ -23,7 +23,7 @@ export function execute(
         id,
         node === '' ? colors.dim('the run') : printableLine(node),
       ]),
-      none: `nobody holds the key ${printableLine(key)}, or waits for it`,
+      none: `no run holds the key ${printableLine(key)} or waits for it`,
     });
   });
 }

@@ -29,7 +29,7 @@ export function execute(context: Context, _args: readonly string[], options: Com
       const isFiltered = [options.status, options.workflow, options.project, options.cursor].some(
         (given) => given !== undefined,
       );
-      const none = `no runs here yet; ${colors.bold(`${context.program} run FILE`)} makes one`;
+      const none = `no runs yet; start one with ${colors.bold(`${context.program} run FILE`)}`;
       writeLines(io.out, [isFiltered ? 'no run matches' : none]);
       return 0;
     }
@@ -44,11 +44,11 @@ export function execute(context: Context, _args: readonly string[], options: Com
   });
 }
 
-/** Of runs that have not ended: reading these costs more than their rows, so not of more than anybody reads. */
+/** The waits of open runs. Each needs a read of its own, so at most `MAX_LOOKED_AT` runs are read. */
 async function allWaits(api: NebulaClient, rows: readonly RunSummary[], now: number): Promise<Map<string, RunWaits>> {
   const waits = new Map<string, RunWaits>();
   for (const { executionId } of rows.filter(({ finishedAt }) => finishedAt === null).slice(0, MAX_LOOKED_AT)) {
-    // One that cannot be read (its action may be gone) is still in the list.
+    // A run that cannot be read (its action may be gone) stays in the list, without its waits.
     const own = await waitsOf((id) => findRun(api, id), executionId, now).catch(() => undefined);
     if (own !== undefined) waits.set(executionId, own);
   }

@@ -28,7 +28,7 @@ export function execute(context: Context, args: readonly string[], options: Comm
     await runNamed(session, project, executionId);
     const filter = filterOf(options);
     const lines: StoredLogLine[] = [];
-    // What goes on and on cannot be one document: it is one per line.
+    // A stream cannot be one JSON document, so `--follow --json` prints one document per line.
     const isEach = options.json === true && options.follow === true;
     const show: Show = (line) => {
       if (isEach) out.write(jsonLine(lineDocument(line)));
@@ -70,7 +70,7 @@ async function read(
   return EXIT.completed;
 }
 
-/** Until the run has ended and its last lines are read, or until Ctrl-C. */
+/** Prints lines until the run has ended and its last lines are read, or until Ctrl-C. */
 async function follow(api: NebulaClient, executionId: string, filter: Filter, show: Show): Promise<number> {
   const stop = new AbortController();
   const { signal } = stop;

@@ -35,14 +35,14 @@ export async function execute(context: Context, args: readonly string[], options
     const write = commandWriter(context, project, executionId);
     writeLines(out, [
       `${out.colors.yellow('⏸ paused')}  ${executionId}`,
-      'what runs ends, nothing starts, and time stands still, until',
+      'running attempts finish, nothing new starts and timers stop until',
       `  ${out.colors.bold(write('executions resume'))}`,
     ]);
   } else printRecorded(context, project, executionId, 'Request recorded');
   return 0;
 }
 
-/** Nothing starts before the pause is in the journal, so an engine of our own does nothing else. */
+/** Nothing starts before the pause is in the journal, so an engine opened here does nothing but record it. */
 async function pausedStatus(
   context: Context,
   project: Project,

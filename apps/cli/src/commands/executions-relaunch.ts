@@ -8,7 +8,7 @@ import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { inputOf, withWork } from './run.ts';
 
-/** Starts the workflow of a run again, as something new: with the same input, or another one. */
+/** Starts the workflow of a run again as a new run, with the same input or a new one. */
 export async function execute(
   context: Context,
   [executionId = '']: readonly string[],
@@ -27,7 +27,7 @@ export async function execute(
       return 0;
     }
     const run = await watchedRun(session, again);
-    // All of its events are new.
+    // The run is new, so all its events are shown.
     const runs = run === undefined ? [] : [{ ...run, document: undefined }];
     return await continueRuns(context, project, session, runs, options, async () => undefined);
   });

@@ -7,7 +7,7 @@ import { commandWriter } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
-/** Runs a node of a run that has ended, and what depends on it, again: in that run, or in a new one. */
+/** Runs a node of an ended run and everything downstream again, in the same run or in a fork. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const [executionId = '', node = ''] = args;
   const text = textOption(options, 'input');
@@ -23,7 +23,7 @@ export async function execute(context: Context, args: readonly string[], options
   return await continueHere(context, project, [executionId], options);
 }
 
-/** A new run is made by the engine that has the data folder, and by no other: what is not there yet has no inbox. */
+/** Only the engine that owns the data folder can create the fork: a run that does not exist yet has no inbox. */
 async function fork(
   context: Context,
   executionId: string,
@@ -51,13 +51,9 @@ async function fork(
 function forkRefusal(context: Context, project: Project, error: unknown, executionId: string, node: string): unknown {
   if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') return error;
   const replay = commandWriter(context, project, executionId)('executions replay', node);
-  return new NebulaError(
-    'STORE_LOCKED',
-    `a fork is a new run, and another engine has the data folder: ${error.message}`,
-    {
-      hint: `fork when that engine has ended, or do it again in the same run, which works beside it: ${replay}`,
-      ...(error.details !== undefined && { details: error.details }),
-      cause: error,
-    },
-  );
+  return new NebulaError('STORE_LOCKED', `cannot fork while another engine owns the data folder: ${error.message}`, {
+    hint: `fork after that engine has stopped, or replay in the same run, which works beside it: ${replay}`,
+    ...(error.details !== undefined && { details: error.details }),
+    cause: error,
+  });
 }

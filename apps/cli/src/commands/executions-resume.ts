@@ -9,7 +9,7 @@ import type { CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { untilSeen } from '../wait-for-run.ts';
 
-/** The opposite of `executions pause`: in the engine that has the run; where there is none, here. */
+/** Resumes paused runs in the engine that owns them, or in this process when no engine runs. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const change: Change = {
     verb: 'resume',
@@ -30,7 +30,7 @@ export async function execute(context: Context, args: readonly string[], options
   return await continueHere(context, project, executionIds, options, awaitResume);
 }
 
-/** The engine that has the folder goes on with them. */
+/** Waits for the engine that owns the folder to resume the runs. */
 async function awaitResume(
   context: Context,
   project: Project,
@@ -52,6 +52,6 @@ async function awaitResume(
 function notPaused(context: Context, project: Project, { executionId, status }: Target): NebulaError | undefined {
   if (status === 'paused') return undefined;
   return new NebulaError('NOT_PAUSED', `${executionId} is ${status}, not paused`, {
-    hint: `to go on with it in an engine of its own: ${commandWriter(context, project, executionId)('resume')}`,
+    hint: `to continue the run in this process: ${commandWriter(context, project, executionId)('resume')}`,
   });
 }

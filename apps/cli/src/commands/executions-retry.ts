@@ -6,7 +6,7 @@ import { commandWriter } from '../report-runs.ts';
 import { requested } from '../runs.ts';
 import type { CommandOptions, Context, Project } from '../services.ts';
 
-/** Leaves the request, then continues the runs here, unless an engine works on the folder already. */
+/** Records the request, then continues the runs here unless another engine owns the folder. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const change: Change = {
     verb: 'retry',
@@ -40,12 +40,12 @@ export async function execute(context: Context, args: readonly string[], options
 
 function refusalOf(context: Context, project: Project, { executionId, status, isFinished }: Target) {
   if (!isFinished) {
-    return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only a run that has ended is retried`, {
+    return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only an ended run can be retried`, {
       hint: commandWriter(context, project, executionId)('resume'),
     });
   }
   if (status !== 'completed') return undefined;
   return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry`, {
-    hint: `${commandWriter(context, project, executionId)('executions replay', 'NODE')} does a part of it again`,
+    hint: `${commandWriter(context, project, executionId)('executions replay', 'NODE')} runs a part of it again`,
   });
 }

@@ -37,10 +37,10 @@ async function settlementOf({ io }: Context, options: CommandOptions): Promise<S
   const chosen = (['happened', 'retry', 'fail'] as const).filter((name) => options[name] === true);
   const outputText = textOption(options, 'output');
   if (chosen.length !== 1) {
-    throw new NebulaError('USAGE', 'say what became of it: exactly one of --happened, --retry, --fail');
+    throw new NebulaError('USAGE', 'give exactly one of --happened, --retry, --fail');
   }
   if (chosen[0] !== 'happened') {
-    if (outputText !== undefined) throw new NebulaError('USAGE', '--output goes with --happened only');
+    if (outputText !== undefined) throw new NebulaError('USAGE', '--output needs --happened');
     return { happened: false, then: chosen[0] as 'retry' | 'fail' };
   }
   const output: Json = outputText === undefined ? null : await readJson(io, outputText, '--output');
@@ -49,5 +49,5 @@ async function settlementOf({ io }: Context, options: CommandOptions): Promise<S
 
 function wordsOf(settlement: Settlement): string {
   if (settlement.happened) return 'took effect';
-  return settlement.then === 'retry' ? 'is to run again' : 'is to fail';
+  return settlement.then === 'retry' ? 'will run again' : 'will fail';
 }

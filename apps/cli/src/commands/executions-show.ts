@@ -64,8 +64,8 @@ async function newestRun(
   const { rows } = await runsOf(api, inProject(options), { limit: 1 });
   const [newest] = rows;
   if (newest !== undefined) return newest.executionId;
-  throw new NebulaError('NO_RUNS', `there are no runs in ${locationText(project)} yet`, {
-    hint: `${program} run FILE makes one`,
+  throw new NebulaError('NO_RUNS', `no runs in ${locationText(project)} yet`, {
+    hint: `start one with ${program} run FILE`,
   });
 }
 

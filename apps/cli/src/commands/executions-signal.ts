@@ -8,12 +8,12 @@ import { requested, runNamed } from '../runs.ts';
 import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-/** The last word is the name of the signal; before it stand the runs, unless a filter finds them. */
+/** The last argument is the name of the signal. The arguments before it are runs, unless a filter selects them. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const signal = args.at(-1) as string;
   const executionIds = args.slice(0, -1);
   if (executionIds.length === 0 && options.status === undefined && options.workflow === undefined) {
-    throw new NebulaError('USAGE', 'a signal has a name, and a run that it is for', {
+    throw new NebulaError('USAGE', 'a signal needs a run and a name', {
       hint: `${context.program} executions signal EXECUTION NAME`,
     });
   }

@@ -5,7 +5,7 @@ import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { timelineEventLines, timelineLines } from '../views/timeline.ts';
 
-/** More bars than this are folded unless `--all` is given. */
+/** The number of bars shown without `--all`. */
 const MAX_ROWS = 100;
 
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {

@@ -7,7 +7,7 @@ import { readingWidth } from '../terminal/io.ts';
 import { jsonDocument } from '../views/json.ts';
 import { undoPlanLines } from '../views/undo-plan.ts';
 
-/** What would be undone, in which order, if the run failed or were cancelled now. */
+/** Shows the compensations that would run, in order, if the run failed or were cancelled now. */
 export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { out } = context.io;
   const executionId = args[0] as string;

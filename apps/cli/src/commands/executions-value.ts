@@ -13,7 +13,7 @@ export async function execute(
 ): Promise<number> {
   if (!SHA256.test(sha256)) {
     throw new NebulaError('USAGE', 'a large value is named by 64 hexadecimal digits', {
-      hint: 'where a document has { "blob": … } instead of a value, that is its name',
+      hint: 'documents show a large value as { "blob": NAME }',
     });
   }
   return await withApi(context, options, 'look', async ({ api }, project) => {

@@ -7,7 +7,7 @@ import { graphOf, type WorkflowGraph } from '../views/workflow-graph.ts';
 import { readFile, validDefinition } from '../workflow-file.ts';
 import { findOthers } from '../workflow-folder.ts';
 
-/** Draws what the file says; whether its actions exist does not matter for that. */
+/** Draws the file without checking that its actions exist. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const file = args[0] as string;

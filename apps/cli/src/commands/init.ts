@@ -53,7 +53,7 @@ function writeFiles(folder: string, version: string): Made {
   return { written, kept, linked: linkClone(folder, makeFolders) };
 }
 
-/** One at a time, from the top: Node's own `recursive` never ends where a parent refuses children with ENOENT (/proc). */
+/** Creates one folder at a time: Node's `recursive` never returns where a parent answers ENOENT to mkdir (/proc). */
 function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(path.dirname(folder));
@@ -61,9 +61,9 @@ function makeFolders(folder: string): void {
 }
 
 function initFailure(folder: string, error: NodeJS.ErrnoException): NebulaError {
-  return new NebulaError('INIT_FAILED', `no project can be made in ${folder}: ${reasonOf(error)}`, {
+  return new NebulaError('INIT_FAILED', `cannot create a project in ${folder}: ${reasonOf(error)}`, {
     cause: error,
-    hint: 'name a folder in which you may write; it is made when it is not there',
+    hint: 'name a folder that you may write to; it is created if it does not exist',
   });
 }
 
@@ -71,26 +71,26 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   switch (code) {
     case 'ENOTDIR':
     case 'EEXIST':
-      return 'a file is where a folder must be';
+      return 'a part of the path is a file';
     case 'EACCES':
     case 'EPERM':
-      return 'this user may not write there';
+      return 'permission denied';
     case 'EROFS':
-    case 'ENOENT': // the folder above is there, but takes none: /proc
+    case 'ENOENT': // the parent exists but cannot have subfolders: /proc
       return 'nothing can be written there';
     default:
       return message;
   }
 }
 
-/** A folder with a repository, or with the command installed in it, is as good as empty. */
+/** Entries that a folder counted as empty may have: a repository, or the installed command. */
 const EXPECTED = new Set(['.git', 'node_modules']);
 
 function refuseFullFolder(folder: string, isForced: boolean): void {
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !EXPECTED.has(name)) : [];
   if (found.length === 0 || isForced) return;
   throw new NebulaError('FOLDER_NOT_EMPTY', `${folder} is not empty`, {
-    hint: 'name a new folder, or give --force: existing files are kept',
+    hint: 'name a new folder, or give --force, which keeps existing files',
   });
 }
 
@@ -111,12 +111,14 @@ function tell(context: Context, folder: string, { written, kept, linked }: Made)
     `${colors.green('✓')} a project in ${colors.bold(place)}`,
     ...written.map((name) => `  ${colors.green('+')} ${name}`),
     ...kept.map((name) => `  ${colors.dim(`= ${name} (kept)`)}`),
-    ...linked.map((name) => `  ${colors.dim(`→ node_modules/${name} (a link into the clone of this command)`)}`),
+    ...linked.map(
+      (name) => `  ${colors.dim(`→ node_modules/${name} (link into the clone that this command runs from)`)}`,
+    ),
     '',
     ...nextLines(
       [
         ...(place === '.' ? [] : ([[`cd ${shellWord(place)}`, '']] as const)),
-        // `npx nebula` of a folder that has not installed it would fetch somebody else's package of that name.
+        // Without an install, `npx nebula` would fetch an unrelated package of that name.
         ...(program === 'nebula' ? [] : ([['npm install', '']] as const)),
         [`${program} run workflows/hello.yaml --set name=Ada`, 'run the example'],
         [program === 'nebula' ? 'npm install && npm test' : 'npm test', 'run its tests'],

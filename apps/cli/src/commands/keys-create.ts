@@ -12,8 +12,8 @@ export function execute(context: Context, [name = '']: readonly string[], option
   const roles = rolesOf(options);
   const scopes = Array.isArray(options.scope) ? (options.scope as string[]) : undefined;
   if (textOption(options, 'as') === undefined) {
-    throw new NebulaError('USAGE', 'a key belongs to a user: say which with --as', {
-      hint: '`nebula users list` shows them; a desktop server has none, and its token is in the file `token`',
+    throw new NebulaError('USAGE', 'a key belongs to a user: name the user with --as', {
+      hint: '`nebula users list` lists users; a desktop server has none and uses the token in the file `token`',
     });
   }
   return withApiAs(context, options, 'change', async ({ api }) => {
@@ -24,11 +24,13 @@ export function execute(context: Context, [name = '']: readonly string[], option
       return 0;
     }
     writeLines(out, [
-      `${out.colors.green('✓')} the key ${name} of ${key.owner}; it is shown this once:`,
+      `${out.colors.green('✓')} the key ${name} of ${key.owner}; it is shown only once:`,
       out.colors.bold(key.token),
     ]);
     if (Object.keys(roles).length === 0) {
-      writeLines(err, [err.colors.yellow('! it has no role, and may do next to nothing; --role default=operator')]);
+      writeLines(err, [
+        err.colors.yellow('! the key has no role and grants almost no access; add --role default=operator'),
+      ]);
     }
     return 0;
   });

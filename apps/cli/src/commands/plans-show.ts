@@ -27,8 +27,8 @@ export function execute(context: Context, [planId = '']: readonly string[], opti
       `${colors.dim('starts ')}  ${startsText(plan)}`,
       `${colors.dim('at once')}  ${atOnceText(plan) ?? 'any number'}`,
       `${colors.dim('changed')}  ${agoText(Date.parse(plan.updatedAt), now())}`,
-      ...section('unless a start says otherwise', plan.inputs),
-      ...section('always', plan.fixed),
+      ...section('default inputs', plan.inputs),
+      ...section('fixed inputs', plan.fixed),
     ]);
     return 0;
   });

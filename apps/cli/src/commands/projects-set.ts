@@ -32,7 +32,7 @@ export function execute(
 
 type Lists = Partial<Record<CapabilityList, readonly string[]>>;
 
-/** The ceiling that the options make; undefined: unchanged, null: that of the configuration. */
+/** The new ceiling. `undefined`: unchanged; `null`: the ceiling of the configuration. */
 function changeOf(options: CommandOptions): (now: () => Promise<Ceiling>) => Promise<Ceiling | null | undefined> {
   const [allow, deny] = ['allow', 'deny'].map((name) => (options[name] as readonly string[] | undefined) ?? []);
   if (options.resetCeiling === true) return async () => null;
@@ -51,14 +51,14 @@ function changeOf(options: CommandOptions): (now: () => Promise<Ceiling>) => Pro
   };
 }
 
-/** `network=api.example.com`; several with commas. */
+/** Reads `network=api.example.com`; commas separate several values. */
 function listsIn(given: readonly string[]): Lists {
   const lists: Record<string, string[]> = {};
   for (const text of given) {
     const [name = '', value = ''] = text.split(/=(.*)/s);
     const entries = value.split(',').filter((entry) => entry !== '');
     if (!CAPABILITY_LISTS.some((list) => list === name) || entries.length === 0) {
-      throw new NebulaError('USAGE', `'${text.slice(0, 100)}' is no capability`, {
+      throw new NebulaError('USAGE', `'${text.slice(0, 100)}' is not a capability`, {
         hint: `write --allow ${CAPABILITY_LISTS.join('=…, --allow ')}=…, or --allow all`,
       });
     }

@@ -27,7 +27,7 @@ async function resumeOne(
   options: CommandOptions,
 ): Promise<number> {
   const { status } = await runNamed(session, project, executionId);
-  // Whoever names it wants it to go on.
+  // A paused run that is named explicitly is resumed first.
   if (status === 'paused') await session.api.call('resumeExecution', { params: { executionId }, body: {} });
   return await resumeSome(context, project, session, [executionId], options);
 }
@@ -43,7 +43,7 @@ async function resumeAll(
     return await continueRuns(context, project, session, runs, options, () => session.work(), true);
   }
   if (options.json === true) context.io.out.write(jsonDocument({ items: [] }));
-  else writeLines(context.io.out, ['nothing to continue: every run here has ended']);
+  else writeLines(context.io.out, ['nothing to continue: all runs have ended']);
   return EXIT.completed;
 }
 

@@ -28,7 +28,7 @@ export async function execute(context: Context, args: readonly string[], options
   return await runWorkflow(context, project, workflow, input, options);
 }
 
-/** As `--input` and `--set` say. */
+/** The input from `--input` and `--set`. */
 export async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> {
   const given = textOption(options, 'input');
   const input = given === undefined ? undefined : await readJson(io, given, '--input');
@@ -48,7 +48,9 @@ export async function runWorkflow(
     const { server } = session;
     const { others } = workflow;
     if (server === undefined && inProject(options).project !== undefined) {
-      throw new NebulaError('NEEDS_SERVER', 'projects are of a server', { hint: '--server names one that runs' });
+      throw new NebulaError('NEEDS_SERVER', '--project needs a server', {
+        hint: 'name a running server with --server',
+      });
     }
     const definition =
       server === undefined ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
@@ -58,7 +60,7 @@ export async function runWorkflow(
     const find = (id: string) => others.find((other) => other.id === id);
     const run = { executionId, definition, find, title: definition.name ?? definition.id };
     return await startWatched(context, project, session, run, options, async () => {
-      // A single run of a file does not activate its triggers.
+      // Running a file does not activate its triggers.
       const how = { activate: false, ...inProject(options) };
       const { workflowId, version } = await registerAll(session.api, others, definition, how);
       const body = { workflowId, version, executionId, input };
@@ -67,12 +69,12 @@ export async function runWorkflow(
   });
 }
 
-/** The run that was to be started is there already. */
+/** The run with this idempotency key exists already. */
 interface Existing {
   readonly existing: string;
 }
 
-/** Of the run to start: a new one, or that of the key, which may have been started already. */
+/** The id of the run to start: a new id, or the one derived from the idempotency key, whose run may exist already. */
 export async function idOf(
   { api }: ApiSession,
   workflowId: string,
@@ -81,13 +83,13 @@ export async function idOf(
   const key = textOption(options, 'idempotencyKey');
   if (key === undefined) return realRandom().id('exe');
   if (key === '') {
-    throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name what is to be done once: order-7' });
+    throw new NebulaError('USAGE', '--idempotency-key is empty', { hint: 'name the thing to do once: order-7' });
   }
   const executionId = keyedExecutionId(sha256, workflowId, key);
   return (await findRun(api, executionId)) === undefined ? executionId : { existing: executionId };
 }
 
-/** Stays until the run has ended. `start` gives the id of the run; another one than asked for is there already. */
+/** Stays until the run has ended. `start` returns the id of the run; an id other than `executionId` is an existing run. */
 export async function startWatched(
   context: Context,
   project: Project,
@@ -113,7 +115,7 @@ export async function startWatched(
   return await reportRun({ context, project, session }, rest, view);
 }
 
-/** Gives a run that is there already to an engine of its own: the one that found it was opened for another run. */
+/** Opens another engine for an existing run: the engine that found it was opened for a different run id. */
 export async function withWork(
   context: Context,
   project: Project,
@@ -144,11 +146,11 @@ async function goOnWith(
   const { out, err } = context.io;
   const { status, startedAt } = await runNamed(session, project, executionId);
   const output = options.json === true ? err : out;
-  const when = startedAt === null ? '' : `it was started ${agoText(Date.parse(startedAt), context.io.now())}; `;
+  const when = startedAt === null ? '' : `started ${agoText(Date.parse(startedAt), context.io.now())}; `;
   const sign = statusPaint(status, output.colors)(`${statusGlyph(status)} already ${status}`);
   writeLines(output, [
     ...packed([sign, executionId], readingWidth(output)),
-    output.colors.dim(`${when}this is the same start`),
+    output.colors.dim(`${when}same idempotency key, so no new run`),
     '',
   ]);
   return await resumeSome(context, project, session, [executionId], options);

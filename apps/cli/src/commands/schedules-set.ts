@@ -7,7 +7,7 @@ import { printDone } from '../print.ts';
 import type { CommandOptions, Context } from '../services.ts';
 import { momentText } from '../views/words.ts';
 
-/** Makes a schedule, or changes it: an option that is left out stays as it was. */
+/** Creates or changes a schedule. Options that are not given keep their value. */
 export async function execute(
   context: Context,
   [scheduleId = '']: readonly string[],
@@ -23,16 +23,15 @@ export async function execute(
     ...textOf(options, 'timezone', 'timezone'),
     ...(input !== undefined && { input: await readJson(io, input, '--input') }),
   };
-  if (options.on === true && options.off === true) throw new NebulaError('USAGE', '--on and --off exclude each other');
+  if (options.on === true && options.off === true) throw new NebulaError('USAGE', '--on and --off cannot be combined');
   return await withApi(context, options, 'change', async ({ api }) => {
     const params = { scheduleId };
     const before = await found(api.call('getSchedule', { params }));
     const kept = before === undefined ? {} : keptOf(before, given);
     const active = options.off === true ? false : options.on === true || (before?.active ?? true);
     const schedule = await api.call('putSchedule', { params, body: { ...kept, ...given, active } });
-    const next =
-      schedule.nextFireAt === null ? 'it is off' : `next ${momentText(Date.parse(schedule.nextFireAt), io.now())}`;
-    return printDone(context, options, schedule, `the schedule ${scheduleId} is there; ${next}`);
+    const next = schedule.nextFireAt === null ? 'off' : `next ${momentText(Date.parse(schedule.nextFireAt), io.now())}`;
+    return printDone(context, options, schedule, `saved the schedule ${scheduleId}; ${next}`);
   });
 }
 
@@ -55,7 +54,7 @@ interface Before {
   readonly input: unknown;
 }
 
-/** The API takes a schedule as a whole. What it starts, and when, are each one of two. */
+/** The API replaces a schedule as a whole. `workflowId` and `plan` exclude each other; so do `cron` and `every`. */
 function keptOf(before: Before, given: object) {
   const { workflowId, plan, cron, every, timezone, catchUp, input } = before;
   const isOther = 'workflowId' in given || 'plan' in given;

@@ -16,7 +16,7 @@ export async function execute(context: Context, _args: readonly string[], option
     });
     io.out.write(jsonDocument({ items: secrets }));
   } else if (list.length === 0) {
-    writeLines(io.out, [`no secrets here yet; ${colors.bold(`${program} secrets set NAME`)} keeps one`]);
+    writeLines(io.out, [`no secrets yet; store one with ${colors.bold(`${program} secrets set NAME`)}`]);
   } else {
     const rows = list.map(({ name, updatedAt }) => {
       return [name, updatedAt === null ? colors.dim('–') : agoText(updatedAt, io.now())];

@@ -10,11 +10,11 @@ export async function execute(
   options: CommandOptions,
 ): Promise<number> {
   const { io } = context;
-  // Before somebody types a value for nothing.
+  // Checked before the value is asked for.
   checkSecret(name);
   const secrets = await openSecrets(context, options);
   await secrets.set(name, await readValue(context, options, name));
   if (options.json === true) io.out.write(jsonDocument({ name, set: true }));
-  else writeLines(io.out, [`kept ${name}; a node names it: credentials: { alias: ${name} }`]);
+  else writeLines(io.out, [`stored ${name}; use it in a node: credentials: { alias: ${name} }`]);
   return 0;
 }

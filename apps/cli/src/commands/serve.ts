@@ -49,7 +49,7 @@ async function serveUntil(
   try {
     const serving = await serve(context, project, session, report);
     onAnnounced = serving.onAnnounced;
-    // One may have come during the first look.
+    // A worker may have announced itself during the first registration.
     onAnnounced();
     await interrupted;
     report.stopping();
@@ -86,17 +86,17 @@ function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new NebulaError('USAGE', `--port ${text}: not a port`, {
-    hint: 'a whole number up to 65535; 0 takes any free one',
+    hint: 'a whole number up to 65535; 0 picks a free port',
   });
 }
 
 interface Serving {
-  /** A worker may have brought actions that files name. */
+  /** A worker announced actions, which workflow files may name. */
   onAnnounced(): void;
   stop(): void;
 }
 
-/** Says what there is, and then what happens. */
+/** Reports the server's address and workflows, then what happens. */
 async function serve(
   context: Context,
   project: Project,
@@ -163,14 +163,14 @@ function watchedConfig(
       report.level = config.server?.logLevel ?? 'info';
       if (report.level !== level) report.config(`${name}: the log level is ${report.level}`, 'info');
       ({ level } = report);
-      if (waiting.length > 0) report.config(`${name}: taken up at the next start: ${waiting.join(', ')}`, 'warn');
-      else if (file === undefined) report.config(`${name} is gone; what it said no longer holds`, 'info');
-      else report.config(`${name} was read again; code in it is taken up at the next start`, 'info');
+      if (waiting.length > 0) report.config(`${name}: restart the server to apply ${waiting.join(', ')}`, 'warn');
+      else if (file === undefined) report.config(`${name} was removed; its settings no longer apply`, 'info');
+      else report.config(`${name} was reloaded; restart the server to apply changes of code`, 'info');
       onWorkflows(config);
     },
     onBroken(error) {
       report.trouble(error);
-      report.config('the configuration cannot be used; the server goes on as it was', 'warn');
+      report.config('the configuration is invalid; the server keeps the previous one', 'warn');
     },
   });
 }

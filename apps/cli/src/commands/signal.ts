@@ -11,7 +11,7 @@ import { momentText } from '../views/words.ts';
 
 const DEFAULT_KEEP = '1d';
 
-/** A signal for whoever listens: one run takes it, now or when it comes to wait for it. */
+/** Sends a signal that one run takes: a run that waits for it now, or the next that does. */
 export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const signal = args[0] as string;
@@ -36,7 +36,7 @@ export async function execute(context: Context, args: readonly string[], options
       const { colors } = io.out;
       writeLines(io.out, [
         `${colors.yellow('⏸')} no run waits for ${name} yet`,
-        `The signal is kept for the next run that waits for it, until ${momentText(keptUntil, io.now())}`,
+        `The signal is buffered for the next run that waits for it, until ${momentText(keptUntil, io.now())}`,
       ]);
     }
     return 0;
@@ -46,7 +46,7 @@ export async function execute(context: Context, args: readonly string[], options
 function keepOf(text: string): number {
   const keepMs = parseDuration(text);
   if (typeof keepMs === 'number' && keepMs > 0) return keepMs;
-  const problem = typeof keepMs === 'number' ? 'nothing would be kept' : keepMs.message;
+  const problem = typeof keepMs === 'number' ? 'the duration is 0' : keepMs.message;
   throw new NebulaError('USAGE', `--keep ${text}: ${problem}`, {
     hint: typeof keepMs === 'number' ? 'give a duration such as 1h' : keepMs.hint,
   });

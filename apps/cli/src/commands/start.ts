@@ -12,7 +12,7 @@ import { idOf, inputOf, startWatched, withWork } from './run.ts';
 interface Wanted {
   readonly workflowId: string;
   readonly version: number;
-  /** The launch plan that is started instead of the workflow itself. */
+  /** The launch plan to start instead of a workflow. */
   readonly plan?: string;
 }
 
@@ -40,7 +40,7 @@ export async function execute(
   });
 }
 
-/** The run is durable when this answers. Without a server it waits for the next engine. */
+/** Returns when the run is durable. Without a server, the run waits for the next engine. */
 async function leave(
   { io }: Context,
   session: ApiSession,

@@ -14,14 +14,14 @@ export function execute(context: Context, [userId = '']: readonly string[], opti
     async ({ api }) => {
       const users = await allItems((cursor) => api.call('listUsers', { query: pageOf(cursor) }));
       if (users.some((one) => one.userId === userId)) {
-        throw new NebulaError('USER_EXISTS', `there is a user ${userId} already`, {
-          hint: `${context.program} users passwd ${userId} gives another password`,
+        throw new NebulaError('USER_EXISTS', `the user ${userId} exists already`, {
+          hint: `${context.program} users passwd ${userId} changes the password`,
         });
       }
-      const password = await passwordOf(context, options, `new password of ${userId}`);
+      const password = await passwordOf(context, options, `new password for ${userId}`);
       const body = { password, admin: options.admin === true, roles };
       const user = await api.call('putUser', { params: { userId }, body });
-      return printDone(context, options, user, `${userId} may sign in${user.admin ? ', and do everything' : ''}`);
+      return printDone(context, options, user, `added ${userId}${user.admin ? ' as an administrator' : ''}`);
     },
     { makesFolder: true },
   );

@@ -10,8 +10,8 @@ export function execute(context: Context, [userId = '']: readonly string[], opti
     if (!users.some((one) => one.userId === userId)) {
       throw new NebulaError('UNKNOWN_USER', `there is no user ${userId}`, { hint: '`nebula users list` shows them' });
     }
-    const password = await passwordOf(context, options, `new password of ${userId}`);
+    const password = await passwordOf(context, options, `new password for ${userId}`);
     const user = await api.call('putUser', { params: { userId }, body: { password } });
-    return printDone(context, options, user, `${userId} has a new password, and signs in anew`);
+    return printDone(context, options, user, `${userId} has a new password; all sessions have ended`);
   });
 }

@@ -11,7 +11,7 @@ export async function execute(context: Context, args: readonly string[], options
   const { io, services } = context;
   const checked: CheckedFile[] = [];
   for (const file of args) {
-    // Files of different projects have different actions.
+    // Each file is checked against the actions of its own project.
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
     checked.push(await checkFile(context, project, file));
   }

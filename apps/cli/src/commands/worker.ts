@@ -21,7 +21,7 @@ export async function execute(context: Context, _args: readonly string[], option
   const project = await services.openProject(dataDir === undefined ? {} : { dataDir });
   const server = textOption(options, 'server') ?? io.env['NEBULA_SERVER'];
   if (server === undefined) {
-    throw new NebulaError('SERVER_MISSING', 'nothing says where the server is', {
+    throw new NebulaError('SERVER_MISSING', 'no server is given', {
       hint: 'give --server http://127.0.0.1:7777, or set NEBULA_SERVER',
     });
   }
@@ -56,7 +56,7 @@ export async function execute(context: Context, _args: readonly string[], option
   }
 }
 
-/** Spans of the actions' own code; those of runs are the server's. */
+/** Exports spans of the actions' own code. The server exports the spans of runs. */
 async function openTraces(env: Io['env'], onTrouble: (error: unknown) => void): Promise<Spans | undefined> {
   const { openTelemetry, wantsTraces } = await import('@nebula/drivers/opentelemetry');
   return wantsTraces(env) ? openTelemetry({ resource: { 'service.name': 'nebula-worker' }, onTrouble }) : undefined;
@@ -67,7 +67,7 @@ async function tokenOf({ env }: Io, dataDir: string): Promise<string | undefined
   try {
     return (await readFile(path.join(dataDir, 'token'), 'utf8')).trim();
   } catch {
-    // A server elsewhere: it says what is missing.
+    // The server may be on another machine; it reports a missing token itself.
     return undefined;
   }
 }
@@ -77,7 +77,7 @@ function lineOf(event: WorkerEvent, server: string): string {
     case 'ready':
       return `${event.workerId} waits for work from ${server}`;
     case 'refused':
-      return `! ${event.action} is not taken: ${event.message}`;
+      return `! the server rejected ${event.action}: ${event.message}`;
     case 'started':
       return `${event.work.executionId} ${event.work.node}  ${event.work.action}  attempt ${event.work.attempt}`;
     case 'ended':

@@ -11,6 +11,6 @@ export function execute(
   const project = textOption(options, 'project') ?? 'default';
   return withApiAs(context, options, 'change', async ({ api }) => {
     await api.call('removeAnnouncedAction', { params: { actionId }, query: { project } });
-    return printDone(context, options, { actionId, project, removed: true }, `${actionId} is not announced any more`);
+    return printDone(context, options, { actionId, project, removed: true }, `removed ${actionId}`);
   });
 }

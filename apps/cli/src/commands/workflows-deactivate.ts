@@ -10,11 +10,6 @@ export function execute(
   return withApi(context, options, 'change', async ({ api }) => {
     const call = api.call('deactivateWorkflow', { params: { workflowId } });
     const summary = await ofWorkflow(api, workflowId, call);
-    return printDone(
-      context,
-      options,
-      summary,
-      `the triggers of ${workflowId} are off; runs that go on are not touched`,
-    );
+    return printDone(context, options, summary, `the triggers of ${workflowId} are off; open runs continue`);
   });
 }

@@ -24,7 +24,7 @@ export function execute(
     }
     const { colors } = out;
     const { changes } = difference;
-    if (changes.length === 0) writeLines(out, [`v${difference.from} and v${difference.to} say the same`]);
+    if (changes.length === 0) writeLines(out, [`v${difference.from} and v${difference.to} are equal`]);
     for (const { path, change, before, after } of changes) {
       const lines = [
         ...(change === 'added' ? [] : [colors.red(`- ${path}: ${valueText(before)}`)]),

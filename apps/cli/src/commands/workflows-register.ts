@@ -7,7 +7,7 @@ import type { CommandOptions, Context } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
 
-/** All files are checked before the first is stored. */
+/** Checks all files before it stores the first. */
 export async function execute(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
   const { io } = context;
   const activate = options.activate !== false;
@@ -29,7 +29,7 @@ export async function execute(context: Context, files: readonly string[], option
         done.push({ workflowId, version, created, active });
         if (options.json === true) continue;
         const { colors } = io.out;
-        const news = created ? 'is new' : 'was there already';
+        const news = created ? 'is new' : 'is unchanged';
         const state = active ? 'active' : 'not active';
         writeLines(io.out, [`${colors.green('✓')} ${workflowId} ${colors.dim(`v${version}`)} ${news}, ${state}`]);
       }

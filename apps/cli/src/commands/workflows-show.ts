@@ -12,7 +12,7 @@ import { agoText, plural } from '../views/words.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 
 const BY = 'started by  ';
-/** More versions than this are counted only. */
+/** The number of versions listed; older ones are counted. */
 const MAX_VERSIONS = 10;
 
 export function execute(

@@ -1,7 +1,7 @@
 /**
- * Types for workflows that are written in TypeScript. Workflows are those of the files that are named; without any, of the
- * YAML files in the project, and of those that are registered in its data folder. What a file says is newer. Modules are
- * loaded only when they are named, because loading runs them.
+ * Writes types for workflows in TypeScript. The workflows are those in the named files; without names, those in the
+ * project's YAML files and those registered in its data folder, where a file wins over a registered version. Modules are
+ * loaded only when named, because loading runs them.
  */
 import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -56,7 +56,7 @@ async function namedWorkflows(context: Context, files: readonly string[]): Promi
   return found;
 }
 
-/** Other YAML lies about in projects, so what is no workflow is passed over without a word. */
+/** Skips YAML files that are not workflows without a message: projects have other YAML files. */
 async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDefinition[]> {
   const found: WorkflowDefinition[] = [];
   for (const file of await yamlFiles(dir, MAX_DEPTH)) {
@@ -66,7 +66,7 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
   return found;
 }
 
-/** The newest version of each. A folder in which nothing has run yet has none. */
+/** The newest version of each registered workflow; none if the data folder does not exist yet. */
 async function registeredHere({ services }: Context, project: Project): Promise<WorkflowDefinition[]> {
   const session = await services.openApi(project, 'look').catch((error: unknown) => {
     if (error instanceof NebulaError && error.code === 'DATA_DIR_MISSING') return undefined;
@@ -97,12 +97,12 @@ async function yamlFiles(dir: string, depth: number): Promise<string[]> {
   return files.slice(0, MAX_FILES);
 }
 
-/** The first of each id. */
+/** Keeps the first workflow of each id. */
 function distinct(workflows: readonly WorkflowDefinition[]): WorkflowDefinition[] {
   return [...new Map([...workflows].reverse().map((one) => [one.id, one])).values()];
 }
 
-/** A file that is watched is not touched for nothing. */
+/** Writes only a changed text, so that file watchers are not triggered. */
 async function writeChanged(place: string, text: string, shown: string): Promise<boolean> {
   if ((await readText(place, 'utf8').catch(() => undefined)) === text) return false;
   try {

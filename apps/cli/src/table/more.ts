@@ -1,4 +1,4 @@
-/** What else there is. */
+/** Commands about the program itself. */
 import type { CommandSpec } from './spec.ts';
 
 export const MORE_COMMANDS: readonly CommandSpec[] = [

@@ -19,7 +19,7 @@ const SET: OptionSpec = {
 };
 const IDEMPOTENCY_KEY: OptionSpec = {
   flags: '--idempotency-key <key>',
-  text: 'the same key is the same run: it is started once, and gone on with',
+  text: 'start at most one run for this key; a second start continues the first',
 };
 
 export const RUN_COMMANDS: readonly CommandSpec[] = [
@@ -34,9 +34,9 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       IDEMPOTENCY_KEY,
       {
         flags: '--labels <labels>',
-        text: 'labels that this process has, with commas: linux,aws (default: those of the configuration)',
+        text: 'labels of this process, separated by commas: linux,aws (default: from the configuration)',
       },
-      { ...PROJECT, text: 'of the server, for a workflow that is new there (default: default)' },
+      { ...PROJECT, text: 'the project of the server for a new workflow (default: default)' },
       ...LOCATION,
       JSON_OUTPUT,
       FULL,
@@ -47,45 +47,45 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       ['run order.yaml --input \'{"order": {"id": 7}}\'', 'with an input'],
       ['run order.yaml --input @order.json --set order.rush=true', 'with an input from a file, one field changed'],
       ['run order.yaml --json | jq .output', 'for scripts'],
-      ['run order.yaml --idempotency-key order-7', 'once, however often it is typed'],
-      ['run ci.yml --labels linux', 'a jobs file of workflow-graph, its commands run here by sh'],
+      ['run order.yaml --idempotency-key order-7', 'one run, however often the command is repeated'],
+      ['run ci.yml --labels linux', 'a jobs file of workflow-graph; its commands run here with sh'],
     ],
-    notes: `FILE may be - to read the workflow from stdin. Values of --set are JSON where they are valid JSON, else text.
-Where its start policy, or the key, says that a run is there already, that one is gone on with.
-Ctrl-C hands back what runs and leaves the run resumable; a second Ctrl-C leaves at once.
+    notes: `FILE may be - to read the workflow from stdin. A value of --set that is not valid JSON is text.
+If the start policy or the idempotency key finds an existing run, the command continues that run.
+Ctrl-C hands back running attempts and leaves the run resumable; a second Ctrl-C exits at once.
 ${EXIT_CODES}`,
     load: () => import('../commands/run.ts'),
   },
   {
     name: 'resume',
     takes: '[execution]',
-    summary: 'continue one run, or everything unfinished',
+    summary: 'continue one run, or all open runs',
     group: 'Run',
     options: [
-      { ...PROJECT, text: 'everything unfinished of this project of the server' },
+      { ...PROJECT, text: 'all open runs of this project of the server' },
       ...LOCATION,
       JSON_OUTPUT,
       FULL,
       QUIET,
     ],
     examples: [
-      ['resume', 'continue everything unfinished'],
-      ['resume exe_01k9…', 'continue one run, wait for it'],
+      ['resume', 'continue all open runs'],
+      ['resume exe_01k9…', 'continue one run and wait for it'],
     ],
-    notes: `Executions that run for nodes of a run are continued with it. A paused run goes on when it is named; \`nebula resume\` alone leaves it paused.
+    notes: `Children of a run continue with it. A paused run continues when it is named; \`nebula resume\` alone leaves it paused.
 ${EXIT_CODES}`,
     load: () => import('../commands/resume.ts'),
   },
   {
     name: 'start',
     takes: '<workflow>',
-    summary: 'start a workflow that is registered, and stay until its end',
+    summary: 'start a registered workflow and wait for its end',
     group: 'Run',
     options: [
       INPUT,
       SET,
       { flags: '--plan', text: 'WORKFLOW is a launch plan of the server' },
-      { flags: '--workflow-version <number>', text: 'this version instead of the active one' },
+      { flags: '--workflow-version <number>', text: 'a version other than the active one' },
       IDEMPOTENCY_KEY,
       { flags: '--no-wait', text: 'print its id as soon as it is durable' },
       ...LOCATION,
@@ -94,7 +94,7 @@ ${EXIT_CODES}`,
       QUIET,
     ],
     examples: [
-      ['start order --set order.id=7', 'the active version; without one, the newest'],
+      ['start order --set order.id=7', 'the active version, or the newest if none is active'],
       ['start nightly --plan', 'a launch plan: `nebula plans list`'],
       ['start order --no-wait --server https://flows.example.com', 'at a server, without waiting for its end'],
     ],
@@ -107,29 +107,29 @@ ${EXIT_CODES}`,
     summary: 'start a server: API, scheduler and worker on one port',
     group: 'Run',
     options: [
-      { flags: '-p, --port <port>', text: 'where it listens (default: 7777; 0: any free one)' },
-      { flags: '--host <address>', text: 'on which address (default: 127.0.0.1, for this machine alone)' },
+      { flags: '-p, --port <port>', text: 'port to listen on (default: 7777; 0: any free port)' },
+      { flags: '--host <address>', text: 'address to listen on (default: 127.0.0.1, this machine only)' },
       {
         flags: '--preset <preset>',
         text: 'desktop: a token in a file; selfhost: users who sign in (default: desktop)',
         choices: ['desktop', 'selfhost', 'cloud'],
       },
       DATA_DIR,
-      { flags: '--json', text: 'say what happens as one JSON document per line, as it does when piped' },
+      { flags: '--json', text: 'report as one JSON document per line (default when piped)' },
     ],
     examples: [
       ['serve', 'the workflows of this folder, on http://127.0.0.1:7777'],
       ['serve --port 8080 --data-dir /var/lib/nebula', 'elsewhere'],
-      ['serve --preset selfhost', 'for several people; `nebula users add` makes the first'],
+      ['serve --preset selfhost', 'for several users; `nebula users add` adds the first'],
     ],
-    notes: `Workflows in workflows/**/*.yaml, or where \`server.workflows\` of the configuration says, are registered and activated, and again when they change.
-Ctrl-C or SIGTERM stops it: requests are refused, what runs is handed back, and goes on with the next start.`,
+    notes: `Registers and activates the workflows in workflows/**/*.yaml, or in \`server.workflows\` of the configuration, and does so again when they change.
+Ctrl-C or SIGTERM stops the server: it rejects requests and hands back running attempts; runs continue at the next start.`,
     load: () => import('../commands/serve.ts'),
   },
   {
     name: 'demo',
     takes: '',
-    summary: 'run an example workflow and say what to try next',
+    summary: 'run an example workflow and suggest next steps',
     group: 'Run',
     options: [DATA_DIR],
     examples: [['demo', 'see a workflow run']],

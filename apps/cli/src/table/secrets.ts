@@ -4,9 +4,9 @@ import { type CommandSpec, type OptionSpec, SERVER } from './spec.ts';
 const OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--data-dir <dir>',
-    text: 'where secrets are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
+    text: 'where secrets are stored (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
   },
-  { flags: '--project <id>', text: 'the project whose secrets they are (default: default)' },
+  { flags: '--project <id>', text: 'the project that owns the secrets (default: default)' },
   ...SERVER,
   { flags: '--as <user>', text: 'sign in at the server as this user first; asks for the password' },
   { flags: '--password-stdin', text: 'read the password from the first line of stdin instead of asking' },
@@ -14,18 +14,18 @@ const OPTIONS: readonly OptionSpec[] = [
 ];
 
 const VALUE_NOTE =
-  'The value is read from stdin, without its last line break, or asked for at a terminal and not shown. It is never an argument: arguments are seen by everybody on the machine and kept by the shell. With --password-stdin it begins on the second line.';
+  'The value is read from stdin, without its last line break, or asked for at a terminal without echo. It is never an argument: other users of the machine can see arguments, and shells store them. With --password-stdin the value begins on the second line.';
 
 export const SECRETS_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'secrets set',
     takes: '<name>',
-    summary: 'keep a secret, or replace it',
+    summary: 'store or replace a secret',
     group: 'Server',
     options: OPTIONS,
     examples: [
       ['secrets set stripe-key', 'asks for the value'],
-      ['secrets set stripe-key < key.txt', 'takes it from a file'],
+      ['secrets set stripe-key < key.txt', 'reads the value from a file'],
     ],
     notes: `${VALUE_NOTE}
 A value may be a JSON object of several fields.`,
@@ -34,21 +34,21 @@ A value may be a JSON object of several fields.`,
   {
     name: 'secrets list',
     takes: '',
-    summary: 'the names of the secrets, never their values',
+    summary: 'list the names of secrets, never their values',
     group: 'Server',
     options: OPTIONS,
-    examples: [['secrets list', 'and when each was changed']],
+    examples: [['secrets list', 'with the time of the last change']],
     load: () => import('../commands/secrets-list.ts'),
   },
   {
     name: 'secrets rotate',
     takes: '[name]',
-    summary: 'give a secret a new value, or seal all under a new key',
+    summary: 'replace a value, or encrypt all secrets with a new key',
     group: 'Server',
-    options: [{ flags: '--key', text: 'instead of one value: seal all secrets under a new key' }, ...OPTIONS],
+    options: [{ flags: '--key', text: 'encrypt all secrets with a new key' }, ...OPTIONS],
     examples: [
-      ['secrets rotate stripe-key', 'asks for the new value; refuses a name that is not there'],
-      ['secrets rotate --key', 'no value changes'],
+      ['secrets rotate stripe-key', 'asks for the new value; the name must exist'],
+      ['secrets rotate --key', 'all values stay the same'],
     ],
     notes: `${VALUE_NOTE}
 With NEBULA_SECRETS_KEY, --key takes the new key from NEBULA_SECRETS_NEXT_KEY.`,
@@ -57,10 +57,10 @@ With NEBULA_SECRETS_KEY, --key takes the new key from NEBULA_SECRETS_NEXT_KEY.`,
   {
     name: 'secrets delete',
     takes: '<name>',
-    summary: 'forget a secret',
+    summary: 'delete a secret',
     group: 'Server',
     options: OPTIONS,
-    examples: [['secrets delete stripe-key', 'nodes that name it fail from now on']],
+    examples: [['secrets delete stripe-key', 'nodes that use it then fail']],
     load: () => import('../commands/secrets-delete.ts'),
   },
 ];

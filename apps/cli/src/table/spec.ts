@@ -1,4 +1,4 @@
-/** What the table says of a command, and the options that many of them share. */
+/** The shape of a command in the table, and the options that many commands share. */
 import type { CommandModule } from '../services.ts';
 
 export interface OptionSpec {
@@ -18,7 +18,7 @@ export interface CommandSpec {
   readonly group: Group;
   readonly options: readonly OptionSpec[];
   readonly examples: readonly (readonly [words: string, purpose: string])[];
-  /** What else its help should say. */
+  /** Further text of the command's help. */
   readonly notes?: string;
   readonly load: () => Promise<CommandModule>;
 }
@@ -30,19 +30,19 @@ export const GROUPS: readonly Group[] = ['Run', 'Write', 'Look at runs', 'Change
 export const JSON_OUTPUT: OptionSpec = { flags: '--json', text: 'print one JSON document on stdout' };
 export const DATA_DIR: OptionSpec = {
   flags: '--data-dir <dir>',
-  text: 'where runs are kept (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
+  text: 'where runs are stored (default: .nebula in the project folder, or $NEBULA_DATA_DIR)',
 };
-/** Which server. With a data folder: where the runs are. */
+/** The options that name a server. Together with `--data-dir` they give the location of the runs. */
 export const SERVER: readonly OptionSpec[] = [
-  { flags: '--server <url>', text: 'talk to this server instead (or $NEBULA_SERVER, or the context in use)' },
-  { flags: '--token <token>', text: 'who you are there (or $NEBULA_TOKEN, or that of the context)' },
-  { flags: '--context <name>', text: 'the server that `nebula context add` has given this name' },
+  { flags: '--server <url>', text: 'use this server instead (or $NEBULA_SERVER, or the context in use)' },
+  { flags: '--token <token>', text: 'the token for the server (or $NEBULA_TOKEN, or the token of the context)' },
+  { flags: '--context <name>', text: 'the server saved under this name by `nebula context add`' },
 ];
 export const LOCATION: readonly OptionSpec[] = [DATA_DIR, ...SERVER];
-export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'say nothing while it runs' };
+export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'print nothing while it runs' };
 
-/** For what is shown to people; documents are always whole. */
-export const FULL: OptionSpec = { flags: '--full', text: 'the whole output, however long' };
+/** Applies to text output; JSON documents are never cut. */
+export const FULL: OptionSpec = { flags: '--full', text: 'do not cut long output' };
 
 export const STATUS_FILTER: OptionSpec = {
   flags: '--status <status>',
@@ -51,21 +51,21 @@ export const STATUS_FILTER: OptionSpec = {
   repeatable: true,
 };
 export const WORKFLOW_FILTER: OptionSpec = { flags: '--workflow <id>', text: 'only runs of this workflow' };
-/** Projects are a server's; what is on a data folder alone is in the project `default`. */
+/** Only servers have projects; everything on a data folder alone is in the project `default`. */
 export const PROJECT: OptionSpec = { flags: '--project <id>', text: 'only what is in this project of the server' };
-export const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only leave the request, for an engine to find' };
+export const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only record the request, for an engine to pick up' };
 /** For commands that change many runs at once. */
 export const BULK: readonly OptionSpec[] = [
-  { ...STATUS_FILTER, text: 'instead of naming runs: those with this status; may be given several times' },
-  { ...WORKFLOW_FILTER, text: 'instead of naming runs: those of this workflow' },
-  { ...PROJECT, text: 'instead of naming runs: those in this project of the server' },
-  { flags: '-y, --yes', text: 'do not ask before several runs are changed' },
+  { ...STATUS_FILTER, text: 'instead of naming runs: all with this status; may be given several times' },
+  { ...WORKFLOW_FILTER, text: 'instead of naming runs: all of this workflow' },
+  { ...PROJECT, text: 'instead of naming runs: all in this project of the server' },
+  { flags: '-y, --yes', text: 'do not ask before changing several runs' },
 ];
 export const BULK_NOTE =
-  'Several runs, or those that a filter finds, are shown first, and changed when you say yes, or with --yes.';
+  'Several runs, or runs selected by a filter, are listed first and changed after you confirm, or with --yes.';
 export const ANSWER: readonly OptionSpec[] = [
   { flags: '--by <name>', text: 'who answers (default: you)' },
-  { flags: '--comment <text>', text: 'kept with the answer' },
+  { flags: '--comment <text>', text: 'recorded with the answer' },
 ];
 
 export const EXIT_CODES =

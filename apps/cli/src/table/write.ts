@@ -1,19 +1,19 @@
-/** Commands for those who write workflows. */
+/** Commands for authors of workflows. */
 import { type CommandSpec, JSON_OUTPUT, LOCATION } from './spec.ts';
 
 export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'init',
     takes: '[folder]',
-    summary: 'make a project: an example workflow, an action and a test',
+    summary: 'create a project: an example workflow, an action and a test',
     group: 'Write',
     options: [
       { flags: '--force', text: 'write into a folder that is not empty; existing files are kept' },
       JSON_OUTPUT,
     ],
     examples: [
-      ['init my-project', 'make a project in a new folder'],
-      ['init', 'make one here'],
+      ['init my-project', 'in a new folder'],
+      ['init', 'in the current folder'],
     ],
     load: () => import('../commands/init.ts'),
   },
@@ -22,12 +22,12 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     takes: '<files...>',
     summary: 'report every problem of workflow files',
     group: 'Write',
-    options: [{ flags: '--strict', text: 'take warnings for errors' }, ...LOCATION, JSON_OUTPUT],
+    options: [{ flags: '--strict', text: 'treat warnings as errors' }, ...LOCATION, JSON_OUTPUT],
     examples: [
       ['validate order.yaml', 'check one file'],
-      ['validate workflows/*.yaml --strict', 'refuse what cannot be meant, too'],
+      ['validate workflows/*.yaml --strict', 'fail on warnings, too'],
       ['validate workflows/*.yaml --json', 'check many, for an editor or CI'],
-      ['validate order.yaml --server https://flows.example.com', 'against the actions that are there'],
+      ['validate order.yaml --server https://flows.example.com', 'against the actions of a server'],
     ],
     load: () => import('../commands/validate.ts'),
   },
@@ -54,18 +54,18 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'test',
     takes: '[files...]',
-    summary: 'run the tests beside workflows',
+    summary: 'run the tests of workflows',
     group: 'Write',
     options: [
       { flags: '-w, --watch', text: 'run them again when a workflow, a test or an action changes, until q or Ctrl-C' },
       JSON_OUTPUT,
     ],
     examples: [
-      ['test', 'every *.test.yaml and *.test.ts below here'],
+      ['test', 'every *.test.yaml and *.test.ts below the current folder'],
       ['test order.test.yaml', 'one file'],
       ['test --watch', 'while you write'],
     ],
-    notes: 'Ends with 0 when all passed, with 1 when one did not, with 2 when a file cannot be read.',
+    notes: 'Exits with 0 if all tests pass, with 1 if one fails, with 2 if a file cannot be read.',
     load: () => import('../commands/test.ts'),
   },
   {
@@ -74,13 +74,13 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     summary: 'write TypeScript types for actions and workflows',
     group: 'Write',
     options: [
-      { flags: '-o, --out <file>', text: 'write them to this file, if they are new' },
+      { flags: '-o, --out <file>', text: 'write to this file if the types have changed' },
       ...LOCATION,
       JSON_OUTPUT,
     ],
     examples: [
-      ['types -o nebula.types.ts', 'of the actions here, and the workflows of the project and its data folder'],
-      ['types order.yaml', 'of one workflow, on stdout'],
+      ['types -o nebula.types.ts', 'all actions, and the workflows of the project and its data folder'],
+      ['types order.yaml', 'one workflow, on stdout'],
     ],
     load: () => import('../commands/write-types.ts'),
   },
@@ -92,12 +92,12 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: '-d, --data <json>', text: 'the $input: JSON, @file, or - for stdin' },
       { flags: '--vars <json>', text: 'the $vars' },
-      { flags: '--nodes <json>', text: 'outputs of nodes by id, for $nodes.<id>.output' },
+      { flags: '--nodes <json>', text: 'outputs by node id, for $nodes.<id>.output' },
       JSON_OUTPUT,
     ],
     examples: [
       ["eval '1 + 2 * 3'", 'calculate'],
-      ["eval '$input.items.filter(i => i.qty > 1).length' --data @order.json", 'try what a workflow will do'],
+      ["eval '$input.items.filter(i => i.qty > 1).length' --data @order.json", 'try an expression of a workflow'],
       ["eval '$..price' --data @order.json", 'JSONPath over the data'],
     ],
     notes: 'An expression may also be a template: `Hello {{ $input.name }}`.',
@@ -106,11 +106,11 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'actions',
     takes: '[name]',
-    summary: 'list the actions, or tell all about one',
+    summary: 'list actions, or describe one',
     group: 'Write',
     options: [...LOCATION, JSON_OUTPUT],
     examples: [
-      ['actions', 'what workflows here can use'],
+      ['actions', 'the actions that workflows here can use'],
       ['actions http.request', 'its input, output, effect and capabilities'],
     ],
     load: () => import('../commands/actions.ts'),

@@ -30,7 +30,7 @@ function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Ch
       });
     case 'retry':
       if (!isEnded) {
-        return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only a run that has ended is retried.`, {
+        return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only an ended run can be retried.`, {
           hint: 'Wait for its end, or cancel it first.',
         });
       }
