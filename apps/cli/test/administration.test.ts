@@ -338,7 +338,7 @@ describe('people', () => {
       expect((await here(['secrets', 'delete', 'stripe', ...there], PASSWORD)).code).toBe(0);
       expect((await here(['secrets', 'list', '--as', 'ann'])).err).toContain('error USAGE');
       const idle = await here(['keys', 'create', 'idle', '--as', 'ann']);
-      expect([idle.code, idle.err]).toEqual([0, expect.stringContaining('it has no role')]);
+      expect([idle.code, idle.err]).toEqual([0, expect.stringContaining('the key has no role')]);
       const scoped = ['keys', 'create', 'hook', '--as', 'ann', '--role', 'operator', '--scope', 'startExecution'];
       const { token } = JSON.parse((await here([...scoped, '--json'])).out);
       expect((await here(['keys', 'list'])).out).toMatch(/hook .*default=operator: startExecution\n/);

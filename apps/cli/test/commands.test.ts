@@ -108,7 +108,7 @@ describe('looking at runs', () => {
     const none = await play(['executions', 'show']);
     expect([none.exitCode, none.io.err.text()]).toEqual([
       2,
-      expect.stringContaining('error NO_RUNS: there are no runs'),
+      expect.stringContaining('error NO_RUNS: no runs in'),
     ]);
   });
 

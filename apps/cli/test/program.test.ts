@@ -60,7 +60,7 @@ describe('the program', () => {
     const plain = await play(argv);
     expect(plain.io.err.text()).toMatch(/^error UNKNOWN_EXECUTION: there is no run exe_9 in .*\nhint: .*\n$/);
     const flagged = await play([...argv, '--debug']);
-    expect(flagged.io.err.text()).toMatch(/\n\s+at .*place\.ts/);
+    expect(flagged.io.err.text()).toMatch(/\n\s+at .*location\.ts/);
     const inEnvironment = await play(argv, {}, memoryIo({ env: { NEBULA_DEBUG: '1' } }));
     expect(inEnvironment.io.err.text()).toMatch(/\n\s+at /);
   });

@@ -272,7 +272,7 @@ describe('which server', () => {
         code: 2,
         err: expect.stringContaining('did you mean first?'),
       });
-      expect((await say(cwd, ['context', 'remove', 'first'])).out).toContain('commands work on the data folder');
+      expect((await say(cwd, ['context', 'remove', 'first'])).out).toContain('commands now use the data folder');
       expect(readFileSync(file, 'utf8')).not.toContain(secrets[0]);
       expect(await say(cwd, ['context', 'add', 'local', '--server', served.url])).toMatchObject({ code: 2 });
       expect(

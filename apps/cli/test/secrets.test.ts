@@ -21,7 +21,7 @@ describe('secrets', () => {
       const secrets = memorySecrets();
       const { exitCode, io } = await play(['secrets', 'set', 'stripe'], { secrets }, memoryIo({ stdin }));
       expect([exitCode, await secrets.get('stripe')]).toEqual([0, value]);
-      expect(io.out.text()).toContain('kept stripe');
+      expect(io.out.text()).toContain('stored stripe');
       expect(io.out.text() + io.err.text()).not.toContain(VALUE);
     }
   });
@@ -69,7 +69,7 @@ describe('secrets', () => {
     const unknown = await play(['secrets', 'rotate', 'strip'], { secrets }, memoryIo({ stdin: VALUE }));
     expect(unknown.exitCode).toBe(2);
     expect(unknown.io.err.text()).toMatch(/SECRET_NOT_FOUND.*\n.*did you mean 'stripe'/);
-    expect((await play(['secrets', 'rotate', '--key'], { secrets })).io.out.text()).toContain('3 secrets sealed');
+    expect((await play(['secrets', 'rotate', '--key'], { secrets })).io.out.text()).toContain('3 secrets encrypted');
     for (const words of [[], ['stripe', '--key']]) {
       expect((await play(['secrets', 'rotate', ...words], { secrets })).io.err.text()).toContain('error USAGE');
     }
@@ -165,7 +165,7 @@ describe('secrets of a real project', () => {
   test.skipIf(!hasScript)('[CLI-230] what is typed at a terminal is not shown', async () => {
     const cwd = folder();
     const screen = await atTerminal(cwd, `${VALUE}\r`);
-    expect(screen).toContain('kept stripe');
+    expect(screen).toContain('stored stripe');
     expect(screen).not.toContain(VALUE.slice(0, 4));
     expect((await nebula(['secrets', 'list'], { cwd })).stdout).toContain('stripe');
   });

@@ -221,7 +221,7 @@ describe('a server process', TIMEOUT, () => {
     await server.until(/"workflow\.registered".*"hello"/);
     rmSync(file);
     await server.until(/the configuration: the log level is info/);
-    await server.until(/the configuration is gone/);
+    await server.until(/the configuration was removed/);
     server.child.kill('SIGTERM');
     expect((await server.ended).code).toBe(0);
   });
