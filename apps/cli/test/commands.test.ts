@@ -106,10 +106,7 @@ describe('looking at runs', () => {
     expect([exitCode, io.out.text()]).toEqual([0, expect.stringContaining('exe_1')]);
     expect(calls).toContainEqual(['listExecutions', { query: { limit: 1 } }]);
     const none = await play(['executions', 'show']);
-    expect([none.exitCode, none.io.err.text()]).toEqual([
-      2,
-      expect.stringContaining('error NO_RUNS: no runs in'),
-    ]);
+    expect([none.exitCode, none.io.err.text()]).toEqual([2, expect.stringContaining('error NO_RUNS: no runs in')]);
   });
 
   test('[CLI-221] a text that would flood the screen is cut, and told in full on request', async () => {

@@ -139,7 +139,10 @@ describe('init', () => {
 
   test.each(['/proc/x', 'file', 'file/inside'])('[CLI-87] no project can be made in %s', async (folder) => {
     const { code, stderr } = await nebula(['init', folder], { cwd: projectFolder({ file: '' }) });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: cannot create a project .*\nhint: /)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error INIT_FAILED: cannot create a project .*\nhint: /),
+    ]);
   });
 
   test('[CLI-84] nothing is overwritten', async () => {
