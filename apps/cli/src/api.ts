@@ -10,7 +10,7 @@ export interface ApiUse {
   readonly makesFolder?: boolean;
 }
 
-/** Opens the place that the options name, and closes it again. */
+/** Opens a session at the location that the options name, and closes it afterwards. */
 export async function withApi<Result>(
   { services }: Context,
   options: CommandOptions,
@@ -27,7 +27,7 @@ export async function withApi<Result>(
   }
 }
 
-/** The same in the name of `--as`, where it is given. */
+/** Like `withApi`, signed in as the user of `--as` if it is given. */
 export function withApiAs<Result>(
   context: Context,
   options: CommandOptions,
@@ -45,7 +45,7 @@ export function withApiAs<Result>(
   return withApi(context, options, purpose, inTheirName, how);
 }
 
-/** Undefined where there is no such thing, or none that the caller may see. */
+/** Returns undefined if the thing does not exist or the caller may not see it. */
 export async function found<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -57,7 +57,7 @@ export async function found<T>(call: Promise<T>): Promise<T | undefined> {
 
 const ABSENT = /^(NOT_FOUND$|UNKNOWN_)/;
 
-/** All pages. */
+/** Reads all pages, up to `limit` items. */
 export async function allItems<Item>(
   page: (cursor: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
   limit = Number.POSITIVE_INFINITY,

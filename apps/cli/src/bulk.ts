@@ -1,6 +1,6 @@
 /**
- * Commands that change runs: one that is named, several, or all that a filter finds. What is more than one run is shown
- * first, and changed when somebody has said yes.
+ * Commands that change runs: a named run, several, or all that a filter selects. More than one run is listed first and
+ * changed after the user confirms.
  */
 import type { BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
@@ -30,16 +30,16 @@ export interface Target {
 export interface Change {
   /** `cancel`. */
   readonly verb: string;
-  /** Why it cannot be done to this run; undefined when it can. */
+  /** Returns the reason why the run cannot be changed, or undefined. */
   refusal(target: Target, project: Project): NebulaError | undefined;
   act(target: Target, session: ApiSession, project: Project): Promise<void>;
-  /** The same for many runs at once; left out: one after the other. */
+  /** The bulk request for many runs; without it, the runs are changed one after the other. */
   readonly bulk?: Omit<BodyOf<'bulkExecutions'>, 'ids' | 'filter' | 'limit'>;
-  /** Its word in `--json`: `requested`. */
+  /** The name of the result in `--json`: `requested`. */
   readonly done: string;
 }
 
-/** `one`: exactly one run was named, and the command goes on as it likes. */
+/** `one`: exactly one run was named; the command reports on it itself. */
 export type Changed =
   | { readonly one: true; readonly project: Project; readonly target: Target }
   | {
@@ -76,12 +76,12 @@ export function changeRuns(
   });
 }
 
-/** As many as one request takes. */
+/** The most ids in one request. */
 const MAX_IDS = 1_000;
 
 function whichRuns(verb: string, isBoth: boolean): NebulaError {
-  return new NebulaError('USAGE', isBoth ? 'name runs, or say which with a filter: not both' : `${verb} which runs?`, {
-    hint: 'name one or several, or find them with --status and --workflow',
+  return new NebulaError('USAGE', isBoth ? 'name runs or give a filter, not both' : `${verb} which runs?`, {
+    hint: 'name one or more runs, or select them with --status and --workflow',
   });
 }
 
@@ -131,7 +131,7 @@ async function filtered({ api }: ApiSession, options: CommandOptions): Promise<T
   });
 }
 
-/** As the options say. */
+/** The filter from the options. */
 export function filterOf(options: CommandOptions): RunFilter {
   const workflowId = textOption(options, 'workflow');
   const status = textsOption(options, 'status')?.join(',');
@@ -142,7 +142,7 @@ export function filterOf(options: CommandOptions): RunFilter {
   };
 }
 
-/** Runs that are listed before the question. */
+/** The number of runs listed before the question. */
 const MAX_LISTED = 20;
 
 async function isConfirmed(
@@ -186,7 +186,7 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
   return [...tableLines(headings, rows, { colors, width: readingWidth(output) }), ...more];
 }
 
-/** What is said about several runs. `after`: what happens with them now. */
+/** Reports on several changed runs. `after`: lines about what happens next. */
 export function reportChange(
   { io }: Context,
   options: CommandOptions,

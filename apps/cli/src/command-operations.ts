@@ -1,5 +1,5 @@
 /**
- * Which operations of the contract each command speaks, besides those that find and read the run it is about. Every
+ * The operations of the contract that each command calls, besides those that find and read the run. Every
  * operation has its command, and every command is here: a test walks both tables.
  */
 import type { OperationId } from '@nebula/client';

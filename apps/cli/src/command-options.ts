@@ -1,4 +1,4 @@
-/** Options of commands, as they were typed. */
+/** Reads typed options of commands. */
 import { NebulaError } from '@nebula/core';
 import type { CommandOptions } from './services.ts';
 
@@ -7,7 +7,7 @@ export function textOption(options: CommandOptions, name: string): string | unde
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Of an option that may be given several times. */
+/** The values of a repeatable option. */
 export function textsOption(options: CommandOptions, name: string): readonly string[] | undefined {
   const value = options[name];
   return Array.isArray(value) ? (value as string[]) : undefined;
@@ -21,13 +21,13 @@ export function countOption(options: CommandOptions, name: string, fallback: num
   throw new NebulaError('USAGE', `--${name} ${text}: not a whole number above 0`);
 }
 
-/** As `--project` says. */
+/** The project from `--project`. */
 export function inProject(options: CommandOptions): { readonly project?: string } {
   const project = textOption(options, 'project');
   return project === undefined ? {} : { project };
 }
 
-/** A version as it is typed. */
+/** Reads a typed version: `3` or `v3`. */
 export function versionOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const version = Number(text.replace(/^v/, ''));

@@ -1,5 +1,5 @@
 /**
- * Every command, as data: what it takes, what it is for, and where its code is. Help, completion, the parser and the
+ * The table of commands: arguments, options, help and code of each. Help, completion, the parser and the
  * reference are made from this table; the code of a command is loaded only when it is run.
  */
 import { CHANGE_COMMANDS } from './table/change.ts';

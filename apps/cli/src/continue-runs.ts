@@ -1,4 +1,4 @@
-/** Commands that go on with runs: in an engine of their own, until these have ended or nothing moves them any more. */
+/** Continues runs in an engine of this process until they have ended or are parked. */
 
 import { type Ended, type WatchedRun, watch } from './live/watch.ts';
 import { unknownExecution } from './location.ts';
@@ -9,7 +9,7 @@ import type { ApiSession, CommandOptions, Context, Project } from './services.ts
 import { jsonDocument } from './views/json.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
-/** Continues runs for which a request was left. `otherwise`: that is not wanted, or another engine has the folder. */
+/** Continues runs that have a recorded request. Calls `otherwise` with `--no-run`, or if another engine owns the folder. */
 export async function continueHere(
   context: Context,
   project: Project,
@@ -45,7 +45,7 @@ export function reportRecorded(
   return 0;
 }
 
-/** Continues these runs, and all that runs for them, and says how they ended. */
+/** Continues runs and their children, and reports how they ended. */
 export async function resumeSome(
   context: Context,
   project: Project,
@@ -57,7 +57,7 @@ export async function resumeSome(
   return await continueRuns(context, project, session, runs, options, () => session.work(executionIds));
 }
 
-/** The same, without a word about how they ended. */
+/** Like `resumeSome`, without the report. */
 export async function watchSome(
   context: Context,
   project: Project,

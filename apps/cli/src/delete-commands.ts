@@ -1,4 +1,4 @@
-/** What can be removed by its id, as data. */
+/** The table of commands that delete something by its id. */
 import type { OperationId } from '@nebula/client';
 import { withApiAs } from './api.ts';
 import { printDone } from './print.ts';
@@ -6,7 +6,7 @@ import type { CommandModule } from './services.ts';
 
 interface Removal {
   readonly operation: OperationId;
-  /** The parameter, and the member of the document. */
+  /** The name of the route parameter and of the member in `--json`. */
   readonly id: string;
   words(id: string): string;
 }
@@ -20,11 +20,11 @@ const removal = ({ operation, id, words }: Removal): CommandModule => ({
 });
 
 export const DELETE_COMMANDS = {
-  users: removal({ operation: 'deleteUser', id: 'userId', words: (id) => `${id} is gone, with sessions and keys` }),
+  users: removal({ operation: 'deleteUser', id: 'userId', words: (id) => `removed ${id} with all sessions and keys` }),
   keys: removal({
     operation: 'deleteKey',
     id: 'keyId',
-    words: (id) => `the key ${id} is good for nothing from now on`,
+    words: (id) => `revoked the key ${id}`,
   }),
   plans: removal({ operation: 'deletePlan', id: 'planId', words: (id) => `the plan ${id} is gone` }),
   projects: removal({ operation: 'deleteProject', id: 'projectId', words: (id) => `the project ${id} is gone` }),

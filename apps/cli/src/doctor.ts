@@ -1,4 +1,4 @@
-/** Looks at everything that a data folder and a server need, and says what is not well. Changes nothing. */
+/** Checks everything that a data folder and a server need, and reports problems. Changes nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatSize, NebulaError } from '@nebula/core';
@@ -15,11 +15,11 @@ export interface Finding {
   readonly hint?: string;
 }
 
-/** With less, a busy engine may stop soon. */
+/** Less free space may soon stop a busy engine. */
 const MIN_FREE_BYTES = 500 * 1024 * 1024;
-/** Schedules and time limits go by the clock. */
+/** Schedules and time limits depend on the clock. */
 const MAX_SKEW_MS = 5_000;
-/** Before this program was written. */
+/** A clock before this date is wrong: Nebula is newer. */
 const EARLIEST = Date.parse('2026-01-01T00:00:00Z');
 
 const well = (name: string, message: string): Finding => ({ name, ok: true, message });
@@ -158,7 +158,7 @@ function checkClock(now: number): Finding {
   return now > EARLIEST ? well('clock', text) : ill('clock', `it says ${text}`, 'set the clock of this machine');
 }
 
-/** `Date` of an answer is cut to seconds. */
+/** Compares clocks by the `Date` header, which is cut to seconds. */
 async function serverClock(url: string, now: () => number): Promise<Finding> {
   const before = now();
   const response = await fetch(`${url}/health`).catch(() => undefined);

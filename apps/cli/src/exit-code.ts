@@ -1,4 +1,4 @@
-/** What the process says to scripts when it ends. */
+/** Exit codes of the process. */
 import type { RunStatus } from '@nebula/core';
 
 export const EXIT = {

@@ -1,16 +1,16 @@
-/** From whatever was thrown to what people and programs are told, and the exit code that goes with it. */
+/** Turns any thrown value into a message, a JSON document and an exit code. */
 import type { Json } from '@nebula/core';
 import { EXIT } from './exit-code.ts';
 import type { ErrorReport } from './views/error.ts';
 
 export interface Failure extends ErrorReport {
   readonly exitCode: number;
-  /** Text that stands before the error itself, e.g. the problems of a file with their places. */
+  /** Lines printed before the error, e.g. the problems of a file with their positions. */
   readonly preface: readonly string[];
   readonly details: Json | undefined;
 }
 
-/** An error that has been told already, or has more to tell than one line. */
+/** An error with a code, and possibly a hint, a preface and details. */
 interface CodedError extends Error {
   readonly code: string;
   readonly hint?: string;
@@ -22,7 +22,7 @@ interface CodedError extends Error {
 const ISSUES = 'Please report it with this text; NEBULA_DEBUG=1 or --debug shows where it happened.';
 
 const UNCAUGHT_HINT = 'Catch it in the action; `nebula resume` continues what was under way.';
-/** In the repository, and where Nebula is installed. */
+/** Folders of Nebula's own code, in the repository and in an installation. */
 const NEBULA_SOURCES = [
   ...['packages/', 'apps/', 'node_modules/'].map((folder) => new URL(`../../../${folder}`, import.meta.url).href),
   '/node_modules/@nebula/',
@@ -52,7 +52,7 @@ export function failureOf(error: unknown, isDebugging: boolean): Failure {
   };
 }
 
-/** Of an exception that no `await` of ours was waiting for. */
+/** The failure of an exception that no `await` of Nebula caught. */
 export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure {
   const failure = failureOf(error, isDebugging);
   if (!(error instanceof Error) || isCoded(error) || isThrownByNebula(error)) return failure;
@@ -66,7 +66,7 @@ export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure
   };
 }
 
-/** Of a process that somebody else has ended. */
+/** The failure of a process that foreign code ended with `process.exit()`. */
 export function exitedFailure(goOn: string | undefined): Failure {
   return {
     code: 'EXITED',
@@ -81,14 +81,14 @@ export function exitedFailure(goOn: string | undefined): Failure {
   };
 }
 
-/** An action may throw in a callback of a timer or an emitter, where nothing can catch it. */
+/** Tells Nebula's errors from those that an action throws in a timer or an emitter, where nothing can catch them. */
 function isThrownByNebula(error: Error): boolean {
   const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
   const [first] = places;
   return first === undefined || NEBULA_SOURCES.some((folder) => first.includes(folder));
 }
 
-/** By its shape: loading the class would cost every start, and a project may bring a second copy of it. */
+/** Checks the shape, not the class: loading the class slows every start, and a project may have a second copy of it. */
 function isCoded(error: unknown): error is CodedError {
   return (
     error instanceof Error &&
@@ -102,7 +102,7 @@ function stackOf(error: Error): string {
   return `${error.stack ?? error.message}${cause}`;
 }
 
-/** For `--json`: the one document when there is nothing else to print. */
+/** The document that `--json` prints for a failure. */
 export function failureDocument({ code, message, hint, details }: Failure): unknown {
   return { error: { code, message, ...(hint !== undefined && { hint }), ...(details !== undefined && { details }) } };
 }

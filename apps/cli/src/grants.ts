@@ -1,4 +1,4 @@
-/** On the first run of a workflow people are told what it is granted on their machine. */
+/** Prints the capabilities that a workflow is granted on this machine, on its first run. */
 import {
   askedBy,
   type Ceiling,
@@ -14,7 +14,7 @@ import { definitionOf } from './runs.ts';
 import type { ApiSession, Context } from './services.ts';
 import { ceilingText } from './views/ceiling.ts';
 
-/** Nothing for a workflow that asks for nothing, or that has run here as it is. */
+/** Prints nothing for a workflow that asks for no capabilities, or whose version has run here before. */
 export async function printGrants(
   { io }: Context,
   { api, server }: ApiSession,

@@ -30,7 +30,7 @@ async function readFileOf(io: Io, file: string, name: string): Promise<Uint8Arra
   }
 }
 
-/** Text in another encoding would be changed without a word. */
+/** Rejects text that is not UTF-8, which would otherwise be changed silently. */
 function decode(bytes: Uint8Array, place: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -54,7 +54,7 @@ function parse(text: string, place: string, hint: string | undefined): Json {
   return value;
 }
 
-/** The reader of definitions says where a text stops being JSON, and why; the parser itself often does not. */
+/** Uses the reader of definitions, which reports the position and cause of a JSON error; `JSON.parse` often does not. */
 function notJson(text: string, place: string, hint: string | undefined, error: Error): NebulaError {
   if (text.trim() === '') {
     return new NebulaError('INPUT_INVALID', `${place} is not JSON: it is empty`, {
@@ -80,7 +80,7 @@ const TOO_DEEP: Refusal = {
   hint: 'flatten it, or pass a part of it as text',
 };
 
-/** What is JSON, and still no value that a run can keep. */
+/** Rejects valid JSON that a run cannot store: too deep, or with a number that is too large. */
 function refusalOf(value: Json): Refusal | undefined {
   const path: (string | number)[] = [];
   const within = (key: string | number, part: Json): Refusal | undefined => {
@@ -114,7 +114,7 @@ function tooLargeNumber(where: string): Refusal {
   };
 }
 
-/** Applies `a.b=v` settings in order; objects and lists on the way are made where they are missing. */
+/** Applies `a.b=v` settings in order and creates missing objects and lists. */
 export function applySettings(input: Json | undefined, settings: readonly string[]): Json | undefined {
   let result: unknown = input === undefined ? undefined : structuredClone(input);
   for (const setting of settings) {
@@ -145,7 +145,7 @@ function shown(setting: string): string {
   return setting.length > SHOWN_SETTING ? `${setting.slice(0, SHOWN_SETTING)}…` : setting;
 }
 
-/** JSON where it is valid JSON, else the text as it stands. */
+/** The parsed value of valid JSON; any other text stays text. */
 function settingValue(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -176,7 +176,7 @@ function setAt(target: unknown, keys: readonly string[], at: number, value: Json
     });
   }
   const object = (target ?? {}) as Record<string, unknown>;
-  // Defined, not assigned: `__proto__` is a field like any other.
+  // `defineProperty`, not assignment, so that `__proto__` becomes a plain field.
   const member = Object.hasOwn(object, key) ? object[key] : undefined;
   Object.defineProperty(object, key, {
     value: setAt(member, keys, at + 1, value, setting),

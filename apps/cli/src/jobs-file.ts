@@ -1,7 +1,7 @@
-/** Jobs of workflow-graph in this process. Whoever says `nebula run` on a jobs file asks for `sh`, and for nothing else. */
+/** Runs jobs of workflow-graph in this process. `nebula run` grants a jobs file `sh` and nothing else. */
 import { type JsonObject, jobsIn, NebulaError, type WorkflowDefinition } from '@nebula/core';
 
-/** The definition with the right to run `sh`, where all its nodes are jobs. Throws `LABELS_MISSING`. */
+/** Adds the capability to run `sh` to a definition whose nodes are all jobs. Throws `LABELS_MISSING`. */
 export function runnableHere(definition: WorkflowDefinition, labels: readonly string[] = []): WorkflowDefinition {
   const jobs = jobsIn(definition as unknown as JsonObject);
   if (jobs === undefined) return definition;
@@ -19,7 +19,7 @@ export function runnableHere(definition: WorkflowDefinition, labels: readonly st
   return { ...definition, config: { ...definition.config, capabilities: { shell: ['sh'] } } };
 }
 
-/** As `--labels` says. */
+/** The labels from `--labels`. */
 export function labelsIn(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   return text

@@ -1,4 +1,4 @@
-/** What commands about launch plans have in common. */
+/** Shared by the commands about launch plans. */
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { isJsonObject, type JsonObject, NebulaError } from '@nebula/core';
 import { countOption, textOption } from './command-options.ts';
@@ -10,7 +10,7 @@ export type LaunchPlan = AnswerOf<'getPlan'>;
 type PlanBody = BodyOf<'putPlan'>;
 type Concurrency = NonNullable<LaunchPlan['concurrency']>;
 
-/** As the command line gave it; what is undefined stays as it is. */
+/** The options of the command; undefined fields keep their value. */
 interface GivenPlan {
   readonly workflowId: string | undefined;
   readonly version: number | undefined;
@@ -29,15 +29,15 @@ export async function inputsOption(io: Io, options: CommandOptions, name: string
   });
 }
 
-/** The API takes a plan as a whole: what is not given is that of before. */
+/** The API replaces a launch plan as a whole, so fields that are not given come from the stored one. */
 export function changedLaunchPlan(before: LaunchPlan | undefined, given: GivenPlan, options: CommandOptions): PlanBody {
   const workflowId = given.workflowId ?? before?.workflowId;
   if (workflowId === undefined) {
-    throw new NebulaError('USAGE', 'there is no such plan yet: say with --workflow what it starts', {
-      hint: '`nebula workflows list` shows what there is; `nebula plans list` shows plans',
+    throw new NebulaError('USAGE', 'the launch plan does not exist yet: --workflow is required', {
+      hint: '`nebula workflows list` lists workflows; `nebula plans list` lists launch plans',
     });
   }
-  // A version is one of its own workflow.
+  // The stored version belongs to the stored workflow.
   const version = given.version ?? (before?.workflowId === workflowId ? before.version : undefined);
   const description = given.description ?? before?.description ?? undefined;
   const concurrency = concurrencyOf(before?.concurrency ?? undefined, options);
@@ -68,7 +68,7 @@ function concurrencyOf(before: Concurrency | undefined, options: CommandOptions)
   );
 }
 
-/** `report`, or `report v2` where it is not the active version. */
+/** `report`, or `report v2` for a fixed version. */
 export function startsText({ workflowId, version }: LaunchPlan): string {
   return version === 'active' ? workflowId : `${workflowId} v${version}`;
 }

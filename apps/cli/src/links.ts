@@ -1,4 +1,4 @@
-/** The executions that a run belongs to and that belong to it, for documents and for people. */
+/** The parent and the children of a run. */
 import type { NebulaClient } from '@nebula/client';
 import type { RunDocument, RunStatus } from '@nebula/core';
 import { findRun, timelineOf } from './runs.ts';
@@ -7,7 +7,7 @@ export interface LinkedChild {
   readonly node: string;
   readonly executionId: string;
   readonly workflowId: string;
-  /** Null when it has been deleted, or was never there. */
+  /** Null if the child was deleted or never created. */
   readonly status: RunStatus | null;
 }
 
@@ -16,10 +16,10 @@ export interface Links {
   readonly children: readonly LinkedChild[];
 }
 
-/** More children are named without being looked up: a loop may have started thousands. */
+/** The most children whose status is read: a loop may have started thousands. */
 const MAX_LOOKED_UP = 1_000;
 
-/** Of each node the newest child, in the order in which they were asked for. */
+/** The newest child of each node, in the order in which the children were requested. */
 export async function linksOf(api: NebulaClient, { executionId, parent }: RunDocument): Promise<Links> {
   const children = new Map<string, Omit<LinkedChild, 'status'>>();
   for (const { type, node, details } of await timelineOf(api, executionId)) {
@@ -44,7 +44,7 @@ export async function linkedDocument(api: NebulaClient, document: RunDocument): 
   return { ...document, ...present(await linksOf(api, document)) };
 }
 
-/** Those that there are. */
+/** Leaves out empty links. */
 export function present({ parent, children }: Links): Partial<Links> {
   return { ...(parent !== null && { parent }), ...(children.length > 0 && { children }) };
 }

@@ -1,4 +1,4 @@
-/** The lists of the contract, as data: what each shows of an item. */
+/** The table of list commands: operation and columns of each. */
 import type { AnswerOf, NebulaClient, OperationId, QueryOf } from '@nebula/client';
 import type { Ceiling } from '@nebula/core';
 import { allItems, pageOf, withApiAs } from './api.ts';
@@ -25,7 +25,7 @@ type ItemOf<K extends ListOperation> = AnswerOf<K> extends { readonly items: (in
 interface Column<Item> {
   readonly title: string;
   cell(item: Item, context: Context): string;
-  /** Left out where every cell would say the same. */
+  /** Hides a column whose cells would all be equal. */
   readonly isShown?: (items: readonly Item[]) => boolean;
 }
 
@@ -55,7 +55,7 @@ function itemsOf<K extends ListOperation>(
   { operation, query }: ListSpec<K>,
   options: CommandOptions,
 ): Promise<ItemOf<K>[]> {
-  // The table types each operation; here it is any of them.
+  // The table types each operation; `K` may be any of them here, hence the casts.
   const page = (cursor: string | undefined): Promise<{ items: ItemOf<K>[]; next: string | null }> =>
     api.call(operation, { query: { ...pageOf(cursor), ...query?.(options) } } as never) as never;
   return allItems(page);

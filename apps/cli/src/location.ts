@@ -1,9 +1,9 @@
-/** Where the runs are that a command is about: a data folder, or a server. */
+/** The location of a command's runs: a data folder or a server. */
 import { NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
 import type { CommandOptions, Project, ProjectOptions } from './services.ts';
 
-/** As the options of a command say. */
+/** The location from the options. */
 export function locationOf(options: CommandOptions): ProjectOptions {
   const given = ['dataDir', 'server', 'token', 'context'].flatMap((name) => {
     const value = textOption(options, name);
@@ -12,7 +12,7 @@ export function locationOf(options: CommandOptions): ProjectOptions {
   return { mayBeServer: true, ...Object.fromEntries(given) };
 }
 
-/** How people would name that place. */
+/** The URL of the server, or the path of the data folder. */
 export function locationText({ server, dataDir }: Project): string {
   return server?.url ?? dataDir;
 }

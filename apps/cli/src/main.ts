@@ -1,4 +1,4 @@
-/** The way in: runs the program, turns whatever is thrown into words and an exit code. */
+/** The entry point: runs the program and turns thrown values into a message and an exit code. */
 import { writeSync } from 'node:fs';
 import { EXIT } from './exit-code.ts';
 import { exitedFailure, type Failure, failureDocument, failureOf, uncaughtFailureOf } from './failure.ts';
@@ -13,9 +13,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   watchStreams();
   if (argv.includes('--no-color')) process.env.NO_COLOR = '1';
   const io = processIo();
-  // Rejections that nobody handles come here, too, unless they are an action's: the sandbox contains those.
+  // Unhandled rejections arrive here, too, except those of actions, which the sandbox contains.
   process.on('uncaughtException', (error) => leaveAtOnce(io, argv, error));
-  // Completion says nothing, whatever happens.
+  // Completion prints no errors.
   if (argv[0] !== '__complete') {
     guardExit((goOn) => {
       process.exitCode = tell(atExit(io), argv, exitedFailure(goOn));
@@ -23,13 +23,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   process.exitCode = await runCommandLine({ io, services: lazyServices(io), program: programName(io.env) }, argv);
   farewell();
-  // An action may have left a timer or a socket open; that must not keep a finished command alive.
+  // A timer or socket that an action left open must not keep a finished command alive.
   setTimeout(() => process.stdout.write('', () => process.exit()), LEFT_OPEN_MS).unref();
 }
 
 const LEFT_OPEN_MS = 200;
 
-/** Never rejects: resolves to the exit code, with everything said. */
+/** Never rejects: prints errors and resolves to the exit code. */
 export async function runCommandLine(context: Context, argv: readonly string[]): Promise<number> {
   if (argv[0] === '__complete') {
     const { completeWords } = await import('./completion/complete.ts');
@@ -63,13 +63,13 @@ function tell(io: Io, argv: readonly string[], failure: Failure): number {
   return failure.exitCode;
 }
 
-/** While the process ends, only what is written at once is written at all. */
+/** Writes synchronously: asynchronous writes are lost while the process exits. */
 function atExit(io: Io): Io {
   const written = (fd: number, text: string): void => {
     try {
       writeSync(fd, text);
     } catch {
-      // Nobody reads it.
+      // The reader has closed the pipe.
     }
   };
   return {
@@ -87,12 +87,12 @@ function isDebugging(io: Io, argv: readonly string[]): boolean {
   return argv.includes('--debug') || (io.env.NEBULA_DEBUG !== undefined && io.env.NEBULA_DEBUG !== '');
 }
 
-/** `npx nebula` and `npm start` set variables of npm; then `nebula` alone may not be on the path. */
+/** Variables of npm mean `npx nebula` or `npm start`, where `nebula` itself may not be on the path. */
 function programName(env: Io['env']): string {
   return env.npm_command === undefined && env.npm_execpath === undefined ? 'nebula' : 'npx nebula';
 }
 
-/** The composition root is loaded with the first service that a command asks for. */
+/** Loads the composition root when a command first uses a service. */
 function lazyServices(io: Io): Services {
   const real = async (): Promise<Services> => (await import('./compose/services.ts')).composeServices(io);
   return {

@@ -1,4 +1,4 @@
-/** Files that the user names: read whole and up to a limit, whatever they turn out to be. */
+/** Reads files, pipes and stdin that the user names, whole and up to a limit. */
 import { createReadStream, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { Io } from './terminal/io.ts';
 const LIMIT_BYTES = DEFINITION_LIMITS.maxSourceBytes;
 const SILENT_PIPE_MS = 2_000;
 
-/** What the file should have been: `a workflow file`. */
+/** `what` is the expected kind, for messages: `a workflow file`. */
 export async function readNamedFile(io: Io, file: string, what: string): Promise<Uint8Array> {
   const place = path.resolve(io.cwd, file);
   try {
@@ -20,7 +20,7 @@ export async function readNamedFile(io: Io, file: string, what: string): Promise
   }
 }
 
-/** A device has no end, and a file beyond the limit would be refused after it was read. */
+/** Rejects devices, which have no end, and large files before they are read. */
 function refuseEndless(file: string, found: Stats, what: string): void {
   if (found.isCharacterDevice() || found.isBlockDevice()) {
     throw new NebulaError('FILE_UNREADABLE', `${file} is a device, not ${what}`, {
@@ -30,7 +30,7 @@ function refuseEndless(file: string, found: Stats, what: string): void {
   if (found.size > LIMIT_BYTES) throw tooLarge(`${file} has ${formatSize(found.size)}`);
 }
 
-/** As the shell's `<(command)` gives it. One without a writer is waited for, as every program does, but not in silence. */
+/** Reads a pipe such as the shell's `<(command)`. Prints a notice while the pipe has no writer. */
 async function readPipe(io: Io, place: string, file: string): Promise<Uint8Array> {
   const waiting = setTimeout(() => {
     io.err.write(`${JSON.stringify(file)} is a pipe into which nothing has been written yet; Ctrl-C ends the wait\n`);

@@ -2,16 +2,16 @@
 import { NebulaError } from '@nebula/core';
 import type { CommandOptions, Context } from './services.ts';
 
-/** From stdin, else from whoever sits here. Where a command needs two, they are lines in the order of being asked for. */
+/** Reads the password from stdin or the terminal. Several passwords are lines of stdin, in the order of the questions. */
 export async function passwordOf({ io }: Context, options: CommandOptions, what: string): Promise<string> {
   if (options.passwordStdin === true) return (await linesOfStdin(io)).shift() ?? '';
   if (io.ask !== undefined) return await io.ask(`${what} (not shown): `, { hidden: true });
-  throw new NebulaError('USAGE', `the ${what} is missing, and nobody can be asked`, {
+  throw new NebulaError('USAGE', `the ${what} is missing, and there is no terminal to ask for it`, {
     hint: '--password-stdin reads it from stdin',
   });
 }
 
-/** What comes after the passwords. */
+/** The text after the lines with passwords. */
 export async function restOfStdin(io: Context['io']): Promise<string> {
   return (await linesOfStdin(io)).join('\n');
 }
@@ -28,6 +28,6 @@ export async function stdinText(io: Context['io']): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await io.readStdin()).replace(/\r?\n$/, '');
   } catch {
-    throw new NebulaError('USAGE', 'what comes from stdin is not text in UTF-8');
+    throw new NebulaError('USAGE', 'stdin is not UTF-8 text');
   }
 }

@@ -1,11 +1,11 @@
-/** How commands answer: a list or a line for people, or one JSON document. */
+/** Prints the result of a command: text, or one JSON document. */
 import { writeLines } from './report-runs.ts';
 import type { CommandOptions, Context } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type Heading, tableLines } from './views/table.ts';
 
-/** A list for people, or the whole of it as one document. */
+/** Prints a list as a table or as one document. */
 export function printList(
   { io }: Context,
   options: CommandOptions,
@@ -22,7 +22,7 @@ export function printList(
   return 0;
 }
 
-/** One thing that was done: a line, or a document. */
+/** Prints the result of one change as a line or a document. */
 export function printDone({ io }: Context, options: CommandOptions, document: unknown, words: string): number {
   if (options.json === true) io.out.write(jsonDocument(document));
   else writeLines(io.out, [`${io.out.colors.green('✓')} ${words}`]);

@@ -1,4 +1,4 @@
-/** The command line: parser and help, made from the table of commands. */
+/** Builds the parser and the help from the table of commands. */
 import { Command, type CommanderError, Option } from 'commander';
 import { COMMANDS } from './command-table.ts';
 import { FAMILIES, familyNamed } from './families.ts';
@@ -9,12 +9,12 @@ import { type Colors, readingWidth } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
 const MAX_HELP_COLUMNS = 110;
-/** What a command does stands below its name where less than this is left beside it. */
+/** With fewer columns left, the summary of a command goes below its name. */
 const MIN_TEXT_COLUMNS = 18;
-/** What may stand alone without being about any command. */
+/** Words that are allowed without a command. */
 const BARE_WORDS = ['--no-color', '--debug', '--'];
 
-/** Resolves to the exit code. Rejects with commander's error when the words make no sense. */
+/** Resolves to the exit code. Rejects with commander's error on wrong usage. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   const root = baseCommand(context, 'nebula')
@@ -50,7 +50,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     families.get(family)?.outputHelp();
     return exitCode;
   }
-  // Commander answers `help nope` with the help of everything, as an error; without `help` it says what is wrong.
+  // For `help nope` commander prints all help as an error; without `help` it reports the unknown command.
   const isHelpless = words[0] === 'help' && words.length > 1 && !knows(root, words[1] as string);
   await root.parseAsync(isHelpless ? argv.toSpliced(argv.indexOf('help'), 1) : argv, { from: 'user' });
   return exitCode;
@@ -127,7 +127,7 @@ function examplesText({ io, program }: Context, spec: CommandSpec): string {
   return `${notes}\n${colors.bold('Examples:')}\n${lines.join('\n')}`;
 }
 
-/** What a bare `nebula` says: one line per command, in groups. */
+/** The output of `nebula` without arguments: one line per command, in groups. */
 function overview({ io, program }: Context): string {
   const { colors } = io.out;
   const width = Math.max(...COMMANDS.map((spec) => spec.name.length)) + 2;
@@ -153,13 +153,13 @@ function groupLines(group: Group, nameCells: number, width: number, colors: Colo
   return [colors.bold(group), ...lines];
 }
 
-/** Commander's complaint in our form; its suggestion becomes the hint. */
+/** Turns commander's error into message and hint; its suggestion becomes the hint. */
 export function usageFailure(
   error: CommanderError,
   program: string,
   argv: readonly string[],
 ): { message: string; hint: string } {
-  // Not the arguments themselves: a secret may be among them, given where it does not belong.
+  // Arguments are cut from the message: a misplaced secret may be among them.
   const text = error.message.replace(/^error: /, '').replace(/( but got \d+): .*$/s, '$1');
   const [message = '', suggestion] = text.split(/\n/);
   const guess = /\(Did you mean (.*)\?\)/.exec(suggestion ?? '')?.[1];

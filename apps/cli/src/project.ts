@@ -1,10 +1,10 @@
 /**
- * Which project a command works in.
+ * Finds the project that a command works in.
  *
  * The configuration is the nearest `nebula.config.*`, looking upwards from the workflow's file, else from the folder of
- * an explicit `--data-dir`, else from the current folder. The project folder is where it lies; without one, the nearest
+ * an explicit `--data-dir`, else from the current folder. The project folder is its folder; without one, the nearest
  * folder upwards from here that has a `package.json` or a `.nebula`, else the current folder.
- * Runs are kept in `--data-dir`, else `$NEBULA_DATA_DIR`, else what the configuration says, else `.nebula` there.
+ * The data folder is `--data-dir`, else `$NEBULA_DATA_DIR`, else the one in the configuration, else `.nebula` there.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -49,7 +49,7 @@ export async function openProject(io: Io, options: ProjectOptions): Promise<Proj
   };
 }
 
-/** Where runs are kept when the command line says nothing. */
+/** The data folder without `--data-dir`. */
 function defaultDataDir(io: Io, dir: string, config: NebulaConfig): string {
   const { NEBULA_DATA_DIR: fromEnvironment } = io.env;
   if (fromEnvironment !== undefined && fromEnvironment !== '') return path.resolve(io.cwd, fromEnvironment);
@@ -71,15 +71,15 @@ function findUpwards(from: string, names: readonly string[]): string | undefined
   }
 }
 
-/** The one that counts in this folder. */
+/** The configuration file of a folder: the first name of `CONFIG_NAMES` that exists. */
 export function configFileIn(dir: string): string | undefined {
   return CONFIG_NAMES.map((name) => path.join(dir, name)).find((file) => existsSync(file));
 }
 
-/** Where workflow files are, unless the configuration says otherwise. */
+/** Patterns of workflow files without `server.workflows` in the configuration. */
 const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
 
-/** Of the files whose workflows a server registers, relative to the folder of the configuration. */
+/** Patterns of the files that a server registers, relative to the folder of the configuration. */
 export function workflowPatterns({ server }: NebulaConfig): readonly string[] {
   return server?.workflows ?? DEFAULT_PATTERNS;
 }
@@ -88,7 +88,7 @@ export function isConfigName(name: string): boolean {
   return CONFIG_NAMES.includes(name);
 }
 
-/** `revision`: another one reads a module again, which is otherwise loaded once. */
+/** A new `revision` loads a module again; Node caches modules by URL. */
 export async function loadConfig(file: string, revision = 0): Promise<NebulaConfig> {
   const { defineConfig } = await import('@nebula/sdk');
   const given = /\.ya?ml$/.test(file) ? await readYaml(file) : await importModule(file, revision);
@@ -103,7 +103,7 @@ function inFile(file: string, { code, message, hint }: NebulaError): NebulaError
   return new NebulaError(code, `${file}: ${message}`, hint === undefined ? {} : { hint });
 }
 
-/** The same keys as in TypeScript, except those that are code. */
+/** Reads the same keys as in TypeScript, except those that are code. */
 async function readYaml(file: string): Promise<unknown> {
   const { readFile } = await import('node:fs/promises');
   const { parse } = await import('yaml');

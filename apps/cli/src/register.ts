@@ -1,8 +1,8 @@
-/** Storing workflows with those that run inside of them. */
+/** Registers workflows together with those that they use. */
 import type { NebulaClient } from '@nebula/client';
 import { type Json, pinWorkflows, type WorkflowDefinition } from '@nebula/core';
 
-/** What is run inside is stored first, and pinned to what was stored. Only the last one is activated. */
+/** Registers the used workflows first and pins the uses to the stored versions. Activates only the last workflow. */
 export async function registerAll(
   api: NebulaClient,
   others: readonly WorkflowDefinition[],

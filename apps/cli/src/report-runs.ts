@@ -1,4 +1,4 @@
-/** What a command says about runs that it has brought to their end, and its exit code. */
+/** Reports on runs that a command has watched to their end, and returns its exit code. */
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { found } from './api.ts';
@@ -13,7 +13,7 @@ import type { ParkedRun } from './views/parked.ts';
 import { plural, shellWord } from './views/words.ts';
 import type { WaitResult } from './wait-for-run.ts';
 
-/** Commands for a run, as they can be typed: `executions show` → `nebula executions show exe_1 --data-dir …`. */
+/** Writes a command for a run: `executions show` → `nebula executions show exe_1 --data-dir …`. */
 export function commandWriter(context: Context, project: Project, executionId: string | undefined) {
   return (verb: string, result?: string): string => {
     const place = locationOption(project);
@@ -21,19 +21,19 @@ export function commandWriter(context: Context, project: Project, executionId: s
   };
 }
 
-/** What a later command must be told to find the same runs; undefined: nothing. */
+/** The option with which a later command finds the same runs, or undefined if it needs none. */
 function locationOption({ server, needsDataDirOption, dataDir }: Project): string | undefined {
   if (server !== undefined) return server.isDefault ? undefined : `--server ${shellWord(server.url)}`;
   return needsDataDirOption ? `--data-dir ${shellWord(dataDir)}` : undefined;
 }
 
-/** The same for a run that is named with each command. */
+/** Like `commandWriter`, for a run that each call names. */
 export function anyCommandWriter(context: Context, project: Project) {
   return (executionId: string | undefined, verb: string, result?: string): string =>
     commandWriter(context, project, executionId)(verb, result);
 }
 
-/** A command that somebody else wrote as `nebula …`, as it can be typed here. */
+/** Rewrites `nebula …` from another source so that it works in this shell and folder. */
 export function localCommand({ program }: Context, project: Project, text: string): string {
   if (!text.startsWith('nebula ')) return text;
   const place = locationOption(project);
@@ -50,11 +50,11 @@ interface ReportContext {
   readonly session: ApiSession;
 }
 
-/** As the options of a command say. */
+/** The output options of a command. */
 export interface ReportView {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Nothing of its output is cut. */
+  /** Long output is not cut. */
   readonly full: boolean;
 }
 
@@ -62,7 +62,7 @@ export function viewOf({ json, quiet, full }: CommandOptions): ReportView {
   return { json: json === true, quiet: quiet === true, full: full === true };
 }
 
-/** One run: its document, or a summary for people. */
+/** Reports on one run: its document, or a summary. */
 export async function reportRun(
   reporting: ReportContext,
   result: WaitResult,
@@ -70,7 +70,7 @@ export async function reportRun(
 ): Promise<number> {
   const { io } = reporting.context;
   if (json) io.out.write(jsonDocument(await linkedDocument(reporting.session.api, result.document)));
-  // A script that reads the document still wants to be told on stderr what has to be done.
+  // With `--json`, stderr still says what a parked run needs.
   const output = json ? io.err : io.out;
   const isUnderTree = output.live && !quiet;
   if (!json || result.parked) writeLines(output, await runLines(reporting, result, output, { isUnderTree, full }));
@@ -96,7 +96,7 @@ async function runLines(
 
 type Parked = WaitResult & { readonly parked: true };
 
-/** The run, and those that are parked inside of it. */
+/** The run and its parked children, at any depth. */
 function parkedIn(result: WaitResult): Parked[] {
   return result.parked ? [result, ...result.inside.flatMap(parkedIn)] : [];
 }
@@ -112,10 +112,10 @@ async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: 
   return { document, explanations, inside: inside.map((one) => one.document.executionId) };
 }
 
-/** Nodes of which it is said who holds what they wait for. */
+/** The most nodes for which the holder of their permit is reported. */
 const MAX_GATED = 10;
 
-/** Several runs: `{items: [documents]}`, or how many ended how, and what the unhappy ones say. */
+/** Reports on several runs: `{items: [documents]}`, or counts by status and the details of runs that did not complete. */
 export async function reportRuns(
   reporting: ReportContext,
   results: readonly WaitResult[],
@@ -147,7 +147,7 @@ export function countsText(results: readonly WaitResult[]): string {
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
 }
 
-/** The runs are safe: how to go on. */
+/** Reports an interruption and the command that continues the runs. */
 export async function reportInterrupted(
   context: Context,
   project: Project,

@@ -1,11 +1,11 @@
-/** What commands about users and keys have in common. */
+/** Shared by the commands about users and keys. */
 import type { Role } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { CommandOptions } from './services.ts';
 
 const ROLES: readonly string[] = ['viewer', 'operator', 'editor', 'owner'] satisfies Role[];
 
-/** `--role default=editor`; a role alone is meant for the default project. */
+/** Reads `--role default=editor`; a role alone applies to the default project. */
 export function rolesOf(options: CommandOptions): Record<string, Role> {
   const given = Array.isArray(options.role) ? (options.role as string[]) : [];
   return Object.fromEntries(
@@ -19,7 +19,7 @@ export function rolesOf(options: CommandOptions): Record<string, Role> {
   );
 }
 
-/** Of a key, which may be limited to some operations. */
+/** The roles of a key, and the operations that it is limited to. */
 export function mayText(roles: Readonly<Record<string, string>>, scopes: readonly string[] | null): string {
   const what = rolesText(roles);
   return scopes === null || what === '' ? what : `${what}: ${scopes.join(', ')}`;

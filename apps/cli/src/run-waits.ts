@@ -1,10 +1,10 @@
-/** What an unfinished run waits for, and whether somebody has to move it. */
+/** Finds what an open run waits for, and whether it is parked. */
 import { type NodeDocument, PARKS_AFTER_MS, type RunDocument } from '@nebula/core';
 import { gateText } from './views/gate-words.ts';
 import { waitingText } from './views/wait-words.ts';
 
 export interface RunWaits {
-  /** Neither a worker nor another run moves it, nor time within a minute. */
+  /** Neither a worker, another run nor a time within a minute moves the run. */
   readonly parked: boolean;
   readonly waits: readonly Wait[];
 }
@@ -13,13 +13,13 @@ export interface Wait {
   readonly node: string;
   /** `for signal go`. */
   readonly text: string;
-  /** The execution that is waited for. */
+  /** The child that the node waits for. */
   readonly executionId?: string;
 }
 
 export type ReadDocument = (executionId: string) => Promise<RunDocument | undefined>;
 
-/** Executions may be nested; a picture of a list need not look at all of them. */
+/** The depth to which children are read for a list. */
 const MAX_DEPTH = 32;
 
 export async function waitsOf(
@@ -41,7 +41,7 @@ export async function waitsOf(
   return { parked: true, waits };
 }
 
-/** Executions that run for nodes of this one and have not ended, as far as its journal knows. */
+/** Open children, as far as the journal of the parent knows. */
 export function openChildren(document: RunDocument): { readonly node: string; readonly executionId: string }[] {
   return Object.entries(document.nodes).flatMap(([node, { status, child }]) =>
     status === 'running' && child !== undefined ? [{ node, executionId: child.executionId }] : [],
@@ -50,14 +50,14 @@ export function openChildren(document: RunDocument): { readonly node: string; re
 
 const OPEN: ReadonlySet<string> = new Set(['queued', 'running', 'waiting', 'unknown']);
 
-/** At any depth: not those whose turn has not come, nor those inside of which others are open. */
+/** Open nodes at any depth, without pending ones and without composite nodes, whose open bodies are listed instead. */
 function openNodes({ nodes, scopes }: RunDocument): [path: string, node: NodeDocument][] {
   const around = new Set(Object.values(scopes).map(({ node }) => node));
   return Object.entries(nodes).filter(([path, { status }]) => OPEN.has(status) && !around.has(path));
 }
 
 function waitOf(node: string, { status, waitsFor, child }: NodeDocument, now: number): Wait[] {
-  if (status === 'unknown') return [{ node, text: 'for somebody who says whether it took effect' }];
+  if (status === 'unknown') return [{ node, text: 'for a decision whether it took effect' }];
   if (status === 'running' && child !== undefined) {
     return [{ node, text: `for ${child.executionId}`, executionId: child.executionId }];
   }
@@ -65,7 +65,7 @@ function waitOf(node: string, { status, waitsFor, child }: NodeDocument, now: nu
   return waitsFor?.kind === 'gate' ? [{ node, text: gateText(waitsFor.gate) }] : [];
 }
 
-/** Neither a worker nor time, soon, moves it; what runs as an execution of its own is looked at there. */
+/** Neither a worker nor a near time moves the node. A node with a child is idle here; the child is checked itself. */
 function isIdle({ status, child, waitsFor }: NodeDocument, now: number): boolean {
   if (status === 'unknown') return true;
   if (status === 'running') return child !== undefined;

@@ -1,11 +1,11 @@
-/** What is known of runs, from the operations of the contract. */
+/** Reads runs through the operations of the contract. */
 import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
 import type { BareRun, Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import { allItems, found } from './api.ts';
 import { unknownExecution } from './location.ts';
 import type { ApiSession, Project } from './services.ts';
 
-/** As much as an operation gives at once. */
+/** Page sizes: the most that an operation returns at once. */
 const MAX_ROWS = 1_000;
 const MAX_FRAMES = 10_000;
 
@@ -19,12 +19,12 @@ export interface JournalFrame {
   readonly entries: readonly Json[];
 }
 
-/** Undefined: there is no such run. */
+/** Returns undefined if the run does not exist. */
 export async function findRun(api: NebulaClient, executionId: string): Promise<RunDocument | undefined> {
   return (await found(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
 }
 
-/** How it stands, without what flows through it. */
+/** The document of a run without its values. */
 export async function findBareRun(api: NebulaClient, executionId: string): Promise<BareRun | undefined> {
   const query = { values: 'none' as const };
   return (await found(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
@@ -34,7 +34,7 @@ export async function runNamed({ api }: ApiSession, project: Project, executionI
   return (await findRun(api, executionId)) ?? unknownExecution(project, executionId);
 }
 
-/** What a request for a run comes to; where there is no such run, that is told as everywhere. */
+/** Awaits a request; throws `UNKNOWN_EXECUTION` with the usual hint if the run does not exist. */
 export async function requested<T>(project: Project, executionId: string, call: Promise<T>): Promise<T> {
   return (await ifRun(call)) ?? unknownExecution(project, executionId);
 }
@@ -58,12 +58,12 @@ export async function timelineOf(api: NebulaClient, executionId: string): Promis
   return events.map(timelineEvent);
 }
 
-/** As the contract tells it, in the form of the core. */
+/** Converts an event of the contract to the type of the core. */
 export function timelineEvent({ at, type, node, details }: AnswerOf<'getTimeline'>['items'][number]): TimelineEvent {
   return { at: Date.parse(at), type, node, details } as TimelineEvent;
 }
 
-/** Empty where there is no such run. */
+/** Returns no frames if the run does not exist. */
 export async function journalOf(api: NebulaClient, executionId: string): Promise<JournalFrame[]> {
   const read = allItems((cursor) => {
     const query = { after: Number(cursor ?? 0), limit: MAX_FRAMES };
@@ -73,7 +73,7 @@ export async function journalOf(api: NebulaClient, executionId: string): Promise
   return frames.map((frame) => ({ ...frame, entries: frame.entries as Json[], at: Date.parse(frame.at) }));
 }
 
-/** The newest, or those after a cursor: at most so many. */
+/** The newest runs, or those after a cursor, up to `limit`. */
 export async function runsOf(
   api: NebulaClient,
   filter: RunFilter,
@@ -90,12 +90,12 @@ export async function runsOf(
   return { rows, next: cursor ?? null };
 }
 
-/** The definition that a run is pinned to; undefined: it is gone. */
+/** The definition that a run is pinned to, or undefined if it was deleted. */
 export async function definitionOfRun(api: NebulaClient, executionId: string): Promise<WorkflowDefinition | undefined> {
   return definitionIn(await found(api.call('getDefinition', { params: { executionId } })));
 }
 
-/** Without a version, the newest. */
+/** The definition of a version; the newest by default. */
 export async function definitionOf(
   api: NebulaClient,
   workflowId: string,

@@ -1,4 +1,4 @@
-/** What the commands about secrets have in common. A value comes in here and goes nowhere but into the driver. */
+/** Shared by the commands about secrets. A value passes from here only to the driver. */
 import { didYouMean, NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT, type Secrets, secretsIn } from '@nebula/ports';
 import { textOption } from './command-options.ts';
@@ -7,7 +7,7 @@ import { passwordOf, restOfStdin } from './passwords.ts';
 import { remoteSecrets } from './remote/secrets.ts';
 import type { CommandOptions, Context } from './services.ts';
 
-/** Those of a project, in the name of `--as`, where it is given. */
+/** Opens the secrets of a project, signed in as the user of `--as` if it is given. */
 export async function openSecrets(context: Context, options: CommandOptions): Promise<Secrets> {
   const { services } = context;
   const owner = textOption(options, 'project') ?? DEFAULT_PROJECT;
@@ -20,21 +20,21 @@ export async function openSecrets(context: Context, options: CommandOptions): Pr
     return { ...secretsIn(secrets, owner), ...(rotateKey && { rotateKey: () => rotateKey.call(secrets) }) };
   }
   if (project.server === undefined) {
-    throw new NebulaError('USAGE', '--as is for a server: on a data folder nobody has to sign in');
+    throw new NebulaError('USAGE', '--as needs a server: a data folder has no sign-in');
   }
   const session = await services.openApi(project, 'change');
   const password = await passwordOf(context, options, `password of ${user}`);
   return remoteSecrets((await session.as(user, password)).api, owner);
 }
 
-/** From whoever sits here, unseen, or from stdin, where a password may come first. */
+/** Reads the value from the terminal without echo, or from stdin, where a password may come first. */
 export async function readValue(context: Context, options: CommandOptions, name: string): Promise<string> {
   const { io } = context;
   if (options.passwordStdin === true) return await restOfStdin(io);
   if (io.ask !== undefined) return io.ask(`Value of ${name} (not shown): `, { hidden: true });
   const bytes = await io.readStdin();
   try {
-    // A file, and `echo`, end with a line break that nobody means.
+    // Files and `echo` end with a line break that is not part of the value.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
     throw new NebulaError('SECRET_INVALID', `the value of '${name}' is not text in UTF-8`, {

@@ -1,4 +1,4 @@
-/** What commands need of the world, as an interface: the real one is `compose/services.ts`, tests bring their own. */
+/** The services that commands use. `compose/services.ts` implements them; tests pass their own. */
 import type { NebulaClient } from '@nebula/client';
 import type { Action, Catalog } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
@@ -6,7 +6,7 @@ import type { Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
-/** The folder in which commands work: its configuration, and where its runs are kept. */
+/** The project of a command: its folder, configuration and data folder. */
 export interface Project {
   readonly dir: string;
   readonly configFile: string | undefined;
@@ -15,19 +15,19 @@ export interface Project {
   readonly dataDir: string;
   /** Whether a later command must be given `--data-dir` to find the same runs from the same place. */
   readonly needsDataDirOption: boolean;
-  /** Where runs are instead of in the data folder. */
+  /** The server whose runs the command is about, instead of the data folder. */
   readonly server?: ServerLocation | undefined;
 }
 
 export interface ServerLocation {
   readonly url: string;
   readonly token: string | undefined;
-  /** Later commands find it without being told. */
+  /** Later commands use the same server without an option. */
   readonly isDefault: boolean;
 }
 
 export interface ProjectOptions {
-  /** The workflow's file, where there is one. */
+  /** The workflow file, if the command has one. */
   readonly file?: string;
   readonly dataDir?: string;
   /** The command works with a server as well as with a data folder. */
@@ -38,44 +38,44 @@ export interface ProjectOptions {
 }
 
 /**
- * What a command is about to do on a data folder. A server does all of it.
- *  - `look`: read, and leave requests for the engine that works there, whatever process that is in
- *  - `change`: change records; through the server that works on the folder, where there is one
- *  - `work`: run things, in an engine of this process, or of that server. Rejects with `STORE_LOCKED` where another
- *    engine has the folder.
+ * What a command does on a data folder. A server allows all of it.
+ *  - `look`: reads, and records requests for the engine that owns the folder, in whichever process
+ *  - `change`: changes records, through the server that owns the folder if there is one
+ *  - `work`: runs workflows in an engine of this process or of that server. Rejects with `STORE_LOCKED` if another
+ *    engine owns the folder.
  */
 export type Purpose = 'look' | 'change' | 'work';
 
-/** The operations of the contract: of a server over HTTP, or on the data folder by handlers of this process. */
+/** A connection to the operations of the contract: over HTTP, or in process on the data folder. */
 export interface ApiSession {
   readonly api: NebulaClient;
-  /** The address of the server, which goes on with its runs whether anybody looks or not; undefined: the data folder. */
+  /** The address of the server, which continues its runs after the command; undefined for a data folder. */
   readonly server: string | undefined;
-  /** The same in the name of a user: with their password, or, on the data folder, without. */
+  /** Signs in as a user: with a password at a server, without one on a data folder. */
   as(user: string, password: string | undefined): Promise<ApiSession>;
-  /** Goes on with these runs, and with those that run for them; without a list, with all. */
+  /** Continues these runs and their children; without a list, all runs. */
   work(only?: readonly string[]): Promise<void>;
-  /** Calls `listener` with what goes wrong and is tried again: writes to the store, the way to the server. */
+  /** Calls `listener` with errors that are retried: writes to the store, the connection to the server. */
   onTrouble(listener: (error: unknown) => void): () => void;
-  /** Stops working and hands back what runs here: attempts may take `graceMs` to end by themselves. */
+  /** Stops the engine and hands back its attempts, which may take `graceMs` to end by themselves. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Services {
-  /** From the workflow's file, where there is one, and from the current folder. */
+  /** Finds the project from the workflow file, if there is one, and the current folder. */
   openProject(options: ProjectOptions): Promise<Project>;
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
-  /** `owner`: the project of the server whose secrets they are; on a data folder, all of them. */
+  /** `owner`: the project that owns the secrets. */
   openSecrets(project: Project, owner?: string): Promise<Secrets>;
-  /** A data folder that is not there is made only with `makesFolder`; else rejects with `DATA_DIR_MISSING`. */
+  /** Creates a missing data folder only with `makesFolder`; otherwise rejects with `DATA_DIR_MISSING`. */
   openApi(project: Project, purpose: Purpose, how?: { readonly makesFolder?: boolean }): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
 }
 
-/** As `nebula serve` was told; what is left out is the configuration's. */
+/** The options of `nebula serve`; the configuration gives the others. */
 export interface ServeOptions {
   readonly preset?: string;
   readonly host?: string;
@@ -89,29 +89,29 @@ export interface ServeOptions {
 export interface ServerSession {
   readonly url: string;
   readonly preset: 'desktop' | 'selfhost';
-  /** Others than this machine can reach it. */
+  /** Other machines can reach the server. */
   readonly isOpen: boolean;
-  /** The file with the token; undefined where users sign in. */
+  /** The file with the token; undefined for a server with users. */
   readonly tokenFile: string | undefined;
   readonly engine: Engine;
   readonly api: NebulaClient;
-  /** With what workers have announced so far. */
+  /** Includes the actions that workers have announced so far. */
   readonly catalog: Catalog;
-  /** Takes no more requests, hands back what runs and gives the folder back. */
+  /** Rejects further requests, hands back attempts and releases the folder. */
   close(): Promise<void>;
 }
 
 export interface Context {
   readonly io: Io;
   readonly services: Services;
-  /** How people start this program here: `nebula` or `npx nebula`. */
+  /** How the program is started here: `nebula` or `npx nebula`. */
   readonly program: string;
 }
 
-/** What a file in `commands/` exports. */
+/** The exports of a file in `commands/`. */
 export interface CommandModule {
   execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number>;
 }
 
-/** As the command line gave them; what each may be is said in `command-table.ts`. */
+/** The options as parsed; `command-table.ts` defines them. */
 export type CommandOptions = Readonly<Record<string, unknown>>;

@@ -1,17 +1,17 @@
-/** Waiting for runs: the one place where commands do, by the one operation that waits. */
+/** Waits for runs. All commands wait here, through one operation. */
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { Explanation, WaitResult } from '@nebula/engine';
 import type { ApiSession } from './services.ts';
 
 export type { WaitResult };
 
-/** One call waits so long; then the next one does. */
+/** The duration of one waiting call; the next call follows it. */
 const WAIT_SECONDS = 30;
-/** So long a server may be away, for example to be started again. */
+/** How long a server may be unreachable, e.g. during a restart. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 1_000;
 
-/** Until the run has ended, or nothing but a person, a signal or a far time moves it. */
+/** Waits until the run has ended or is parked. */
 export async function waitForRun(session: ApiSession, executionId: string, signal: AbortSignal): Promise<WaitResult> {
   let patienceMs = PATIENCE_MS;
   for (;;) {
@@ -34,7 +34,7 @@ export async function waitForRun(session: ApiSession, executionId: string, signa
   }
 }
 
-/** The newest document, as soon as it is as wished, or after this time: an engine of another process acts soon. */
+/** Polls for the document until it passes the test or the time is over: another process's engine acts on the request. */
 export async function untilSeen(
   { api }: ApiSession,
   executionId: string,

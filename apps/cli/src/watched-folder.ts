@@ -1,16 +1,16 @@
 /**
- * Tells when a file changes below some folders.
+ * Reports changes of files below some folders.
  *
- *  1 Every folder has a watcher of its own, so that what nobody edits (packages, data, builds) costs nothing.
- *  2 A folder that is new is found when its parent says that something has changed.
- *  3 Changes that come together are told together: editors write a file in several steps.
+ *  1 Every folder has its own watcher, so that folders that nobody edits (packages, data, builds) cost nothing.
+ *  2 A new folder is found through the watcher of its parent.
+ *  3 Changes within a short time are reported together: editors write a file in several steps.
  */
 import { type FSWatcher, watch as watchFolder } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'coverage', 'dist']);
-/** Workflows, tests, actions, and the data that these read. */
+/** Files of workflows, tests, actions and their data. */
 const RELEVANT = /\.(ya?ml|json|[mc]?[jt]sx?)$/;
 const QUIET_MS = 120;
 const MAX_FOLDERS = 2_000;
@@ -26,7 +26,7 @@ export class WatchedFolders {
     this.#onChange = onChange;
   }
 
-  /** With all that is below it. */
+  /** Watches a folder and its subfolders. */
   async add(folder: string): Promise<void> {
     if (this.#isClosed || this.#watchers.has(folder) || this.#watchers.size >= MAX_FOLDERS) return;
     try {
@@ -34,7 +34,7 @@ export class WatchedFolders {
       watcher.on('error', () => this.#drop(folder));
       this.#watchers.set(folder, watcher);
     } catch {
-      // It has gone, or may not be read: nothing in it will be told.
+      // The folder is gone or unreadable; its changes are not reported.
       return;
     }
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -52,7 +52,7 @@ export class WatchedFolders {
     if (name === null || isSkipped(name)) return;
     const place = path.join(folder, name);
     if (!RELEVANT.test(name)) {
-      // It may be a new folder; when it is a file, nothing comes of it.
+      // The entry may be a new folder; `add` ignores files.
       void this.add(place);
       return;
     }

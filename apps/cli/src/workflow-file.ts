@@ -1,4 +1,4 @@
-/** A workflow's file: read, checked against the actions and workflows that are there, and reported on when something is wrong. */
+/** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import {
   type Catalog,
   compileRead,
@@ -29,26 +29,26 @@ export interface CheckedFile {
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
   readonly plan: Plan | undefined;
-  /** Files of workflows that it runs, each after what it runs itself. */
+  /** Files of the workflows that it uses, each after those that it uses itself. */
   readonly others: readonly CheckedFile[];
 }
 
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
-  /** To be registered before it, in this order. */
+  /** Workflows to register first, in this order. */
   readonly others: readonly WorkflowDefinition[];
   /** Throws `INPUT_INVALID` before anything is created or started. */
   checkInput(input: Json): void;
 }
 
-/** Only what the file alone can tell is checked. */
+/** Checks the file alone, without actions and other workflows. */
 export async function readFile(io: Io, file: string): Promise<CheckedFile> {
   const { bytes } = await readSource(io, file);
   const { definition, problems, source } = readDefinition(bytes, { file: shownName(file) });
   return { file, definition, problems, source, plan: undefined, others: [] };
 }
 
-/** With the actions that are there, and the workflows beside it. */
+/** Checks the file against the available actions and the workflows beside it. */
 export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
   const catalog = await context.services.catalog(project);
   const { bytes, given } = await readSource(context.io, file);
@@ -72,8 +72,8 @@ function checkBeside(file: string, read: ReadResult, catalog: Catalog, others: O
 }
 
 /**
- * Here everything that could be known is known, so a workflow that nobody knows is an error however it is run. What is
- * wrong with a workflow of another file is told with that file, with its place.
+ * All files have been read here, so an unknown workflow is an error however it is used. Problems of another workflow
+ * file are reported with that file, with their positions.
  */
 function withoutEcho(problem: Problem, { files }: Others): Problem[] {
   if (problem.code !== 'UNKNOWN_WORKFLOW' && problem.code !== 'BROKEN_WORKFLOW') return [problem];
@@ -93,7 +93,7 @@ function shownName(file: string): string {
 
 interface Source {
   readonly bytes: Uint8Array;
-  /** Workflows that a module brings with its own. */
+  /** Workflows that a module uses and defines itself. */
   readonly given: readonly OtherFile[];
 }
 
@@ -114,7 +114,7 @@ function textOf(definition: WorkflowDefinition): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(definition, null, 2));
 }
 
-/** The definition, or an error that carries every problem. Warnings are told on stderr. */
+/** Returns the definition or throws an error with every problem. Prints warnings to stderr. */
 export async function loadWorkflow(context: Context, project: Project, file: string): Promise<LoadedWorkflow> {
   const checked = await checkFile(context, project, file);
   return {
@@ -138,7 +138,7 @@ export function validDefinition(io: Io, checked: CheckedFile): WorkflowDefinitio
   return checked.definition;
 }
 
-/** Of the file, after those of the files that it runs. */
+/** The problems of the file, after those of the files that it uses. */
 export function reportLines({ file, problems, source, others }: CheckedFile, colors: Colors): string[] {
   const before = others.flatMap((other) => reportLines(other, colors));
   if (problems.length === 0) return before;
@@ -161,7 +161,7 @@ function errorsIn({ problems }: CheckedFile): number {
   return problems.filter(({ severity }) => severity === 'error').length;
 }
 
-/** Those of other files say so. */
+/** Problems of other files carry the file's name. */
 export function allProblems({ problems, others }: CheckedFile): Json[] {
   const elsewhere = others.flatMap((other) =>
     other.problems.map((problem) => ({ file: other.file, ...problemDocument(problem) })),

@@ -1,6 +1,6 @@
 /**
- * The other workflows that a workflow's file runs: first those in the files beside it (`<id>.yaml`, `.yml`, `.json`, then
- * any file whose `id` it is), then those that were registered before. And what these run in turn.
+ * Finds the workflows that a file uses: first in the files beside it (`<id>.yaml`, `.yml`, `.json`, then
+ * any file with that `id`), then among the registered ones. Follows their uses in turn.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,32 +17,32 @@ import type { ApiSession, Context, Project } from './services.ts';
 import type { FindWorkflow } from './views/workflow-graph.ts';
 
 export interface OtherFile {
-  /** As a user would name it. */
+  /** The path as shown to the user. */
   readonly file: string;
   readonly id: string;
   readonly read: ReadResult;
-  /** Undefined when it cannot be read as a workflow. */
+  /** Undefined if the file is not a valid workflow. */
   readonly definition: WorkflowDefinition | undefined;
 }
 
 export interface Others {
   readonly find: FindWorkflow;
-  /** For suggestions. */
+  /** Known ids, for suggestions. */
   readonly ids: readonly string[];
-  /** Those that are in files, each after what it runs, as far as they do not run each other. */
+  /** Workflows from files, each after those that it uses, unless they use each other. */
   readonly files: readonly OtherFile[];
 }
 
 const ENDINGS = ['.yaml', '.yml', '.json'] as const;
-/** A folder of data is not searched to its end for a workflow. */
+/** The most files read in one folder: it may hold data. */
 const MAX_FILES = 1_000;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** Workflows in workflows in workflows. */
+/** The most workflows that one file may use, directly or not. */
 const MAX_OTHERS = 1_000;
 
 export interface FindOptions {
   readonly project?: Project;
-  /** Workflows that are at hand already, each after what it runs. */
+  /** Workflows that need not be searched for, each after those that it uses. */
   readonly given?: readonly OtherFile[];
 }
 
@@ -127,7 +127,7 @@ class Search {
   }
 }
 
-/** A version that was asked for is that of the file, or one of those that were registered. */
+/** A requested version must be that of the file; otherwise a registered version is taken. */
 function fits({ version }: UsedWorkflow, { definition }: OtherFile): boolean {
   return version === undefined || definition?.version === version;
 }
@@ -169,7 +169,7 @@ class WorkflowFolder {
     return files;
   }
 
-  /** Undefined when there is nothing that could be read. */
+  /** Returns undefined if the file cannot be read. */
   async #read(name: string): Promise<OtherFile | undefined> {
     const file = path.join(this.#dir, name);
     const place = path.resolve(this.#cwd, file);
@@ -186,7 +186,7 @@ class WorkflowFolder {
   }
 }
 
-/** Opened when it is asked for the first time. Where there is no data yet, nothing is registered. */
+/** Opens the data folder at the first use. A missing data folder has no registered workflows. */
 class RegisteredWorkflows {
   readonly #context: Context;
   readonly #file: string;
@@ -221,7 +221,7 @@ class RegisteredWorkflows {
   }
 }
 
-/** Those that run inside a workflow which is registered, as far as pictures need them. */
+/** The workflows that a registered workflow uses inline, for drawing. */
 export async function registeredWorkflows(
   { api }: ApiSession,
   definition: WorkflowDefinition | undefined,

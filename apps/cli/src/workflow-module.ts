@@ -7,7 +7,7 @@ import type { Io } from './terminal/io.ts';
 
 export interface WorkflowModule {
   readonly definition: WorkflowDefinition;
-  /** Those that it runs, each after what it runs itself. */
+  /** The workflows that it uses, each after those that it uses itself. */
   readonly uses: readonly WorkflowDefinition[];
 }
 
@@ -17,7 +17,7 @@ export function isModule(file: string): boolean {
 
 export async function loadModule(io: Io, file: string): Promise<WorkflowModule> {
   const place = path.resolve(io.cwd, file);
-  // For what it says when there is no such file.
+  // Reports a missing or unreadable file with the usual messages.
   await readNamedFile(io, file, 'a workflow file');
   await import('./testing/resolve-packages.ts');
   let loaded: { readonly default?: unknown };

@@ -1,15 +1,15 @@
 /**
- * The past, for listeners that are behind.
+ * Reads the past for followers that are behind.
  *
- *  1 At most `maxReplays` pages are read at a time, and `maxPagesPerTurn` listeners go on with theirs in one turn of the
- *    event loop; listeners wait for their turn, in order, and others are served in between.
- *  2 A page is read and decoded once for all who stand at the same place; `maxSharedPages` are kept. A page at the end of
- *    the past is shared as long as the reader has found nothing new (`version`).
+ *  1 At most `maxReplays` pages are read at a time, and `maxPagesPerTurn` followers continue in one turn of the
+ *    event loop; followers wait in order, and other work runs in between.
+ *  2 A page is read and decoded once for all followers at the same position; `maxSharedPages` are kept. A page at the end of
+ *    the past is shared until the reader finds new frames (`version`).
  */
 import { RequestPacer } from '../http/request-pacer.ts';
 import { LIVE_LIMITS } from '../limits.ts';
 
-/** `whole`: it never changes. `last`: more may come behind it. */
+/** `whole`: the page never changes. `last`: more frames may follow. */
 export type PageKind = 'whole' | 'last';
 
 interface Shared<Page> {
@@ -32,7 +32,7 @@ export class CatchUpPages<Page> {
     kindOf: (page: Page) => PageKind,
   ): Promise<Page> {
     const page = await this.#shared(key, version, load, kindOf);
-    // Whoever waited for the same page goes on in the same moment.
+    // All followers that wait for this page continue together.
     await this.#turns.take();
     return page;
   }
@@ -73,7 +73,7 @@ export class CatchUpPages<Page> {
   }
 }
 
-/** Whatever else is under way has its turn. */
+/** Yields to the event loop. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

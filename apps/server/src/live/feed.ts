@@ -1,14 +1,14 @@
 /**
- * What happens, as it happens: one reader of the store's feed for everybody who listens.
+ * The live stream of timeline events: one reader of the store's feed for all followers.
  *
- *  F1 Who listens from a point gets every event after it once, in order: those of the past from the store, then those
- *     that come.
- *  F2 Who does not keep up costs a bounded buffer and nobody else anything: it is left behind, and reads from the store
- *     what it missed, in its own time.
- *  F3 An event is decoded and encoded once, however many listen.
+ *  F1 A follower gets every event after its starting point once, in order: past events from the store, then new ones
+ *     from the reader.
+ *  F2 A slow follower costs a bounded buffer and does not slow others: it falls behind and reads the events that it
+ *     missed from the store, at its own pace.
+ *  F3 An event is decoded and encoded once for all followers.
  *
- * A listener is either *behind*, and reads the store from its own cursor, or *level*, and is handed what the reader
- * finds. It becomes level in the same moment in which its cursor has reached the reader's, so nothing falls in between.
+ * A follower is either *behind*, and reads the store from its own cursor, or *level*, and gets the frames that the reader
+ * finds. It becomes level synchronously when its cursor reaches the reader's, so no event is lost in between.
  */
 import { type Entry, timelineOf } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
@@ -29,17 +29,17 @@ import { breathe, CatchUpPages } from './catch-up.ts';
 
 /** Frames per read of the store. */
 const PAGE = 500;
-/** Hints within this time are one read. */
+/** Hints within this time cause one read. */
 const GATHER_MS = 15;
-/** Where hints may be lost, this is how late an event may be. */
+/** The longest delay of an event when its hint is lost. */
 const LOOK_MS = 1_000;
 const BUFFER = LIVE_LIMITS.maxBuffered;
 const TROUBLE_MS = 500;
-/** Handing a frame to one listener takes as long as decoding so much of it. */
+/** The cost of handing a frame to one follower, as the number of bytes that decode in the same time. */
 const HANDED_BYTES = 64;
 
 export interface FeedParts {
-  /** Left out: runs go on in another process, and what it writes is seen in the store. */
+  /** Omitted if the engine is in another process, whose frames are read from the store. */
   readonly engine?: Engine;
   readonly store: Pick<Journal, 'feed' | 'frames' | 'lastPosition'> & Pick<Store, 'watch'>;
   readonly clock: Clock;
@@ -49,9 +49,9 @@ export interface FeedParts {
 export interface Interest {
   /** One run only. */
   readonly executionId?: string;
-  /** Runs of which this says yes; looked at once per run. */
+  /** Selects runs; called once per run. */
   readonly wants?: (executionId: string) => Promise<boolean>;
-  /** An event id: those after it. `now`: none of the past. Left out: from the beginning. */
+  /** An event id: events after it. `now`: no past events. Omitted: from the beginning. */
   readonly after?: string;
   readonly signal: AbortSignal;
 }
@@ -65,7 +65,7 @@ interface FeedEvent extends StreamEvent {
   readonly executionId: string;
 }
 
-/** A frame with its events, made when somebody wants them and shared by all who do. */
+/** A frame with its events, which are decoded on first use and shared by all followers. */
 interface Decoded {
   readonly row: FrameRow;
   readonly isDecoded: boolean;
@@ -77,9 +77,9 @@ interface Listener {
   readonly wants: Interest['wants'];
   readonly known: Map<string, boolean>;
   buffer: FeedEvent[];
-  /** Of what was put into the buffer last. */
+  /** The position of the last buffered event. */
   cursor: Place;
-  /** Of one run: the frame that was read last. */
+  /** For a single run: the last frame that was read. */
   seq: number;
   isLevel: boolean;
   wake: (() => void) | undefined;
@@ -120,7 +120,7 @@ export class Feed {
     for (const listener of this.listeners) listener.wake?.();
   }
 
-  /** How many listen. */
+  /** The number of followers. */
   get size(): number {
     return this.listeners.size;
   }
@@ -151,7 +151,7 @@ export class Feed {
             listener.wake = resolve;
           });
           listener.wake = undefined;
-          // One event wakes everybody who follows everything.
+          // One event wakes every follower of all runs.
           await this.wakes.take();
         }
       }
@@ -162,19 +162,19 @@ export class Feed {
     }
   }
 
-  /** `now` is the end; a place beyond it is of another history (a copy was put back, say), and is the end, too. */
+  /** `now` is the end. A position beyond the end is of another history, e.g. before a backup was restored, and also is the end. */
   private async place(listener: Listener, isNow: boolean): Promise<void> {
     if (!isNow && comparePositions(listener.cursor.position, this.tail) <= 0) return;
     const last = await this.parts.store.lastPosition();
     if (isNow || comparePositions(listener.cursor.position, last) > 0) listener.cursor = whole(last);
   }
 
-  /** One page of the past. With nothing left of it, and nothing handed on meanwhile, the listener is level. */
+  /** Reads one page of the past. The follower is level if nothing is left and the reader has not moved meanwhile. */
   private async catchUp(listener: Listener): Promise<void> {
     const { executionId, cursor, seq } = listener;
     const { store } = this.parts;
     const { tail } = this;
-    // The frame of the cursor may have been taken in part.
+    // The follower may have got only a part of the cursor's frame.
     const inclusive = Number.isFinite(cursor.index);
     const { position: after } = cursor;
     const page = await this.replays.read(
@@ -185,20 +185,20 @@ export class Feed {
           ? await store.feed({ after, inclusive, limit: PAGE })
           : await store.frames(executionId, seq, PAGE)
         ).map(decoded),
-      // The id of a run that was deleted can be that of another one.
+      // A new run can have the id of a deleted one.
       (rows) => (executionId !== undefined || rows.length < PAGE ? 'last' : 'whole'),
     );
     await this.take(listener, page, cursor);
     const last = page.at(-1)?.row;
     if (last !== undefined) listener.seq = last.seq;
     if (last !== undefined && comparePositions(last.position, after) >= 0) listener.cursor = whole(last.position);
-    // All up to the tail was read; what comes after it is handed on by the reader. If that has moved on, look again.
+    // Everything up to the tail was read, and the reader delivers the rest. If the tail has moved, read again.
     if (page.length === PAGE || tail !== this.tail) return;
     if (comparePositions(listener.cursor.position, tail) < 0) listener.cursor = whole(tail);
     this.join(listener);
   }
 
-  /** Large frames are decoded a few at a time. */
+  /** Decodes large frames a few at a time. */
   private async take(listener: Listener, page: readonly Decoded[], after: Place): Promise<void> {
     let bytes = 0;
     for (const frame of page) {
@@ -256,7 +256,7 @@ export class Feed {
     this.stops[2] = () => timer.cancel();
   }
 
-  /** Hands on what is new. One at a time: a hint that comes meanwhile leads to one more. */
+  /** Delivers new frames. One pass at a time; a hint during a pass causes one more. */
   private async read(): Promise<void> {
     if (this.isReading) {
       this.hint();
@@ -267,7 +267,7 @@ export class Feed {
       for (;;) {
         if (this.level.size === 0) {
           const last = await this.parts.store.lastPosition();
-          // Who has become level meanwhile counts on being handed what is beyond the tail.
+          // A follower that became level meanwhile expects all frames beyond the tail.
           if (this.level.size > 0) continue;
           if (comparePositions(last, this.tail) > 0) this.tail = last;
           return;
@@ -292,7 +292,7 @@ export class Feed {
   }
 
   private async handOn(row: FrameRow): Promise<void> {
-    // Somebody may become level while another is asked.
+    // A follower may become level while another one is awaited.
     for (;;) {
       const unasked = [...(this.level.get(undefined) ?? [])].find(
         ({ wants, known }) => wants && !known.has(row.executionId),
@@ -300,7 +300,7 @@ export class Feed {
       if (unasked === undefined) break;
       await this.isWanted(unasked, row.executionId);
     }
-    // Nothing is awaited from here on: whoever is level has got all up to the tail.
+    // No await from here on: every level follower has got all frames up to the tail.
     this.tail = row.position;
     const own = this.level.get(row.executionId);
     const all = this.level.get(undefined);
@@ -315,7 +315,7 @@ export class Feed {
   }
 
   private give(listener: Listener, position: Position, events: readonly FeedEvent[]): void {
-    // It may have read this one from the store, before it became level.
+    // The follower may have read this frame from the store before it became level.
     if (!listener.isLevel || comparePositions(position, listener.cursor.position) <= 0) return;
     if (listener.buffer.length + events.length > BUFFER && listener.buffer.length > 0) {
       this.leaveBehind(listener);
@@ -336,7 +336,7 @@ export class Feed {
     return isWanted;
   }
 
-  /** A hint for whoever looks now; the past has none. */
+  /** Delivers progress to current followers; progress is not stored. */
   private tellProgress(event: { executionId: string; node: string; fraction: number; message?: string }): void {
     const { executionId } = event;
     const listeners = [...(this.level.get(executionId) ?? []), ...(this.level.get(undefined) ?? [])];
@@ -364,7 +364,7 @@ function parsePlace(id: string): Place | undefined {
   return index === undefined ? whole(position) : { position, index: Number(index) };
 }
 
-/** Behind all events of a frame. */
+/** The position after all events of a frame. */
 function whole(position: Position): Place {
   return { position, index: Number.POSITIVE_INFINITY };
 }

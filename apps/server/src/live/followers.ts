@@ -1,4 +1,4 @@
-/** How many follow something, over all and of each caller. */
+/** Counts followers, in total and per caller. */
 import { NebulaError } from '@nebula/core';
 import type { EventStream } from '../http/handler.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -36,7 +36,7 @@ export class Followers {
   }
 }
 
-/** A stream that nobody begins to read is left, too: its reader ends it. */
+/** Releases a stream that is cancelled before its first read, too. */
 function counted(stream: EventStream, leave: () => void): EventStream {
   return {
     [Symbol.asyncIterator]() {

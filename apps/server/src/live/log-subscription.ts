@@ -1,4 +1,4 @@
-/** What somebody wants to follow, over Server-Sent Events or a socket. */
+/** A subscription to log lines, over Server-Sent Events or a WebSocket. */
 import type { EventStream } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
@@ -12,13 +12,13 @@ export const isLogLevel = (text: string): text is Level => (LEVELS as readonly s
 export interface LogSubscription {
   readonly executionId: string;
   readonly node?: string;
-  /** This one and above. */
+  /** This level and above. */
   readonly level?: Level;
   /** Lines after this position. */
   readonly after?: number;
 }
 
-/** Lines that are read from the store at once. */
+/** The number of lines per read of the store. */
 const PAGE = 1_000;
 
 export async function* logEvents(
@@ -38,7 +38,7 @@ export async function* logEvents(
   }
 }
 
-/** Which runs are meant by "all", and shown to this caller; undefined: every one. */
+/** The test for runs that the caller may see; undefined: all runs. */
 export function wantedRuns(
   { store }: Parts,
   who: Principal,

@@ -36,7 +36,7 @@ export function liveRoutes(
   };
 }
 
-/** A browser that reconnects says where it was by itself. */
+/** A browser that reconnects sends `Last-Event-ID` by itself. */
 function startingPoint(
   after: string | undefined,
   lastEventId: string | readonly string[] | undefined,

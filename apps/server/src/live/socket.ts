@@ -1,8 +1,8 @@
 /**
- * Live updates over one WebSocket: many subscriptions, each with its own place.
+ * Live updates over one WebSocket: many subscriptions, each with its own position.
  *
- *   → {"subscribe": "a", "executionId": "exe_…", "after": "12.0"}     all of the past without `after`
- *   → {"subscribe": "a", "project": "p", "workflowId": "w"}           all runs, or those of one of these
+ *   → {"subscribe": "a", "executionId": "exe_…", "after": "12.0"}     without `after`: from the beginning
+ *   → {"subscribe": "a", "project": "p", "workflowId": "w"}           all runs, or those of a project or workflow
  *   → {"subscribe": "a", "executionId": "exe_…", "logs": true, "node": "n", "level": "warn", "after": 28}
  *   → {"unsubscribe": "a"}
  *   ← {"subscription": "a", "events": […]}                            in batches
@@ -10,7 +10,7 @@
  *   ← {"subscription": "a", "progress": {…}}
  *   ← {"subscription": "a", "problem": {…}}
  *
- * A browser sends its session's cookie; others send a bearer token, in the head or in a first message {"token": "…"}.
+ * A browser sends its session cookie; other clients send a bearer token in a header or in a first message {"token": "…"}.
  */
 
 import websocket, { type WebSocket } from '@fastify/websocket';
@@ -28,12 +28,12 @@ import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
 import { isLogLevel, type LogSubscription, logEvents, wantedRuns } from './log-subscription.ts';
 
-/** More than this is not put into the socket before it has been sent. */
+/** The most bytes buffered in the socket. */
 const MAX_UNSENT_BYTES = LIVE_LIMITS.maxUnsentBytes;
 const DRAIN_MS = 20;
 const MAX_SUBSCRIPTIONS = LIVE_LIMITS.maxSubscriptions;
 const HELLO_MS = 5_000;
-/** Messages that wait for their turn. */
+/** The most queued messages. */
 const MAX_WAITING = LIVE_LIMITS.maxWaitingMessages;
 const MESSAGES_PER_TURN = 10;
 const MAX_MESSAGE_BYTES = LIVE_LIMITS.maxMessageBytes;
@@ -67,7 +67,7 @@ class Connection {
   private readonly socket: WebSocket;
   private readonly request: FastifyRequest;
   private readonly subscriptions = new Map<string, AbortController>();
-  /** Messages; the first one is being heard. */
+  /** Queued messages; the first one is being handled. */
   private readonly waiting: string[] = [];
   private who: Principal | undefined;
   private stopWatching: () => void = () => {};
@@ -98,12 +98,12 @@ class Connection {
         this.waiting.length = 0;
         return socket.close(4429, 'too many messages');
       }
-      // The first one of several begins to hear all of them.
+      // The first message starts the loop that handles all queued ones.
       if (this.waiting.push(String(data)) === 1) hearing = hearing.then(() => this.hear());
     });
   }
 
-  /** One after the other: a subscription may follow the token at once. Others have their turn in between. */
+  /** Handles messages in order: a subscription may follow the token at once. Yields in between. */
   private async hear(): Promise<void> {
     for (let count = 1; this.waiting.length > 0; count++) {
       await this.heard(this.waiting[0] as string);
@@ -122,7 +122,7 @@ class Connection {
       const look = () => authenticate({ headers, method: 'GET' });
       this.stopWatching = watchRights(parts.clock, who, look, () => this.socket.close(4401, 'who are you now?'));
     } catch {
-      // Then it says so in its first message.
+      // The client then authenticates in its first message.
     }
   }
 
@@ -174,7 +174,7 @@ class Connection {
   }
 
   private run(name: string, controller: AbortController, member: 'events' | 'lines', stream: EventStream): void {
-    // It may have gone while the store was asked.
+    // The client may have disconnected during the read.
     if (this.socket.readyState !== this.socket.OPEN) return;
     this.subscriptions.set(name, controller);
     const pump = async (): Promise<void> => {
@@ -186,7 +186,7 @@ class Connection {
     pump()
       .catch((error: unknown) => this.send({ subscription: name, problem: problemOf(error).body }))
       .finally(() => {
-        // The name may be another subscription's by now.
+        // The name may belong to a newer subscription by now.
         if (this.subscriptions.get(name) === controller) this.subscriptions.delete(name);
       });
   }
@@ -210,7 +210,7 @@ class Connection {
   }
 }
 
-/** A page of somebody else may open a socket to us, and the browser would send our cookie along. */
+/** Rejects foreign origins: a browser sends the cookie with a WebSocket that any page opens. */
 function isOwnPage({ headers, host }: FastifyRequest, origins: readonly string[]): boolean {
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin)) return true;
@@ -243,7 +243,7 @@ const TEXT_MEMBERS = {
   logs: ['executionId', 'node', 'level'],
 } as const;
 
-/** What is misspelt must not turn "this run" into "all runs". */
+/** Rejects unknown members: a misspelt `executionId` must not subscribe to all runs. */
 function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string, unknown>>): Wanted {
   const kind = logs === true ? 'logs' : rest['executionId'] === undefined ? 'all' : 'run';
   if (logs !== undefined && logs !== true) throw wrong('`logs` is true, or left out.');

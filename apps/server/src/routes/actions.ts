@@ -6,7 +6,7 @@ import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
 export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' | 'getAction'> {
-  /** The server's own, and those that were announced in projects that the caller sees. */
+  /** The server's own actions, and those announced in projects that the caller sees. */
   const seenBy = (who: Principal): Action[] => {
     const visible = visibleProjects(who);
     const ids = [...catalog.actionIds()].filter((id) => catalog.owns(id));
@@ -34,7 +34,7 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
       const visible = visibleProjects(who);
       const places = project === undefined ? (visible ?? projectsIn(catalog.announced())) : [project];
       const [id = ''] = actionId.split('@');
-      // The server's own are seen by everybody, whatever their projects.
+      // Every caller sees the server's own actions.
       for (const place of catalog.owns(id) ? [undefined] : places.filter((one) => one !== undefined)) {
         const action = isSeen(visible, place) ? catalog.within(place).action(actionId) : undefined;
         if (action !== undefined) return ok(documentOf(action));
@@ -50,7 +50,7 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
   };
 }
 
-/** Unique: the same action may be announced in several projects. */
+/** Removes duplicates: several projects may announce the same action. */
 const nameOf = ({ id, version, project }: Action): string =>
   `${project === undefined ? '' : `${project}/`}${id}@${version}`;
 

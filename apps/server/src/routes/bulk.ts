@@ -1,4 +1,4 @@
-/** The same operation on many executions. */
+/** Applies one operation to many executions. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
@@ -22,7 +22,7 @@ export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
           else failed.push(body.operation === 'delete' ? notEnded(executionId) : notThere(executionId));
         } catch (error) {
           if (!(error instanceof NebulaError)) throw error;
-          // A filter finds also such as it is not meant for; those that were named were meant.
+          // Executions found by a filter are skipped if the operation does not apply to them; named ones are reported.
           const isMeant = body.ids !== undefined || !isNoop(error);
           if (isMeant) failed.push({ executionId, code: error.code, message: error.message });
         }
@@ -71,7 +71,7 @@ function bulkOperation(
 
 interface Chosen {
   readonly ids: readonly string[];
-  /** Named, and not there for this caller. */
+  /** Named executions that do not exist or that the caller may not see. */
   readonly unknown: readonly string[];
   readonly more: boolean;
 }
@@ -88,7 +88,7 @@ const notEnded = (executionId: string): AnswerOf<'bulkExecutions'>['failed'][num
   message: `${executionId} has not ended.`,
 });
 
-/** The executions that a bulk operation is for: those named, or those found; only such as the caller may operate. */
+/** The named or found executions of a bulk operation, limited to those that the caller may operate. */
 async function chosen(parts: Parts, { ids, filter, limit = 1_000 }: BulkBody, who: Principal): Promise<Chosen> {
   const may = new Set(who.isAdmin ? [] : Object.keys(who.roles).filter((project) => who.roles[project] !== 'viewer'));
   const isTheirs = (project: string): boolean => who.isAdmin || may.has(project);

@@ -1,4 +1,4 @@
-/** Outputs that may be used again: what there is, and forgetting it. */
+/** Lists and removes cached outputs. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { CacheCursor, CacheRow } from '@nebula/ports';
@@ -30,7 +30,7 @@ export function cacheRoutes({ store, executions }: Parts): Pick<Handlers, (typeo
   };
 }
 
-/** Families are `action@major#version`: an action is meant with all its versions, or with the one that it names. */
+/** Families are `action@major#version`. An action without a version selects all its versions. */
 function prefixOf(action: string | undefined): string {
   if (action === undefined) return '';
   return action.includes('@') ? `${action}#` : `${action}@`;

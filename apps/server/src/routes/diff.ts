@@ -1,4 +1,4 @@
-/** What differs between two definitions, member by member. */
+/** Compares two definitions, member by member. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { isJsonObject, type Json, jsonEquals } from '@nebula/core';
 

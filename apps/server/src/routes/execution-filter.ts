@@ -1,4 +1,4 @@
-/** Which executions a list, a count or a bulk operation is about. */
+/** The filter of lists, counts and bulk operations. */
 import { NebulaError } from '@nebula/core';
 import { type ExecutionFilter, type ExecutionStatus, FINISHED_STATUSES } from '@nebula/ports';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
@@ -26,7 +26,7 @@ export function filterOf(
   };
 }
 
-/** The format allows leap seconds; the calendar of the machine does not know them. */
+/** The format allows leap seconds, which `Date` does not. */
 function momentOf(name: string, text: string): number {
   const at = Date.parse(text);
   if (Number.isFinite(at)) return at;
@@ -35,7 +35,7 @@ function momentOf(name: string, text: string): number {
   });
 }
 
-/** Lists are of one project, or of all. */
+/** A list covers one project or all: a caller who sees only some must name one. */
 function onlyProject(visible: readonly string[] | undefined): { readonly project?: string } {
   if (visible === undefined) return {};
   const [project, ...others] = visible;

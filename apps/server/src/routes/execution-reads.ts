@@ -1,4 +1,4 @@
-/** What is known of an execution beyond its document. */
+/** Reads of an execution besides its document: timeline, journal, logs, values. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 import type { Position } from '@nebula/ports';
@@ -9,7 +9,7 @@ import { isoTime } from './times.ts';
 
 type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
 
-/** `isWriting`: lines of the log are written by this process, and may wait to be. */
+/** `isWriting`: this process writes the logs and may still have lines in its buffer. */
 export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
   return {
     async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
@@ -78,7 +78,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
   };
 }
 
-/** A number where JSON can hold it exactly: clients have known positions as numbers. */
+/** A number if JSON can hold the position exactly, for clients that expect numbers. */
 function wirePosition(position: Position): number | string {
   const number = Number(position);
   return Number.isSafeInteger(number) ? number : position;

@@ -1,4 +1,4 @@
-/** What people and programs ask of an execution. The request is durable when it is answered; an engine acts on it. */
+/** Requests to change an execution. A request is durable when the response is sent; an engine acts on it. */
 import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, type Reply, reply } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
@@ -84,7 +84,7 @@ async function accepted(
   return reply(202, { executionId, accepted: true });
 }
 
-/** Only an administrator answers for others. */
+/** Only an administrator may answer on behalf of another user. */
 function answering(who: Principal, by: string | undefined): string {
   if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });

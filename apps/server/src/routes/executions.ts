@@ -1,4 +1,4 @@
-/** Executions: finding them, and what they come to. */
+/** Finds executions and returns their documents and results. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
@@ -11,7 +11,7 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 
 type Own = 'listExecutions' | 'countExecutions' | 'getExecution' | 'getResult' | 'deleteExecution';
 
-/** `peek`: the newest view of a run that an engine of this process has in memory. */
+/** `peek`: the view of a live run in an engine of this process. */
 export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => undefined): Pick<Handlers, Own> {
   const { executions, store } = parts;
   return {
@@ -29,7 +29,7 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
     },
 
     async getExecution({ params: { executionId }, query: { at, values }, isLocal }) {
-      // A command that watches its own engine reads often: what is in memory is at hand.
+      // A command that watches its own engine reads often, so the live run is read from memory.
       const live = isLocal && at === undefined ? peek(executionId) : undefined;
       const read = () =>
         values === 'none' ? executions.bareDocument(executionId, at) : executions.document(executionId, at);

@@ -1,4 +1,4 @@
-/** Launch plans: a workflow with default and fixed inputs, and a limit to how many of its runs go on at once. */
+/** Launch plans: a workflow with default and fixed inputs, and a limit of concurrent runs. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import {
   compileSchema,
@@ -91,7 +91,7 @@ export function launchPlanRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[numb
   };
 }
 
-/** What a schema says of the members that are there, and of none that is not. */
+/** Keywords that check present members; `required` and the like are left out. */
 const ABOUT_MEMBERS = new Set([
   'type',
   'properties',
@@ -101,7 +101,7 @@ const ABOUT_MEMBERS = new Set([
   'definitions',
 ]);
 
-/** What it starts with later is the rest of the input: nothing is missing yet, but what is there must fit. */
+/** A start adds the rest of the input later, so members may be missing, but present ones must fit the schema. */
 function refuseMisfit({ workflowId, version, definition }: WorkflowVersionRow, given: JsonObject): void {
   const { input } = JSON.parse(definition) as WorkflowDefinition;
   if (!isJsonObject(input)) return;

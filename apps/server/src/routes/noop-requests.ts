@@ -1,4 +1,4 @@
-/** Requests that could change nothing are refused, so that nobody takes "accepted" for "done". */
+/** Rejects no-op requests with 409 so that 202 always means a state change. */
 import type { BodyOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
@@ -6,7 +6,7 @@ import type { Parts } from '../parts.ts';
 
 type Change = BodyOf<'bulkExecutions'>['operation'];
 
-/** What was asked for before and not acted on yet, such as a retry, may make room for it: then it is let through. */
+/** Accepts the request if an earlier one is still in the inbox: a pending retry, say, may make it effective. */
 export async function rejectNoop({ store }: Parts, executionId: string, change: Change): Promise<void> {
   const row = await store.execution(executionId);
   const refusal = row && refusalOf(row, change);

@@ -1,10 +1,10 @@
-/** Whether runs have come to rest, and who holds what they wait for. */
+/** Waits for runs to become quiescent, and lists the holders of permits. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import type { Waits } from '../waits.ts';
 
-/** `isQuiescent`: of an engine of this process; where there is none, only an end is known. */
+/** `isQuiescent` asks the engine of this process; without one, only the end of a run is known. */
 export function quiescenceRoutes(
   { executions }: Parts,
   waits: Waits,

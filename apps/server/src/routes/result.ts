@@ -1,4 +1,4 @@
-/** What an execution has come to. */
+/** The result of an execution. */
 import type { AnswerOf } from '@nebula/client/contract';
 import type { RunDocument } from '@nebula/core';
 import { FINISHED_STATUSES } from '@nebula/ports';
@@ -12,7 +12,7 @@ export function known<T>(executionId: string, document: T | undefined): T {
   return document;
 }
 
-/** `read`: where it stands, where that has been read already. */
+/** `read`: the view, if the caller has read it already. */
 export async function resultOf(parts: Parts, executionId: string, read: RunDocument | undefined): Promise<Result> {
   const document = read ?? known(executionId, await parts.executions.document(executionId));
   const { workflowId, status, output, error } = document;

@@ -1,4 +1,4 @@
-/** Schedules: those of triggers, and those made here. */
+/** Schedules: those of triggers, and those created with the API. */
 import type { AnswerOf, OperationId } from '@nebula/client/contract';
 import {
   cronProblem,
@@ -136,7 +136,7 @@ interface Circumstances {
   readonly before: ScheduleRecord | undefined;
 }
 
-/** One whose times are the same goes on where it was; one that was off does not catch up with what it left out on purpose. */
+/** A schedule with unchanged times keeps its cursor. A schedule that was off does not catch up the times it was off. */
 function goesOn(before: ScheduleRecord, { cron, everyMs, timezone }: ReturnType<typeof timesOf>): boolean {
   return before.active && before.cron === cron && before.everyMs === everyMs && before.timezone === timezone;
 }

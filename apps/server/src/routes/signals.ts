@@ -1,4 +1,4 @@
-/** Signals for whoever waits, or is started by them. */
+/** Signals that name no run: they reach a waiting run or start workflows. */
 import { type Json, NebulaError, parseDuration } from '@nebula/core';
 import { type Handlers, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';

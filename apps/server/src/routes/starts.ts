@@ -1,4 +1,4 @@
-/** Starting executions. */
+/** Starts executions. */
 import type { Json } from '@nebula/core';
 import { type Call, created, type Handlers, ok } from '../http/handler.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
@@ -31,7 +31,7 @@ export function startRoutes(
   };
 }
 
-/** A run that somebody starts on their own data folder says so. */
+/** Marks a run that the owner of a data folder starts. */
 function triggerOf({ isLocal, who }: Call<'startExecution'>): Json {
   return isLocal ? { type: 'manual', from: 'cli' } : { type: 'api', by: who.name };
 }

@@ -1,4 +1,4 @@
-/** What the server says about itself. */
+/** Information about the server. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Handlers, ok } from '../http/handler.ts';
 

@@ -1,4 +1,4 @@
-/** Moments as the API shows them. */
+/** Times in the format of the API. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }

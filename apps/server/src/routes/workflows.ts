@@ -23,10 +23,10 @@ const OWN = [
   'diffWorkflow',
 ] as const satisfies readonly OperationId[];
 
-/** Whoever has not seen a certain revision wants the last word, not the first. */
+/** Activations without a revision are tried again after a conflict: the last writer wins. */
 const ACTIVATION_TRIES = 10;
 
-/** Told when another version of some workflow is the active one, or none. */
+/** Called when the active version of a workflow changes or is removed. */
 export type OnActivation = () => void;
 
 export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
@@ -97,7 +97,7 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
       const visible = project === undefined ? visibleProjects(who) : [project];
       const items: AnswerOf<'listWorkflows'>['items'] = [];
       let after = cursor;
-      // Pages are by id over all projects: those that are not shown are passed over.
+      // Pages are ordered by id over all projects; workflows that the caller may not see are skipped.
       while (items.length < limit) {
         const page = await store.workflows({ limit, ...(after !== undefined && { after }) });
         for (const { workflowId } of page) {
@@ -216,7 +216,7 @@ interface Given {
   readonly filename?: string;
 }
 
-/** What the body of a request gives. */
+/** Reads the definition from the body of a request. */
 async function compiled(
   parts: Parts,
   { definition, source, filename = 'workflow.yaml' }: Given,
@@ -233,8 +233,8 @@ async function compiled(
 }
 
 /**
- * Ids are unique over all projects: whoever registers one first, or names it as a workflow to run, claims it for its
- * project, before anything is stored under it. False: it is another project's.
+ * Ids are unique over all projects. The first project that registers an id, or names it as a used workflow, claims it
+ * before anything is stored under it. Returns false if the id belongs to another project.
  */
 async function isClaimed(parts: Parts, workflowId: string, project: string): Promise<boolean> {
   const isThere = await isRegistered(parts.store, workflowId);
@@ -246,8 +246,8 @@ async function isClaimed(parts: Parts, workflowId: string, project: string): Pro
 }
 
 /**
- * A workflow runs workflows of its own project only: the engine finds no others. Those that it names and that are
- * nobody's become its project's. One of another project is passed over, as one that is not there would be.
+ * A workflow uses workflows of its own project only: the engine finds no others. Used ids that no project owns become
+ * those of its project. A workflow of another project is skipped as if it did not exist.
  */
 async function claimIds(
   parts: Parts,
@@ -256,7 +256,7 @@ async function claimIds(
   isStoredOnly: boolean,
 ): Promise<void> {
   const { id: workflowId } = definition;
-  // A workflow without a record is of the default project: a run on a data folder leaves none behind.
+  // A workflow without a record belongs to the default project: a run on a data folder writes no record.
   if (isStoredOnly && project === DEFAULT_PROJECT) {
     const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
     if (record !== undefined && record.body.project !== project) throw idTaken(workflowId);

@@ -1,6 +1,6 @@
 /**
- * The triggers of a workflow follow its active version: with another one, or none, the records of the old triggers go
- * and those of the new ones come, in one commit.
+ * The triggers of a workflow follow its active version. When that changes, one commit deletes the records of the old
+ * triggers and writes those of the new ones.
  */
 import { type Json, NebulaError, parseDuration, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
 import type { RecordChange, Records } from '@nebula/ports';
@@ -9,7 +9,7 @@ import { readRecord, type WorkflowRecord } from '../records.ts';
 import { parseFilePattern } from './file-pattern.ts';
 import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
 
-/** By workflow: the records that its triggers have. */
+/** The records of a workflow's triggers, by workflow. */
 interface TriggersRecord {
   readonly owned: readonly { readonly kind: string; readonly id: string }[];
 }
@@ -20,7 +20,7 @@ interface Made {
   readonly body: Json;
 }
 
-/** Before anything is changed: rejects with `PATH_TAKEN`, `PATH_OUTSIDE`. */
+/** Checks triggers before any change. Rejects with `PATH_TAKEN`, `PATH_OUTSIDE`. */
 export async function checkTriggers(
   { records }: Parts,
   { id: workflowId, triggers = [] }: WorkflowDefinition,
@@ -41,7 +41,7 @@ export async function checkTriggers(
   }
 }
 
-/** Names of files of the machine are nobody's business beyond the project's folder. */
+/** File triggers may not watch paths outside of the project's folder. */
 function refuseOutside(path: string): void {
   if (!/^([/\\]|[a-zA-Z]:)|(^|[/\\])\.\.([/\\]|$)/.test(path)) return;
   throw new NebulaError('PATH_OUTSIDE', `'${path}' leads out of the project folder.`, {
@@ -49,7 +49,7 @@ function refuseOutside(path: string): void {
   });
 }
 
-/** The workflow is named to people of its own project only. */
+/** Names the other workflow only within its own project. */
 function pathTaken(id: string, owner: Pick<WebhookRecord, 'workflowId' | 'project'>, project: string): NebulaError {
   if (owner.project !== project) {
     return new NebulaError('PATH_TAKEN', `${id} is taken.`, { hint: 'Choose another path.' });
@@ -62,15 +62,15 @@ function pathTaken(id: string, owner: Pick<WebhookRecord, 'workflowId' | 'projec
 export interface Activation {
   readonly project: string;
   readonly workflowId: string;
-  /** Null: its triggers go. */
+  /** Null removes the triggers. */
   readonly active: number | null;
-  /** Revision of the workflow's record that was looked at; 0: there was none. */
+  /** The revision of the workflow's record when it was read; 0: no record. */
   readonly expected: number;
 }
 
 /**
- * Another version is the active one, with its triggers, or nothing has changed: one commit, fenced by everything that
- * it depends on. Returns false where somebody else was faster; rejects as `checkTriggers` does.
+ * Changes the active version and its triggers in one commit, fenced by the revisions of all records that
+ * it depends on. Returns false after a conflict; rejects as `checkTriggers` does.
  */
 export async function activate(parts: Parts, { project, workflowId, active, expected }: Activation): Promise<boolean> {
   const { records } = parts;
@@ -101,7 +101,7 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
   return (await records.commit(changes)).ok;
 }
 
-/** A path has one owner, also when two ask for it at once: what is fenced is what was looked at. */
+/** A path has one owner, even with concurrent requests: the commit is fenced by the records that were read. */
 async function ownRevision(
   records: Records,
   id: string,
@@ -148,7 +148,7 @@ async function recordOf(parts: Parts, trigger: TriggerDefinition, source: Trigge
   return { kind: 'schedule', id: triggerId(source), body: record as unknown as Json };
 }
 
-/** One whose times have not changed goes on where it was. */
+/** A schedule with unchanged times keeps its cursor. */
 async function scheduleOf(parts: Parts, trigger: TriggerDefinition, source: TriggerSource): Promise<ScheduleRecord> {
   const { schedule, interval } = trigger;
   const now = parts.clock.now();

@@ -1,4 +1,4 @@
-/** Signals that name no run: they start the workflows that are triggered by them, or go to whoever waits. */
+/** Signals that name no run: they start the workflows with a matching trigger, or go to a waiting run. */
 import { canonicalJson, type Json, NebulaError } from '@nebula/core';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -12,9 +12,9 @@ export interface PublishedEvent {
   readonly key: string;
   readonly payload: Json;
   readonly keepMs: number | undefined;
-  /** The same is the same event. */
+  /** Two events with the same id are one event. */
   readonly messageId: string;
-  /** Whose workflows it starts, and whose runs it reaches. */
+  /** The project whose workflows it starts and whose runs it reaches. */
   readonly project: string;
 }
 
@@ -22,11 +22,11 @@ export interface Delivered {
   /** The run that waited for it. */
   readonly taken: string | undefined;
   readonly started: readonly string[];
-  /** Workflows that it could not start, for what is in it or for what they say. */
+  /** Workflows that could not be started, because of the event or of their definition. */
   readonly refused: readonly { readonly workflowId: string; readonly code: string; readonly message: string }[];
 }
 
-/** Without a launcher, since no engine runs here, no workflow is started. */
+/** Without an engine there is no launcher, and no workflow is started. */
 export async function publishEvent(
   parts: Parts,
   launcher: Launcher | undefined,
@@ -44,13 +44,13 @@ export async function publishEvent(
       if (isStarted) started.push(executionId);
       else told = executionId;
     } catch (error) {
-      // One that cannot be started does not hold up the others. What may be tried again is: each has its id.
+      // A failed start does not stop the others. Retries are safe: each start has its own execution id.
       if (!(error instanceof NebulaError) || error.retryable) throw error;
       refusals.push({ workflowId: source.workflowId, error });
     }
   }
   const refused = refusals.map(({ workflowId, error: { code, message } }) => ({ workflowId, code, message }));
-  // What has reached a run, or begun one, is not meant for somebody else who waits: nor for the run it has begun.
+  // An event that reached or started a run is not sent to other waiting runs, nor to the run that it started.
   if (told !== undefined || started.length > 0) return { taken: told, started, refused };
   const [first] = refusals;
   if (first !== undefined) throw first.error;
@@ -82,16 +82,16 @@ async function handOver(
   return inTurn(family, () => correlated(parts, launcher, firing, family, event));
 }
 
-/** One run per key at a time: which is the newest, and which event began it. */
+/** One run per key at a time: the newest run, and the event that started it. */
 interface CorrelationRecord {
   readonly executionId: string;
   readonly messageId: string;
 }
 
-/** As long as nothing has come for a key for this long, its next run is its first. */
+/** A key without events for this time is forgotten. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
-/** The first event of a key starts its run, later ones reach it as signals for as long as it goes on. */
+/** The first event of a key starts its run; later ones reach it as signals until it ends. */
 async function correlated(
   parts: Parts,
   launcher: Launcher,
@@ -119,7 +119,7 @@ async function correlated(
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Events of one key are looked at one after the other: two at once would both be the first. */
+/** Handles the events of one key in order: two at once would both start a run. */
 async function inTurn<T>(family: string, act: () => Promise<T>): Promise<T> {
   const mine = (turns.get(family) ?? Promise.resolve()).then(act, act);
   turns.set(family, mine);

@@ -1,9 +1,9 @@
 /**
  * Patterns of file triggers: `*` and `?` within a name, `[a-z]`, `{a,b}`, and `**` for any folders.
  *
- *  1 A pattern stands for at most `maxAlternatives` plain ones; more are refused before any is made.
+ *  1 A pattern expands to at most `maxAlternatives` plain ones; more are rejected before expansion.
  *  2 Names are matched by `matchesSequence`: O(pattern × name), never exponential.
- *  3 One look reads at most `maxEntries` names of folders, piece by piece, and every folder once.
+ *  3 One scan reads at most `maxEntries` folder entries, in pieces, and every folder once.
  */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { matchesSequence, NebulaError } from '@nebula/core';
 import { FILE_PATTERN_LIMITS } from '../limits.ts';
 
 export interface FilePattern {
-  /** The names of the way, of each alternative. */
+  /** The path segments of each alternative. */
   readonly alternatives: readonly (readonly string[])[];
 }
 
@@ -31,7 +31,7 @@ export function parseFilePattern(text: string): FilePattern {
   return { alternatives };
 }
 
-/** The first brace that has an end, each of its choices, and so on with what comes after: stops one above the limit. */
+/** Expands the first closed brace, then the rest. Stops one above the limit. */
 function expand(text: string): string[] {
   const done: string[] = [];
   const open = [text];
@@ -64,7 +64,7 @@ function firstChoice(text: string): string[] | undefined {
 
 const isPlain = (name: string): boolean => !/[*?[]/.test(name);
 
-/** Files below `root` that the pattern fits, relative to it, as they are found. */
+/** Yields files below `root` that match the pattern, as relative paths. */
 export async function* filesOf(root: string, { alternatives }: FilePattern): AsyncGenerator<string> {
   const look = { left: FILE_PATTERN_LIMITS.maxEntries };
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Files that are put into folders start runs. Folders are looked into, since not every file system tells of changes. */
+/** Starts runs for new files in folders. Polls, because not every file system reports changes. */
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
 
 const LOOK_MS = 1_000;
-/** What has started a run is remembered as long as this, so that deleting the run does not start it again. */
+/** How long a file that started a run is remembered, so that deleting the run does not start it again. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
 export interface FileWatchParts {
@@ -40,7 +40,7 @@ interface Dropped {
 export class FileWatch {
   private readonly own: FileWatchParts;
   private readonly task: PeriodicTask;
-  /** Files as they were at the last look: who still writes is waited for. */
+  /** Files as of the last scan: a file that still changes is not taken yet. */
   private seen = new Map<string, Seen>();
   private readonly refused = new Set<string>();
 
@@ -70,7 +70,7 @@ export class FileWatch {
     this.seen = now;
   }
 
-  /** A pattern that is refused today may have been stored yesterday: it is told once, and holds up no other. */
+  /** A stored pattern may be invalid under newer rules. It is reported once and does not stop other triggers. */
   private async filesOf(id: string, { path: pattern }: FileRecord): Promise<readonly string[]> {
     try {
       return await this.found(pattern);
@@ -109,7 +109,7 @@ export class FileWatch {
     return { state, isDone: true };
   }
 
-  /** One that cannot start a run is told once, and does not hold up the others. */
+  /** A file that cannot start a run is reported once and does not stop the others. */
   private async drop(id: string, source: FileRecord, { file, stats, mark: text }: Dropped): Promise<void> {
     const { parts, launcher } = this.own;
     const mark = parts.digest(text);
@@ -129,7 +129,7 @@ export class FileWatch {
   }
 }
 
-/** Patterns and links may lead out of the project: every path that was found is looked at as it really is. */
+/** Checks the real path of every found file: patterns and links may lead out of the project. */
 async function isBelow(root: string, file: string): Promise<boolean> {
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined) return false;

@@ -1,4 +1,4 @@
-/** Starts the run of a trigger: what came, or what its `input` makes of it, is the input. */
+/** Starts the run of a trigger. Its input is the payload, or the value of the trigger's `input`. */
 import {
   ExpressionError,
   type Json,
@@ -17,10 +17,10 @@ export interface Firing {
   readonly came: Json;
   /** `$trigger`. */
   readonly trigger: JsonObject;
-  /** The same is the same run. */
+  /** Starts with the same key give the same run. */
   readonly executionId?: string;
   readonly idempotencyKey?: string;
-  /** The trace context of what came. */
+  /** The trace context of the request. */
   readonly traceparent?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function fire(parts: Parts, launcher: Launcher, firing: Firing): Pr
   );
 }
 
-/** What a schedule starts: the run of its trigger, or of the workflow or launch plan that it names, in its own project. */
+/** Starts the run of a schedule: of its trigger, or of the workflow or launch plan that it names, in its own project. */
 export async function fireSchedule(
   parts: Parts,
   launcher: Launcher,
@@ -56,7 +56,7 @@ export async function fireSchedule(
   return launcher.start({ ...launch, input: input ?? {}, project, ...id }, trigger);
 }
 
-/** What the runs of an event are told apart by; undefined: each event is a run of its own. */
+/** The key of an event; events without one start a run each. */
 export async function correlationOf(
   parts: Parts,
   source: TriggerSource,
@@ -72,7 +72,7 @@ async function triggerOf(parts: Parts, { workflowId, version, index }: TriggerSo
   return { plan, own: plan.triggers[index] as TriggerPlan };
 }
 
-/** What came does not fit the expressions: that is the caller's mistake, or the author's, and never the server's. */
+/** A payload that the expressions cannot use is an error of the caller or the author, not of the server. */
 function mapped<T>(evaluate: () => T): T {
   try {
     return evaluate();

@@ -1,7 +1,7 @@
-/** What the triggers of active versions look like in records. */
+/** The records of triggers of active versions. */
 import type { Json } from '@nebula/core';
 
-/** Which trigger of which version: its input mapping is compiled there. */
+/** The trigger and its version, whose plan has the compiled input. */
 export interface TriggerSource {
   readonly project: string;
   readonly workflowId: string;
@@ -9,7 +9,7 @@ export interface TriggerSource {
   readonly index: number;
 }
 
-/** By `METHOD /path`. */
+/** Keyed by `METHOD /path`. */
 export interface WebhookRecord extends TriggerSource {
   readonly respond: 'immediate' | 'result';
   readonly signature: {
@@ -22,17 +22,17 @@ export interface WebhookRecord extends TriggerSource {
   } | null;
 }
 
-/** By the name of the event, the workflow and the number of the trigger. */
+/** Keyed by the name of the event, the workflow and the index of the trigger. */
 export type EventRecord = TriggerSource;
 
-/** By workflow and number. */
+/** Keyed by workflow and index. */
 export interface FileRecord extends TriggerSource {
   readonly path: string;
 }
 
 export interface ScheduleRecord {
   readonly project: string;
-  /** Null: made with the API. */
+  /** Null: created with the API. */
   readonly trigger: TriggerSource | null;
   readonly workflowId: string | null;
   readonly plan: string | null;
@@ -42,7 +42,7 @@ export interface ScheduleRecord {
   readonly catchUp: 'none' | 'last' | 'all';
   readonly input: Json;
   readonly active: boolean;
-  /** Times up to this one have been dealt with; an interval counts from `anchor`. */
+  /** Times up to this one have been handled; an interval counts from `anchor`. */
   readonly cursor: number;
   readonly anchor: number;
   readonly lastFiredAt: number | null;
@@ -50,7 +50,7 @@ export interface ScheduleRecord {
 
 export const eventPrefix = (name: string): string => `${JSON.stringify(name)} `;
 
-/** Schedules of triggers and of the API share their ids; those made with the API may not look like these. */
+/** Schedules of triggers and of the API share one id space; ids of the API may not have this form. */
 export const isTriggerId = (id: string): boolean => /--\d+$/.test(id);
 
 export const triggerId = ({ workflowId, index }: Pick<TriggerSource, 'workflowId' | 'index'>): string =>

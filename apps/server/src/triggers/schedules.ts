@@ -1,10 +1,10 @@
 /**
- * Starts what is due, in the one process that leads.
+ * Fires due schedules, in the leader.
  *
- *  C1 A fire has an id made of schedule and time: however often it is tried, it happens once.
- *  C2 The cursor moves after the start is durable. Dying in between costs nothing: the same id is started again.
- *  C3 Times that passed while nobody led are dealt with as `catchUp` says.
- *  C4 A time is never taken early: after a restart the cursor, not the clock, says what was done.
+ *  C1 The execution id of a fire is derived from schedule and time, so repeated tries start one run.
+ *  C2 The cursor moves after the start is durable. After a crash in between, the same id is started again.
+ *  C3 Times that passed without a leader are handled according to `catchUp`.
+ *  C4 A schedule never fires early; after a restart the cursor, not the clock, says which times were handled.
  */
 import { NebulaError, nextCronTime } from '@nebula/core';
 import type { Campaign, Leader, Timer } from '@nebula/ports';
@@ -16,14 +16,14 @@ import { isoTime } from '../routes/times.ts';
 import { fireSchedule } from './fire.ts';
 import type { ScheduleRecord } from './records.ts';
 
-/** Records may be changed by others: they are read again after this time at the latest. */
+/** The longest time between reads of the records, which other processes may change. */
 const LOOK_MS = 5_000;
 const TROUBLE_MS = 1_000;
-/** More missed times than this are not caught up with; the newest are. */
+/** The most missed times that are caught up: the newest ones. */
 const MAX_CATCH_UP = 1_000;
-/** Every second for so long is fewer times than are caught up with. */
+/** A look back of this length finds fewer times than the limit, even with one per second. */
 const FIRST_LOOK_BACK_MS = 600_000;
-/** A fire within this time of its moment is not late. */
+/** A fire within this time is not late. */
 const LATE_MS = 60_000;
 
 export interface SchedulerParts {
@@ -69,7 +69,7 @@ export class Scheduler {
     return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', lookedAt, trouble };
   }
 
-  /** Something about the schedules has changed. */
+  /** Called when schedules change. */
   changed(): void {
     this.lookIn(0);
   }
@@ -103,7 +103,7 @@ export class Scheduler {
       });
   }
 
-  /** When the next one is due. */
+  /** The time of the next fire. */
   private async fireDue(): Promise<number> {
     const { records, clock } = this.own.parts;
     let nextAt = Number.POSITIVE_INFINITY;
@@ -128,13 +128,13 @@ export class Scheduler {
     for (const at of due.fire) await this.fireAt(schedule.id, schedule.body, at);
     const lastFiredAt = due.fire.at(-1) ?? schedule.body.lastFiredAt;
     const body: ScheduleRecord = { ...schedule.body, cursor: due.cursor, lastFiredAt };
-    // Somebody may have changed it meanwhile: then it is looked at again, and what was fired has its id.
+    // After a conflict the schedule is read again; a repeated fire has the same id.
     await records.commit([
       { kind: 'schedule', id: schedule.id, body: JSON.stringify(body), expected: schedule.revision },
     ]);
   }
 
-  /** A run that cannot be started (its input does not fit) is told, and does not hold up the others. */
+  /** A failed start (e.g. invalid input) is reported and does not stop the others. */
   private async fireAt(id: string, schedule: ScheduleRecord, at: number): Promise<void> {
     const { parts, launcher } = this.own;
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
@@ -144,14 +144,14 @@ export class Scheduler {
       if (isNew) this.own.onFire?.(id, parts.clock.now() - at);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
-      // Its launch plan says so: others of its runs go on.
+      // The launch plan skips the start: its limit of runs is reached.
       if (error instanceof NebulaError && error.code === 'SKIPPED') return;
       this.own.onTrouble(error);
     }
   }
 }
 
-/** The first time after `after`; null: none. */
+/** The first time after `after`, or null. */
 export function nextTime(
   { cron, everyMs, timezone, anchor }: Pick<ScheduleRecord, 'cron' | 'everyMs' | 'timezone' | 'anchor'>,
   after: number,
@@ -161,7 +161,7 @@ export function nextTime(
   return anchor + everyMs * (Math.floor((after - anchor) / everyMs) + 1);
 }
 
-/** Which of the times up to now are fired, and up to which they have been dealt with. */
+/** The due times to fire, and the new cursor. */
 export function dueTimes(
   schedule: ScheduleRecord,
   now: number,
@@ -176,8 +176,8 @@ export function dueTimes(
 }
 
 /**
- * The newest of the times after the cursor and up to now, as many as are wanted. Years may have passed, and cron times
- * are found forwards only: a short look back tells how far to look for the rest.
+ * The newest times after the cursor and up to now, at most `wanted`. Years may have passed, and cron times
+ * are found forwards only: a short look back gives the distance for the rest.
  */
 function newestTimes(schedule: ScheduleRecord, now: number, wanted: number): number[] {
   for (let backMs = FIRST_LOOK_BACK_MS; ; ) {

@@ -16,10 +16,10 @@ import type { WebhookRecord } from './records.ts';
 
 const HOOKS_PREFIX = '/hooks';
 
-/** A caller that wants the result waits so long at most; then it is told where to look. */
+/** The longest wait for a result; after it the response has the URL of the run. */
 const RESULT_WAIT = '60s';
 
-/** What must not be part of a run. */
+/** Headers that are not passed to the run. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-csrf-token']);
 
 interface Called {
@@ -44,7 +44,7 @@ export function webhookRoutes(
     hooks.route({
       method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       url: `${HOOKS_PREFIX}/*`,
-      // Before the body is read: who calls at random is not listened to.
+      // Unknown paths are rejected before the body is read.
       onRequest: async (request) => {
         const id = `${request.method} /${(request.params as { '*': string })['*']}`;
         const hook = await readRecord<WebhookRecord>(parts.records, 'webhook', id);
@@ -88,8 +88,8 @@ export function webhookRoutes(
 }
 
 /**
- * A hook without a signature takes everybody's word, but not that of a page which somebody happens to look at: a browser
- * says where a request comes from, and a page cannot make it say otherwise.
+ * A webhook without a signature accepts every caller except web pages: a browser
+ * sends the origin of a request, and a page cannot change it.
  */
 function guardOrigin({ headers, host }: FastifyRequest, origins: readonly string[]): void {
   const { origin } = headers;
@@ -102,7 +102,7 @@ function guardOrigin({ headers, host }: FastifyRequest, origins: readonly string
   });
 }
 
-/** A signature is over the bytes: they are kept as they came. */
+/** Keeps the raw bytes of the body, which a signature covers. */
 export function takesAnyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -119,7 +119,7 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
       ([name, value]) =>
         value !== undefined &&
         !PRIVATE_HEADERS.has(name) &&
-        // There it is the secret itself.
+        // In this scheme the header holds the secret itself.
         !(signature?.scheme === 'token' && name === signature.header.toLowerCase()),
     ),
   ) as JsonObject;
@@ -133,7 +133,7 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
   };
 }
 
-/** JSON as JSON, forms as objects, texts as texts; without a body, the query. */
+/** The payload: parsed JSON, a form as an object, or text; without a body, the query. */
 export function cameWith(request: FastifyRequest): Json {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };

@@ -1,5 +1,5 @@
 /**
- * Actions that remote workers have announced, by project. They last: a workflow that names one is valid while its
+ * Actions that remote workers have announced, by project. They are durable: a workflow that names one is valid while its
  * workers are away. An id that the server has itself cannot be announced.
  */
 import { type Action, type ActionDescription, announcedAction, compileSchema, NebulaError } from '@nebula/core';
@@ -8,12 +8,12 @@ import type { EngineParts, Parts } from '../parts.ts';
 
 const KIND = 'action';
 const PAGE = 500;
-/** How often to look for what workers have announced to other servers on the same store. */
+/** How often actions that workers announced to other servers on the same store are read. */
 const LOOK_MS = 10_000;
 
 type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'catalog' | 'clock'>;
 
-/** As a catalogue takes them. */
+/** The actions, for a catalog. */
 export async function announcedActions({ records }: Pick<Parts, 'records'>): Promise<Action[]> {
   const actions: Action[] = [];
   for (let after: string | undefined; ; ) {
@@ -84,7 +84,7 @@ export class Announced {
     };
   }
 
-  /** Workflows that name it are not valid any more. Rejects with `UNKNOWN_ACTION`. */
+  /** Removes an action; workflows that name it become invalid. Rejects with `UNKNOWN_ACTION`. */
   async remove(name: string, project: string): Promise<void> {
     const { records } = this.parts;
     const id = recordId(project, name);
@@ -97,7 +97,7 @@ export class Announced {
     await this.refresh();
   }
 
-  /** The server has the action itself, in other versions. */
+  /** The server has other versions of the action. */
   private isTaken({ id, version }: ActionDescription): boolean {
     const { catalog } = this.parts;
     return catalog.owns(id) && !catalog.versionsOf(id).includes(version);
@@ -129,7 +129,7 @@ export function nameOf({ id, version }: Pick<Action, 'id' | 'version'>): string 
   return `${id}@${version}`;
 }
 
-/** Names of actions have no slash. What was announced before there were projects is of the default one. */
+/** Action names have no slash. A key without a project, from before projects existed, belongs to the default one. */
 function recordId(project: string, name: string): string {
   return project === DEFAULT_PROJECT ? name : `${project}/${name}`;
 }

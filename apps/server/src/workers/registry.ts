@@ -1,4 +1,4 @@
-/** Remote workers, as they have announced themselves. A record each, kept until it leaves or has not been heard of for a day. */
+/** The registered remote workers: one record each, until the worker leaves or has been silent for a day. */
 import type { AnswerOf, Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
@@ -8,9 +8,9 @@ import { listRecords, type Read, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
 
 const KIND = 'worker';
-/** A claim waits for a minute at the most: one that has been silent for longer is not there. */
+/** A claim waits at most a minute, so a worker that is silent for longer is away. */
 const LIVE_MS = 90_000;
-/** Not with every call: a record is a write. */
+/** The least time between writes of `seenAt`. */
 const SEEN_EVERY_MS = 10_000;
 const FORGET_MS = 24 * 3_600_000;
 
@@ -20,9 +20,9 @@ export interface WorkerRecord {
   readonly labels: readonly string[];
   /** `id@version`. */
   readonly actions: readonly string[];
-  /** Who announced it. Others may not speak for it. */
+  /** The principal that registered the worker. Others may not act for it. */
   readonly owner: string;
-  /** Left out in records of versions that did not note it. */
+  /** Missing in records of older versions. */
   readonly registeredAt?: number;
   readonly seenAt: number;
 }
@@ -38,7 +38,7 @@ export class Registry {
     this.parts = parts;
   }
 
-  /** Rejects with `NOT_ALLOWED` where the id is taken. */
+  /** Rejects with `NOT_ALLOWED` if the id is taken. */
   async refuseTaken(workerId: string, project: string, who: Principal): Promise<Read<WorkerRecord> | undefined> {
     const before = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
     if (before !== undefined && !mayUse(before, project, who)) throw taken(workerId);
@@ -54,7 +54,7 @@ export class Registry {
     return record;
   }
 
-  /** For workers that say who they are with every claim: written when something is new, or it has been a while. */
+  /** For workers that register with every claim: writes only changes, or after some time. */
   async keep(workerId: string, worker: Announcement, who: Principal): Promise<void> {
     const { clock } = this.parts;
     const body = (await this.refuseTaken(workerId, worker.project, who))?.body;
@@ -62,7 +62,7 @@ export class Registry {
     if (isNew || String(body.labels) !== String(worker.labels)) await this.put(workerId, worker, who);
   }
 
-  /** It has just been heard of. Rejects with `UNKNOWN_WORKER`. */
+  /** Notes that the worker called. Rejects with `UNKNOWN_WORKER`. */
   async seen(workerId: string, who: Principal): Promise<WorkerRecord> {
     const { records, clock } = this.parts;
     const found = await readRecord<WorkerRecord>(records, KIND, workerId);
@@ -83,7 +83,7 @@ export class Registry {
     await this.parts.records.commit([{ kind: KIND, id: workerId, body: null }]);
   }
 
-  /** Those of the projects that `who` sees. */
+  /** The workers of the projects that `who` sees. */
   async list(
     query: { readonly cursor?: string; readonly limit?: number },
     who: Principal,
@@ -114,7 +114,7 @@ export class Registry {
   }
 }
 
-/** The project in which a worker works when it names none. */
+/** The project of a worker that names none. */
 export function onlyProjectOf({ isAdmin, roles }: Principal): string {
   if (isAdmin) return DEFAULT_PROJECT;
   const mayWork = Object.keys(roles).filter((project) => isAtLeast(roles[project] as Role, 'operator'));
@@ -126,7 +126,7 @@ export function onlyProjectOf({ isAdmin, roles }: Principal): string {
   });
 }
 
-/** Those of before belong to the default project. */
+/** Records without a project, from before projects existed, belong to the default one. */
 function projectOf({ body }: Read<WorkerRecord>): string {
   return body.project ?? DEFAULT_PROJECT;
 }
@@ -135,12 +135,12 @@ function isVisible(worker: Read<WorkerRecord>, who: Principal): boolean {
   return visibleProjects(who)?.includes(projectOf(worker)) ?? true;
 }
 
-/** Whether `who` may announce the worker, anew, in the project. */
+/** Whether `who` may register the worker again in the project. */
 function mayUse(worker: Read<WorkerRecord>, project: string, { name, isAdmin }: Principal): boolean {
   return (isAdmin || worker.body.owner === name) && projectOf(worker) === project;
 }
 
-/** Ids of workers are unique over all projects. Nobody is told whose a taken one is. */
+/** Worker ids are unique over all projects. The error does not name the owner of a taken id. */
 function taken(workerId: string): NebulaError {
   return new NebulaError('NOT_ALLOWED', `The worker id '${workerId}' is taken.`, {
     hint: 'Choose another workerId, or remove that worker first.',

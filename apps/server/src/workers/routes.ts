@@ -1,4 +1,4 @@
-/** Remote workers: they announce themselves, take work under a lease, and tell what became of it. */
+/** Operations of remote workers: register, claim tasks under a lease, report outcomes. */
 import type { AnswerOf, BodyOf, OperationId } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
 import type { LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
@@ -32,7 +32,7 @@ export function workerRoutes(
   announced: Announced,
 ): Pick<Handlers, (typeof OWN)[number]> {
   const { remote } = parts.engine;
-  /** Claims that wait, by worker: one that leaves is given nothing more. */
+  /** Waiting claims by worker, which end when the worker leaves. */
   const waiting = new Map<string, Set<AbortController>>();
   return {
     async listWorkers({ query, who }) {
@@ -43,7 +43,7 @@ export function workerRoutes(
       const project = asked ?? onlyProjectOf(who);
       await requireProject(parts, project);
       const descriptions = actions.map(({ version = '1', ...rest }) => ({ ...rest, version }) as ActionDescription);
-      // A worker that is refused announces nothing.
+      // A rejected worker announces no actions.
       await registry.refuseTaken(workerId, project, who);
       const { taken, refused } = await announced.add(descriptions, project);
       const worker = await registry.put(workerId, { project, labels, actions: taken }, who);
@@ -139,7 +139,7 @@ function failureOf({
   return { status: outcome, error };
 }
 
-/** `actions` of a claim name them with or without a version. */
+/** `actions` of a claim may name versions. */
 function isAmong(wanted: readonly string[] | undefined, action: string): boolean {
   return wanted === undefined || wanted.includes(action) || wanted.includes(action.split('@')[0] as string);
 }
@@ -172,7 +172,7 @@ function leaseDocument({ until, cancel }: LeaseState): AnswerOf<'extendLease'> {
   return { leaseUntil: isoTime(until), cancel };
 }
 
-/** A secret that is an object of texts is given as one: that is how it was set. */
+/** A secret that was set as an object of texts is passed as an object. */
 function revealed(secret: string): string | Record<string, string> {
   if (!secret.startsWith('{')) return secret;
   try {
