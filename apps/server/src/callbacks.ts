@@ -1,9 +1,9 @@
 /**
- * Addresses at which nodes that wait for a call are called, once each.
+ * Callback URLs of nodes that wait for a call. Each can be called once.
  *
- *  B1 An address says which node it is for, and proves that this server made it: nobody can guess one, and none is stored.
- *  B2 The first call is recorded before it is handed to the run. Whoever dies in between, the next call hands it over.
- *  B3 A call counts also when it comes before its node waits; a second one is refused, whatever became of the first.
+ *  B1 A URL names its node and carries a signature of this server: it cannot be guessed and is not stored.
+ *  B2 The first call is recorded before it is passed to the run. After a crash in between, the next call passes it on.
+ *  B3 A call counts even before its node waits; a second one is rejected, whatever became of the first.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CallbackUrl, givenProblem, type Json, NebulaError } from '@nebula/core';
@@ -15,7 +15,7 @@ import { cameWith, takesAnyBody } from './triggers/webhooks.ts';
 
 const CALLBACKS_PREFIX = '/callbacks';
 
-/** By then the run has taken the call, and says by itself that it was made. */
+/** How long a record is kept; by then the journal of the run has the call. */
 const RECORDED_MS = 24 * 3_600_000;
 
 interface Address {
@@ -24,7 +24,7 @@ interface Address {
   readonly generation: number;
 }
 
-/** What addresses are proved with; made when it is first asked for, and the same for all processes. */
+/** The signing key: created at first use, the same for all processes. */
 export async function callbackKey(records: Records): Promise<string> {
   for (;;) {
     const known = await readRecord<{ readonly key: string }>(records, 'server', 'callback-key');
@@ -34,7 +34,7 @@ export async function callbackKey(records: Records): Promise<string> {
   }
 }
 
-/** For the engine. `url`: under which the server is reached from outside. */
+/** Makes callback URLs for the engine. `url`: the public address of the server. */
 export function callbackAddresses(key: string, url: () => string): CallbackUrl {
   return (executionId, node, generation) => {
     const text = Buffer.from(JSON.stringify([executionId, node, generation])).toString('base64url');
@@ -49,7 +49,7 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
     calls.route({
       method: 'POST',
       url: `${CALLBACKS_PREFIX}/:token`,
-      // Before the body is read: who guesses at an address is not listened to.
+      // Invalid URLs are rejected before the body is read.
       onRequest: async (request) => {
         const address = addressIn(key, (request.params as { token: string }).token);
         if (address === undefined || (await parts.store.execution(address.executionId)) === undefined) {
@@ -69,7 +69,7 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
 async function takeCall(parts: Parts, address: Address, token: string, payload: Json): Promise<void> {
   const { records, executions, digest, clock } = parts;
   const { executionId, node, generation } = address;
-  // Before the call is recorded: the address stays good for a payload that can be taken.
+  // Checked before the call is recorded, so that the URL can be called again with a valid payload.
   const problem = givenProblem(payload, 'the payload');
   if (problem !== undefined) throw new NebulaError('BODY_INVALID', `The call cannot be taken: ${problem}.`);
   const id = digest(token);
@@ -84,11 +84,11 @@ async function takeCall(parts: Parts, address: Address, token: string, payload: 
   });
 }
 
-/** Undefined: this server did not make it. */
+/** Undefined if the signature is wrong. */
 function addressIn(key: string, token: string): Address | undefined {
   const [text = '', proof = '', more] = token.split('.');
   const [given, wanted] = [Buffer.from(proof), Buffer.from(proofOf(key, text))];
-  // One address has one spelling: another one would be good for another call.
+  // Only the canonical spelling is accepted: another one would allow a second call.
   if (more !== undefined || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
   const [executionId, node, generation] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
     string,

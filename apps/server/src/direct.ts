@@ -1,6 +1,6 @@
 /**
- * The operations of the contract without HTTP, for a process that has the data folder, and so owns what is in it: a
- * transport for `NebulaClient` that calls the handlers themselves. Permissions are not checked.
+ * The operations of the contract without HTTP, for a process that owns the data folder: a
+ * transport for `NebulaClient` that calls the handlers. Permissions are not checked.
  */
 import type { BodyOf, OperationId } from '@nebula/client/contract';
 import { isJsonObject, NebulaError } from '@nebula/core';
@@ -12,7 +12,7 @@ import type { Principal } from './identity/principal.ts';
 import type { Parts } from './parts.ts';
 import { readRecord, type UserRecord } from './records.ts';
 
-/** As `Transport` of the client has them. */
+/** The arguments of `Transport` in the client. */
 interface Input {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export interface DirectTransport {
   json(operation: OperationId, input: Input): Promise<unknown>;
   bytes(operation: OperationId, input: Input): Promise<Uint8Array>;
   follow(operation: OperationId, input: Input, options: Following): AsyncGenerator<unknown>;
-  /** The same in the name of a user. Rejects with `UNKNOWN_USER`. */
+  /** Returns a transport that acts as a user. Rejects with `UNKNOWN_USER`. */
   as(userId: string): Promise<DirectTransport>;
 }
 
@@ -41,9 +41,9 @@ export interface DirectParts {
   readonly parts: Parts;
   /** Rejects with `NEEDS_SERVER`. */
   handlerOf(operation: OperationId): Promise<AnyHandler>;
-  /** Throws where what goes in is not as the contract says. */
+  /** Throws if the request does not match the contract. */
   check(operation: OperationId, input: Readonly<Record<'params' | 'query' | 'body', unknown>>): Promise<void>;
-  /** Writes what was done into the audit log, where it belongs there. */
+  /** Writes audited operations to the audit log. */
   audit(auditedCall: AuditedCall): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
     const call = { operation, ...given, who, project, headers, ip: '', isSecure: false, isLocal: true, signal };
     const before = await workflowMark(parts, operation, body);
     const { status, body: answer } = await handler(call as unknown as Call<OperationId>);
-    // As over HTTP: nobody gets an answer after having gone.
+    // As over HTTP, an aborted call gets no response.
     signal.throwIfAborted();
     const isUnchanged = before !== undefined && before === (await workflowMark(parts, operation, body));
     if (!isUnchanged) await own.audit({ operation, who, params, body, answer, project, status });
@@ -89,7 +89,7 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
   };
 }
 
-/** A server registers its files with every start: of those that stay as they are nothing is to be told. */
+/** A server registers its files at every start; unchanged ones are not audited. */
 async function workflowMark(
   { store, records }: Parts,
   operation: OperationId,

@@ -1,4 +1,4 @@
-/** Every operation of the contract with what answers it: one that is missing does not compile. */
+/** The handler of every operation of the contract; a missing one is a type error. */
 import type { Handlers } from './http/handler.ts';
 import type { Accounts } from './identity/accounts.ts';
 import { auditRoutes } from './identity/audit.ts';

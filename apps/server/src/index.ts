@@ -45,17 +45,17 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Desktop: whoever has this token owns the machine. Otherwise users sign in. */
+  /** Desktop: the token of the owner. Without it, users sign in. */
   readonly token?: string;
   /** Cookies go over HTTPS only. */
   readonly isSecure?: boolean;
-  /** Workers of workflow-graph that send no token; left out: none are let in. */
+  /** Admits workers of workflow-graph without a token; omitted: none. */
   readonly tokenless?: TokenlessWorkers | undefined;
-  /** Files of triggers are relative to it. */
+  /** The folder to which paths of file triggers are relative. */
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
-  /** Called when the server listens, and before anybody is let in. Left out: the engine is open. */
+  /** Called when the server listens, before it handles requests. Omitted if the engine is open already. */
   openEngine?(url: string): Promise<void>;
 }
 
@@ -63,13 +63,13 @@ export interface NebulaServer {
   readonly url: string;
   /** For tests: a request without a socket. */
   readonly inject: ReturnType<typeof buildApp>['inject'];
-  /** How many follow live updates. */
+  /** The number of followers of live updates. */
   listeners(): number;
   /** For tests: how many sockets are open. */
   connections(tell: (count: number) => void): void;
-  /** For whoever runs the server: its operations without HTTP, in the name of its owner. */
+  /** The operations without HTTP, as the owner, for the process that runs the server. */
   readonly direct: DirectTransport;
-  /** Takes no more requests. `stopEngine` comes before the last spans are sent: they tell of what it hands back, too. */
+  /** Rejects further requests. `stopEngine` runs before the last spans are sent: they include handed-back attempts. */
   close(stopEngine?: () => Promise<void>): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     isClosing: () => isClosing,
   });
   await seen.openTraces(parts);
-  // What is under way when a server closes may find the store closed: that is no trouble.
+  // Work in progress may find the store closed while the server closes; that is not reported.
   const onTrouble = (error: unknown): void => {
     if (!isClosing) seen.onTrouble(error);
   };
@@ -197,7 +197,7 @@ function urlOf({ server }: ReturnType<typeof buildApp>, { host }: ServerOptions)
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** It is always there, so lists show it. */
+/** The default project always exists, so lists include it. */
 async function ensureDefaultProject({ records, clock }: EngineParts): Promise<void> {
   const body: ProjectRecord = { name: DEFAULT_PROJECT, createdAt: clock.now() };
   await records.commit([{ kind: 'project', id: DEFAULT_PROJECT, body: JSON.stringify(body), expected: 0 }]);

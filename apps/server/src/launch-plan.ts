@@ -31,7 +31,7 @@ export async function resolveLaunchPlan(parts: OfPlans, planId: string, given: J
 export function launchPlans(parts: OfPlans): NonNullable<EngineOptions['launchPlan']> {
   return async (planId, { project, input }) => {
     const record = await readRecord<LaunchPlanRecord>(parts.records, 'plan', planId);
-    // A plan of another project is not told from one that is not there.
+    // A launch plan of another project gets the same error as a missing one.
     if (record === undefined || record.body.project !== project) throw unknownLaunchPlan(planId);
     const start = await startOf(parts, planId, await activePlan(parts, planId), inputObject(input));
     if (start.project !== project) throw unknownLaunchPlan(planId);

@@ -1,4 +1,4 @@
-/** Starts runs for whoever asks: the API, a webhook, a schedule, an event. */
+/** Starts runs for the API, webhooks, schedules and events. */
 import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import { unknownLaunchPlan, unknownWorkflow } from './http/subject.ts';
@@ -13,9 +13,9 @@ export interface Launch {
   readonly input?: unknown;
   readonly executionId?: string;
   readonly idempotencyKey?: string;
-  /** Where the run must belong; left out: wherever its workflow does. */
+  /** The project that the workflow must belong to; omitted: any. */
   readonly project?: string;
-  /** The trace context of whoever asks. */
+  /** The trace context of the request. */
   readonly traceparent?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Relaunch {
 
 export interface Launched {
   readonly executionId: string;
-  /** False: it was there already. */
+  /** False if the run existed already. */
   readonly isNew: boolean;
 }
 
@@ -57,14 +57,14 @@ export class Launcher {
       ...(place && { place }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
-    // Somebody may have taken the id meanwhile, for something that is not the caller's to see.
+    // The id may have been taken meanwhile by a run that the caller may not see.
     if (launch.executionId !== undefined && before === undefined) {
       refuseOther(await store.execution(executionId), workflowId);
     }
     return { executionId, isNew: before === undefined && (wanted === undefined || wanted === executionId) };
   }
 
-  /** The same once more: the workflow as it was, or the version asked for. */
+  /** Starts the workflow of a run again, with the same version or the requested one. */
   async relaunch(
     executionId: string,
     { input, version = 'same', idempotencyKey }: Relaunch,
@@ -108,14 +108,14 @@ export class Launcher {
   }
 }
 
-/** The caller, or the trigger that fired; the owner of a data folder has no name there. */
+/** The principal of the run: the caller or the trigger. The owner of a data folder has no name. */
 function principalOf(trigger: Json): { readonly principal?: string } {
   const { by, type } = isJsonObject(trigger) ? trigger : {};
   if (type === 'manual') return {};
   return { principal: typeof by === 'string' ? by : `trigger ${typeof type === 'string' ? type : 'unknown'}` };
 }
 
-/** The plan says which workflow, and which version. */
+/** A launch plan decides workflow and version. */
 function refuseBeside(launch: Launch): void {
   const beside = (['workflowId', 'version'] as const).find((name) => launch[name] !== undefined);
   if (beside === undefined) return;

@@ -17,13 +17,13 @@ export type { Parts } from './parts.ts';
 
 export interface LocalApi {
   readonly transport: DirectTransport;
-  /** Ends what follows runs. */
+  /** Ends all followers. */
   close(): void;
 }
 
 interface Local {
   readonly parts: Parts;
-  /** With the engine of this process, where there is one. */
+  /** The parts with the engine of this process; undefined without one. */
   readonly own: EngineParts | undefined;
   readonly waits: Waits;
   feed(): Promise<Feed>;
@@ -31,7 +31,7 @@ interface Local {
 
 type Load = (local: Local) => Promise<Partial<Handlers>>;
 
-/** Handlers that belong together. */
+/** Handlers that are loaded together. */
 const GROUPS = {
   async runs({ parts, own, waits }) {
     const { executionRoutes } = await import('./routes/executions.ts');
@@ -77,15 +77,15 @@ const GROUPS = {
     const { identityRoutes } = await import('./identity/routes.ts');
     return identityRoutes(parts, new Accounts(parts), { isSecure: false });
   },
-  /** Only a server does these. */
+  /** Operations that need a server. */
   server: async () => ({}),
 } satisfies Readonly<Record<string, Load>>;
 
 type Group = keyof typeof GROUPS;
 
 /**
- * What goes in is checked by the schemas of the contract, and what is changed is written into the audit log. Of the others
- * engine and compiler check what they are given, and the journal tells what happened.
+ * Operations whose requests are checked by the schemas of the contract and whose changes are audited. For the others,
+ * engine and compiler check the request, and the journal records the change.
  */
 const OF_RECORDS: ReadonlySet<Group> = new Set<Group>([
   'actions',
@@ -180,14 +180,14 @@ const GROUP_OF: Readonly<Record<OperationId, Group>> = {
   deleteProject: 'identity',
 };
 
-/** Changes that the audit log tells of: a version that is stored changes nothing before it is activated. */
+/** Audited changes. Storing a version is not one: it changes nothing before it is activated. */
 function isAudited(operation: OperationId, body: unknown): boolean {
   if (ROUTES[operation].startsWith('GET ')) return false;
   if (operation === 'registerWorkflow') return (body as { readonly activate?: boolean }).activate !== false;
   return OF_RECORDS.has(GROUP_OF[operation]) || ['activateWorkflow', 'deactivateWorkflow'].includes(operation);
 }
 
-/** `engine`: of this process; without it runs are looked at, and requests are left for the engine that finds them. */
+/** `engine`: the engine of this process; without it, runs are read and requests are recorded for another engine. */
 export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (error: unknown) => void): LocalApi {
   const loaded = new Map<Group, Promise<Partial<Handlers>>>();
   let opened: Promise<Feed> | undefined;

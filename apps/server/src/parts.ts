@@ -1,9 +1,9 @@
-/** What the server is made of. It holds no state of its own: whatever lasts is behind these. */
+/** The parts of the server. All durable state is behind them. */
 import type { OpenCatalog } from '@nebula/core';
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
-/** Enough to look at runs, to leave requests and to change records, also beside an engine of another process. */
+/** Enough to read runs, record requests and change records, also beside an engine of another process. */
 export interface Parts {
   readonly executions: ExecutionService;
   readonly store: Store;
@@ -18,7 +18,7 @@ export interface Parts {
   readonly projects: Projects;
 }
 
-/** With an engine of this process, which runs things. */
+/** The parts with an engine of this process. */
 export interface EngineParts extends Parts {
   readonly engine: Engine;
 }

@@ -1,4 +1,4 @@
-/** Something that is done again and again, with a pause after each time, for as long as the server is open. */
+/** Repeats a task, with a pause after each time, until the server closes. */
 import type { Clock, Timer } from '@nebula/ports';
 
 export interface PeriodicTaskParts {

@@ -10,8 +10,8 @@ import { engineOptions } from './engine-options.ts';
 import { driverContext, type OpenContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
 
 /**
- * Looks, and leaves requests. With `isAlone` no engine works on the folder meanwhile, and one that is not there is made;
- * else rejects with `DATA_DIR_MISSING`.
+ * Reads runs and records requests. With `isAlone` no engine may own the folder meanwhile, and a missing folder is created;
+ * otherwise a missing folder rejects with `DATA_DIR_MISSING`.
  */
 export async function openLocalService(project: Project, env: Io['env'], isAlone = false): Promise<ApiSession> {
   const { createExecutionService } = await import('@nebula/engine');
@@ -23,12 +23,12 @@ export async function openLocalService(project: Project, env: Io['env'], isAlone
   }));
 }
 
-/** With an engine of its own. Rejects with `STORE_LOCKED` where another one has the folder. */
+/** Opens an engine in this process. Rejects with `STORE_LOCKED` if another engine owns the folder. */
 export async function openLocalEngine(project: Project, env: Io['env']): Promise<ApiSession> {
   const { createEngine } = await import('@nebula/engine');
   const { workflowGraphJob } = await import('@nebula/actions');
   const options = await engineOptions(project);
-  // A server hands jobs of workflow-graph to workers; a command that somebody waits for runs them itself.
+  // A server hands jobs of workflow-graph to workers; a command runs them itself.
   const own = { ...options, actions: [...options.actions, workflowGraphJob] };
   return await openLocal(project, env, true, own, async (context, opened, known) => {
     const runtime = await openRuntime(project, context, env);
@@ -111,7 +111,7 @@ async function sessionOn(parts: Parts, runtime: Doing, closeStore: () => Promise
   return sessionAs(local.transport);
 }
 
-/** Opened when somebody asks for one: most commands do not. */
+/** Opens the secrets at first use: most commands need none. */
 function lazySecrets(open: () => Promise<Secrets>): Secrets {
   let opened: Promise<Secrets> | undefined;
   const secrets = (): Promise<Secrets> => {

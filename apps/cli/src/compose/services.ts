@@ -57,7 +57,7 @@ async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: 
   } catch (error) {
     const found = holdingServer(project.dataDir, error);
     const token = tokenFor(io, project);
-    // A server with users keeps them in the folder, and who has the folder needs no password: that works beside it.
+    // Users of a server are records in the folder, whose owner needs no password: changes work beside the server.
     const isForServer = found !== undefined && (purpose === 'work' || token !== undefined);
     if (isForServer) return await serverAt({ url: found.url, token });
     if (purpose === 'work' || !(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') throw error;
@@ -65,7 +65,7 @@ async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: 
   }
 }
 
-/** Whoever may read the folder of a desktop server is its owner. */
+/** A caller who can read the folder of a desktop server is its owner. */
 function tokenFor({ env }: Io, { dataDir }: Project): string | undefined {
   return readToken(dataDir) ?? (env.NEBULA_TOKEN || undefined);
 }

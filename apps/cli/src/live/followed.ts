@@ -1,9 +1,9 @@
 /**
- * One run whose events and lines are shown as they come, over the operations that stream them.
+ * Follows one run: shows its events and log lines as they arrive, through the streaming operations.
  *
- *  1 Events come from the beginning of the run; those that the view knows already (`known`) are passed over.
- *  2 The document of the run is read when events have come, and is what is shown.
- *  3 Lines come after those that were there when following began, each of them once: those that were missed at the end
+ *  1 Events are streamed from the beginning of the run; the first `known` ones are skipped.
+ *  2 The view shows the document of the run, which is read after events.
+ *  3 Every line after the start of following is shown once; lines that the stream missed at the end
  *     are read.
  */
 import type { NebulaClient } from '@nebula/client';
@@ -14,7 +14,7 @@ import type { LiveView } from './live-view.ts';
 import type { ShownRun } from './shown-run.ts';
 
 const LOG_PAGE = 1_000;
-/** Events come a little later than the answer that tells where they have led. */
+/** How long to wait for the last events, which arrive after the response that reports the end. */
 const LAST_EVENTS_MS = 1_000;
 const QUIET_MS = 100;
 const LOOK_MS = 10;
@@ -25,7 +25,7 @@ const ENDS: ReadonlySet<string> = new Set([
   'WorkflowCancelled',
   'WorkflowTimedOut',
 ]);
-/** How soon after an event the run is read; what happens meanwhile is seen with it. */
+/** The delay between an event and the read of the run, which then covers later events, too. */
 const READ_MS = 40;
 /** Reading takes a tenth of the time at most, however large the run is: the same process may run it. */
 const PAUSE_FACTOR = 9;
@@ -52,7 +52,7 @@ export class Followed {
   #position = 0;
   #timer: NodeJS.Timeout | undefined;
   #isStale = false;
-  /** Of the newest end that was told. */
+  /** The time of the newest end event. */
   #endedAt = Number.NEGATIVE_INFINITY;
   #isOver = false;
 
@@ -70,7 +70,7 @@ export class Followed {
     this.#lines = hasLogs ? this.#followLines().catch(() => undefined) : undefined;
   }
 
-  /** Waits for the events that led to where the run rests: to the last of them, where it has ended. */
+  /** Waits for the last event of an ended run, or briefly for those of a parked one. */
   async caughtUp({ finishedAt }: RunDocument): Promise<void> {
     const waitMs = finishedAt === null ? QUIET_MS : LAST_EVENTS_MS;
     const isThere = (): boolean => finishedAt !== null && this.#endedAt >= Date.parse(finishedAt);
@@ -79,7 +79,7 @@ export class Followed {
     }
   }
 
-  /** Shows the lines that are left. */
+  /** Shows the remaining lines. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
@@ -102,7 +102,7 @@ export class Followed {
   }
 
   async #show(event: TimelineEvent): Promise<void> {
-    // Lines come on a way of their own: what was said before the end is shown before it.
+    // Lines have their own stream, so those before the end are read and shown before the end event.
     if (ENDS.has(event.type) && this.#lines !== undefined) await this.#showLines();
     this.#view.event(this.#run, event);
     this.#readSoon();

@@ -1,4 +1,4 @@
-/** Watches runs until they have come to rest or somebody interrupts. */
+/** Watches runs until they have ended or are parked, or until an interrupt. */
 import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import { timelineOf } from '../runs.ts';
@@ -30,7 +30,7 @@ export interface WatchedRun {
   /** Workflows that run inside of it. */
   readonly find?: FindWorkflow;
   readonly title: string;
-  /** Where it stands already, for a run that is resumed. */
+  /** The document before the command, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
 }
 
@@ -40,10 +40,10 @@ export type Ended =
 
 /** How long an attempt may take to end by itself after Ctrl-C. */
 const HAND_BACK_MS = 3_000;
-/** Logs of so many runs at once would only be noise. */
+/** With more runs than this, logs are not shown. */
 const MAX_RUNS_WITH_LOGS = 4;
 
-/** `begin` starts what is to be watched; when it gives false, there is nothing to watch. */
+/** `begin` starts the runs; false means that there is nothing to watch. */
 export async function watch(
   { io }: Context,
   session: ApiSession,
@@ -81,7 +81,7 @@ export async function watch(
         return rest;
       }),
     );
-    // Closing the engine rejects it, long after anybody waits for it.
+    // Closing the engine rejects this promise after its last use.
     all.catch(() => undefined);
     const first = await Promise.race([all, interrupt.happened]).catch((error: unknown) => {
       throw new StrandedRun(error);
@@ -107,7 +107,7 @@ export async function watch(
   }
 }
 
-/** The engine could not bring a run to its end; what is in its journal stands. */
+/** The engine failed before the run ended; the journal is intact. */
 class StrandedRun extends NebulaError {
   readonly exitCode = EXIT.failed;
 
@@ -118,7 +118,7 @@ class StrandedRun extends NebulaError {
   }
 }
 
-/** How many events there are of each run before anything goes on: only those after them are told. */
+/** The number of events of each run before it continues: only later ones are shown. */
 async function knownEvents(
   { api }: ApiSession,
   runs: ReadonlyMap<string, ShownRun>,
@@ -130,7 +130,7 @@ async function knownEvents(
   return known;
 }
 
-/** Says once what goes wrong, however often it is tried again. */
+/** Reports a repeated error once. */
 function troubleTeller({ server }: ApiSession, view: LiveView): (error: unknown) => void {
   let said = '';
   return (error) => {

@@ -28,7 +28,7 @@ export function readToken(dataDir: string): string | undefined {
   }
 }
 
-/** The one that is there stays, so that whoever has it keeps it. */
+/** Keeps an existing token, so that clients that have it stay signed in. */
 export function makeToken(dataDir: string): string {
   const known = readToken(dataDir);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export function readNote(dataDir: string): ServerNote | undefined {
   }
 }
 
-/** Returns the way to take it back. */
+/** Returns a function that removes the note. */
 export function leaveNote(dataDir: string, note: ServerNote): () => void {
   const file = path.join(dataDir, NOTE);
   writeFileSync(file, `${JSON.stringify(note)}\n`);

@@ -1,6 +1,6 @@
 /**
- * A configuration that changes under a running server, comes or goes: what is safe is taken up, of the rest it is said
- * that it waits for a restart.
+ * Applies changes of the configuration to a running server as far as that is safe, and reports the keys
+ * that need a restart.
  */
 import { watch } from 'node:fs';
 import { NebulaError } from '@nebula/core';
@@ -11,7 +11,7 @@ import { configFileIn, isConfigName, loadConfig } from '../project.ts';
 const QUIET_MS = 150;
 
 export interface ConfigChange {
-  /** Undefined: it was taken away. */
+  /** Undefined if the file was removed. */
   readonly file: string | undefined;
   readonly config: NebulaConfig;
   /** Paths of keys that need a restart. */
@@ -20,7 +20,7 @@ export interface ConfigChange {
 
 export interface ConfigWatcher {
   onChange(change: ConfigChange): void;
-  /** It cannot be used as it is now; the old one stays. */
+  /** The configuration is invalid; the previous one stays. */
   onBroken(error: unknown): void;
 }
 

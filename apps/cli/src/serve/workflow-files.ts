@@ -1,10 +1,10 @@
 /**
- * The workflow files of a project, registered and activated, and again when they change.
+ * Registers and activates the workflow files of a project, and again when they change.
  *
- *  1 A file that is broken is told with its problems; the version that was good before stays active.
- *  2 What has not changed since it was registered here is left alone, so that what others activate stays.
- *  3 What is broken may name an action that a worker announces later: it is looked at again then.
- *  4 One look at the files at a time; a change during a look leads to one more.
+ *  1 A broken file is reported with its problems; the previous version stays active.
+ *  2 A file that has not changed since its registration is skipped, so that activations by others stay.
+ *  3 A broken file may name an action that a worker announces later, so it is checked again then.
+ *  4 One scan at a time; a change during a scan causes one more.
  */
 
 import { existsSync } from 'node:fs';

@@ -9,10 +9,10 @@ export interface EndedNode {
   readonly finishedAt: string;
 }
 
-/** More than anybody reads; the timeline has them all. */
+/** The most nodes listed; the timeline has all of them. */
 const MAX_LISTED = 1_000;
 
-/** By path, in the order in which they were first heard of. */
+/** Keyed by path, in the order of their first events. */
 export function endedNodes(document: RunDocument, timeline: readonly TimelineEvent[]): Map<string, EndedNode> {
   const history = new RunHistory();
   for (const event of timeline) history.note(event);

@@ -1,4 +1,4 @@
-/** One line per event: what a run says when nobody watches a screen. */
+/** One line per event, for output without a live screen. */
 import {
   formatDuration,
   type NodeStatus,

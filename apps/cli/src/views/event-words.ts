@@ -40,9 +40,9 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
     case 'NodeSkipped':
       return SKIPPED[details.why];
     case 'SignalKept':
-      return `${signalWords(details)} came before anybody waited for it, and is kept`;
+      return `${signalWords(details)} arrived early and is buffered`;
     case 'SignalTaken':
-      return `${signalWords(details)}, which was kept, is taken up`;
+      return `buffered ${signalWords(details)} is taken`;
     case 'SignalRefused':
       return `${printableLine(details.event)} does not fit, so the wait goes on: ${printableLine(details.problem)}`;
     case 'CompensationStarted':

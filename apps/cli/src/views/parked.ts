@@ -1,4 +1,4 @@
-/** A run that only a person or a signal can move: what it waits for, and the commands that move it. */
+/** A parked run: what it waits for, and the commands that continue it. */
 import { idsInOrder, type RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { waitingIn } from '../live/shown-run.ts';
@@ -10,7 +10,7 @@ import { answerCommands, waitingText } from './wait-words.ts';
 
 export interface ParkedRun {
   readonly document: RunDocument;
-  /** Of nodes whose outcome is unknown, and of those that wait for what others hold. */
+  /** Explanations of nodes with an unknown outcome and of nodes that wait for a permit. */
   readonly explanations: readonly Explanation[];
   /** Executions for which it waits. */
   readonly inside: readonly string[];

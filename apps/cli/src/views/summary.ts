@@ -1,4 +1,4 @@
-/** What is said when a run has ended: status, duration, output or error, and what to do next. */
+/** The summary of an ended run: status, duration, output or error, and next commands. */
 import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';

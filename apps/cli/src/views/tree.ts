@@ -28,7 +28,7 @@ const DURATION_CELLS = 8;
 const MAX_STEPS = 4;
 /** Header and the line under it. */
 const HEADER_LINES = 2;
-/** Above it the nodes that are merely pending are not even looked at. */
+/** In larger graphs pending nodes are not considered for display. */
 const SMALL_GRAPH = 2_000;
 
 export function treeLines(run: ShownRun, options: TreeOptions): string[] {
@@ -79,7 +79,7 @@ function insideOf(run: ShownRun, room: number): Inside {
   return { rows, undo, count: before - budget };
 }
 
-/** While it runs: what a person can do about waits. When it has ended or parked, that is said elsewhere. */
+/** Commands that end waits, while the run is open. The summary has them for an ended or parked run. */
 function stepLines(run: ShownRun, { command, frame, colors, width }: TreeOptions): string[] {
   if (command === undefined || frame < 0 || run.counts.waiting + run.counts.running === 0) return [];
   const steps = run.waiting.flatMap(([path, { waitsFor }]) =>

@@ -1,4 +1,4 @@
-/** What would be undone, and what has been. */
+/** The compensations that would run, and those that have run. */
 import type { RunStatus, UndoPlan } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';

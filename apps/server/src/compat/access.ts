@@ -6,12 +6,12 @@ import { type AppParts, notSignedIn } from '../http/app.ts';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 
-/** Workers that send no token. Each is a worker of this project, and nothing else. */
+/** Which workers are admitted without a token. They may only work for this project. */
 export interface TokenlessWorkers {
   readonly project: string;
-  /** Those that call from this machine. */
+  /** Admits workers on this machine. */
   readonly loopback?: boolean;
-  /** Those that call below `/workflow-graph/<path>`. */
+  /** Admits workers that call below `/workflow-graph/<path>`. */
   readonly path?: string;
 }
 
@@ -19,7 +19,7 @@ export interface Access extends Pick<AppParts, 'authenticate'> {
   readonly tokenless?: TokenlessWorkers | undefined;
 }
 
-/** Where workers without a token call, if not by loopback. */
+/** The secret path for workers without a token. */
 export const SECRET_PREFIX = '/workflow-graph/:secret';
 
 const WORKER_SCOPES: readonly OperationId[] = [
@@ -52,7 +52,7 @@ export async function allowed(
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: `It needs the role ${needs}.` });
 }
 
-/** Rejects with `NOT_SIGNED_IN` where nobody who may call any of the endpoints calls. */
+/** Rejects with `NOT_SIGNED_IN` if the caller may call none of the endpoints. */
 export async function refuseStrangers(access: Access, request: FastifyRequest): Promise<void> {
   if ((await callerOf(access, request, 'worker')).kind === 'nobody') throw notSignedIn();
 }
@@ -78,7 +78,7 @@ function workerOf({ project }: TokenlessWorkers): Principal {
 }
 
 const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
-/** A proxy speaks for others; a page of a browser, for whoever wrote it. A wrong token is not no token. */
+/** Headers of proxies, which forward other callers, of web pages, and of requests with a token, which may be wrong. */
 const SPEAKS_FOR_OTHERS = [
   'authorization',
   'cookie',

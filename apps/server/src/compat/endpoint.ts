@@ -34,7 +34,7 @@ interface Found {
   readonly who: Principal;
 }
 
-/** The workflow that a path names, for whoever may see it. */
+/** The workflow that a path names, if the caller may see it. */
 export async function found(
   own: Compat,
   request: Ask,
@@ -44,7 +44,7 @@ export async function found(
 ): Promise<Found> {
   const name = request.params[parameter] as string;
   const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(name);
-  // A key that lacks the operation, or whoever has no role for it anywhere, learns nothing from a look.
+  // A caller that may not call the operation in any project learns nothing from the lookup.
   await allowed(own, request, like, needs, undefined);
   const graph = await own.graphs.find(workflowId);
   if (graph === undefined) throw unknownWorkflow(name);

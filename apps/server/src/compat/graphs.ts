@@ -45,14 +45,14 @@ export function namedRun(name: string): NamedRun {
 
 export class Graphs {
   private readonly parts: Parts;
-  /** Versions that are no workflow of jobs: a list reads their definitions once. */
+  /** Versions known not to be jobs files, so that lists read their definitions once. */
   private readonly others = new Set<string>();
 
   constructor(parts: Parts) {
     this.parts = parts;
   }
 
-  /** Every workflow that is posted is one of its own, as it is there. Rejects with `DEFINITION_INVALID`. */
+  /** Every posted workflow is a new one, as in workflow-graph. Rejects with `DEFINITION_INVALID`. */
   async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: GraphRecord }> {
     const { executions, records, digest, random } = this.parts;
     const { definition: read, display } =
@@ -71,7 +71,7 @@ export class Graphs {
     return { id, graph };
   }
 
-  /** A file, in YAML or JSON: what is wrong with it has a line and a column. */
+  /** Reads a file in YAML or JSON; problems have a line and a column. */
   private async fromText(source: string, project: string): Promise<Converted> {
     const given = { source, filename: 'workflow.yaml' };
     const { definition, problems } = await checkedDefinition(this.parts, given, project, undefined);
@@ -83,14 +83,14 @@ export class Graphs {
     return { definition: read, display: {} };
   }
 
-  /** Compiled like any definition: what it cannot mean (a cycle, a broken condition) is refused here. */
+  /** Compiles it like any definition, which rejects e.g. a cycle or a broken condition. */
   private async check(definition: JsonObject, project: string): Promise<void> {
     const checked = await checkedDefinition(this.parts, { definition }, project, undefined);
     const problems = checked.problems.filter(({ severity }) => severity === 'error');
     if (problems.length > 0) throw refused(problems);
   }
 
-  /** Of a workflow that was posted here, or whose nodes are all jobs. */
+  /** Finds a workflow that was posted here, or whose nodes are all jobs. */
   async find(workflowId: string): Promise<GraphRecord | undefined> {
     const { records, store } = this.parts;
     const row = await readRecord<GraphRecord>(records, KIND, workflowId);
@@ -106,7 +106,7 @@ export class Graphs {
     return { name: String(name), trigger: String(description), jobs, project };
   }
 
-  /** All that were posted, and all others whose nodes are all jobs (a jobs file of the folder), in the order of their ids. */
+  /** All posted workflows, and all others whose nodes are all jobs (a jobs file of the folder), ordered by id. */
   async *all(): AsyncGenerator<{ readonly id: string; readonly body: GraphRecord }> {
     for (let after: string | undefined; ; ) {
       const heads = await this.parts.store.workflows({ limit: PAGE, ...(after !== undefined && { after }) });
@@ -126,13 +126,13 @@ export class Graphs {
     }
   }
 
-  /** Before a run begins: the first one takes the workflow's id as its name, so that its workers are told that. */
+  /** Called before a run begins: the first run takes the workflow's id as its name, which workers then get. */
   async claimName(workflowId: string, executionId: string): Promise<void> {
     const { records, store } = this.parts;
     const row = await readRecord<GraphRecord>(records, KIND, workflowId);
     if (row === undefined) return;
     const { first } = row.body;
-    // One that was refused, or has been deleted, needs no name.
+    // A rejected or deleted first run gives its name to the next one.
     if (first !== undefined && (await store.execution(first)) !== undefined) return;
     const body = JSON.stringify({ ...row.body, first: executionId });
     await records.commit([{ kind: KIND, id: workflowId, body, expected: row.revision }]);

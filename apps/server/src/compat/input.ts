@@ -9,14 +9,14 @@ export interface Chunk {
   readonly fields: Readonly<Record<string, Json>>;
 }
 
-/** A body is an object, or left out. */
+/** A body is an object or empty. */
 export function objectIn(body: unknown): JsonObject {
   if (body === undefined || body === null) return {};
   if (isJsonObject(body as Json)) return body as JsonObject;
   throw new NebulaError('BODY_INVALID', 'The body must be an object.', { hint: 'Send JSON: {"…": …}.' });
 }
 
-/** As many as a body holds: a worker of workflow-graph sends what it has, and drops what is refused. */
+/** Accepts as many chunks as a body holds: a worker of workflow-graph drops rejected ones. */
 export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
   if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
   return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
@@ -73,7 +73,7 @@ export function ttlSecondsIn({ lease_ttl_secs: ttl = 30 }: JsonObject): number {
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One value of a query; undefined where it is left out. */
+/** One value of a query, or undefined. */
 export function queryIn(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-/** Logs of jobs: as a list, and as a stream that replays and goes on until the job has ended. */
+/** Logs of jobs: as a list, and as a stream that begins with the stored lines and ends with the job. */
 import { Readable } from 'node:stream';
 import type { OperationId } from '@nebula/client/contract';
 import { NebulaError, type RunDocument } from '@nebula/core';
@@ -11,7 +11,7 @@ import { type Ask, type Compat, found } from './endpoint.ts';
 import { chunkDocument } from './wire.ts';
 
 const PAGE = 1_000;
-/** How often to look whether a job has ended, for those who follow its log. */
+/** How often a followed job is checked for its end. */
 const ENDED_EVERY_MS = 500;
 
 export function logRoutes(app: FastifyInstance, own: Compat): void {

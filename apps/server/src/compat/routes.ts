@@ -1,4 +1,4 @@
-/** The endpoints of workflow-graph, on top of workflows, executions and leases like everything else here. */
+/** The endpoints of workflow-graph, built on workflows, executions and leases. */
 import type { OperationId } from '@nebula/client/contract';
 import type { Json } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
@@ -15,7 +15,7 @@ import { workerRoutes } from './worker-routes.ts';
 export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
   const compat: Compat = { ...own, graphs: new Graphs(own.parts) };
   void app.register(async (scope) => {
-    // Nothing of a body is held for callers whom nobody knows.
+    // Callers are authenticated before the body is read.
     scope.addHook('onRequest', async (request) => refuseStrangers(own, request));
     for (const type of ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml']) {
       scope.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) => done(null, text));
@@ -60,7 +60,7 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     for await (const { id, body } of graphs.all()) {
       if (index >= to) break;
       if (judge(who, 'listWorkflows', 'viewer', body.project) !== 'allowed') continue;
-      // Runs are read only where they have to be.
+      // Reads runs only if the response needs them.
       const isShown = index >= from;
       if (!isShown && status === undefined) {
         index++;

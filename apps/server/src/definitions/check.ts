@@ -1,4 +1,4 @@
-/** Reads and compiles a definition that was sent: in this process where it is small, else in the thread beside it. */
+/** Reads and compiles a received definition: a small one in this thread, a large one in the checking thread. */
 import {
   type Catalog,
   type Ceiling,
@@ -15,7 +15,7 @@ import {
 import { UPLOAD_LIMITS } from '../limits.ts';
 import type { FindUsedWorkflow } from './used-workflows.ts';
 
-/** Its text, or what was parsed of it. */
+/** The text, or the parsed value. */
 export type Given = { readonly source: string; readonly filename: string } | { readonly definition: Json };
 
 export interface CheckOptions {

@@ -1,6 +1,6 @@
 /**
- * The one way of definitions from outside into the server. Reading, compiling and verifying takes time in proportion to
- * the text: above a small size it happens in a thread, and nobody else waits for it.
+ * The single entrance for received definitions. Reading, compiling and verifying takes time in proportion to
+ * the text, so definitions above a small size go to a thread and do not block the event loop.
  */
 import {
   type Ceiling,
@@ -24,7 +24,7 @@ export interface CheckedDefinition {
 }
 
 /**
- * As a workflow of the project: with the actions, the workflows and the ceiling of that one. Files of the project
+ * Checks a definition with the actions, the workflows and the ceiling of the project. Files of the project
  * (`isLocal`) have the limits of the language only.
  */
 export async function checkedDefinition(
@@ -52,7 +52,7 @@ interface Setting {
   readonly isBounded: boolean;
 }
 
-/** Undefined when it runs large workflows: they are compiled with it. */
+/** Undefined if it uses large workflows, which are compiled with it. */
 async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
   const read = readGiven(given);
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
@@ -80,7 +80,7 @@ async function checkBeside(given: Given, setting: Setting): Promise<Checked> {
   return { ...done, definition: (done.definition ?? undefined) as WorkflowDefinition | undefined };
 }
 
-/** What only this process knows. */
+/** Answers a question of the checking thread. */
 function answerTo(question: Question, { parts, project }: Setting): unknown {
   const catalog = parts.catalog.within(project);
   switch (question.ask) {

@@ -1,10 +1,10 @@
-/** What the thread asks the process while it checks a definition, and waits for. Everything is JSON text on the way. */
+/** The questions that the checking thread asks the process, and waits for. All messages are JSON text. */
 import type { Action, Catalog, Json, Problem } from '@nebula/core';
 import type { Given } from './check.ts';
 
 export interface Job {
   readonly given: Given;
-  /** As JSON, where what is given is no text: parsing it is work of the thread, too. */
+  /** JSON text if the definition was not text, so that the thread also does the parsing. */
   readonly ceiling: Json;
   readonly capabilities: Json;
   readonly labels: Json;
@@ -40,7 +40,7 @@ export function outlineOf(action: Action): ActionOutline {
   };
 }
 
-/** The catalogue, seen from the thread: whatever is asked for is asked for once. */
+/** The catalog in the thread; caches the answers. */
 export function catalogOver(
   ask: (question: Question) => Json | undefined,
   { capabilities, labels }: Pick<Catalog, 'capabilities' | 'labels'>,

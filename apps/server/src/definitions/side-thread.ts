@@ -1,10 +1,10 @@
 /**
  * The checking thread, seen from the process.
  *
- *  1. One job at a time; the others wait for it, and beyond `maxWaiting` they are refused.
- *  2. A job that takes too much CPU time, or too much memory, costs the thread; the next one gets a new thread. A machine
- *     that is busy with something else costs nobody their answer.
- *  3. The thread ends when nothing was asked of it for a while, and never keeps the process alive.
+ *  1. One job at a time; others wait, and more than `maxWaiting` are rejected.
+ *  2. A job that takes too much CPU time or memory ends the thread; the next job gets a new one. CPU time is measured, so
+ *     a busy machine does not fail a job.
+ *  3. An idle thread ends after a while, and never keeps the process alive.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Json, NebulaError } from '@nebula/core';
@@ -13,7 +13,7 @@ import type { Done, Job, Question } from './questions.ts';
 
 export type CheckLimits = { readonly [K in 'maxMs' | 'maxMemoryMb' | 'maxWaiting']: number };
 
-/** The CPU time of the thread is asked for no more often. */
+/** The least time between reads of the thread's CPU time. */
 const MIN_LOOK_MS = 100;
 
 export type Answering = (question: Question) => Promise<unknown> | unknown;
@@ -24,7 +24,7 @@ interface Open {
   lost(): void;
 }
 
-/** Of the thread. */
+/** A message from the thread. */
 interface Message {
   readonly question?: Question;
   readonly done?: string;
@@ -36,9 +36,9 @@ interface Thread {
   readonly answers: MessagePort;
   readonly bell: Int32Array;
   readonly maxMemoryMb: number;
-  /** CPU time of the jobs before. */
+  /** The CPU time of earlier jobs. */
   usedMs: number;
-  /** The job that it works on. */
+  /** The current job. */
   open: Open | undefined;
 }
 
@@ -49,7 +49,7 @@ let idle: NodeJS.Timeout | undefined;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
-/** Files of the project may take their time. `limits` are others in tests only. */
+/** Files of the project have no time limit. Only tests pass other `limits`. */
 export async function checkInThread(job: Job, answer: Answering, limits: CheckLimits = CHECK_LIMITS): Promise<Done> {
   if (waiting >= limits.maxWaiting) {
     throw new NebulaError('BUSY', 'Too many large definitions are being checked.', {
@@ -102,7 +102,7 @@ function end(own: Thread): void {
   void own.worker.terminate();
 }
 
-/** A question that cannot be answered is answered with nothing: the thread must not wait for ever. */
+/** A failed question gets an empty answer, so that the thread does not wait for ever. */
 async function reply({ answers, bell, open }: Thread, question: Question): Promise<void> {
   const found = await Promise.resolve()
     .then(() => open?.answer(question))

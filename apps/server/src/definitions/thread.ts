@@ -1,6 +1,6 @@
 /**
- * The thread that checks large definitions. It takes one job after the other, and while it works on one it asks the
- * process for what only that has (actions, stored workflows) and waits for the answer.
+ * The thread that checks large definitions, one job after the other. During a job it asks the
+ * process for actions and stored workflows and waits for the answers.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';

@@ -1,13 +1,13 @@
-/** Workflows that a definition runs, and those that these run in turn, as far as they are registered in its project. */
+/** The workflows that a definition uses, directly or not, as far as they are registered in its project. */
 import { type UsedWorkflow, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
 import type { Parts } from '../parts.ts';
 
-/** Deeper than this nothing is looked for, and the compiler says so. */
+/** Deeper uses are not read; the compiler reports them. */
 const MAX_USED_WORKFLOWS = 1_000;
 
 export type FindUsedWorkflow = (id: string, version?: number) => WorkflowDefinition | undefined;
 
-/** One of them, as it is stored. */
+/** One stored workflow. */
 export async function usedWorkflowText(
   { store, projects }: Parts,
   id: string,
@@ -19,7 +19,7 @@ export async function usedWorkflowText(
   return row && { text: row.definition, version: row.version };
 }
 
-/** All of them. Undefined when they have more characters than that together. */
+/** All used workflows. Undefined if they have more characters in total than the limit. */
 export async function usedWorkflowsOf(
   parts: Parts,
   used: readonly UsedWorkflow[],

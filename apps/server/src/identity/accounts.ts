@@ -1,6 +1,6 @@
 /**
- * Users, their sessions and API keys. Passwords are kept as argon2id; sessions and keys only as the hash of what their
- * owner holds, so that whoever reads the database cannot be anybody.
+ * Users, their sessions and API keys. Passwords are stored as argon2id hashes, sessions and keys as hashes of their
+ * tokens, so that reading the database gives no access.
  */
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@nebula/client/contract';
@@ -17,25 +17,25 @@ const SESSION_MS = 12 * 3_600_000;
 export const SESSION_COOKIE = 'nebula_session';
 const KEY_PREFIX = 'nbk';
 
-/** Failed logins are counted for so long. */
+/** How long failed logins are counted. */
 export const LOGIN_WINDOW_MS = 15 * 60_000;
-/** Of a name from one address; few, and yet whoever guesses elsewhere does not shut its owner out. */
+/** Failed logins of one name from one address. Guesses from another address do not lock the owner out. */
 const MAX_FAILURES = 8;
-/** From one address, whatever the name; and of one name, wherever they come from. */
+/** Failed logins from one address for all names, and of one name from all addresses. */
 const MAX_BY_ADDRESS = 40;
 const MAX_BY_NAME = 200;
 
 interface SessionRecord {
   readonly user: string;
   readonly csrf: string;
-  /** The user's, when it was opened. */
+  /** The epoch of the user when the session began. */
   readonly epoch: string;
 }
 
 export interface KeyRecord {
   readonly name: string;
   readonly owner: string;
-  /** Of its secret half. */
+  /** The hash of the secret half. */
   readonly hash: string;
   readonly roles: Readonly<Record<string, Role>>;
   readonly scopes: readonly string[] | null;
@@ -82,7 +82,7 @@ export class Accounts {
     const key = await readRecord<KeyRecord>(records, 'key', keyId);
     if (key === undefined || !isSameSecret(key.body.hash, digest(secret))) return NOBODY;
     const owner = await readRecord<UserRecord>(records, 'user', key.body.owner);
-    // A key of somebody who had the same id before is nobody's.
+    // A key of a deleted user with the same id is invalid.
     if (owner === undefined || owner.body.disabled || key.body.createdAt < owner.body.createdAt) return NOBODY;
     const { name, roles, scopes } = key.body;
     return { kind: 'key', name: `${key.body.owner}/${name}`, isAdmin: false, roles: within(roles, owner.body), scopes };
@@ -94,7 +94,7 @@ export class Accounts {
     if (session === undefined) return NOBODY;
     const user = await readRecord<UserRecord>(records, 'user', session.body.user);
     if (user === undefined || user.body.disabled || user.body.epoch !== session.body.epoch) return NOBODY;
-    // The browser sends the cookie by itself, also for a page of somebody else: that page cannot know this.
+    // A browser also sends the cookie for a foreign page, which cannot know this token.
     const isSafe = request.method === 'GET' || request.method === 'HEAD';
     if (!isSafe && !isSameSecret(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
       throw new NebulaError('CSRF', 'The request lacks the token of its session.', {
@@ -112,7 +112,7 @@ export class Accounts {
     await this.countAttempt(address as string, MAX_BY_ADDRESS);
     await this.countAttempt(anywhere as string, MAX_BY_NAME);
     const user = await readRecord<UserRecord>(records, 'user', name);
-    // As long for a name that nobody has as for one that somebody has.
+    // Takes the same time for unknown names as for known ones.
     const isRight = await verifyPassword(user?.body.password ?? null, password);
     if (user === undefined || user.body.disabled || !isRight) {
       throw new NebulaError('LOGIN_FAILED', 'The name or the password is wrong.');
@@ -135,14 +135,14 @@ export class Accounts {
     await this.parts.records.commit([{ kind: 'session', id: this.parts.digest(token), body: null }]);
   }
 
-  /** For a page that was loaded again: whoever reads this has the cookie, and is a page of this server. */
+  /** For a page that was reloaded: only a page of this server with the cookie can read the response. */
   async csrfTokenOf(cookie: string | undefined): Promise<string | undefined> {
     const token = cookieOf(cookie, SESSION_COOKIE);
     if (token === undefined) return undefined;
     return (await readRecord<SessionRecord>(this.parts.records, 'session', this.parts.digest(token)))?.body.csrf;
   }
 
-  /** Counted before the password is looked at, so that guesses at the same time are many guesses. */
+  /** Counts the try before the password is checked, so that concurrent guesses all count. */
   private async countAttempt(id: string, limit: number): Promise<void> {
     for (;;) {
       const before = await readRecord<Failures>(this.parts.records, 'login', id);
@@ -156,7 +156,7 @@ export class Accounts {
     }
   }
 
-  /** What was right is no failure. */
+  /** Takes back the count of a successful login. */
   private async giveBack(id: string): Promise<void> {
     for (;;) {
       const before = await readRecord<Failures>(this.parts.records, 'login', id);
@@ -192,14 +192,14 @@ export class Accounts {
   }
 }
 
-/** By owner, so that theirs are found without looking at everybody's. Ids of users have no spaces. */
+/** Keyed by owner, so that the keys of one user are found without a scan. User ids have no spaces. */
 export const keyOf = (owner: string, keyId: string): string => `${owner} ${keyId}`;
 
 export function principalOf({ id, body }: Read<UserRecord>): Principal {
   return { kind: 'user', name: id, isAdmin: body.admin, roles: body.roles, scopes: null };
 }
 
-/** What a key may do at most is what its owner may do now. */
+/** Limits the roles of a key to the current roles of its owner. */
 function within(roles: KeyRecord['roles'], owner: UserRecord): Record<string, Role> {
   const allowed: Record<string, Role> = {};
   for (const [project, role] of Object.entries(roles)) {

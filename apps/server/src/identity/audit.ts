@@ -1,4 +1,4 @@
-/** Who changed what. Ids are time-ordered, so the newest come first without an index of their own. */
+/** The audit log. Ids are ordered by time, so reading the newest first needs no index. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { isJsonObject, type Json } from '@nebula/core';
 import { executionOfLease } from '@nebula/engine';
@@ -18,14 +18,14 @@ interface AuditRecord {
   readonly details: Json;
 }
 
-/** Parameters of requests that were refused may be of any length. */
+/** Parameters of rejected requests may have any length, so they are cut. */
 const MAX_TARGET = 200;
 const THINGS = ['executionId', 'workflowId', 'keyId', 'workerId'];
-/** How long it is kept. */
+/** How long entries are kept. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 export function auditLog({ records, clock, random }: Parts): (auditedCall: AuditedCall) => Promise<void> {
-  /** What was typed as a name may be a password: only names of users are written down. */
+  /** Records a login name only if the user exists: people type passwords into the name field. */
   const userOf = async ({ body }: AuditedCall): Promise<string | null> => {
     const user = memberOf(body, 'user');
     return user !== undefined && (await records.get('user', user)) !== undefined ? user : null;
@@ -50,16 +50,16 @@ export function auditLog({ records, clock, random }: Parts): (auditedCall: Audit
   };
 }
 
-/** The audit log keeps ceilings after they have changed. */
+/** Records the ceiling itself, so that the log shows earlier ones. */
 function ceilingIn({ operation, body, status }: AuditedCall): { readonly ceiling?: Json } {
   const { ceiling } = (operation === 'putProject' && status < 400 ? (body ?? {}) : {}) as { readonly ceiling?: Json };
   return ceiling === undefined ? {} : { ceiling };
 }
 
-/** The thing itself, which may have got its id only now; else what it was made of. */
+/** The id of the changed thing, which the response may have assigned; otherwise the parameters. */
 function targetOf({ params, body, answer }: AuditedCall): string | null {
   const { leaseId, ...others } = (params ?? {}) as Record<string, unknown>;
-  // The id of a lease is a bearer value: its run is named instead.
+  // A lease id is a bearer token, so the entry names the run instead.
   const leased = leaseId === undefined ? [] : [executionOfLease(String(leaseId)) ?? 'a lease'];
   const [named] = [...leased, ...Object.values(others).map(String)];
   const found =
@@ -74,7 +74,7 @@ function memberOf(value: unknown, name: string): string | undefined {
   return typeof member === 'string' ? member : undefined;
 }
 
-/** What comes while a write is under way goes with the next one: one sync of the disk serves all who wait for it. */
+/** Entries that arrive during a write go into the next one: one disk sync serves all of them. */
 function gathered<T>(write: (items: readonly T[]) => Promise<unknown>): (item: T) => Promise<void> {
   let items: T[] = [];
   let next: Promise<void> | undefined;

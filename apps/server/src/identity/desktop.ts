@@ -1,4 +1,4 @@
-/** Desktop: whoever can read the token file owns the machine. */
+/** Authentication of a desktop server: the holder of the token is the owner. */
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { OWNER } from './owner.ts';

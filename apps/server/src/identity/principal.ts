@@ -1,15 +1,15 @@
-/** Whoever calls: a person, a program with a key, or the owner of this machine. */
+/** The caller: a user, a key, or the owner of a data folder. */
 import type { Needs, OperationId, Role } from '@nebula/client/contract';
 
 export interface Principal {
   readonly kind: 'token' | 'user' | 'key' | 'nobody';
-  /** What the audit log and approvals call them. */
+  /** The name in the audit log and in approvals. */
   readonly name: string;
   /** May do everything, in all projects. */
   readonly isAdmin: boolean;
-  /** By project. */
+  /** The role in each project. */
   readonly roles: Readonly<Record<string, Role>>;
-  /** Operations that a key is limited to; null: none is forbidden. */
+  /** Operations that a key is limited to; null: all. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -17,12 +17,12 @@ export const NOBODY: Principal = { kind: 'nobody', name: 'nobody', isAdmin: fals
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, operator: 2, editor: 3, owner: 4 };
 
-/** Whoever has the role may do what is asked of the other one. */
+/** Whether `role` includes the permissions of the other role. */
 export function isAtLeast(role: Role, other: Role): boolean {
   return RANK[role] >= RANK[other];
 }
 
-/** Whether a key is limited to other operations. */
+/** Whether the scopes of the principal include the operation. */
 export function isInScope({ scopes }: Principal, operation: OperationId): boolean {
   return scopes === null || scopes.includes(operation);
 }
@@ -30,8 +30,8 @@ export function isInScope({ scopes }: Principal, operation: OperationId): boolea
 export type Verdict = 'allowed' | 'not-signed-in' | 'forbidden' | 'invisible';
 
 /**
- * Whether somebody may call an operation. `project` is that of the thing it concerns; undefined where it concerns none,
- * or many: then it is enough to have the role in one, and the operation shows no others.
+ * Whether the principal may call an operation. `project` is the project that the call concerns; undefined for none
+ * or many: then the role in one project is enough, and the operation shows no others.
  */
 export function judge(who: Principal, operation: OperationId, needs: Needs, project: string | undefined): Verdict {
   if (needs === 'public') return 'allowed';
@@ -43,12 +43,12 @@ export function judge(who: Principal, operation: OperationId, needs: Needs, proj
   if (project === undefined)
     return Object.values(who.roles).some((role) => isAtLeast(role, least)) ? 'allowed' : 'forbidden';
   const role = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
-  // Somebody without any role in it is not told that it exists.
+  // A principal without a role in the project does not learn that it exists.
   if (role === undefined) return 'invisible';
   return isAtLeast(role, least) ? 'allowed' : 'forbidden';
 }
 
-/** The projects in which somebody may look; undefined: all. */
+/** The projects that the principal may read; undefined: all. */
 export function visibleProjects(who: Principal): readonly string[] | undefined {
   return who.isAdmin ? undefined : Object.keys(who.roles);
 }

@@ -1,11 +1,11 @@
-/** Streams stay open for long: when their caller may do other things than at the beginning, they end, and are asked for anew. */
+/** Ends open streams when the permissions of their caller change; the client then reconnects. */
 import type { Clock, Timer } from '@nebula/ports';
 import type { Principal } from './principal.ts';
 
-/** So long somebody may see what they may not see any more. */
+/** The longest time that a stream outlives a revoked permission. */
 const LOOK_MS = 30_000;
 
-/** Returns the way to stop looking. A look that fails says nothing: the next one may. */
+/** Returns a function that stops the checks. A check that fails is ignored; the next one decides. */
 export function watchRights(
   clock: Clock,
   who: Principal,

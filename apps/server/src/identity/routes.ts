@@ -1,4 +1,4 @@
-/** Signing in and out, and the people, keys and projects of the server. */
+/** Sign-in and sign-out, and the users, keys and projects of the server. */
 import type { AnswerOf, OperationId, Role } from '@nebula/client/contract';
 import { ROUTES } from '@nebula/client/routes';
 import { NebulaError, parseDuration } from '@nebula/core';
@@ -40,7 +40,7 @@ const OWN = [
 ] as const satisfies readonly OperationId[];
 
 export interface IdentityOptions {
-  /** The cookie goes over HTTPS only, however it was asked for. */
+  /** Marks the cookie `Secure`, also if the request came over HTTP. */
   readonly isSecure: boolean;
 }
 
@@ -128,7 +128,7 @@ export function identityRoutes(
       }
       await requireProjects(parts, body.roles ?? {});
       const { password } = body;
-      // Whoever has a new password, or may not come in any more, signs in anew.
+      // A new password or a disabled user ends all sessions.
       const isEnding = before === undefined || password !== undefined || body.disabled === true;
       const record: UserRecord = {
         name: body.name ?? before?.body.name ?? userId,
@@ -149,7 +149,7 @@ export function identityRoutes(
       if ((await readRecord(records, 'user', userId)) === undefined) {
         throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
       }
-      // Sessions end with the user; keys are worth nothing without one, and are swept away behind.
+      // Sessions end with the user. Keys are invalid without their user and are deleted afterwards.
       await removeRecord(records, 'user', userId, headers['if-match']);
       const left: RecordChange[] = [];
       for await (const { id, body } of everyRecord<{ keyId: string }>(records, 'key-of', keyOf(userId, ''))) {
@@ -274,7 +274,7 @@ function keyDocument({ id, body }: Own<KeyRecord>): AnswerOf<'listKeys'>['items'
   };
 }
 
-/** Nobody hands on what they do not have. */
+/** A caller can grant only roles that it has. */
 function refuseMore(who: Principal, roles: Readonly<Record<string, Role>>): void {
   if (who.isAdmin) return;
   for (const [project, role] of Object.entries(roles)) {
@@ -284,7 +284,7 @@ function refuseMore(who: Principal, roles: Readonly<Record<string, Role>>): void
   }
 }
 
-/** Ids that the project has claimed and nobody has registered; undefined: it has workflows. */
+/** Ids that the project has claimed but not registered; undefined if it has workflows. */
 async function claimsOf({ records, store }: Parts, projectId: string): Promise<readonly string[] | undefined> {
   const claims: string[] = [];
   for await (const { id, body } of everyRecord<WorkflowRecord>(records, 'workflow')) {

@@ -1,4 +1,4 @@
-/** Compares what somebody gave with what is right, in a time that tells nothing of where they differ. */
+/** Compares secrets in constant time. */
 import { timingSafeEqual } from 'node:crypto';
 
 export function isSameSecret(one: string, other: string): boolean {
