@@ -9,7 +9,7 @@ export async function remoteActions(client: NebulaClient): Promise<readonly Acti
   return actions;
 }
 
-/** As it is announced at a server. */
+/** Builds an action from the server's document. */
 export function actionOf(document: AnswerOf<'getAction'>): Action {
   const { id, version, title, description, input, output, effect, capabilities } = document;
   return {

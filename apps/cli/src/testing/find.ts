@@ -1,17 +1,17 @@
-/** Which files `nebula test` runs. */
+/** Finds the files that `nebula test` runs. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 
 export interface FoundTests {
-  /** As paths from the current folder. */
+  /** Paths relative to the current folder. */
   readonly yaml: readonly string[];
   readonly code: readonly string[];
 }
 
 const YAML = /\.test\.ya?ml$/;
 const CODE = /\.test\.[mc]?[jt]s$/;
-/** What code must import to be taken for a test of ours. */
+/** Modules that a test file must import to be run here. */
 const IMPORTS = ['@nebula/testing', 'node:test'];
 const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
 

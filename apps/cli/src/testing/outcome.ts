@@ -1,4 +1,4 @@
-/** What came of test files, whatever they are written in. */
+/** The outcomes of test files in YAML and TypeScript. */
 import type { Difference } from '@nebula/testing';
 
 export interface TestOutcome {

@@ -1,11 +1,11 @@
-/** What an event says besides its name and its node, in plain words; the same in every view. */
+/** Describes the details of an event; shared by all views. */
 import type { TimelineEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { gateText } from './gate-words.ts';
 import { waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
 
-/** Empty when there is nothing to say. */
+/** Returns an empty text for an event without details. */
 export function eventWords({ type, details, at }: TimelineEvent): string {
   switch (type) {
     case 'NodeOpened':

@@ -8,7 +8,7 @@ import { tableLines } from './table.ts';
 import { statusGlyph, statusPaint } from './theme.ts';
 import { agoText, plural } from './words.ts';
 
-/** What an unfinished run waits for is listed up to here. */
+/** The most waits listed per run. */
 const MAX_WAITS = 2;
 const INDENT = '    ';
 

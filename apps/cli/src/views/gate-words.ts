@@ -1,4 +1,4 @@
-/** What a node has to be granted before it begins, in words. */
+/** Describes the gate that a node waits at. */
 import type { GateDocument } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 

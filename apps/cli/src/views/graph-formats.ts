@@ -10,7 +10,7 @@ export function mermaidLines(graph: WorkflowGraph): string[] {
   return ['flowchart TD', ...lines, ...classes];
 }
 
-/** `prefix`: ids of a body's nodes begin with that of the node around them, so that they are nobody else's. */
+/** `prefix`: the id of the enclosing node, which makes the ids of a body's nodes unique. */
 function mermaidGraph(graph: WorkflowGraph, prefix: string, indent: string, disabled: string[]): string[] {
   const id = (index: number): string => `${prefix}${index}`;
   const nodes = graph.nodes.flatMap((node, index) => {
@@ -81,7 +81,7 @@ function dotNode(node: GraphNode, above: string, indent: string): string[] {
   return [
     `${indent}subgraph ${quote(`cluster ${path}`)} {`,
     `${indent}  label=${label}; style="rounded${node.enabled ? '' : ',dashed'}";`,
-    // What edges hold on to; Graphviz has none that end at a frame.
+    // An invisible anchor for edges: in Graphviz no edge can end at a frame.
     `${indent}  ${quote(path)} [shape=point, style=invis];`,
     ...dotGraph(node.body, `${path}/`, `${indent}  `),
     `${indent}}`,

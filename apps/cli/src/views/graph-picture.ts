@@ -19,7 +19,7 @@ const MAX_DOES_CELLS = 40;
 const MAX_NOTE_CELLS = 24;
 
 interface Look {
-  /** What a node does and how it is undone, not only its name. */
+  /** Shows action and compensation of a node besides its name. */
   readonly details: boolean;
   /** Bodies stand inside of their nodes. */
   readonly bodies: boolean;
@@ -35,8 +35,8 @@ const FLAT: readonly Look[] = [
 ];
 
 /**
- * Boxes with what they do when they fit, boxes with names only when these do; bodies inside their nodes where there is
- * room, else below; else an indented list.
+ * Draws the most detailed form that fits: boxes with details, boxes with names only; bodies inside their nodes where there is
+ * room, otherwise below; at last an indented list.
  */
 export function pictureLines(graph: WorkflowGraph, options: PictureOptions): string[] {
   if (graph.nodes.length === 0) return ['the workflow has no nodes'];
@@ -206,7 +206,7 @@ class Picture {
     this.#canvas.text(centreOf(target), y, '▼', paints.size === 1 ? [...paints][0] : undefined);
   }
 
-  /** What a lone edge into a node asks for stands beside its arrow, where there is room. */
+  /** Writes the condition of a node's only incoming edge beside its arrow, if it fits. */
   #note(target: Item, y: number): void {
     const edge = target.above.length === 1 ? target.above[0]?.edge : undefined;
     if (target.node === null || edge === undefined) return;
@@ -293,7 +293,7 @@ function listLines(graph: WorkflowGraph, colors: Colors, indent = ''): string[] 
   });
 }
 
-/** Every condition in full: there is no room for it in the picture. */
+/** Lists every condition in full below the picture. */
 function conditionLines(graph: WorkflowGraph, colors: Colors): string[] {
   const lines = conditionsOf(graph, '');
   if (lines.length === 0) return [];

@@ -8,11 +8,11 @@ export interface JsonOptions {
   readonly colors: Colors;
   readonly width: number;
   readonly maxLines?: number;
-  /** Characters of a text that are shown; how many it has is said behind it. */
+  /** The most characters shown of a text; its length follows. */
   readonly maxText?: number;
 }
 
-/** A document for programs. What could move a cursor is escaped, which is the same text to a program. */
+/** A JSON document for programs. Control characters are escaped, which does not change the parsed value. */
 export function jsonDocument(value: unknown): string {
   return `${printable(JSON.stringify(value, null, 2))}\n`;
 }
@@ -65,7 +65,7 @@ class JsonWriter {
     this.#push(`${indent}${isList ? ']' : '}'}${end}`);
   }
 
-  /** Undefined when it does not fit into `room` cells. */
+  /** Returns undefined if the value does not fit into `room` cells. */
   #oneLine(value: Json, room: number): string | undefined {
     const entries = entriesOf(value);
     if (entries === undefined) {

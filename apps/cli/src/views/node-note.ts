@@ -1,4 +1,4 @@
-/** What there is to say about a node behind its name: progress, attempts, iterations, waits, errors. */
+/** The note behind the name of a node: progress, attempts, iterations, waits, errors. */
 import type { BareNode, WaitDocument } from '@nebula/core';
 import type { Hint } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
@@ -15,7 +15,7 @@ interface NoteOptions {
 
 const BAR_CELLS = 12;
 
-/** `hint`: how far its action is, and what it said last. */
+/** `hint`: progress and last log line of the action. */
 export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions): string {
   const attempt = node.attempts > 1 ? colors.yellow(`attempt ${node.attempts}`) : '';
   const error = node.error === null ? '' : `${node.error.code}: ${printableLine(node.error.message)}`;
@@ -61,7 +61,7 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('  ');
 }
 
-/** How far a loop is. */
+/** The progress of a loop. */
 function iterationsNote({ rounds: iterations, status }: BareNode, colors: Colors, now: number): string {
   if (iterations === undefined) return '';
   const { total, succeeded, failed, nextAt } = iterations;
@@ -72,7 +72,7 @@ function iterationsNote({ rounds: iterations, status }: BareNode, colors: Colors
   return joined(bar, words, pause);
 }
 
-/** The execution that runs for it. */
+/** The child of the node. */
 function childText({ child, status }: BareNode, colors: Colors): string {
   if (child === undefined) return '';
   const words = `→ ${printableLine(child.workflowId ?? child.plan ?? '')} ${child.executionId}`;

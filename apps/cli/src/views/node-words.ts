@@ -1,11 +1,11 @@
-/** What a node does, in a few words: `for each of $.order.items, 10 at once`. */
+/** Describes a node in a few words: `for each of $.order.items, 10 at once`. */
 import { isJsonObject, type Json, type NodeDefinition, type NodeKind } from '@nebula/core';
 
 type BranchDefinition = NonNullable<NodeDefinition['branch']>;
 type WaitDefinition = NonNullable<NodeDefinition['wait']>;
 type OneWaitDefinition = NonNullable<WaitDefinition['any']>[number];
 
-/** One sign per kind, where there is no room for words; what runs an action needs none. */
+/** One sign per kind, for narrow views; actions have none. */
 export const KIND_SIGNS: Readonly<Record<NodeKind, string>> = {
   action: '',
   branch: '◇',
@@ -102,7 +102,7 @@ function listText(list: readonly Json[]): string {
   return text.length <= MAX_LISTED ? text : `${list.length} items`;
 }
 
-/** `{ code: CARD_DECLINED }` is best known by what it names. */
+/** Shows `{ code: CARD_DECLINED }` by its value. */
 export function conditionText(value: Json): string {
   if (!isJsonObject(value)) return expressionText(value);
   const parts = Object.entries(value).map(([key, part]) => {
@@ -112,7 +112,7 @@ export function conditionText(value: Json): string {
   return parts.join(', ');
 }
 
-/** What must hold for a branch to go on with a node, one text for each case that leads to it. */
+/** The conditions under which a branch leads to a node, one text per case. */
 export function casesTo(branch: BranchDefinition, target: string): string[] {
   const leads = (to: string | readonly string[] | undefined): boolean =>
     to !== undefined && [to].flat().includes(target);

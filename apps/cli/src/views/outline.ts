@@ -16,11 +16,11 @@ export interface OutlineRow {
   readonly name: string;
   /** Lines of the tree in front of the node. */
   readonly prefix: string;
-  /** What it repeats, or runs inside. */
+  /** The body of a composite node. */
   readonly body?: readonly OutlineRow[];
 }
 
-/** A bigger graph is listed without indentation: nobody sees the whole of it at once anyway. */
+/** Larger graphs are listed without indentation. */
 const MAX_INDENTED_NODES = 500;
 const MAX_DEPTH = 8;
 

@@ -1,5 +1,5 @@
 /**
- * JSON Schema → TypeScript. What the compiler cannot say (patterns, ranges, `if`, `not`) is left out; what nobody knows is
+ * JSON Schema → TypeScript. Rules that types cannot express (patterns, ranges, `if`, `not`) are left out; unknown types are
  * `unknown`. A library for it would bring a formatter and 30 MB along.
  */
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
@@ -14,7 +14,7 @@ export function typeDeclarations(name: string, schema: JsonSchema | undefined): 
 class TypeWriter {
   readonly #root: JsonSchema;
   readonly #name: string;
-  /** Names of what `$ref` leads to, by its pointer. */
+  /** Type names of `$ref` targets, by pointer. */
   readonly #names = new Map<string, string>();
   readonly #open: { readonly name: string; readonly schema: JsonSchema }[] = [];
 
@@ -63,7 +63,7 @@ class TypeWriter {
     return name;
   }
 
-  /** What the keywords of the schema itself say; nothing when they say nothing. */
+  /** The types from the schema's own keywords; empty without any. */
   #own(schema: JsonObject, indent: string, depth: number): string[] {
     const { type } = schema;
     const types = Array.isArray(type) ? type : type === undefined ? guessTypes(schema) : [type];

@@ -1,4 +1,4 @@
-/** What is inside of composite nodes, as rows of the tree: bodies that run once as a whole, of loops only what matters. */
+/** Rows of the tree for the bodies of composite nodes: single bodies in full, loops by their open and failed iterations. */
 import type { IterationsDocument } from '@nebula/core';
 import type { ShownNode, ShownRun, ShownScope } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
@@ -26,19 +26,19 @@ function isIteration({ state: { round: iteration, undoes } }: ShownScope): boole
   return iteration !== null && undoes === undefined;
 }
 
-/** The lines of a tree in front of what stands under a node. */
+/** The prefix of the rows below a node. */
 function continued(prefix: string): string {
   return prefix.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ');
 }
 
-/** What is being undone, or was, last first. */
+/** Compensations that run or have run, last first. */
 export function undoRows({ undo, isOpen }: ShownRun): Row[] {
   if (undo === undefined || undo.nodes.length === 0) return [];
   const heading = isOpen ? '↺ undoing what was done, last first' : '↺ undone, last first';
   return [text('', heading), ...undoSteps(undo.nodes)];
 }
 
-/** Of many, those around what is under way, and those that failed. */
+/** More compensations than this are cut to those around the running one and the failed ones. */
 const UNDO_STEPS = 12;
 const UNDO_AROUND = 4;
 
@@ -111,7 +111,7 @@ export function iterationsText({ total, open, succeeded, failed }: IterationsDoc
     .join(', ');
 }
 
-/** At most `budget` rows: what is cut is said. */
+/** Cuts to at most `budget` rows, with a note of the rest. */
 export function trimmed(rows: readonly Row[], budget: number): readonly Row[] {
   if (rows.length <= budget) return rows;
   if (budget <= 0) return [];

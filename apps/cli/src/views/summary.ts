@@ -16,10 +16,10 @@ export interface SummaryOptions {
 }
 
 const MAX_OUTPUT_LINES = 24;
-/** Of a text in the output, and of the message of an error. */
+/** The most characters of a text in the output and of an error message. */
 const MAX_TEXT = 400;
 
-/** Under a tree the first line would only repeat its header. */
+/** Below a tree the first line is left out, because it repeats the header. */
 export function summaryLines(
   document: RunDocument,
   options: SummaryOptions & { readonly isUnderTree?: boolean },

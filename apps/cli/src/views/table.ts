@@ -17,7 +17,7 @@ export function tableLines(
   headings: readonly Heading[],
   rows: readonly (readonly string[])[],
   { colors, width }: { readonly colors: Colors; readonly width: number },
-  /** Of each row the lines below it. */
+  /** The lines below each row. */
   notes: readonly (readonly string[])[] = [],
 ): string[] {
   const widths = headings.map(({ title }, at) => {

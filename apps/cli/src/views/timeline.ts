@@ -16,7 +16,7 @@ import { offsetText, plural, shownPath } from './words.ts';
 export interface TimelineOptions {
   readonly colors: Colors;
   readonly width: number;
-  /** Where bars of what is not finished end. */
+  /** The end of bars of open nodes. */
   readonly now: number;
   readonly maxRows?: number;
 }
@@ -99,7 +99,7 @@ function bar(spans: readonly Span[], scale: Scale, colors: Colors): string {
     const to = Math.max(from, cellOf((span.to ?? scale.to) - 1));
     for (let cell = from; cell <= to; cell++) cells[cell] = paint(sign);
   }
-  // Last, because what follows an attempt may begin in the cell in which it ended.
+  // Drawn last, because the next span may begin in the cell in which an attempt ended.
   for (const span of spans) {
     const end = Math.max(cellOf(span.from), cellOf((span.to ?? scale.to) - 1));
     if (span.end === 'failed') cells[end] = colors.red('╳');

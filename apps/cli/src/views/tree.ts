@@ -50,13 +50,13 @@ export function treeLines(run: ShownRun, options: TreeOptions): string[] {
 }
 
 interface Inside {
-  /** By the node that they are inside of. */
+  /** Keyed by the enclosing node. */
   readonly rows: ReadonlyMap<ShownNode, readonly Row[]>;
   readonly undo: readonly Row[];
   readonly count: number;
 }
 
-/** What is inside of nodes gets the room that these leave, or half of it. */
+/** Bodies get the rows that the nodes leave free, or at least half of the room. */
 function insideOf(run: ShownRun, room: number): Inside {
   const blocks = run.nodes
     .filter(({ scopes }) => scopes.length > 0)

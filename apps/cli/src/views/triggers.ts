@@ -1,4 +1,4 @@
-/** What starts a workflow, in a few words. */
+/** Describes a trigger in a few words. */
 import type { TriggerDefinition } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText } from './words.ts';

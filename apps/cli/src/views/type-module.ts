@@ -67,7 +67,7 @@ function table(name: string, entries: readonly Named[]): string {
   return [`export interface ${name} {`, ...lines, '}'].join('\n');
 }
 
-/** What a workflow's `output` tells about itself: its members, and what is written out. */
+/** The schema of a workflow's `output`, as far as its members and literals give it. */
 function outputSchema(output: Json | undefined): JsonSchema {
   if (typeof output === 'string') return output.includes('{{') ? templateSchema(output) : { type: 'string' };
   if (Array.isArray(output)) {
@@ -78,7 +78,7 @@ function outputSchema(output: Json | undefined): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-/** A single expression keeps its type, which only its value knows. */
+/** A single expression keeps the type of its value, which is unknown here. */
 function templateSchema(text: string): JsonSchema {
   const isSingle = text.startsWith('{{') && text.endsWith('}}');
   return isSingle ? true : { type: 'string' };

@@ -1,9 +1,9 @@
-/** What a wait waits for, in words and as commands that end it. */
+/** Describes what a node waits for, and the commands that end the wait. */
 import type { AwaitedDocument, AwaitedEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
-/** As an event has it, or a document. */
+/** A wait from an event or a document. */
 interface Waiting {
   readonly events: readonly (AwaitedEvent | AwaitedDocument)[];
   readonly deadline: number | string | null;

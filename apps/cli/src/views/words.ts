@@ -68,7 +68,7 @@ export function shownPath(path: string): string {
   return cut < 0 ? path : `undo ${path.slice(cut + '~undo/'.length).replaceAll(':', '/')}`;
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a text as one word for a shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

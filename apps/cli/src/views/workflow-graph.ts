@@ -19,11 +19,11 @@ export interface GraphNode {
   readonly action: string | undefined;
   readonly when: string | undefined;
   readonly enabled: boolean;
-  /** It runs when the run has failed, and never otherwise. */
+  /** The node runs only after the run has failed. */
   readonly isFailureNode: boolean;
   /** The action that undoes it when the run fails later. */
   readonly undo: string | undefined;
-  /** What a loop repeats, or the workflow that runs inside. */
+  /** The body of a loop, or the inline workflow. */
   readonly body: WorkflowGraph | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface GraphEdge {
   readonly from: number;
   readonly to: number;
   readonly on: 'success' | 'error' | 'always' | 'result';
-  /** What must hold besides `on`, as text. */
+  /** The condition besides `on`, as text. */
   readonly condition: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface WorkflowGraph {
   readonly level: readonly number[];
 }
 
-/** Other workflows, so that those that run inside can be drawn inside. */
+/** Finds other workflows, so that inline workflows can be drawn. */
 export type FindWorkflow = (id: string, version?: number) => WorkflowDefinition | undefined;
 
 type Body = Pick<WorkflowDefinition, 'nodes' | 'edges' | 'config'>;
@@ -64,7 +64,7 @@ function graphIn(body: Body, id: string, name: string, find: FindWorkflow, aroun
   const { graph } = buildGraph(body);
   const nodes = graph.ids.map((nodeId) => ({
     ...graphNode(nodeId, body.nodes?.[nodeId] ?? {}, find, around),
-    // Of a workflow that runs inside another, it is a node like any other.
+    // In an inline workflow the failure node is an ordinary node.
     isFailureNode: around.length === 1 && body.config?.failureNode === nodeId,
   }));
   const edges = Array.from(graph.edgeFrom, (from, edge): GraphEdge => {
