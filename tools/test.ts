@@ -43,11 +43,11 @@ export async function runVitest(
   output: 'inherit' | 'ignore' = 'inherit',
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestRun> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nebula-tests-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'nebula-'));
   // Some tests run programs as another user.
   chmodSync(folder, 0o755);
   const file = path.join(folder, 'tally.json');
-  const temporary = path.join(folder, 'tmp');
+  const temporary = path.join(folder, 't');
   mkdirSync(temporary);
   try {
     const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');

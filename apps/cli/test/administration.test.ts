@@ -226,7 +226,7 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'one.yaml');
     const wrong: readonly (readonly [string, ...string[]])[] = [
-      ['USAGE: there is no such plan yet'],
+      ['USAGE: the launch plan does not exist yet'],
       ['UNKNOWN_WORKFLOW', '--workflow', 'greting'],
       ['UNKNOWN_WORKFLOW', '--workflow', 'greeting', '--workflow-version', '99'],
       ['USAGE: 0 is not a version', '--workflow', 'greeting', '--workflow-version', '0'],

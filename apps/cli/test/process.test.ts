@@ -438,7 +438,7 @@ describe('data folders', () => {
       const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
       expect([init.code, init.stderr]).toEqual([
         2,
-        expect.stringMatching(/^error INIT_FAILED: .*may not write there\n/),
+        expect.stringMatching(/^error INIT_FAILED: .*permission denied\n/),
       ]);
     },
   );
