@@ -14,7 +14,7 @@ import { afterAll, expect } from 'vitest';
 const PATIENCE_MS = 5_000;
 
 const { TMPDIR: outer } = process.env;
-const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'f-'));
+const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'f'));
 // Some tests run programs as another user.
 chmodSync(folder, 0o755);
 process.env.TMPDIR = folder;

@@ -43,7 +43,8 @@ export async function runVitest(
   output: 'inherit' | 'ignore' = 'inherit',
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestRun> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nebula-'));
+  // Short names: what the tests print is wrapped at a width, and contains paths in here.
+  const folder = mkdtempSync(path.join(tmpdir(), 'n-'));
   // Some tests run programs as another user.
   chmodSync(folder, 0o755);
   const file = path.join(folder, 'tally.json');

@@ -436,10 +436,7 @@ describe('data folders', () => {
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error (DATA_DIR|STORE)_\w+: /)]);
       }
       const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
-      expect([init.code, init.stderr]).toEqual([
-        2,
-        expect.stringMatching(/^error INIT_FAILED: .*permission denied\n/),
-      ]);
+      expect([init.code, init.stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: .*permission denied\n/)]);
     },
   );
 
