@@ -107,6 +107,19 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...green)).toContain('it completes although a failed');
   });
 
+  it('[SIM-24] accepts the end of a node that stands behind a finally and was ready without it', () => {
+    const definition = {
+      nodes: { a: act(), clean: act(), b: act({ needs: ['a', 'clean'], join: 'any' }), c: act({ needs: ['b'] }) },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    };
+    const begun = [
+      [started('a')],
+      [completed('a'), started('clean'), { type: 'node.scheduled', nodes: ['b'] } as Entry],
+    ];
+    const end: Entry[] = [failed('clean'), stopping, { type: 'node.cancelled', node: 'b' }, skipped('failure', 'c')];
+    expect(complaintsOf(definition, ...begun, [...end, finished('failed')])).toEqual([]);
+  });
+
   it('[SIM-24] is refused when a failure is handled otherwise than its edges, its node or the policy say', () => {
     expect(complaintsOf(chain, [started('a')], [failed('a', 'handled')])).toContain('a is handled');
     expect(

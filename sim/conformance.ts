@@ -180,6 +180,8 @@ export class Conformance {
         this.demand(!this.isHandled(scope, path), `${path} is unhandled, and something handles it`);
         return this.handles(path, scope, fact, entry.handling);
       case 'node.cancelled':
+        // The finally begins first: otherwise it would revive this node, which it does not come to.
+        this.revive(scope);
         fact.status = 'cancelled';
         return this.over(path);
       case 'node.unknown':
