@@ -309,12 +309,13 @@ export class Conformance {
     fact.status = 'failed';
     fact.error = error;
     const isHandled = this.isHandled(scope, path);
-    // What is being cut off fails as it likes: its scope ends anyway.
+    // A failure that becomes unhandled later leaves the edges that were decided as they are.
+    fact.isIgnored = handling === 'ignored';
+    this.demand(!fact.isIgnored || fact.keys.onError === 'ignore', `${path} is ignored, and does not say so`);
+    // A node that is cut off fails as it likes, since its scope ends anyway; a retry of the run finds its edges decided.
     if (scope.isEnding && !fact.isCleanup) return this.over(path);
     if (handling === 'handled' || isHandled) this.demand(isHandled && handling === 'handled', `${path} is ${handling}`);
     else this.handles(path, scope, fact, handling);
-    // What is unhandled later leaves the edges that were decided as they are.
-    fact.isIgnored = handling === 'ignored';
     this.over(path);
   }
 
