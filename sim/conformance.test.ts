@@ -1,4 +1,4 @@
-import { type Entry, type Json, NULL_VALUE, type StoredValue } from '@nebula/core';
+import { type Entry, inlineValue, type Json, NULL_VALUE, type StoredValue } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
 import { Conformance, type Definition } from './conformance.ts';
 
@@ -149,6 +149,46 @@ describe('a journal', () => {
     ]);
     const undoing: Entry = { type: 'scope.compensating', scope: '', status: 'failed', error };
     expect(complaintsOf(definition, ...begun, [undoing], [failed('l/clean', 'deferred')])).toEqual([]);
+  });
+
+  it('[SIM-24] goes on after a failure that was ignored while the run ended, and is refused when it was not', () => {
+    const reopened: Entry = { type: 'run.reopened', nodes: ['b'] };
+    const again = (onError: string | undefined, handling: 'ignored' | 'fatal'): string[] =>
+      complaintsOf(
+        { nodes: { a: act({ onError }), b: act({ needs: ['a'] }) } },
+        [started('a')],
+        [{ ...stopping, status: 'cancelled' }],
+        [failed('a', handling), finished('cancelled')],
+        [reopened, started('b')],
+      );
+    expect(again('ignore', 'ignored')).toEqual([]);
+    expect(again('ignore', 'fatal')).toContain('a is cut off, and is fatal');
+    expect(again(undefined, 'ignored')).toEqual(['a is cut off, and is ignored']);
+    expect(again(undefined, 'fatal')).toEqual(['node.started of b, whose join is failure']);
+  });
+
+  it('[SIM-24] leaves what a finally did not come to cancelled, also after a replay, and is refused when it was due', () => {
+    const branch = { on: '$input.yes', cases: { true: ['b'] }, default: 'c' };
+    const definition = {
+      nodes: { a: act(), x: { branch }, b: act({ needs: ['a', 'x'] }), c: act() },
+      edges: [{ from: 'a', to: 'x', on: 'always' }],
+    };
+    const taken = (to: string): Entry => ({ type: 'node.completed', node: 'x', output: inlineValue({ taken: [to] }) });
+    const cancelled = (node: string): Entry => ({ type: 'node.cancelled', node });
+    const gated: Entry = { type: 'node.gated', node: 'b', gate: { kind: 'concurrency', key: 'k', limit: 1 } };
+    const begun = (yes: boolean, ...rest: readonly (readonly Entry[])[]): string[] => {
+      const input: Entry = { type: 'run.held', until: 1, input: inlineValue({ yes }) };
+      const next = yes ? [skipped('dead', 'c')] : [started('c')];
+      const first = [completed('a'), taken(yes ? 'b' : 'c'), gated, ...next];
+      return complaintsOf(definition, [input, { type: 'run.begun' }, started('a')], first, ...rest);
+    };
+    const replayed: Entry = { type: 'run.reopened', nodes: ['c'], renewed: ['c'] };
+    expect(
+      begun(false, [completed('c')], [stopping, cancelled('b'), finished('cancelled')], [replayed, started('c', 2)]),
+    ).toEqual([]);
+    expect(begun(true, [stopping, cancelled('b'), finished('cancelled')])).toEqual([
+      'b is cancelled, and is a cleanup whose join is satisfied',
+    ]);
   });
 
   it('[SIM-24] is refused when a run fails and nothing has failed, or an attempt is repeated too often', () => {

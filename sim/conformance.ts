@@ -180,9 +180,7 @@ export class Conformance {
         this.demand(!this.isHandled(scope, path), `${path} is unhandled, and something handles it`);
         return this.handles(path, scope, fact, entry.handling);
       case 'node.cancelled':
-        // The finally begins first: otherwise it would revive this node, which it does not come to.
-        this.revive(scope);
-        fact.status = 'cancelled';
+        this.cancels(path, scope, fact);
         return this.over(path);
       case 'node.unknown':
         fact.isUnknown = true;
@@ -311,12 +309,24 @@ export class Conformance {
     const isHandled = this.isHandled(scope, path);
     // A failure that becomes unhandled later leaves the edges that were decided as they are.
     fact.isIgnored = handling === 'ignored';
-    this.demand(!fact.isIgnored || fact.keys.onError === 'ignore', `${path} is ignored, and does not say so`);
     // A node that is cut off fails as it likes, since its scope ends anyway; a retry of the run finds its edges decided.
-    if (scope.isEnding && !fact.isCleanup) return this.over(path);
+    if (scope.isEnding && !fact.isCleanup) {
+      const isIgnored = !isHandled && fact.keys.onError === 'ignore';
+      this.demand(isIgnored === fact.isIgnored, `${path} is cut off, and is ${handling}`);
+      return this.over(path);
+    }
     if (handling === 'handled' || isHandled) this.demand(isHandled && handling === 'handled', `${path} is ${handling}`);
     else this.handles(path, scope, fact, handling);
     this.over(path);
+  }
+
+  private cancels(path: string, scope: Scope, fact: NodeFact): void {
+    // The finally begins first: otherwise it would revive this node, which it does not come to.
+    this.revive(scope);
+    const isDue = scope.isEnding && fact.status === 'pending' && this.isFollowing(scope, idOf(path));
+    const join = isDue ? this.joinOf(scope, idOf(path)) : 'open';
+    this.demand(join !== 'satisfied', `${path} is cancelled, and is a cleanup whose join is satisfied`);
+    fact.status = 'cancelled';
   }
 
   /** An attempt fails its node only when no other may follow. */
