@@ -16,7 +16,7 @@ interface Member {
   skewMs: number;
 }
 
-type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartbeat' | 'permits' | 'watch'>>;
+type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartbeat' | 'load' | 'permits' | 'watch'>>;
 
 /** An engine beside the others, on the same data. */
 async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
@@ -72,6 +72,32 @@ async function start(top: BenchTop, { engine }: Member, definition: Record<strin
   const started = engine.start(workflowId, version, { executionId: 'exe_1' });
   await top.settle();
   return started;
+}
+
+/** Answers of a store that are given when they are released. */
+function heldAnswers() {
+  const held: (() => void)[] = [];
+  const answers = {
+    areHeld: false,
+    held,
+    async after<T>(answer: Promise<T>, isConcerned: boolean): Promise<T> {
+      const given = await answer;
+      if (answers.areHeld && isConcerned) await new Promise<void>((resolve) => held.push(resolve));
+      return given;
+    },
+    release() {
+      answers.areHeld = false;
+      for (const resolve of held.splice(0)) resolve();
+    },
+  };
+  return answers;
+}
+
+/** How many signals the journal of `exe_1` has. */
+async function timesKept({ store }: Member): Promise<number> {
+  const { frames = [] } = (await store.load('exe_1', { after: 0 })) ?? {};
+  const entries = frames.flatMap((frame) => JSON.parse(frame.entries) as { type: string }[]);
+  return entries.filter(({ type }) => type === 'signal.kept').length;
 }
 
 const three = { nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand({ needs: ['a'] }) } };
@@ -163,6 +189,46 @@ describe('one store for all', () => {
     held?.();
     await top.settle();
     expect(top.data.runs.get('exe_1')?.row.wakeAt).not.toBeNull();
+  });
+
+  it('[ENG-272] a request that another engine took is not acted on again by one that read it before', async () => {
+    const top = await begun(new BenchTop());
+    const answers = heldAnswers();
+    const slow = await join(top, undefined, (store) => ({
+      load: (id, options) => answers.after(store.load(id, options), options?.after !== undefined),
+    }));
+    await start(top, slow, { nodes: { a: hand() } });
+    answers.areHeld = true;
+    await slow.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
+    await top.settle();
+    expect(answers.held).toHaveLength(1);
+    // The claim passes, and another engine takes the request; then the slow one reads the journal again.
+    await join(top);
+    await top.clock.advance(100_000);
+    expect(top.inboxOf('exe_1')).toBe(0);
+    answers.release();
+    await top.clock.advance(1_000);
+    await top.complete('a');
+    expect(await timesKept(slow)).toBe(1);
+  });
+
+  it('[ENG-272] a request that comes while the journal is read again is acted on', async () => {
+    const top = await begun(new BenchTop());
+    const answers = heldAnswers();
+    const only = await join(top, undefined, (store) => ({
+      load: (id, options) => answers.after(store.load(id, options), options?.after === undefined),
+      append: async (writes) => (answers.areHeld ? writes.map(() => ({ ok: false })) : store.append(writes)),
+    }));
+    await start(top, only, { nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
+    answers.areHeld = true;
+    await top.complete('a');
+    expect(answers.held).toHaveLength(1);
+    await only.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
+    await top.settle();
+    answers.release();
+    await top.settle();
+    expect(await timesKept(only)).toBe(1);
+    expect(top.inboxOf('exe_1')).toBe(0);
   });
 
   it('[ENG-70] what is granted after the lease has run out is not begun', async () => {

@@ -158,12 +158,19 @@ export class Recovery {
   }
 
   private async reload(run: LiveRun): Promise<void> {
-    const { meter, runs } = this.context;
+    const { meter, runs, store } = this.context;
     meter.add('engine.reloads');
     run.read('journal');
     await this.whileReading(async () => {
       try {
-        dropTaken(run, await runs.reload(run));
+        let count = run.messages.length;
+        let inbox = await runs.reload(run);
+        // A message that was posted meanwhile may be newer than this inbox, and is looked for in a newer one.
+        while (run.messages.length > count) {
+          count = run.messages.length;
+          inbox = await store.inbox(run.executionId);
+        }
+        dropTaken(run, inbox);
         run.ready();
         this.reconcile(run);
       } catch (error) {

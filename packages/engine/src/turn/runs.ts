@@ -83,7 +83,7 @@ export class Runs {
   async loadWithInbox(executionId: string): Promise<ReadRun | undefined> {
     if (!this.live.has(executionId) && !this.loading.has(executionId)) return this.startLoading(executionId);
     const run = await this.loadWritten(executionId);
-    return run && { run, inbox: undefined };
+    return run && { run, state: run.state, inbox: undefined };
   }
 
   private startLoading(executionId: string): Promise<ReadRun | undefined> {
@@ -111,7 +111,7 @@ export class Runs {
     adopt(run, loaded);
     this.live.set(executionId, run);
     effects.loaded(run);
-    return { run, inbox };
+    return { run, state, inbox };
   }
 
   /** Folds the journal again, after the store refused a frame. Returns the inbox. */
@@ -165,6 +165,8 @@ export class Runs {
 
 interface ReadRun {
   readonly run: LiveRun;
+  /** Read with the inbox. */
+  readonly state: RunState;
   readonly inbox: readonly InboxRow[] | undefined;
 }
 

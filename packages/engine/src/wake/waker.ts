@@ -6,8 +6,10 @@
  *  W3 One iteration at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
  *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
  *     up (`worker-lease.ts`).
+ *  W5 No message is posted from an inbox that is older than the state of the run: another engine may have journalled it
+ *     in between. A state that is older than the inbox does no harm: the store refuses its next frame.
  */
-import { NebulaError, nodeAt, openAttempts, recallDispatched, type Stimulus } from '@nebula/core';
+import { NebulaError, nodeAt, openAttempts, type RunState, recallDispatched, type Stimulus } from '@nebula/core';
 import type { InboxRow, Timer } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';
@@ -144,11 +146,13 @@ export class Waker {
     const { runs, random, mailbox } = this.context;
     const loaded = await runs.loadWithInbox(executionId);
     if (loaded === undefined) return;
-    const { run } = loaded;
-    const inbox = await this.understood(run, loaded.inbox ?? (await this.caughtUp(run)));
+    const { run, inbox: read } = loaded;
+    const { state, inbox: rows } = read === undefined ? await this.caughtUp(run) : { state: loaded.state, inbox: read };
+    const inbox = await this.understood(run, state, rows);
     const gone = await this.goneWorkers(run);
-    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again.
-    if (runs.get(executionId) !== run) return this.wake(executionId, claimedUntil);
+    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again. So is one whose journal was read
+    // again (W5).
+    if (runs.get(executionId) !== run || run.state !== state) return this.wake(executionId, claimedUntil);
     run.isClaimed = true;
     run.claims++;
     run.storedWakeAt = claimedUntil;
@@ -165,23 +169,23 @@ export class Waker {
   }
 
   /** The inbox of a run in memory, which is brought up to date with its journal in the same round trip. */
-  private async caughtUp(run: LiveRun): Promise<readonly InboxRow[]> {
+  private async caughtUp(run: LiveRun): Promise<{ readonly state: RunState; readonly inbox: readonly InboxRow[] }> {
     const { store } = this.context;
     const { executionId, state } = run;
-    if (store.exclusive) return store.inbox(executionId);
+    if (store.exclusive) return { state, inbox: await store.inbox(executionId) };
     const news = await store.load(executionId, { after: state.seq });
     await this.parts.recovery.catchUp(run, news?.frames.at(-1)?.seq ?? 0);
-    return news?.inbox ?? [];
+    return run.state === state ? { state, inbox: news?.inbox ?? [] } : this.caughtUp(run);
   }
 
   /** The stimuli of the messages, with what the store has to add to them. */
-  private async understood(run: LiveRun, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
+  private async understood(run: LiveRun, state: RunState, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
       const message = receivedMessage(body);
       const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
       // Before the message is taken: if this process dies in between, the start is not lost.
-      if (stimulus?.type === 'restart' && run.state.delayedUntil === null && !run.receivedMessages.has(messageId)) {
+      if (stimulus?.type === 'restart' && state.delayedUntil === null && !run.receivedMessages.has(messageId)) {
         await this.parts.starts.anew(run, messageId, stimulus.input);
         messages.push({ messageId, stimulus: undefined });
         continue;
