@@ -74,7 +74,7 @@ export class Tally {
 
 /** Where a process can die at all; one that is not listed was never crossed. */
 const SITES = [
-  ...['append', 'frames', 'snapshot', 'execution', 'expired', 'send', 'inbox', 'claimDue'].map(
+  ...['append', 'load', 'heads', 'execution', 'expired', 'send', 'inbox', 'claimDue'].map(
     (name) => `store.${name}`,
   ),
   ...['heartbeat', 'liveWorkers', 'reapWorkers', 'registerWorkflow', 'workflowVersion', 'watch'].map(
@@ -82,7 +82,7 @@ const SITES = [
   ),
   ...['enqueue', 'poll', 'onAvailable', 'ack', 'nack', 'extend'].map((name) => `queue.${name}`),
   ...[
-    ...['claim', 'extend', 'log', 'end'].map((name) => `outside.${name}`),
+    ...['claim', 'extend', 'log', 'end'].map((name) => `remote.${name}`),
     'blobs.put',
     'blobs.get',
     'sandbox.run',

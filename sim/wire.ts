@@ -60,7 +60,7 @@ export class Wire {
         process.callers.delete(hangUp);
         end();
       };
-      const enter = process.callback(`outside.${site}`, () => {
+      const enter = process.callback(`remote.${site}`, () => {
         ask(process.engine).then(
           (reply) =>
             heard(() => {
