@@ -120,6 +120,23 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...begun, [...end, finished('failed')])).toEqual([]);
   });
 
+  it('[SIM-63] is refused when a gate is granted to a node that its scope has cancelled, unless it is in a cleanup', () => {
+    const gated = { type: 'node.gated', node: 'g/x', gate: { kind: 'rate', key: 'k', limit: 1, perMs: 1 } } as const;
+    const granted: Entry = { type: 'node.granted', node: 'g/x', until: 9 };
+    const group = { group: { nodes: { x: act() } } };
+    const open: Entry[] = [{ type: 'node.opened', node: 'g' }, gated];
+    const plain = { nodes: { a: act(), g: group } };
+    expect(complaintsOf(plain, [started('a'), ...open], [failed('a'), stopping, granted])).toEqual([
+      'node.granted of g/x, which is cancelled',
+    ]);
+    const cleanup = { nodes: { b: act(), a: act(), g: group }, edges: [{ from: 'a', to: 'g', on: 'always' }] };
+    const frames = [
+      [started('a'), started('b')],
+      [completed('a'), ...open],
+    ];
+    expect(complaintsOf(cleanup, ...frames, [failed('b'), stopping, granted])).toEqual([]);
+  });
+
   it('[SIM-24] is refused when a failure is handled otherwise than its edges, its node or the policy say', () => {
     expect(complaintsOf(chain, [started('a')], [failed('a', 'handled')])).toContain('a is handled');
     expect(

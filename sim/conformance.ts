@@ -182,6 +182,9 @@ export class Conformance {
       case 'node.cancelled':
         this.cancels(path, scope, fact);
         return this.over(path);
+      case 'node.granted':
+        this.demand(fact.status === 'active', `node.granted of ${path}, which is ${fact.status}`);
+        return;
       case 'node.unknown':
         fact.isUnknown = true;
         return;

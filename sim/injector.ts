@@ -4,7 +4,10 @@ import type { Coverage } from './coverage.ts';
 import { FAULTS, type FaultKind } from './faults.ts';
 
 /** Sites that few lives come to: they are made the most of. */
-const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired|outside/i;
+const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired|remote\.(extend|log|end)|inbox|execution/i;
+
+/** Crossings at one moment of simulated time. More of them are calls that wait for time to pass, and keep it from passing. */
+const MAX_AT_ONE_MOMENT = 20_000;
 
 /** Where and on which side of it a process may die. */
 export interface Crossing {
@@ -19,7 +22,9 @@ export interface InjectorOptions {
   readonly calm: number;
   /** Instead of chance: dies at this crossing, counted from 1. */
   readonly crashAt?: number | undefined;
+  readonly now: () => number;
   readonly say: (what: string) => void;
+  readonly violated: (what: string) => void;
 }
 
 export class Injector {
@@ -27,6 +32,7 @@ export class Injector {
   /** Crossings so far. */
   crossings = 0;
   isOver = false;
+  private moment = { at: 0, crossings: 0 };
   private readonly options: InjectorOptions;
 
   constructor(options: InjectorOptions) {
@@ -51,6 +57,7 @@ export class Injector {
   kills({ site, side }: Crossing, runs: Iterable<string>): boolean {
     const { crashAt, coverage, chance, calm } = this.options;
     this.crossings++;
+    if (this.isSpinning(site)) return true;
     if (this.isOver) return false;
     const kind = side === 'before' ? 'crash before' : 'crash after';
     const dies =
@@ -61,6 +68,15 @@ export class Injector {
     this.options.say(`dies ${side} ${site}`);
     this.inject(kind, runs);
     coverage.died(site, side);
+    return true;
+  }
+
+  /** Time does not pass while calls go on without end: the caller dies, so that the life ends with a violation. */
+  private isSpinning(site: string): boolean {
+    const at = this.options.now();
+    if (at !== this.moment.at) this.moment = { at, crossings: 0 };
+    if (++this.moment.crossings !== MAX_AT_ONE_MOMENT) return this.moment.crossings > MAX_AT_ONE_MOMENT;
+    this.options.violated(`${MAX_AT_ONE_MOMENT} calls at one moment, the last one of ${site}: time cannot go on`);
     return true;
   }
 }

@@ -26,6 +26,8 @@ export type Status =
 export interface NodeRecord {
   status: Status;
   attempts: number;
+  /** It was gated when something around it began to end with its finally: in a cleanup it still is, which the entries do not tell. */
+  isGatedInCleanup: boolean;
   /** Since the run started, or was last reopened with the node among those that begin again. */
   hasBegun: boolean;
   /** Of the last attempt. */

@@ -74,9 +74,7 @@ export class Tally {
 
 /** Where a process can die at all; one that is not listed was never crossed. */
 const SITES = [
-  ...['append', 'load', 'heads', 'execution', 'expired', 'send', 'inbox', 'claimDue'].map(
-    (name) => `store.${name}`,
-  ),
+  ...['append', 'load', 'heads', 'execution', 'expired', 'send', 'inbox', 'claimDue'].map((name) => `store.${name}`),
   ...['heartbeat', 'liveWorkers', 'reapWorkers', 'registerWorkflow', 'workflowVersion', 'watch'].map(
     (name) => `store.${name}`,
   ),

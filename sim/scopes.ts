@@ -77,7 +77,9 @@ export class Scopes {
     const ending = cleans ? this.cleaning(scope) : [];
     for (const [path, record] of this.inside(scope)) {
       if (!UNBEGUN.includes(record.status) || record.hasBegun) continue;
-      if (!ending.some((inner) => isBelow(path, inner))) record.status = 'idle';
+      if (ending.some((inner) => isBelow(path, inner))) continue;
+      record.isGatedInCleanup = cleans && record.status === 'gated' && this.isIn(path, scope);
+      record.status = 'idle';
     }
   }
 
@@ -183,6 +185,15 @@ export class Scopes {
     const bodies = [...this.bodies].filter(([, { isStopping, cleans }]) => isStopping && cleans);
     const paths = [...scopes, ...bodies].map(([path]) => path);
     return paths.filter((path) => scope === '' || path === scope || isBelow(path, scope));
+  }
+
+  /** A composite node of the scope, open and not told to stop, contains the node at the path. */
+  private isIn(path: string, scope: string): boolean {
+    const id = path.slice(scope === '' ? 0 : scope.length + 1);
+    const around = id.includes('/')
+      ? this.nodes.get(path.slice(0, path.length - id.length + id.indexOf('/')))
+      : undefined;
+    return around?.status === 'open';
   }
 
   private inside(scope: string): [string, NodeRecord][] {

@@ -1,6 +1,9 @@
 import { type Entry, inlineValue, NULL_VALUE, type RunDocument } from '@nebula/core';
 import { describe, expect, it } from 'vitest';
+import { Chance } from './chance.ts';
+import { Coverage } from './coverage.ts';
 import { play } from './every-crossing.ts';
+import { Injector } from './injector.ts';
 import { Leases } from './leases.ts';
 import { Legality } from './legality.ts';
 import { liveMany } from './lives.ts';
@@ -41,6 +44,28 @@ describe('a seed', { timeout: 300_000 }, () => {
     const [one, other] = [await live(7, { keepsTrace: true }), await live(8, { keepsTrace: true })];
     expect(other.world.trace).not.toEqual(one.world.trace);
   });
+});
+
+it('[SIM-62] calls without end at one moment are a violation, and end the life', () => {
+  const violations: string[] = [];
+  let now = 1;
+  const injector = new Injector({
+    chance: new Chance(1),
+    coverage: new Coverage(),
+    calm: Number.POSITIVE_INFINITY,
+    now: () => now,
+    say: () => undefined,
+    violated: (what) => violations.push(what),
+  });
+  const crossing = { site: 'store.send', side: 'before' } as const;
+  const call = (times: number): number =>
+    Array.from({ length: times }, () => injector.kills(crossing, [])).indexOf(true);
+  expect(call(15_000)).toBe(-1);
+  now = 2;
+  expect(call(19_999)).toBe(-1);
+  expect(violations).toEqual([]);
+  expect(call(10)).toBe(0);
+  expect(violations).toEqual(['20000 calls at one moment, the last one of store.send: time cannot go on']);
 });
 
 it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 600_000 }, async () => {
@@ -208,7 +233,9 @@ describe('the oracle', () => {
     expect(complaintsOf(stop, gated, { ...stop, compensate: false }, granted)).toEqual([]);
     const left = ['node.granted of l/0/a, which is idle'];
     expect(complaintsOf(gated, stopNode, granted)).toEqual(left);
-    expect(complaintsOf(gated, stop, granted)).toEqual(left);
+    // Where `l` is a cleanup it goes on: only those who know the graph can tell.
+    expect(complaintsOf(gated, stop, granted)).toEqual([]);
+    expect(complaintsOf(gated, { ...stop, finally: false }, granted)).toEqual(left);
     expect(complaintsOf(stopNode, gated, { ...stop, finally: false }, granted)).toEqual(left);
   });
 

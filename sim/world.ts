@@ -78,7 +78,15 @@ export class World {
     this.chance = new Chance(options.seed);
     const { chance, clock, coverage } = this;
     this.random = seededRandom(chance.below(2 ** 31), () => clock.now());
-    this.faults = new Injector({ chance, coverage, calm, crashAt, say: (what) => this.say('   ', what) });
+    this.faults = new Injector({
+      chance,
+      coverage,
+      calm,
+      crashAt,
+      now: () => clock.now(),
+      say: (what) => this.say('   ', what),
+      violated: (what) => this.oracle.violated(what),
+    });
     const stored = memoryBlobs();
     this.blobs = { ...stored, put: (...blob) => this.remember(blob[1], blob[2], () => stored.put(...blob)) };
     const { faults } = this;

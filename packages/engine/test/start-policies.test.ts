@@ -104,4 +104,41 @@ describe('starts with a key', () => {
     expect(await second).toBe(first);
     expect(await top.store.inbox(first)).toEqual([]);
   });
+
+  it('[ENG-273] a debounced start while the frame that begins the run is being stored is one message', async () => {
+    const top = new BenchTop();
+    const held: (() => void)[] = [];
+    let isSlow = false;
+    let sent = 0;
+    await top.open({
+      wrapStore: (store) =>
+        changed(store, {
+          append: async (writes) => {
+            if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+            return store.append(writes);
+          },
+          send: (row, wakeAt) => {
+            sent++;
+            if (sent > 100) throw new Error('the start is sent again and again');
+            return store.send(row, wakeAt);
+          },
+        }),
+    });
+    const flow = {
+      config: { start: { key: "'k'", policy: 'debounce', window: '10s' } },
+      nodes: { a: hand({ with: { n: '{{ $input.n }}' } }) },
+    };
+    const first = await top.start(flow, { n: 1 });
+    isSlow = true;
+    await top.clock.advance(10_001);
+    const second = top.start(flow, { n: 2 });
+    await top.clock.advance(30_000);
+    expect(sent).toBe(1);
+    isSlow = false;
+    for (const release of held.splice(0)) release();
+    expect(await second).toBe(first);
+    await top.clock.advance(60_000);
+    expect(top.calls.filter(({ node }) => node === 'a').map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await top.store.inbox(first)).toEqual([]);
+  });
 });

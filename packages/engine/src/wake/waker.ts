@@ -185,7 +185,7 @@ export class Waker {
       const message = receivedMessage(body);
       const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
       // Before the message is taken: if this process dies in between, the start is not lost.
-      if (stimulus?.type === 'restart' && state.delayedUntil === null && !run.receivedMessages.has(messageId)) {
+      if (stimulus?.type === 'restart' && hasBegun(run, state) && !run.receivedMessages.has(messageId)) {
         await this.parts.starts.anew(run, messageId, stimulus.input);
         messages.push({ messageId, stimulus: undefined });
         continue;
@@ -269,4 +269,12 @@ export class Waker {
     // Hints may be lost: this iteration finds runs that no hint named.
     this.wakeAt(clock.now());
   }
+}
+
+/**
+ * True once the store knows that the delayed run has begun. Until then the run has the key in the store, and a start in its
+ * name would come back as a message to itself: the turn leaves such a message in the inbox.
+ */
+function hasBegun(run: LiveRun, { delayedUntil }: RunState): boolean {
+  return delayedUntil === null && run.draft === null;
 }
