@@ -254,12 +254,8 @@ function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & 
   if (isStopped(turn.state, node)) return;
   if (isPaused(turn.state)) return grantedInPause(turn, path, until, miss);
   if (until !== undefined && until > turn.now) return emit(turn, { type: 'node.granted', node: path, until });
-  // In the state already, for the gate that comes next and journals it.
-  if (gate === 'cache') {
-    if (miss === undefined) return;
-    node.missed = miss;
-  }
-  passGate(turn, node);
+  if (gate === 'cache' && miss === undefined) return;
+  passGate(turn, node, miss);
 }
 
 /** It begins, or comes to its next gate, when the run is resumed; what the cache said is asked for again then. */

@@ -96,19 +96,19 @@ export function admit(turn: Turn, node: NodeState): void {
 }
 
 /** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
-export function makeReady(turn: Turn, node: NodeState): void {
+export function makeReady(turn: Turn, node: NodeState, passed = node.passed): void {
   if (!configure(turn, node)) return;
-  addReady(turn.state, node);
+  addReady(turn.state, node, passed);
   if (node.dispatchState !== 'none') turn.readied.push(node);
 }
 
 /** Nothing in the run holds it back: it comes to its gates, and then begins. */
-function admitted(turn: Turn, node: NodeState): void {
+function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = node.missed): void {
   let gate: Gate | undefined;
   let input: StoredValue | undefined;
   try {
     const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'key');
-    gate = nextGate(turn, node, scope);
+    gate = nextGate(turn, node, scope, passed, missed);
     if (gate?.kind === 'cache' && node.input === undefined) {
       input = turn.store(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
     }
@@ -119,13 +119,12 @@ function admitted(turn: Turn, node: NodeState): void {
     const path = pathOf(node);
     emit(turn, { type: 'node.gated', node: path, gate, ...(input === undefined ? {} : { input }) });
     turn.gateRequests.push({ node: path, gate });
-  } else if (takesSlot(node)) makeReady(turn, node);
+  } else if (takesSlot(node)) makeReady(turn, node, passed);
   else beginNode(turn, node);
 }
 
-/** A gate is open: the node goes on to the next one, or begins. */
-export function passGate(turn: Turn, node: NodeState): void {
-  if (node.phase.status !== 'gated') return;
-  node.passed++;
-  makeReady(turn, node);
+/** A gate is open: the node goes on to the next one, or begins. The entry that follows says which gates it has passed. */
+export function passGate(turn: Turn, node: NodeState, missed = node.missed): void {
+  if (node.phase.status !== 'gated' || !configure(turn, node)) return;
+  admitted(turn, node, node.passed + 1, missed);
 }

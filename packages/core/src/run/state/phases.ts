@@ -137,9 +137,9 @@ export function takesSlot({ plan }: NodeState): boolean {
   return plan.work.kind === 'action' || plan.work.kind === 'dynamic';
 }
 
-/** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. */
-export function addReady(state: RunState, node: NodeState): void {
-  const isReady = takesSlot(node) && node.passed >= gatesOf(node.plan).length;
+/** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. `passed`: gates behind it. */
+export function addReady(state: RunState, node: NodeState, passed = node.passed): void {
+  const isReady = takesSlot(node) && passed >= gatesOf(node.plan).length;
   if (isBlockedByLevel(state, node) || (isPaused(state) && !isReady)) {
     node.dispatchState = 'blocked';
     node.scope.blockedByLevel.add(node);

@@ -1,15 +1,21 @@
 /** Which gate a node comes to next. Keys are resolved when it stands before it. */
 import { canonicalJson } from '../../value.ts';
 import type { Turn } from '../decide/turn.ts';
-import type { Gate } from '../journal/entry.ts';
+import type { CacheMiss, Gate } from '../journal/entry.ts';
 import type { RunScope } from '../state/expression-scope.ts';
 import { gateLimits } from '../state/settings.ts';
 import type { NodeState } from '../state/state.ts';
 import { gatesOf } from './gates.ts';
 
-/** The next gate of a node that has not passed them all; throws what an expression throws. */
-export function nextGate(turn: Turn, node: NodeState, scope: RunScope): Gate | undefined {
-  const { plan, passed, missed } = node;
+/** The gate after the first `passed` ones, with what the cache `missed`; throws what an expression throws. */
+export function nextGate(
+  turn: Turn,
+  node: NodeState,
+  scope: RunScope,
+  passed: number,
+  missed: CacheMiss | undefined,
+): Gate | undefined {
+  const { plan } = node;
   const kind = gatesOf(plan)[passed];
   const { concurrency, rateLimit } = plan;
   const budget = turn.state.plan.newBudget();
