@@ -117,7 +117,7 @@ function openEngine(clock: VirtualClock): Engine {
   return createEngine(drivers, { actions: builtinActions, concurrency: 20 });
 }
 
-/** What the engine is asked for needs its turn, but no time. */
+/** Lets the engine take its turns without advancing the clock. */
 async function meanwhile<T>(clock: VirtualClock, request: Promise<T>): Promise<T> {
   const outcome = request.then(
     (value) => () => value,
@@ -129,7 +129,7 @@ async function meanwhile<T>(clock: VirtualClock, request: Promise<T>): Promise<T
   return (await outcome)();
 }
 
-/** A warning is a mistake here. */
+/** Treats warnings as errors. */
 function definitionIn(file: string): Json {
   const text = readFileSync(path.join(PATTERNS_DIR, file), 'utf8');
   const { definition, problems } = compileSource(text, createCatalog(builtinActions), { file });

@@ -1,11 +1,11 @@
 import { defineAction } from '@nebula/sdk';
 
-/** The courier's own records; here a folder stands for them. */
+/** A folder stands for the courier's own records. */
 const bookingFile = (key: string) => `examples/out/courier/${key.replace(/[^\w-]/g, '_')}.json`;
 
 /**
- * A courier who takes every booking as a new one: to book twice would bring two vans. So it is done once, and after a
- * crash in the middle `verify` looks whether the booking has arrived.
+ * The courier treats every booking as new: two bookings would bring two vans. So the effect is `once`, and after a crash
+ * `verify` checks whether the booking has arrived.
  */
 export const bookCourier = defineAction({
   id: 'courier.book',

@@ -1,6 +1,6 @@
 import { ActionError, defineAction } from '@nebula/sdk';
 
-/** Stands for a payment provider that knows idempotency keys: asked twice with the same key, it charges once. */
+/** Stands for a payment provider that supports idempotency keys: two requests with the same key charge once. */
 export const charge = defineAction({
   id: 'payment.charge',
   version: '1',

@@ -2,7 +2,7 @@ import { ActionError, defineAction } from '@nebula/sdk';
 
 const PER_ITEM_MS = 1_400;
 
-/** Packing again what is packed already finds the parcel closed, so it may be repeated. */
+/** Packing is idempotent: a second attempt finds the parcel closed. */
 export const pack = defineAction({
   id: 'warehouse.pack',
   version: '1',
@@ -32,7 +32,7 @@ export const pack = defineAction({
     required: ['parcel', 'items', 'grams'],
   },
   async run(ctx, { warehouse, items }) {
-    // The scanner in Lyon needs a second try every time, so that there is a retry to see.
+    // The scanner in Lyon always fails at first, so that the example shows a retry.
     if (warehouse === 'lyon' && ctx.attempt === 1) {
       await ctx.sleep(900);
       throw new ActionError('the scanner did not answer', { code: 'SCANNER_OFFLINE' });

@@ -20,7 +20,7 @@ function bookingsOf(executionId: string): string[] {
   return (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.startsWith(executionId));
 }
 
-/** Kills the run, without a chance to say anything, once `isTime`; then resumes it. */
+/** Kills the process of the run with SIGKILL once `isTime` holds; then resumes the run. */
 async function killAndResume(
   isTime: (heard: string, executionId: string) => boolean,
 ): Promise<{ before: string; document: RunDocument }> {

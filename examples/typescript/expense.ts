@@ -1,6 +1,6 @@
 /**
- * An expense that a person approves within three days, and a reminder after one. What is paid is undone if it cannot be
- * booked. The inner workflow is used by the outer one, which knows its types.
+ * An expense that a person approves within three days, with a reminder after one. The payment is undone if it cannot be
+ * booked. The outer workflow uses the inner one, with its types.
  */
 import { coreAssert, coreLog } from '@nebula/actions';
 import { call, expr, maybe, text, wait, workflow } from '@nebula/sdk';

@@ -56,7 +56,7 @@ class Context:
         self.execution_id = work["executionId"]
         self.node = work["node"]
         self.attempt = work["attempt"]
-        # The same for every attempt of this node: hand it on to whatever must not be done twice.
+        # The same for every attempt of this node: pass it to services that must not act twice.
         self.idempotency_key = work["idempotencyKey"]
         self.cancelled = threading.Event()
         self.reason = None
@@ -163,7 +163,7 @@ class Worker:
             answer = self._request("POST", path, body, timeout=WAIT_SECONDS + 30)
         except urllib.error.HTTPError as error:
             if error.code == 404:
-                # The server has forgotten us.
+                # The server does not know this worker any more.
                 self._register()
             elif error.code >= 500:
                 self.stopping.wait(1)
