@@ -96,6 +96,45 @@ describe('a server process', TIMEOUT, () => {
     expect((await again.ended).code).toBe(0);
   });
 
+  test('[CLI-278] loads no library after it has begun to listen', async () => {
+    const cwd = projectFolder({});
+    const tell = `import { registerHooks } from 'node:module';
+      registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context); } });`;
+    const running = startNebula(['serve', '--port', '0'], {
+      cwd,
+      nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(tell)}`],
+    });
+    await running.until('"server.started"');
+    const libraries = (): string[] => running.stderr().match(/(?<=\/node_modules\/).+/g) ?? [];
+    const before = libraries();
+    for (const library of ['undici', 'yaml', 're2js', 'ajv-formats']) {
+      expect(before).toContainEqual(expect.stringMatching(new RegExp(`^${library}/`)));
+    }
+    const url = linesOf(running).find(({ event }) => event === 'server.started')?.url as string;
+    const token = readFileSync(path.join(cwd, '.nebula/token'), 'utf8').trim();
+    const client = createClient({ url, token });
+    // Beyond plain YAML, with a pattern and a format; the run goes through every door of the sandbox.
+    const source = `
+id: all
+input: { type: object, properties: { a: { type: string, pattern: "^a+$" }, b: { type: string, format: email } } }
+config: { capabilities: { network: ["127.0.0.1:*"], files: { read: ["*"], write: ["*"] }, shell: ["true"] } }
+nodes:
+  ask: { action: http.request@1, with: &where { url: "${url}/health" } }
+  write: { action: file.write@1, with: { path: x, content: y } }
+  read: { action: file.read@1, needs: [write], with: { path: x } }
+  program: { action: shell.run@1, with: { program: "true" } }
+`;
+    const { valid, problems } = await client.call('validateWorkflow', { body: { source } });
+    expect(valid, JSON.stringify(problems)).toBe(true);
+    await client.call('registerWorkflow', { body: { source } });
+    const body = { workflowId: 'all', input: { a: 'aa', b: 'a@b.c' } };
+    const { status, error } = await client.call('startExecution', { body, query: { wait: '30s' } });
+    expect(status, JSON.stringify(error)).toBe('completed');
+    running.child.kill('SIGTERM');
+    await running.ended;
+    expect(libraries().slice(before.length)).toEqual([]);
+  });
+
   test('[CLI-241, CLI-253] killed and started again: runs go on, and who watched them sees their end', async () => {
     const cwd = projectFolder({ 'workflows/slow.yaml': SLOW });
     const server = await serve(cwd);

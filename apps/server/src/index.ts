@@ -1,6 +1,7 @@
 /** The server: API, triggers and live updates over the ports that it is given. */
 import type { AddressInfo } from 'node:net';
 import { OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import { loadModules } from '@nebula/core';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { callbackKey, callbackRoutes } from './callbacks.ts';
@@ -77,6 +78,7 @@ const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins
 
 export async function startServer(parts: EngineParts, options: ServerOptions): Promise<NebulaServer> {
   const { leader, token, version, preset } = options;
+  loadModules();
   let isClosing = false;
   let letIn = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

@@ -88,7 +88,7 @@ export {
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { idsInOrder, writtenOrder } from './node-order.ts';
-export { provideModule } from './on-demand.ts';
+export { loadModules, provideModule } from './on-demand.ts';
 export {
   type CallbackUrl,
   isImplied,

@@ -5,13 +5,22 @@
  */
 import { NebulaError } from './error.ts';
 
+const MODULES = ['yaml', 're2js', 'ajv-formats/dist/formats.js'] as const;
+
+type ModuleName = (typeof MODULES)[number];
+
 const provided = new Map<string, unknown>();
 
 export function provideModule(name: string, module: unknown): void {
   provided.set(name, module);
 }
 
-export function loadModule<T>(name: string): T {
+/** Loads all modules now. A server does so before it listens: loading one later blocks its event loop for up to 25 ms. */
+export function loadModules(): void {
+  for (const name of MODULES) loadModule(name);
+}
+
+export function loadModule<T>(name: ModuleName): T {
   const known = provided.get(name);
   if (known !== undefined) return known as T;
   const modules = globalThis.process?.getBuiltinModule?.('node:module');

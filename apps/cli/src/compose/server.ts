@@ -3,6 +3,7 @@ import { NebulaClient } from '@nebula/client';
 import { createCatalog, NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
+import { loadHostApi } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
 import type { ServerConfig } from '@nebula/sdk';
 import {
@@ -134,6 +135,7 @@ async function partsOn(
   const { retryPolicies, capabilities, labels } = project.config;
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
+  await loadHostApi();
   const runtime = await openRuntime(project, context, env);
   const secrets = await openSecrets(project, context, env);
   const records = await opened.records();

@@ -17,6 +17,7 @@ export interface RunningProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<Result>;
   stdout(): string;
+  stderr(): string;
   /** Resolves when stdout or stderr has the text. */
   until(text: string | RegExp): Promise<void>;
 }
@@ -73,7 +74,7 @@ export function startNebula(args: readonly string[], options: Options): RunningP
       look();
       void ended.then((result) => reject(new Error(`ended without ${text}: ${JSON.stringify(result)}`)));
     });
-  return { child, ended, until, stdout: () => stdout };
+  return { child, ended, until, stdout: () => stdout, stderr: () => stderr };
 }
 
 export function nebula(args: readonly string[], options: Options): Promise<Result> {

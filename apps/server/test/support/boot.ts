@@ -7,7 +7,7 @@ import { createClient, type NebulaClient } from '@nebula/client';
 import { type Action, type Ceiling, createCatalog } from '@nebula/core';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
-import { createInProcessSandbox, type InProcessSandboxOptions } from '@nebula/drivers/sandbox-inprocess';
+import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
@@ -78,6 +78,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
   const { openEngine, ceiling = users ? {} : 'all', sandbox = {}, ...rest } = others;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
+  await loadHostApi();
   const drivers = {
     ...keeping,
     queue: memoryQueue({ clock }),

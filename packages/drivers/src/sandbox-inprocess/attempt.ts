@@ -3,7 +3,8 @@
  * loggers come into being when they are asked for, as functions that may be taken apart (`const { log, fetch } = ctx`).
  *
  *  1 A door opens only while the attempt lives: not once its signal is aborted, not once its outcome is out.
- *  2 Doors are loaded by the first attempt that goes through them: most runs start no program and open no file.
+ *  2 Doors are loaded by the first attempt that goes through them, or by `loadHostApi`: most runs start no program and
+ *    open no file.
  *  3 What a credential gave, to this attempt or (if it is long) to any other of the process, is taken out of everything
  *    that leaves: output, error, logs, progress.
  *  4 Progress and heartbeats of an attempt that has ended are dropped; its log lines are kept, since they help.
@@ -188,6 +189,13 @@ export class Attempt implements ActionContext, RejectionListener {
     }
     return this.#invocation;
   }
+}
+
+/** A server loads the doors before it listens: `fetch` alone blocks the event loop for 50 to 90 ms while it is loaded. */
+export async function loadHostApi(): Promise<void> {
+  await import('./host-api/fetch.ts');
+  await import('./host-api/files.ts');
+  await import('./host-api/shell.ts');
 }
 
 /** A line of a log, within its limits and without what credentials gave. */

@@ -1,2 +1,3 @@
+export { loadHostApi } from './attempt.ts';
 export { SANDBOX_LIMITS } from './limits.ts';
 export { createInProcessSandbox, type InProcessSandboxOptions } from './sandbox.ts';
