@@ -4,7 +4,15 @@
  */
 import { CONTRACT_LIMITS } from '@nebula/client/contract';
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, MOMENT_LIMITS, RUN_DEFAULTS, SCHEMA_LIMITS } from '@nebula/core';
-import { CHECK_LIMITS, COMPAT_LIMITS, FILE_PATTERN_LIMITS, HTTP_LIMITS, LIVE_LIMITS, UPLOAD_LIMITS } from './limits.ts';
+import {
+  ANNOUNCEMENT_LIMITS,
+  CHECK_LIMITS,
+  COMPAT_LIMITS,
+  FILE_PATTERN_LIMITS,
+  HTTP_LIMITS,
+  LIVE_LIMITS,
+  UPLOAD_LIMITS,
+} from './limits.ts';
 
 export interface Budget {
   readonly of: 'size' | 'time' | 'memory' | 'depth' | 'count';
@@ -115,6 +123,13 @@ export const BUDGETS = {
     'definitions',
     'Large definitions that wait to be checked',
     '503 `BUSY`',
+  ),
+  'announced.size': budget(
+    'size',
+    ANNOUNCEMENT_LIMITS.maxActionChars,
+    'characters',
+    'An action that a worker announces, as JSON',
+    '413 `TOO_LARGE`',
   ),
   'returned.size': budget(
     'size',

@@ -79,6 +79,12 @@ export const UPLOAD_LIMITS = {
   maxDefinitionChars: 1024 * 1024,
 } as const;
 
+/** Actions that workers announce. */
+export const ANNOUNCEMENT_LIMITS = {
+  /** Of one action, as JSON. */
+  maxActionChars: 256 * 1024,
+} as const;
+
 /** Checking definitions. */
 export const CHECK_LIMITS = {
   /** Larger ones are checked in a thread: so many take about 15 ms of CPU time, and more as YAML. */

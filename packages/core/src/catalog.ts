@@ -48,7 +48,6 @@ export function createCatalog(
   const policies = new Map(Object.entries(retryPolicies));
   let all: readonly Action[] = [];
   let revision = 0;
-  let told = canonicalJson([]);
   const views = new Map<string | undefined, ById>();
   const viewOf = (project: string | undefined): ById => {
     const known = views.get(project);
@@ -76,9 +75,7 @@ export function createCatalog(
     owns: (id) => own.has(id),
     announced: () => all.filter(({ id }) => !own.has(id)),
     announce: (announced) => {
-      const text = canonicalJson(announced.map(described));
-      if (text === told) return false;
-      told = text;
+      if (announced.length === all.length && announced.every((action, at) => isSame(action, all[at]))) return false;
       revision++;
       all = [...announced];
       views.clear();
@@ -112,6 +109,12 @@ export function announcedAction(description: ActionDescription, project?: string
       );
     },
   };
+}
+
+/** Two descriptions are compared as text only if they are not the same object: there may be thousands. */
+function isSame(one: Action, other: Action | undefined): boolean {
+  if (one === other) return true;
+  return other !== undefined && canonicalJson(described(one)) === canonicalJson(described(other));
 }
 
 function described({ run: _, verify: __, parseInput: ___, parseOutput: ____, ...rest }: Action): Json {

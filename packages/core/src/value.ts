@@ -74,10 +74,11 @@ export function pathToNonFinite(value: Json): readonly (string | number)[] | und
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }
 
 /** Whether the value contains more than `most` values, counting itself. Stops at the limit. */

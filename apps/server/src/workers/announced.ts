@@ -4,10 +4,12 @@
  */
 import { type Action, type ActionDescription, announcedAction, compileSchema, NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT, type RecordRow } from '@nebula/ports';
+import { ANNOUNCEMENT_LIMITS } from '../limits.ts';
 import type { EngineParts, Parts } from '../parts.ts';
 
 const KIND = 'action';
-const PAGE = 500;
+/** At 256 Ki characters each, a page takes about 5 ms. */
+const PAGE = 16;
 /** How often actions that workers announced to other servers on the same store are read. */
 const LOOK_MS = 10_000;
 
@@ -16,14 +18,21 @@ type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'catalog' | 'clock'>
 /** The actions, for a catalog. */
 export async function announcedActions({ records }: Pick<Parts, 'records'>): Promise<Action[]> {
   const actions: Action[] = [];
+  for await (const rows of pagesOf(records)) actions.push(...rows.map(actionOf));
+  return actions;
+}
+
+async function* pagesOf(records: Parts['records']): AsyncGenerator<readonly RecordRow[], void, undefined> {
   for (let after: string | undefined; ; ) {
-    const rows: readonly RecordRow[] = await records.list(KIND, { limit: PAGE, ...(after !== undefined && { after }) });
-    for (const { id, body } of rows) {
-      actions.push(announcedAction(JSON.parse(body) as ActionDescription, projectIn(id)));
-    }
+    const rows = await records.list(KIND, { limit: PAGE, ...(after !== undefined && { after }) });
+    yield rows;
     after = rows.at(-1)?.id;
-    if (rows.length < PAGE) return actions;
+    if (rows.length < PAGE) return;
   }
+}
+
+function actionOf({ id, body }: RecordRow): Action {
+  return announcedAction(JSON.parse(body) as ActionDescription, projectIn(id));
 }
 
 export interface Announcement {
@@ -32,9 +41,17 @@ export interface Announcement {
   readonly refused: readonly { readonly action: string; readonly code: string; readonly message: string }[];
 }
 
+interface Known {
+  readonly body: string;
+  readonly action: Action;
+}
+
 export class Announced {
   private readonly parts: OfAnnounced;
   private readonly onTrouble: (error: unknown) => void;
+  /** The actions of the last refresh, by the id of their record. */
+  private known: ReadonlyMap<string, Known> = new Map();
+  private lastRefresh: Promise<void> = Promise.resolve();
   private timer: { cancel(): void } | undefined;
   private isOpen = false;
 
@@ -66,11 +83,12 @@ export class Announced {
     const [first] = refused;
     if (first !== undefined && taken.length === 0) throw owned(first);
     const foreign = taken.filter(({ id }) => !this.parts.catalog.owns(id));
-    for (const description of foreign) check(description);
     const changes: { kind: string; id: string; body: string }[] = [];
     for (const description of foreign) {
       const id = recordId(project, nameOf(description));
       const body = JSON.stringify(description);
+      if (body.length > ANNOUNCEMENT_LIMITS.maxActionChars) throw tooLong(description, body.length);
+      await this.check(description);
       if ((await records.get(KIND, id))?.body !== body) changes.push({ kind: KIND, id, body });
     }
     if (changes.length > 0) await records.commit(changes);
@@ -103,10 +121,57 @@ export class Announced {
     return catalog.owns(id) && !catalog.versionsOf(id).includes(version);
   }
 
+  /** Compiles the schemas. One takes up to 30 ms, and a worker announces up to 1,000 actions: others go on in between. */
+  private async check({ id, input, output }: ActionDescription): Promise<void> {
+    for (const [side, schema] of [
+      ['input', input],
+      ['output', output],
+    ] as const) {
+      if (schema === undefined) continue;
+      try {
+        compileSchema(schema);
+      } catch (error) {
+        throw new NebulaError(
+          'ACTION_SCHEMA_INVALID',
+          `The ${side} schema of ${id} cannot be used: ${messageOf(error)}`,
+          {
+            hint: 'Schemas are JSON Schema 2020-12.',
+          },
+        );
+      }
+      await this.pause();
+    }
+  }
+
+  /** One refresh at a time: an older one never replaces the actions of a newer one. */
   private async refresh(): Promise<void> {
-    const actions = await announcedActions(this.parts);
+    const refresh = this.lastRefresh.then(() => this.readAll());
+    this.lastRefresh = refresh.catch(() => undefined);
+    await refresh;
+  }
+
+  /** Reads every row, but parses and announces only if one has changed. */
+  private async readAll(): Promise<void> {
+    const found = new Map<string, Known>();
+    let isChanged = false;
+    for await (const rows of pagesOf(this.parts.records)) {
+      for (const row of rows) {
+        const before = this.known.get(row.id);
+        const isSame = before?.body === row.body;
+        found.set(row.id, isSame ? before : { body: row.body, action: actionOf(row) });
+        isChanged ||= !isSame;
+      }
+      await this.pause();
+    }
+    if (!isChanged && found.size === this.known.size) return;
+    this.known = found;
+    const actions = Array.from(found.values(), ({ action }) => action);
     this.parts.engine.announce(actions);
     this.parts.catalog.announce(actions);
+  }
+
+  private async pause(): Promise<void> {
+    await new Promise<void>((resolve) => this.parts.clock.soon(resolve));
   }
 
   private async look(): Promise<void> {
@@ -139,23 +204,12 @@ function projectIn(id: string): string {
   return slash === -1 ? DEFAULT_PROJECT : id.slice(0, slash);
 }
 
-function check({ id, input, output }: ActionDescription): void {
-  for (const [side, schema] of [
-    ['input', input],
-    ['output', output],
-  ] as const) {
-    try {
-      if (schema !== undefined) compileSchema(schema);
-    } catch (error) {
-      throw new NebulaError(
-        'ACTION_SCHEMA_INVALID',
-        `The ${side} schema of ${id} cannot be used: ${messageOf(error)}`,
-        {
-          hint: 'Schemas are JSON Schema 2020-12.',
-        },
-      );
-    }
-  }
+function tooLong(description: ActionDescription, chars: number): NebulaError {
+  return new NebulaError(
+    'TOO_LARGE',
+    `Action ${nameOf(description)} has ${chars} characters as JSON; an announced one has at most ${ANNOUNCEMENT_LIMITS.maxActionChars}.`,
+    { hint: 'Shorten its schemas.' },
+  );
 }
 
 function messageOf(error: unknown): string {

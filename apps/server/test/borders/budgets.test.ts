@@ -155,6 +155,16 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
       { id: 'x', nodes: { a: { action: 'core.noop', when: `1${' '.repeat(size - 2)}2` } } } as never,
       CATALOG,
     ).problems.every(({ code }) => code !== 'EXPRESSION_LIMIT'),
+  'announced.size': (size) => {
+    const action = (chars: number) => ({
+      id: 'far.long',
+      effect: 'pure',
+      input: { title: 'x'.repeat(chars) },
+      version: '1',
+    });
+    const chars = size - JSON.stringify(action(0)).length;
+    return isTaken('POST /api/v1/workers', { body: { workerId: 'long', actions: [action(chars)] } });
+  },
   'returned.size': (size) => isAccepted({ nodes: { a: { action: 'core.noop' } }, output: '' }, size),
   'returned.values': (size) =>
     // The graph, its nodes, the node, its action, the output: five more.

@@ -1,0 +1,74 @@
+/** Announced actions are many, and their schemas are what somebody else wrote: no announcement holds up others. */
+import type { Action, ActionDescription } from '@nebula/core';
+import { memoryRecords } from '@nebula/drivers/memory';
+import { realClock } from '@nebula/drivers/real';
+import { expect, it } from 'vitest';
+import type { EngineParts } from '../../src/index.ts';
+import { Announced } from '../../src/workers/announced.ts';
+
+/** How often the event loop went round meanwhile. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await work;
+  isOver = true;
+  return turns;
+}
+
+function announcing() {
+  const announced: (readonly Action[])[] = [];
+  const records = memoryRecords({ clock: realClock });
+  const announce = (actions: readonly Action[]): boolean => announced.push(actions) > 0;
+  const parts = { records, clock: realClock, engine: { announce }, catalog: { announce, owns: () => false } };
+  const open = () => new Announced(parts as unknown as EngineParts, () => undefined);
+  return { announced, open };
+}
+
+const many = (count: number, title = 'of text'): ActionDescription[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: `far.work${at}`,
+    version: '1',
+    effect: 'pure' as const,
+    input: { title, type: 'object', properties: { text: { pattern: `^a{${at + 1}}$` } } },
+    output: { type: 'object' },
+  }));
+
+it('[SRV-670] the event loop goes round after each schema of an announcement', async () => {
+  const { open } = announcing();
+  expect(await turnsOf(open().add(many(40), 'default'))).toBeGreaterThanOrEqual(80);
+});
+
+it('[SRV-670] the event loop goes round while announced actions are read', async () => {
+  const { open } = announcing();
+  const first = open();
+  await first.add(many(200), 'default');
+  const second = open();
+  expect(await turnsOf(second.open())).toBeGreaterThanOrEqual(12);
+  second.close();
+});
+
+it('[SRV-670] only changed actions are parsed again, and nothing is announced where none has changed', async () => {
+  const { announced, open } = announcing();
+  const actions = open();
+  await actions.add(many(40), 'default');
+  await actions.add(many(40), 'default');
+  expect(announced).toHaveLength(2);
+  await actions.add(many(1, 'another'), 'default');
+  expect(announced).toHaveLength(4);
+  const [before, after] = [announced[0] ?? [], announced[2] ?? []];
+  expect(after.filter((action, at) => action !== before[at]).map(({ id }) => id)).toEqual(['far.work0']);
+  await actions.remove('far.work0@1', 'default');
+  expect(announced.at(-1)).toHaveLength(39);
+});
+
+it('[SRV-670] announcements at the same time: the last refresh has them all', async () => {
+  const { announced, open } = announcing();
+  const actions = open();
+  await Promise.all(many(40).map((one) => actions.add([one], 'default')));
+  expect(announced.at(-1)).toHaveLength(40);
+});
