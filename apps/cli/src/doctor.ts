@@ -44,7 +44,7 @@ function checkNode(): Finding {
 }
 
 function checkFolder(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return well('folder', `${dataDir} is made with the first run`);
+  if (!existsSync(dataDir)) return well('folder', `${dataDir} is created with the first run`);
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
@@ -69,7 +69,9 @@ function checkDisk(dataDir: string): Finding[] {
     const free = bavail * bsize;
     const text = `${formatSize(free)} free`;
     return [
-      free >= MIN_FREE_BYTES ? well('disk', text) : ill('disk', text, 'runs stop, and go on when there is space again'),
+      free >= MIN_FREE_BYTES
+        ? well('disk', text)
+        : ill('disk', text, 'free some space: runs stop without it, and continue afterwards'),
     ];
   } catch {
     return [];
@@ -82,15 +84,15 @@ async function checkDatabase({ services }: Context, project: Project): Promise<F
     try {
       const workflows = await workflowIdsOf(session.api);
       const { items } = await session.api.call('listExecutions', { query: { limit: 1 } });
-      const runs = items.length === 0 ? 'no runs yet' : 'runs are there';
-      return well('database', `it can be read: ${plural(workflows.length, 'workflow')}, ${runs}`);
+      const runs = items.length === 0 ? 'no runs yet' : 'with runs';
+      return well('database', `readable: ${plural(workflows.length, 'workflow')}, ${runs}`);
     } finally {
       await session.close();
     }
   } catch (error) {
     if (!(error instanceof NebulaError)) throw error;
-    if (error.code === 'DATA_DIR_MISSING') return well('database', 'it is made with the first run');
-    return ill('database', error.message, error.hint ?? 'look at the message');
+    if (error.code === 'DATA_DIR_MISSING') return well('database', 'it is created with the first run');
+    return ill('database', error.message, error.hint ?? 'see the message');
   }
 }
 
@@ -99,7 +101,7 @@ function checkToken(dataDir: string): Finding[] {
   if (!existsSync(file)) return [];
   if (readToken(dataDir) === undefined) {
     return [
-      ill('token', `${file} holds no token, or cannot be read`, 'delete it: the next `nebula serve` makes a new one'),
+      ill('token', `${file} holds no token, or cannot be read`, 'delete it: the next `nebula serve` creates a new one'),
     ];
   }
   return [checkPrivate('token', file)];
@@ -114,7 +116,7 @@ function checkSecretsKey({ io }: Context, dataDir: string): Finding[] {
   return [
     ill(
       'secrets',
-      `${sealed} is there, but no key for it`,
+      `${sealed} exists, but its key does not`,
       'put secrets.key back beside it, or set $NEBULA_SECRETS_KEY',
     ),
   ];
@@ -124,14 +126,14 @@ function checkPrivate(name: string, file: string): Finding {
   const isOpen = process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0;
   return isOpen
     ? ill(name, `${file} can be read by others`, `chmod 600 ${file}`)
-    : well(name, `${file}, for this user alone`);
+    : well(name, `${file}, readable by this user only`);
 }
 
 async function checkServer({ io }: Context, { dataDir, server }: Project): Promise<Finding[]> {
   const note = server === undefined ? readNote(dataDir) : undefined;
   const url = server?.url ?? note?.url;
   if (url === undefined)
-    return [checkClock(io.now()), well('server', 'none runs on this folder; `nebula serve` starts one')];
+    return [checkClock(io.now()), well('server', 'no server is running on this folder; `nebula serve` starts one')];
   const token = server === undefined ? readToken(dataDir) : server.token;
   const client = connect({ url, token });
   try {
@@ -147,15 +149,15 @@ async function checkServer({ io }: Context, { dataDir, server }: Project): Promi
     if (!(error instanceof NebulaError)) throw error;
     const hint =
       note === undefined
-        ? (error.hint ?? 'is the address right?')
-        : 'it has ended without a word; `nebula serve` starts it again';
+        ? (error.hint ?? 'check the address')
+        : 'it ended unexpectedly; `nebula serve` starts it again';
     return [checkClock(io.now()), ill('server', error.message, hint)];
   }
 }
 
 function checkClock(now: number): Finding {
   const text = new Date(now).toISOString();
-  return now > EARLIEST ? well('clock', text) : ill('clock', `it says ${text}`, 'set the clock of this machine');
+  return now > EARLIEST ? well('clock', text) : ill('clock', `it shows ${text}`, 'set the clock of this machine');
 }
 
 /** Compares clocks by the `Date` header, which is cut to seconds. */
@@ -169,6 +171,6 @@ async function serverClock(url: string, now: () => number): Promise<Finding> {
   return ill(
     'clock',
     `this clock and the server's differ by ${Math.round(skewMs / 1_000)}s`,
-    'let both follow a time server (NTP)',
+    'synchronize both with a time server (NTP)',
   );
 }

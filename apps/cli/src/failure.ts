@@ -59,7 +59,7 @@ export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure
   return {
     ...failure,
     code: 'UNCAUGHT',
-    message: `code of this project threw outside of any attempt: ${error.message}`,
+    message: `code of this project threw an exception outside of any attempt: ${error.message}`,
     hint: UNCAUGHT_HINT,
     stack: error.stack,
     exitCode: EXIT.failed,
@@ -70,11 +70,11 @@ export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure
 export function exitedFailure(goOn: string | undefined): Failure {
   return {
     code: 'EXITED',
-    message: 'code of this project ended the process before the run was done',
+    message: 'code of this project ended the process before the run ended',
     hint:
       goOn === undefined
         ? 'nebula.config.* and what it imports must not call process.exit()'
-        : `nothing finished is lost, but take out process.exit() first; then go on with\n${goOn}`,
+        : `nothing finished is lost; remove process.exit(), then continue with\n${goOn}`,
     exitCode: EXIT.failed,
     preface: [],
     details: undefined,

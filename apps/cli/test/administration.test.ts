@@ -472,7 +472,7 @@ describe('doctor', () => {
       'access',
     ]);
     const fresh = await say(projectFolder({}), ['doctor']);
-    expect([fresh.code, fresh.out]).toEqual([0, expect.stringMatching(/✓ database +it is made with the first run/)]);
+    expect([fresh.code, fresh.out]).toEqual([0, expect.stringMatching(/✓ database +it is created with the first run/)]);
     const there = await served.nebula(['doctor']);
     expect([there.code, there.out]).toEqual([0, expect.stringMatching(/✓ access +you are owner/)]);
   });

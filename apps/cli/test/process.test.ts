@@ -276,13 +276,13 @@ describe('a project', () => {
     const cwd = projectFolder(PROJECT);
     const { code, stderr } = await nebula(['run', 'stray.yaml'], { cwd });
     expect(code).toBe(1);
-    expect(stderr).toContain('error UNCAUGHT: code of this project threw outside of any attempt: stray');
+    expect(stderr).toContain('error UNCAUGHT: code of this project threw an exception outside of any attempt: stray');
     expect(stderr).toContain('nebula.config.mjs');
   });
 
   test('[CLI-13] code of the project that ends the process', async () => {
     const cwd = projectFolder(PROJECT);
-    const exited = /^error EXITED: code of this project ended the process before the run was done\nhint: /m;
+    const exited = /^error EXITED: code of this project ended the process before the run ended\nhint: /m;
     const run = await nebula(['run', 'exit.yaml'], { cwd });
     expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(exited)]);
     const id = /nebula resume (exe_\w+)/.exec(run.stderr)?.[1] as string;

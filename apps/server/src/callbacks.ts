@@ -53,7 +53,7 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
       onRequest: async (request) => {
         const address = addressIn(key, (request.params as { token: string }).token);
         if (address === undefined || (await parts.store.execution(address.executionId)) === undefined) {
-          throw new NebulaError('UNKNOWN_CALLBACK', 'Nobody waits for a call at this address.');
+          throw new NebulaError('UNKNOWN_CALLBACK', 'No node waits for a call at this URL.');
         }
         called.set(request, address);
       },
@@ -71,7 +71,7 @@ async function takeCall(parts: Parts, address: Address, token: string, payload: 
   const { executionId, node, generation } = address;
   // Checked before the call is recorded, so that the URL can be called again with a valid payload.
   const problem = givenProblem(payload, 'the payload');
-  if (problem !== undefined) throw new NebulaError('BODY_INVALID', `The call cannot be taken: ${problem}.`);
+  if (problem !== undefined) throw new NebulaError('BODY_INVALID', `The call cannot be accepted: ${problem}.`);
   const id = digest(token);
   const body = JSON.stringify({ payload });
   const expiresAt = clock.now() + RECORDED_MS;
@@ -79,8 +79,8 @@ async function takeCall(parts: Parts, address: Address, token: string, payload: 
   const first = outcome.ok ? undefined : await readRecord<{ readonly payload: Json }>(records, 'callback', id);
   const taken = await executions.requestCall(executionId, node, generation, first?.body.payload ?? payload);
   if (outcome.ok && taken === 'taken') return;
-  throw new NebulaError('CALLBACK_USED', 'The call was made already, or nobody waits for it any more.', {
-    hint: 'An address is good for one call.',
+  throw new NebulaError('CALLBACK_USED', 'The call was already made, or no node waits for it any more.', {
+    hint: 'A callback URL works for one call.',
   });
 }
 

@@ -120,14 +120,14 @@ function refuseBeside(launch: Launch): void {
   const beside = (['workflowId', 'version'] as const).find((name) => launch[name] !== undefined);
   if (beside === undefined) return;
   throw new NebulaError('BODY_INVALID', `'${beside}' and 'plan' do not go together.`, {
-    hint: `The launch plan says which workflow and version it starts: leave '${beside}' out.`,
+    hint: `The launch plan selects the workflow and its version: leave '${beside}' out.`,
     details: { errors: [{ pointer: `/${beside}`, detail: 'does not go with a plan' }] },
   });
 }
 
 function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {
   if (row === undefined || row.workflowId === workflowId) return;
-  throw new NebulaError('EXECUTION_ID_TAKEN', `The id '${row.executionId}' is that of another run.`, {
+  throw new NebulaError('EXECUTION_ID_TAKEN', `The id '${row.executionId}' belongs to another run.`, {
     hint: 'Choose another id, or leave it out.',
   });
 }

@@ -229,7 +229,7 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
 }
 
 function needsServer(operation: OperationId): NebulaError {
-  return new NebulaError('NEEDS_SERVER', `${operation} is done by a server only.`, {
-    hint: '`nebula serve` starts one; --server names one that runs.',
+  return new NebulaError('NEEDS_SERVER', `${operation} needs a server.`, {
+    hint: 'Start one with `nebula serve`, or name a running one with --server.',
   });
 }

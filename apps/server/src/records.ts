@@ -134,7 +134,9 @@ export async function putRecord<Body>(
 }
 
 export function changedBySomebody(id: string): NebulaError {
-  return new NebulaError('ETAG_MISMATCH', `'${id}' was changed by somebody else.`, { hint: 'Look at it again.' });
+  return new NebulaError('ETAG_MISMATCH', `'${id}' was changed in the meantime.`, {
+    hint: 'Read it again, then repeat the request.',
+  });
 }
 
 /** `If-Match` holds the revision that the caller has seen. */

@@ -13,7 +13,7 @@ afterAll(() => booted.close());
 it.each([
   ['POST executions', { worflowId: 'a' }, "The body has an unknown member 'worflowId'.", "Did you mean 'workflowId'?"],
   ['POST executions', { workflowId: 5 }, "'workflowId' must be a text."],
-  ['POST executions', { workflowId: 'a b' }, "'workflowId' is not as it must be.", 'It is: 1 to 200 letters'],
+  ['POST executions', { workflowId: 'a b' }, "'workflowId' is not valid.", 'It is: 1 to 200 letters'],
   ['POST executions', [], 'The body must be an object.'],
   ['POST executions/bulk', { operation: 'explode' }, `'operation' must be "cancel", "pause", "resume", "retry"`],
   ['POST signals', { signal: '' }, "'signal' is empty."],
@@ -23,10 +23,10 @@ it.each([
   ['GET executions?limit=1001', undefined, "'limit' must be at most 1000."],
   ['GET executions?limit=ten', undefined, "'limit' must be a whole number."],
   ['GET executions?limit=1&limit=2', undefined, "'limit' is given more than once."],
-  ['GET executions?since=yesterday', undefined, "'since' must be a moment.", 'E.g. 2026-01-31T12:00:00Z.'],
+  ['GET executions?since=yesterday', undefined, "'since' must be a time.", 'E.g. 2026-01-31T12:00:00Z.'],
   ['GET executions?page=2', undefined, "The request has an unknown member 'page'.", 'It may have project, workflowId'],
   ['GET workflows/w/versions/last', undefined, `'version' must be a whole number, "newest" or "active".`],
-  ['GET executions/%', undefined, 'The address cannot be decoded.', '%25'],
+  ['GET executions/%', undefined, 'The URL cannot be decoded.', '%25'],
 ])('[SRV-404] %s %j', async (route, body, detail, hint = '/api/docs') => {
   const [method, path] = route.split(' ');
   const { status, json } = await ask(booted, `${method} /api/v1/${path}`, { headers, body });
@@ -38,7 +38,7 @@ it.each([
 it.each([
   ['{"workflowId":\n"a",}', 'line 2, column 4: '],
   ['{"a": tru', 'line 1, column 7: '],
-  ['{"a": {"__proto__": 1}}', 'a member that JavaScript would take for more than data'],
+  ['{"a": {"__proto__": 1}}', 'a member that JavaScript does not treat as plain data'],
 ])('[SRV-404] a body that is no JSON says where: %j', async (text, detail) => {
   for (const path of ['/api/v1/executions', '/api/v1/signals']) {
     const response = await fetch(`${booted.server.url}${path}`, {

@@ -41,8 +41,8 @@ export function presetOf({ preset = 'desktop', database = 'sqlite', queue = 'mem
     ...(queue === 'memory' ? [] : [`the queue ${schemeOf(queue)} has no driver`]),
   ];
   if (missing.length === 0 && preset !== 'cloud') return preset;
-  throw new NebulaError('PRESET_NOT_BUILT', `not built yet: ${missing.join('; ')}`, {
-    hint: 'desktop and selfhost run on sqlite and a queue in memory; what workflows mean is the same on every preset',
+  throw new NebulaError('PRESET_NOT_BUILT', `not available yet: ${missing.join('; ')}`, {
+    hint: 'use desktop or selfhost, which run on sqlite and a queue in memory; workflows mean the same on every preset',
   });
 }
 
@@ -238,18 +238,18 @@ function reachable(url: string): string {
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): unknown {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new NebulaError('PORT_TAKEN', `something else listens on ${host}:${port} already`, {
-        hint: `--port ${port + 1}, or --port 0 for any free one; \`nebula doctor\` says whether it is a Nebula`,
+      return new NebulaError('PORT_TAKEN', `${host}:${port} is already in use`, {
+        hint: `use --port ${port + 1}, or --port 0 for any free port; \`nebula doctor\` shows whether a Nebula server uses it`,
       });
     case 'EACCES':
       return new NebulaError('CANNOT_LISTEN', `this user may not listen on port ${port}`, {
-        hint: 'take one above 1023',
+        hint: 'use a port above 1023',
       });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new NebulaError('CANNOT_LISTEN', `${host} is no address of this machine`, {
-        hint: '127.0.0.1 is for this machine alone, 0.0.0.0 for everybody who can reach it',
+      return new NebulaError('CANNOT_LISTEN', `${host} is not an address of this machine`, {
+        hint: 'use 127.0.0.1 for this machine only, 0.0.0.0 for all machines that can reach it',
       });
     default:
       return /^invalid (IP address|range)/.test(error.message) ? noProxy(error) : error;
@@ -265,8 +265,12 @@ function noProxy({ message }: Error): NebulaError {
 function alreadyServed({ dataDir }: Project, error: unknown): unknown {
   const found = holdingServer(dataDir, error);
   if (found === undefined) return error;
-  return new NebulaError('STORE_LOCKED', `a server works on ${dataDir} already: ${found.url}, process ${found.pid}`, {
-    hint: `use that one (commands in this folder find it), stop it with \`kill ${found.pid}\`, or take another folder with --data-dir`,
-    details: { url: found.url, pid: found.pid },
-  });
+  return new NebulaError(
+    'STORE_LOCKED',
+    `a server is already running on ${dataDir}: ${found.url}, process ${found.pid}`,
+    {
+      hint: `use it (commands in this folder find it), stop it with \`kill ${found.pid}\`, or choose another folder with --data-dir`,
+      details: { url: found.url, pid: found.pid },
+    },
+  );
 }

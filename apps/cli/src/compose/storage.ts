@@ -88,7 +88,7 @@ const NO_RECORDS: Records = {
 
 /** What a server keeps must not be lost without a word. */
 function noRecords(): never {
-  throw new NebulaError('CONFIG_INVALID', 'the configuration has a store of its own, but nothing that keeps records', {
+  throw new NebulaError('CONFIG_INVALID', 'the configuration has its own store, but no records', {
     hint: 'Add drivers: { records: (context) => … } beside it',
   });
 }

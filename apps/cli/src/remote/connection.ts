@@ -124,10 +124,14 @@ function known(error: unknown): unknown {
     return new NebulaError('SERVER_UNREACHABLE', error.message, { hint: error.hint, retryable: true, cause: error });
   }
   if (error instanceof SyntaxError) {
-    return new NebulaError('NOT_A_SERVER', 'what answers there is no Nebula: it does not speak JSON', {
-      hint: 'is the address right?',
-      cause: error,
-    });
+    return new NebulaError(
+      'NOT_A_SERVER',
+      'the server at this address is not a Nebula server: it does not answer in JSON',
+      {
+        hint: 'check the address',
+        cause: error,
+      },
+    );
   }
   if (!(error instanceof ApiError)) return error;
   const { code, message, problem, retryable } = error;

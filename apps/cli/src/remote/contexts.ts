@@ -41,7 +41,7 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
   }
   try {
     const { current, contexts } = JSON.parse(text) as Partial<Contexts>;
-    if (!isJsonObject(contexts)) throw new Error('it has no contexts');
+    if (!isJsonObject(contexts)) throw new Error('it has no `contexts`');
     return { current: typeof current === 'string' ? current : null, contexts };
   } catch (error) {
     throw broken(file, `is damaged: ${(error as Error).message}`);
@@ -63,7 +63,10 @@ export async function writeContexts(io: Pick<Io, 'env'>, contexts: Contexts): Pr
 export function checkContextName(name: string): void {
   if (NAME.test(name) && name !== LOCAL) return;
   throw new NebulaError('USAGE', `'${name}' cannot be the name of a context`, {
-    hint: name === LOCAL ? `${LOCAL} means no server` : 'letters, digits, dots, _ and -, at most 100 of them',
+    hint:
+      name === LOCAL
+        ? `${LOCAL} is reserved: it means no server`
+        : 'letters, digits, dots, _ and -, at most 100 of them',
   });
 }
 
@@ -83,5 +86,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function broken(file: string, what: string): NebulaError {
-  return new NebulaError('CONTEXTS_UNUSABLE', `${file} ${what}`, { hint: 'mend it, or take it away' });
+  return new NebulaError('CONTEXTS_UNUSABLE', `${file} ${what}`, { hint: 'repair or delete it' });
 }

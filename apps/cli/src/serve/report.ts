@@ -147,7 +147,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       } else if (news.kind === 'broken') {
         if (news.report.length > 0) lines(['', ...news.report]);
         const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
-        say('error', colors.red('✗'), `${what}; what was active before stays`);
+        say('error', colors.red('✗'), `${what}; the previously active version stays active`);
       } else {
         const { workflowId, version } = news.workflow;
         say('info', colors.green('✓'), `${workflowId} ${colors.dim(`v${version}`)} is active`);
@@ -185,9 +185,14 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     config: (message, of) => say(of, of === 'info' ? colors.green('✓') : colors.yellow('!'), printable(message)),
     foreign: (line) => lines([colors.dim(`│ ${printable(line)}`)]),
-    stopping: () => say('info', colors.yellow('■'), 'stopping: what runs is handed back. Once more to leave at once.'),
+    stopping: () =>
+      say(
+        'info',
+        colors.yellow('■'),
+        'stopping: tasks in progress are handed back. Press Ctrl-C again to stop at once.',
+      ),
     stopped: () =>
-      say('info', colors.green('✓'), 'stopped; nothing finished is lost, and the rest goes on with the next start'),
+      say('info', colors.green('✓'), 'stopped; nothing finished is lost, and other runs continue with the next start'),
   };
   return report;
 }
@@ -215,9 +220,9 @@ export function screenLines(facts: Started, options: ScreenOptions): string[] {
   ];
   const warnings = [
     ...(facts.isOpen && tokenFile !== undefined
-      ? ['others can reach it, and whoever has the token owns it; --preset selfhost has users']
+      ? ['other machines can reach the server, and the token gives full access to it; --preset selfhost has users']
       : []),
-    ...(facts.hasUsers ? [] : ['nobody can sign in yet; make the first user:']),
+    ...(facts.hasUsers ? [] : ['nobody can sign in yet; create the first user:']),
   ];
   return [
     `${colors.magenta('◆')} ${colors.bold('Nebula')} ${version}  ${colors.dim(preset)}`,
@@ -243,23 +248,23 @@ function nextSteps({ news, hasUsers, tokenFile, url }: Started, program: string)
     return [
       ...(hasUsers ? [] : [[`${program} users add NAME --admin`, 'in another terminal'] as const]),
       [`${program} keys create cli --as NAME --role default=owner`, 'a key for the command line'],
-      [`${program} context add here --server ${url} --token-stdin`, 'takes the key; commands work there from then on'],
+      [`${program} context add here --server ${url} --token-stdin`, 'saves the key; commands then use this server'],
     ];
   }
   const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));
   const first = served.find((one) => !one.needsInput) ?? served[0];
   return [
     first === undefined
-      ? [`${program} workflows register FILE`, 'put one here']
-      : [`${program} start ${first.workflowId}`, 'in another terminal: start one, and watch it'],
-    [`${program} executions list`, 'what has run'],
+      ? [`${program} workflows register FILE`, 'register a workflow']
+      : [`${program} start ${first.workflowId}`, 'in another terminal: start a run and watch it'],
+    [`${program} executions list`, 'list runs'],
   ];
 }
 
 function workflowLines(news: readonly FileNews[], options: ScreenOptions): string[] {
   const { colors, width, now } = options;
   if (news.length === 0) {
-    const where = 'no workflow files here; server.workflows of the configuration says where they are';
+    const where = 'no workflow files here; set server.workflows in the configuration to look elsewhere';
     return [...wrap(where, width - 2).map((line) => colors.dim(INDENT + line)), ''];
   }
   const served = news.flatMap((one) => (one.kind === 'registered' ? [one.workflow] : []));

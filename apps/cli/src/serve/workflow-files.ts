@@ -103,7 +103,7 @@ export class WorkflowFiles {
       if (checked.definition === undefined) {
         this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
         const errors = checked.problems.filter(({ severity }) => severity === 'error');
-        const message = errors[0]?.message ?? 'a workflow that it runs has errors';
+        const message = errors[0]?.message ?? 'a workflow it runs has errors';
         const problems = allProblems(checked);
         return { kind: 'broken', file, message, report: reportLines(checked, this.#colors), problems };
       }

@@ -195,7 +195,7 @@ function refused(findings: readonly Refusal[]): NebulaError {
     ...(range && { line: range.line, column: range.column }),
   }));
   return new NebulaError('DEFINITION_INVALID', first.message, {
-    hint: first.hint ?? 'See docs/workflow-graph.md for what a workflow of workflow-graph may say.',
+    hint: first.hint ?? 'See docs/workflow-graph.md for the format.',
     details: { problems },
   });
 }

@@ -109,7 +109,7 @@ function answerTo(question: Question, { parts, project }: Setting): unknown {
 
 function tooMany({ tooMany: what, count }: Extract<Checked, { tooMany: string }>): NebulaError {
   const most = what === 'nodes' ? UPLOAD_LIMITS.maxNodes : UPLOAD_LIMITS.maxEdges;
-  return new NebulaError('TOO_LARGE', `The definition has ${count} ${what}; one that is sent has at most ${most}.`, {
+  return new NebulaError('TOO_LARGE', `The definition has ${count} ${what}; the limit for uploads is ${most}.`, {
     hint: DIVIDE,
   });
 }
@@ -117,7 +117,7 @@ function tooMany({ tooMany: what, count }: Extract<Checked, { tooMany: string }>
 function tooLong(chars: number): NebulaError {
   return new NebulaError(
     'TOO_LARGE',
-    `The definition has ${chars} characters as JSON; one that is sent has at most ${UPLOAD_LIMITS.maxDefinitionChars}.`,
+    `The definition has ${chars} characters as JSON; the limit for uploads is ${UPLOAD_LIMITS.maxDefinitionChars}.`,
     { hint: DIVIDE },
   );
 }

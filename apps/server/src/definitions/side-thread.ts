@@ -146,7 +146,7 @@ function rest(own: Thread): void {
 }
 
 function tooCostly(): NebulaError {
-  return new NebulaError('TOO_LARGE', 'Checking the definition takes more time or memory than this server gives it.', {
+  return new NebulaError('TOO_LARGE', 'Checking the definition takes more time or memory than this server allows.', {
     hint: 'Put the file into the folder of workflows, or divide it into workflows that run each other.',
   });
 }

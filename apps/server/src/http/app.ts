@@ -300,7 +300,7 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
 }
 
 export function notSignedIn(): NebulaError {
-  return new NebulaError('NOT_SIGNED_IN', 'This server does not know who you are.', {
+  return new NebulaError('NOT_SIGNED_IN', 'The request is not authenticated.', {
     hint: 'Send `Authorization: Bearer <token>`; on a desktop the token is in the file `token` of the data folder.',
   });
 }
@@ -312,7 +312,7 @@ function routeOf({ routeOptions, url }: FastifyRequest): string {
 
 function unknownRoute({ method, url }: FastifyRequest): NebulaError {
   return new NebulaError('NO_SUCH_ROUTE', `There is no ${method} ${url.split('?')[0]?.slice(0, 200)} here.`, {
-    hint: 'What there is: /api/docs.',
+    hint: 'See the API reference of this server: /api/docs.',
   });
 }
 
@@ -334,7 +334,7 @@ function refuseRaw(socket: Socket, error: unknown): void {
 }
 
 function unreadable(): NebulaError {
-  return new NebulaError('BODY_INVALID', 'The request is not HTTP, or did not come in time.');
+  return new NebulaError('BODY_INVALID', 'The request is not HTTP, or was not received in time.');
 }
 
 const GUARDS = {
@@ -361,7 +361,7 @@ function guardHost({ headers, raw }: FastifyRequest, hosts: readonly string[] | 
   const hostname = (headers.host ?? '').replace(/:\d+$/, '');
   if (hosts === null || hosts.includes(hostname)) return;
   throw new NebulaError('NOT_ALLOWED', `This server does not answer under the name '${hostname.slice(0, 200)}'.`, {
-    hint: `Call it ${hosts[0]}, or name it in \`server.hosts\` of the configuration.`,
+    hint: `Use ${hosts[0]}, or add the name to \`server.hosts\` of the configuration.`,
   });
 }
 

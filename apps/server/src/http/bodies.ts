@@ -37,7 +37,7 @@ export function bodyFault(text: string): NebulaError | undefined {
   }
   if (values <= maxBodyValues) return undefined;
   return new NebulaError('TOO_LARGE', `The body has more than ${maxBodyValues} values.`, {
-    hint: 'Hand the data over as a file or a link.',
+    hint: 'Pass the data as a file or a link.',
   });
 }
 
@@ -45,8 +45,8 @@ export function bodyFault(text: string): NebulaError | undefined {
 export function notJson(text: string): NebulaError {
   const found = findJsonError(text);
   if (found === undefined) {
-    return new NebulaError('BODY_INVALID', 'The body has a member that JavaScript would take for more than data.', {
-      hint: 'Call it something else than __proto__, and than prototype in a constructor.',
+    return new NebulaError('BODY_INVALID', 'The body has a member that JavaScript does not treat as plain data.', {
+      hint: 'Rename the member __proto__, or prototype inside of constructor.',
     });
   }
   const before = text.slice(0, found.offset);
@@ -62,28 +62,30 @@ export function bodyError(error: unknown): unknown {
   if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new NebulaError('TOO_LARGE', 'The body is larger than this server takes.', {
-      hint: 'Raise `server.bodyLimit` in the configuration, or hand the data over as a file or a link.',
+    return new NebulaError('TOO_LARGE', 'The body is larger than this server accepts.', {
+      hint: 'Raise `server.bodyLimit` in the configuration, or pass the data as a file or a link.',
     });
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new NebulaError('MEDIA_TYPE', 'Bodies are JSON here.', { hint: 'Send content-type: application/json.' });
+    return new NebulaError('MEDIA_TYPE', 'The body must be JSON.', { hint: 'Send content-type: application/json.' });
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new NebulaError('HEAD_TOO_LARGE', 'The address and the headers are larger than this server takes.');
+    return new NebulaError('HEAD_TOO_LARGE', 'The URL and the headers are larger than this server accepts.');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new NebulaError('REQUEST_LATE', 'The request did not come in time.', { hint: 'Send it again.' });
+    return new NebulaError('REQUEST_LATE', 'The request was not received in time.', { hint: 'Send it again.' });
   }
   if (code === 'FST_ERR_BAD_URL') {
-    return new NebulaError('QUERY_INVALID', 'The address cannot be decoded.', {
-      hint: 'A % is followed by two hexadecimal digits; one that is meant as such is %25.',
+    return new NebulaError('QUERY_INVALID', 'The URL cannot be decoded.', {
+      hint: 'A % must be followed by two hexadecimal digits; write a literal % as %25.',
     });
   }
   if ((statusCode !== undefined && statusCode >= 400 && statusCode < 500) || code.startsWith('HPE_')) {
     const message = error instanceof Error ? error.message : 'The request cannot be read';
     return new NebulaError('BODY_INVALID', `${message.replace(/\.$/, '')}.`, {
-      hint: code.startsWith('HPE_') ? 'Is it HTTP, and as its head says?' : 'Is the body JSON, whole and in UTF-8?',
+      hint: code.startsWith('HPE_')
+        ? 'Check that the request is HTTP and matches its headers.'
+        : 'Check that the body is complete JSON in UTF-8.',
     });
   }
   return error;

@@ -76,5 +76,5 @@ function hasBody({ raw }: FastifyRequest): boolean {
 }
 
 function tooBusy(): NebulaError {
-  return new NebulaError('BUSY', 'Too many large requests are under way.', { hint: 'Try again.', retryable: true });
+  return new NebulaError('BUSY', 'Too many large requests are in progress.', { hint: 'Try again.', retryable: true });
 }

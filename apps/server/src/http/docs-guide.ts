@@ -11,7 +11,7 @@ export const GUIDE: readonly Chapter[] = [
   {
     title: 'A first call',
     text: [
-      'Send `Authorization: Bearer <token>`: on a desktop it is in the file `token` of the data folder, elsewhere it is an API key. Bodies and answers are JSON. This starts a workflow and waits for its end:',
+      'Send `Authorization: Bearer <token>`. With the preset desktop the token is in the file `token` of the data folder; otherwise it is an API key. Bodies and answers are JSON. This request starts a workflow and waits for its end:',
     ],
     example: `curl -X POST "$URL/api/v1/executions?wait=30s" \\
   -H "Authorization: Bearer $(cat .nebula/token)" \\
@@ -21,7 +21,7 @@ export const GUIDE: readonly Chapter[] = [
   {
     title: 'Errors',
     text: [
-      'Errors are problems (RFC 9457): a `code` to compare, `detail` and `hint` for people, and in `errors` the places that are wrong. With `retryable` the same request may do better in a while.',
+      'Errors are problem documents (RFC 9457): `code` is for programs, `detail` and `hint` are for people, and `errors` lists the members that are wrong. If `retryable` is true, the same request may succeed later.',
     ],
     example: `HTTP/1.1 400 Bad Request
 Content-Type: application/problem+json
@@ -35,16 +35,16 @@ Content-Type: application/problem+json
   {
     title: 'Pages, repeats and conditions',
     text: [
-      'Lists come in pages: `next` of one is the `cursor` of the one after it, and null at the end.',
-      'Where an operation takes `Idempotency-Key`, the same key is the same request for a day: it is done once, and answered alike. The same key for another request is `KEY_REUSED`.',
-      'What is read has an `ETag`. With `If-None-Match`, who has the newest is answered 304; with `If-Match`, only the revision that was seen is changed or deleted.',
+      'Lists are paged: pass `next` of a page as `cursor` to get the next one. `next` is null on the last page.',
+      'Operations that accept `Idempotency-Key` treat requests with the same key as one request for a day: the request takes effect once, and every repeat gets the same answer. The same key with another request is rejected with `KEY_REUSED`.',
+      'Answers to reads have an `ETag`. With `If-None-Match`, the answer is 304 if nothing has changed. With `If-Match`, a change or deletion applies only to that revision.',
     ],
   },
   {
     title: 'Webhooks and calls',
     text: [
-      'Requests under `/hooks` start workflows whose active version has a trigger with that method and path; whether they need a signature, and whether they wait for the result, the trigger says.',
-      'A node that waits for a call has an address of its own under `/callbacks` (`$nodes.<id>.callbackUrl`), which is good for one `POST`.',
+      'A request under `/hooks` starts the workflow whose active version has a webhook trigger with that method and path. The trigger determines whether the request needs a signature and whether it waits for the result.',
+      'A node that waits for a callback has its own URL under `/callbacks` (`$nodes.<id>.callbackUrl`), which accepts one `POST`.',
     ],
     example: `curl -X POST "$URL/hooks/orders" -H "Content-Type: application/json" -d '{ "id": 7 }'`,
   },
@@ -54,8 +54,8 @@ Content-Type: application/problem+json
 export const LIVE: Chapter = {
   title: 'How to follow',
   text: [
-    'Streams are Server-Sent Events: what was comes first, then what comes, without a gap and nothing twice. `Last-Event-ID`, or `after`, goes on after an event; a browser does so by itself.',
-    'Many subscriptions share one WebSocket at `/api/v1/live`, each with its own place: of one run (`executionId`), of all, of a `project` or a `workflowId`; with `logs` the log of a run instead, from `node` and `level` on if given. Who cannot send a header says `{"token": "…"}` first.',
+    'Streams are Server-Sent Events. Past events come first, then new ones, without a gap or a duplicate. `Last-Event-ID`, or `after`, resumes after an event; browsers do that by themselves.',
+    'Many subscriptions can share one WebSocket at `/api/v1/live`, each with its own position: for one run (`executionId`), for all runs, for a `project` or for a `workflowId`. With `logs` a subscription follows the log of a run, optionally of one `node` and from a `level` on. A client that cannot send headers sends `{"token": "…"}` first.',
   ],
   example: `→ {"subscribe": "a", "executionId": "exe_…", "after": "12.0"}
 ← {"subscription": "a", "events": [{"id": "12.1", "type": "NodeCompleted", "node": "charge", …}]}

@@ -47,7 +47,7 @@ export class IdempotentRequests {
   ): Promise<Pick<Reply<unknown>, 'status' | 'body'>> {
     if (key === '' || key.length > MAX_KEY) {
       throw new NebulaError('BODY_INVALID', `An Idempotency-Key has 1 to ${MAX_KEY} characters.`, {
-        hint: 'Take a random one for each new request.',
+        hint: 'Use a random key for each new request.',
       });
     }
     const { operation, who, params, query, body } = call;
@@ -91,6 +91,6 @@ export class IdempotentRequests {
 
 function keyReused(): NebulaError {
   return new NebulaError('KEY_REUSED', 'This Idempotency-Key was used for another request.', {
-    hint: 'Take a new key for a new request.',
+    hint: 'Use a new key for a new request.',
   });
 }

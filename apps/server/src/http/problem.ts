@@ -85,7 +85,7 @@ export function problemOf(error: unknown): ProblemAnswer {
   }
   return {
     status: 500,
-    body: { ...base(500, 'INTERNAL', 'The server failed to answer this request.'), hint: 'Its log says why.' },
+    body: { ...base(500, 'INTERNAL', 'The server failed to answer this request.'), hint: 'See the log of the server.' },
   };
 }
 
@@ -95,7 +95,11 @@ const OF_THE_MACHINE = /^(STORE|SECRETS|DATA_DIR|DISK|JOURNAL|THREAD)_/;
 function machineProblem({ code, retryable }: NebulaError): ProblemAnswer {
   const status = STATUS[code] ?? (retryable ? 503 : 500);
   const detail = code === 'DISK_FULL' ? 'There is no space left on the server.' : 'The server cannot use its data.';
-  const body = { ...base(status, code, detail), hint: 'Its log says why.', ...(retryable && { retryable: true }) };
+  const body = {
+    ...base(status, code, detail),
+    hint: 'See the log of the server.',
+    ...(retryable && { retryable: true }),
+  };
   return { status, body };
 }
 

@@ -42,9 +42,9 @@ export function describeSchemaError({ keyword, params, message, parentSchema }: 
     case 'pattern':
       return own.description === undefined
         ? { detail: `must match ${params['pattern']}` }
-        : { detail: 'is not as it must be', hint: `It is: ${own.description}` };
+        : { detail: 'is not valid', hint: `It is: ${own.description}` };
     case 'format':
-      return { detail: 'must be a moment', hint: 'E.g. 2026-01-31T12:00:00Z.' };
+      return { detail: 'must be a time', hint: 'E.g. 2026-01-31T12:00:00Z.' };
     case 'minLength':
       return { detail: limit === 1 ? 'is empty' : `has fewer than ${limit} characters` };
     case 'maxLength':

@@ -80,7 +80,7 @@ export async function requireProject({ records }: Pick<Parts, 'records'>, projec
 /** A project that does not exist yet has no members: only an administrator can create it. */
 const PROJECT: Kind = {
   project: async (_things, id) => id,
-  missing: () => new NebulaError('NOT_FOUND', 'There is no such thing here, or it is not yours.'),
+  missing: () => new NebulaError('NOT_FOUND', 'There is no such object, or it is not yours.'),
 };
 
 const BY_PARAMETER: Readonly<Record<string, Kind>> = {

@@ -57,7 +57,7 @@ function invalid(part: keyof Input, errors: readonly ErrorObject[] | null | unde
   const subject = place === '' ? `The ${part === 'body' ? 'body' : 'request'}` : `'${place.slice(1)}'`;
   const pointer = part === 'body' ? place || '/' : `?${place.slice(1)}`;
   return new NebulaError(part === 'body' ? 'BODY_INVALID' : 'QUERY_INVALID', `${subject} ${detail}.`, {
-    hint: hint ?? 'What it may be is in the API reference of this server: /api/docs.',
+    hint: hint ?? 'See the API reference of this server: /api/docs.',
     details: { errors: [{ pointer, detail }] },
   });
 }

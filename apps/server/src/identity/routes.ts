@@ -93,7 +93,7 @@ export function identityRoutes(
 
     async getMe({ who, headers }) {
       const { name, kind, isAdmin, roles, scopes } = who;
-      if (kind === 'nobody') throw new NebulaError('NOT_SIGNED_IN', 'Nobody is signed in.');
+      if (kind === 'nobody') throw new NebulaError('NOT_SIGNED_IN', 'You are not signed in.');
       const cookies = headers['cookie'];
       const csrfToken =
         kind === 'user' && typeof cookies === 'string' ? await accounts.csrfTokenOf(cookies) : undefined;
@@ -124,7 +124,9 @@ export function identityRoutes(
         });
       }
       if (userId === call.who.name && (body.disabled === true || body.admin === false)) {
-        throw new NebulaError('NOT_ALLOWED', 'Nobody can shut themselves out.', { hint: 'Ask another administrator.' });
+        throw new NebulaError('NOT_ALLOWED', 'You cannot disable or demote yourself.', {
+          hint: 'Ask another administrator.',
+        });
       }
       await requireProjects(parts, body.roles ?? {});
       const { password } = body;
@@ -145,7 +147,7 @@ export function identityRoutes(
     },
 
     async deleteUser({ params: { userId }, who, headers }) {
-      if (userId === who.name) throw new NebulaError('NOT_ALLOWED', 'Nobody can delete themselves.');
+      if (userId === who.name) throw new NebulaError('NOT_ALLOWED', 'You cannot delete yourself.');
       if ((await readRecord(records, 'user', userId)) === undefined) {
         throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
       }
@@ -177,7 +179,7 @@ export function identityRoutes(
     },
 
     async createKey({ body: { name, roles, scopes, expires }, who }) {
-      if (who.kind === 'key') throw new NebulaError('NOT_ALLOWED', 'A key cannot make keys.', { hint: 'Sign in.' });
+      if (who.kind === 'key') throw new NebulaError('NOT_ALLOWED', 'A key cannot create keys.', { hint: 'Sign in.' });
       refuseMore(who, roles);
       await requireProjects(parts, roles);
       const unknown = scopes?.find((scope) => !Object.hasOwn(ROUTES, scope));
@@ -244,7 +246,7 @@ export function identityRoutes(
 
     async deleteProject({ params: { projectId }, headers }) {
       if ((await readRecord(records, 'project', projectId)) === undefined || projectId === DEFAULT_PROJECT) {
-        throw new NebulaError('UNKNOWN_PROJECT', `There is no project '${projectId}' that could be deleted.`);
+        throw new NebulaError('UNKNOWN_PROJECT', `There is no project '${projectId}' that can be deleted.`);
       }
       const claims = await claimsOf(parts, projectId);
       if (claims === undefined) throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);

@@ -44,7 +44,7 @@ function startingPoint(
   const given = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after;
   if (given === undefined) return {};
   if (given === 'now' || isPlace(given)) return { after: given };
-  throw new NebulaError('QUERY_INVALID', `'${given.slice(0, 60)}' is no event id.`, {
+  throw new NebulaError('QUERY_INVALID', `'${given.slice(0, 60)}' is not an event id.`, {
     hint: 'Give the `id` of an event, or `now`.',
     details: { errors: [{ pointer: '?after', detail: 'is no event id' }] },
   });
@@ -56,7 +56,7 @@ function positionAfter(
 ): number | undefined {
   if (typeof lastEventId !== 'string' || lastEventId === '') return after;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
-  throw new NebulaError('QUERY_INVALID', `'${lastEventId.slice(0, 60)}' is no position of a line.`, {
-    hint: 'Give the `id` of the last line that came.',
+  throw new NebulaError('QUERY_INVALID', `'${lastEventId.slice(0, 60)}' is not the id of a log line.`, {
+    hint: 'Give the `id` of the last line received.',
   });
 }

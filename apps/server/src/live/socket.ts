@@ -53,9 +53,13 @@ export async function liveSocket(app: FastifyInstance, own: SocketParts): Promis
       method: 'GET',
       url: `${API_PREFIX}/live`,
       handler: async () => {
-        throw new NebulaError('NO_SUCH_ROUTE', 'This is a WebSocket, and this request does not ask for one.', {
-          hint: 'Connect with ws:// or wss://; streams over plain HTTP are under /events.',
-        });
+        throw new NebulaError(
+          'NO_SUCH_ROUTE',
+          'This endpoint is a WebSocket, and the request does not ask for an upgrade.',
+          {
+            hint: 'Connect with ws:// or wss://; streams over plain HTTP are under /events.',
+          },
+        );
       },
       wsHandler: (socket, request) => new Connection(own, socket, request).open(),
     });

@@ -23,15 +23,15 @@ const HELP: Readonly<Record<string, string>> = {
   'workflow.parallel_tasks': 'Attempts that run in this process now.',
   'workflow.remote_tasks': 'Attempts that remote workers have.',
   'engine.frames': 'Frames that were written to journals.',
-  'engine.conflicts': 'Frames that the store refused since another engine was quicker.',
+  'engine.conflicts': 'Frames that the store refused because another engine had written first.',
   'engine.reloads': 'Runs that were read from the store again.',
   'engine.snapshots': 'Snapshots of runs that were taken.',
   'engine.cached_runs': 'Runs in memory.',
   'engine.queue_depth': 'Tasks that the queue holds: those that wait and those that run.',
   'engine.ready_nodes': 'Nodes that would run if there were a slot for them.',
   'engine.ready_oldest_ms': 'Milliseconds for which the oldest of these has waited.',
-  'engine.commit_ms': 'Milliseconds until the store had taken what one turn of the engine wrote.',
-  'engine.wake_late_ms': 'Milliseconds by which runs that were due were woken too late, per look the latest.',
+  'engine.commit_ms': 'Milliseconds that the commit of one turn of the engine took.',
+  'engine.wake_late_ms': 'Milliseconds by which due runs were woken late; of each batch, the latest.',
 };
 
 class Histogram {
@@ -126,7 +126,7 @@ export class ServerMetrics {
         help: 'Milliseconds until a request was answered, by operation and class of status; of streams, until they began.',
         series: Array.from(this.requests.values(), ({ labels, took }) => ({ labels, ...took.read() })),
       },
-      gauge('live_subscribers', 'Those who follow runs now.', subscribers()),
+      gauge('live_subscribers', 'Clients that follow runs now.', subscribers()),
       counter('schedule_fired_total', 'Runs that schedules started.', this.fires),
       {
         name: 'schedule_lateness_ms',
@@ -135,9 +135,9 @@ export class ServerMetrics {
         series: [this.lateness.read()],
       },
       gauge('scheduler_leader', '1 in the one process that fires schedules.', isLeader() ? 1 : 0),
-      counter('server_troubles_total', 'What went wrong and was tried again or logged.', this.troubles),
-      counter('trace_spans_exported_total', 'Spans that the collector took.', figures?.exported ?? 0),
-      counter('trace_spans_dropped_total', 'Spans that were given up.', figures?.dropped ?? 0),
+      counter('server_troubles_total', 'Failures that were retried or logged.', this.troubles),
+      counter('trace_spans_exported_total', 'Spans that the collector accepted.', figures?.exported ?? 0),
+      counter('trace_spans_dropped_total', 'Spans that were dropped.', figures?.dropped ?? 0),
       gauge('trace_spans_queued', 'Spans that wait to be sent.', figures?.queued ?? 0),
     ];
   }
@@ -149,8 +149,12 @@ export class ServerMetrics {
     const quantile = (name: string, value: number) => ({ labels: { quantile: name }, value });
     return [
       gauge('process_resident_memory_bytes', 'Memory of this process.', rss),
-      gauge('process_start_time_seconds', 'When it began, since the epoch.', Date.now() / 1_000 - process.uptime()),
-      counter('process_cpu_seconds_total', 'Time on processors.', (user + system) / 1e6),
+      gauge(
+        'process_start_time_seconds',
+        'Start time of this process, since the epoch.',
+        Date.now() / 1_000 - process.uptime(),
+      ),
+      counter('process_cpu_seconds_total', 'CPU time.', (user + system) / 1e6),
       gauge('nodejs_heap_size_used_bytes', 'Heap in use.', heapUsed),
       gauge('nodejs_heap_size_total_bytes', 'Heap.', heapTotal),
       gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', external),

@@ -21,8 +21,8 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
       const names = seenBy(who);
       const from = cursor === undefined ? 0 : names.findIndex((action) => nameOf(action) === cursor) + 1;
       if (cursor !== undefined && from === 0) {
-        throw new NebulaError('CURSOR_INVALID', 'The cursor is not one of this list.', {
-          hint: 'Take `next` of a page.',
+        throw new NebulaError('CURSOR_INVALID', 'The cursor does not belong to this list.', {
+          hint: 'Use `next` of a page.',
         });
       }
       const items = names.slice(from, from + limit).map(documentOf);

@@ -20,8 +20,8 @@ export function cacheRoutes({ store, executions }: Parts): Pick<Handlers, (typeo
 
     async forgetCache({ query: { key, action } }) {
       if (key !== undefined && action !== undefined) {
-        throw new NebulaError('QUERY_INVALID', 'One output is forgotten, or those of an action.', {
-          hint: 'Give `key` or `action`; without either all are forgotten.',
+        throw new NebulaError('QUERY_INVALID', '`key` and `action` exclude each other.', {
+          hint: 'Give one of them; without either, all cached outputs are removed.',
         });
       }
       const which = key === undefined ? { prefix: prefixOf(action) } : { key };

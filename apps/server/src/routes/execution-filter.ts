@@ -30,8 +30,8 @@ export function filterOf(
 function momentOf(name: string, text: string): number {
   const at = Date.parse(text);
   if (Number.isFinite(at)) return at;
-  throw new NebulaError('QUERY_INVALID', `'${name}' is no moment.`, {
-    details: { errors: [{ pointer: `?${name}`, detail: 'is no moment' }] },
+  throw new NebulaError('QUERY_INVALID', `'${name}' is not a time.`, {
+    details: { errors: [{ pointer: `?${name}`, detail: 'is not a time' }] },
   });
 }
 
@@ -40,7 +40,7 @@ function onlyProject(visible: readonly string[] | undefined): { readonly project
   if (visible === undefined) return {};
   const [project, ...others] = visible;
   if (project !== undefined && others.length === 0) return { project };
-  throw new NebulaError('QUERY_INVALID', 'You see several projects: say which one is meant.', {
+  throw new NebulaError('QUERY_INVALID', 'You have access to several projects, and the request names none.', {
     hint: `Add ?project= with one of ${visible.join(', ')}.`,
     details: { errors: [{ pointer: '?project', detail: 'is missing' }] },
   });
@@ -52,7 +52,7 @@ function statusesOf(text: string): ExecutionStatus[] {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => !STATUSES.includes(name));
   if (wrong === undefined) return names as ExecutionStatus[];
-  throw new NebulaError('QUERY_INVALID', `'${wrong.slice(0, 80)}' is no status.`, {
+  throw new NebulaError('QUERY_INVALID', `'${wrong.slice(0, 80)}' is not a status.`, {
     hint: `It is one of ${STATUSES.join(', ')}.`,
     details: { errors: [{ pointer: '?status', detail: 'is no status' }] },
   });

@@ -55,12 +55,12 @@ export function launchPlanRoutes(parts: Parts): Pick<Handlers, (typeof OWN)[numb
       const wanted = version === 'active' ? (home?.body.active ?? undefined) : version;
       const row = await store.workflowVersion(workflowId, wanted);
       if (row === undefined) {
-        throw new NebulaError('UNKNOWN_WORKFLOW', `There is no such version of workflow '${workflowId}'.`);
+        throw new NebulaError('UNKNOWN_WORKFLOW', `Workflow '${workflowId}' has no such version.`);
       }
       const inBoth = Object.keys(body.inputs ?? {}).find((name) => Object.hasOwn(body.fixed ?? {}, name));
       if (inBoth !== undefined) {
         throw new NebulaError('BODY_INVALID', `'${inBoth}' is both a default and fixed.`, {
-          hint: 'Take one of them out.',
+          hint: 'Remove one of them.',
         });
       }
       refuseMisfit(row, { ...body.inputs, ...body.fixed } as JsonObject);

@@ -26,7 +26,7 @@ function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Ch
     case 'signal':
       if (!isEnded) return undefined;
       return new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}.`, {
-        hint: 'To go on with it: retry what failed, replay from a node, or relaunch it.',
+        hint: 'To continue it, retry the failed nodes, replay it from a node, or relaunch it.',
       });
     case 'retry':
       if (!isEnded) {
@@ -36,7 +36,7 @@ function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Ch
       }
       if (status !== 'completed') return undefined;
       return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry.`, {
-        hint: 'To do a part of it again, replay it from a node; to do all of it again, relaunch it.',
+        hint: 'Replay it from a node, or relaunch it.',
       });
     case 'delete':
       return undefined;

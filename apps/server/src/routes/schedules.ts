@@ -98,14 +98,15 @@ function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 
       hint,
       details: { errors: [{ pointer: `/${member}`, detail }] },
     });
-  if ((cron === undefined) === (every === undefined)) throw wrong('cron', 'is one of two', 'Give `cron`, or `every`.');
+  if ((cron === undefined) === (every === undefined))
+    throw wrong('cron', 'exactly one of `cron` and `every` is required', 'Give `cron` or `every`.');
   const problem = cron === undefined ? undefined : cronProblem(cron);
   if (problem !== undefined) throw wrong('cron', problem, 'minute hour day month weekday, e.g. "0 6 * * *".');
   if (!isTimezone(timezone)) throw wrong('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
   const everyMs = every === undefined ? null : parseDuration(every);
   if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
   if (everyMs !== null && everyMs < MIN_INTERVAL_MS)
-    throw wrong('every', 'is shorter than a second', 'Take a second or more.');
+    throw wrong('every', 'is shorter than a second', 'Use a second or more.');
   return { cron: cron ?? null, everyMs, timezone };
 }
 
@@ -143,7 +144,7 @@ function goesOn(before: ScheduleRecord, { cron, everyMs, timezone }: ReturnType<
 
 function reserved(scheduleId: string): NebulaError {
   return new NebulaError('BODY_INVALID', `'${scheduleId}' looks like the id of a trigger.`, {
-    hint: 'Ids that end in -- and a number are those of triggers: choose another one.',
+    hint: 'Ids that end in -- and a number are reserved for triggers: choose another one.',
   });
 }
 

@@ -178,7 +178,9 @@ export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<H
 
 function versionCursor(cursor: string): number {
   if (/^[1-9]\d{0,9}$/.test(cursor)) return Number(cursor);
-  throw new NebulaError('CURSOR_INVALID', 'The cursor is not one of this list.', { hint: 'Take `next` of a page.' });
+  throw new NebulaError('CURSOR_INVALID', 'The cursor does not belong to this list.', {
+    hint: 'Use `next` of a page.',
+  });
 }
 
 async function versionOf({ store }: Parts, workflowId: string, version?: number): Promise<WorkflowVersionRow> {
@@ -296,7 +298,7 @@ function invalidDefinition(errors: readonly Problem[]): NebulaError {
 function changedMeanwhile(workflowId: string, isRetryRequested: boolean): NebulaError {
   return new NebulaError(
     isRetryRequested ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
-    `Workflow '${workflowId}' was changed by somebody else.`,
-    { hint: 'Look at it again, then try again.' },
+    `Workflow '${workflowId}' was changed in the meantime.`,
+    { hint: 'Read it again, then repeat the request.' },
   );
 }

@@ -44,7 +44,7 @@ export async function checkTriggers(
 /** File triggers may not watch paths outside of the project's folder. */
 function refuseOutside(path: string): void {
   if (!/^([/\\]|[a-zA-Z]:)|(^|[/\\])\.\.([/\\]|$)/.test(path)) return;
-  throw new NebulaError('PATH_OUTSIDE', `'${path}' leads out of the project folder.`, {
+  throw new NebulaError('PATH_OUTSIDE', `'${path}' is outside of the project folder.`, {
     hint: 'Paths of file triggers are relative to it.',
   });
 }

@@ -78,7 +78,7 @@ function mapped<T>(evaluate: () => T): T {
     return evaluate();
   } catch (error) {
     if (!(error instanceof ExpressionError) && !(error instanceof NebulaError)) throw error;
-    throw new NebulaError('TRIGGER_INPUT_INVALID', `What came does not fit the trigger's \`input\`: ${error.message}`, {
+    throw new NebulaError('TRIGGER_INPUT_INVALID', `The data does not fit the trigger's \`input\`: ${error.message}`, {
       hint: 'See `triggers` in the definition.',
     });
   }

@@ -150,7 +150,7 @@ export function cameWith(request: FastifyRequest): Json {
       throw notJson(text);
     }
   }
-  throw new NebulaError('MEDIA_TYPE', `A webhook does not take ${type.slice(0, 100)}.`, {
+  throw new NebulaError('MEDIA_TYPE', `A webhook does not accept ${type.slice(0, 100)}.`, {
     hint: 'Send JSON, a form or text.',
   });
 }
@@ -184,13 +184,13 @@ async function verifySignature(
   const secret = await secretIn(secrets, project, signature.secret);
   if (secret === undefined) {
     throw new NebulaError('SECRET_NOT_FOUND', 'The secret of this webhook is not set on the server.', {
-      hint: 'Whoever runs the server sets it; the definition says which one.',
+      hint: 'Set it with `nebula secrets set`; the `signature` of the trigger names it.',
     });
   }
   const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const wanted = prefix + (scheme === 'token' ? secret : createHmac(algorithm, secret).update(body).digest(encoding));
   if (typeof given === 'string' && isSameSecret(given, wanted)) return;
-  throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not prove who sent this.`, {
+  throw new NebulaError('SIGNATURE_WRONG', `The header ${header} does not match the body and the secret.`, {
     hint: `It holds ${prefix === '' ? '' : `'${prefix}' and then `}${scheme === 'token' ? 'the shared secret' : `the HMAC-${algorithm} of the body, ${encoding}`}.`,
   });
 }

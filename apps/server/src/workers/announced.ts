@@ -107,7 +107,7 @@ export class Announced {
     const { records } = this.parts;
     const id = recordId(project, name);
     if ((await records.get(KIND, id)) === undefined) {
-      throw new NebulaError('UNKNOWN_ACTION', `Nobody has announced '${name}' in project '${project}'.`, {
+      throw new NebulaError('UNKNOWN_ACTION', `No worker has announced '${name}' in project '${project}'.`, {
         hint: 'Name it with its version: `name@1`.',
       });
     }
@@ -185,8 +185,8 @@ export class Announced {
 }
 
 function owned({ id, version }: ActionDescription): NebulaError {
-  return new NebulaError('ACTION_OWNED', `The server has '${id}' itself: no worker can announce it as ${version}.`, {
-    hint: 'Give the action another id, add it to the configuration of the server, or run the release of the server.',
+  return new NebulaError('ACTION_OWNED', `The server has its own '${id}': no worker can announce it as ${version}.`, {
+    hint: 'Give the action another id, add it to the configuration of the server, or run the worker in the release of the server.',
   });
 }
 

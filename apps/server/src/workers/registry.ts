@@ -149,5 +149,7 @@ function taken(workerId: string): NebulaError {
 
 function checkOwner({ id, body }: Read<WorkerRecord>, { name, isAdmin }: Principal): void {
   if (isAdmin || body.owner === name) return;
-  throw new NebulaError('NOT_ALLOWED', `The worker '${id}' is somebody else's.`, { hint: 'Choose another workerId.' });
+  throw new NebulaError('NOT_ALLOWED', `The worker '${id}' belongs to another principal.`, {
+    hint: 'Choose another workerId.',
+  });
 }
