@@ -38,7 +38,7 @@ export interface ProjectOptions {
 }
 
 /**
- * What a command does on a data folder. A server allows all of it.
+ * The access that a command needs to a data folder. A server allows all of it.
  *  - `look`: reads, and records requests for the engine that owns the folder, in whichever process
  *  - `change`: changes records, through the server that owns the folder if there is one
  *  - `work`: runs workflows in an engine of this process or of that server. Rejects with `STORE_LOCKED` if another

@@ -58,7 +58,7 @@ describe('kill -9', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('error FULL at boom: no seats');
     const lines = done(cwd);
-    // What was running when the process died is repeated; what was finished is not.
+    // The attempt that ran when the process died is repeated; finished nodes are not.
     const distinct = [...new Set(lines)];
     expect(lines.length - distinct.length).toBeLessThanOrEqual(4);
     expect(distinct.filter((line) => line.startsWith('pack')).sort()).toEqual(

@@ -1,4 +1,4 @@
-/** What a workflow file is granted on the machine of whoever runs it. */
+/** Grants of a workflow file on the machine of the user who runs it. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

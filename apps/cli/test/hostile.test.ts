@@ -1,4 +1,4 @@
-/** Whatever is given as a workflow, an input or an expression: an answer, never a crash. */
+/** Any workflow, input or expression gets an answer, never a crash. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -26,7 +26,7 @@ function sourcesIn(folder: string): string[] {
     .map((name) => readFileSync(path.join(root, folder, name), 'utf8'));
 }
 
-/** What programs call, by its literal: the types keep it to operations that there are. */
+/** The operations that programs call, by their literals: the types allow only existing operations. */
 function called(): Set<string> {
   const found = new Set<string>();
   for (const text of [...sourcesIn('apps/cli/src'), ...sourcesIn('packages/worker/src')]) {

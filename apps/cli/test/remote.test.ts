@@ -50,7 +50,7 @@ afterAll(async () => {
   await served.close();
 });
 
-/** What differs from run to run, taken out. */
+/** The output without the parts that differ from run to run. */
 function plain(text: string): string {
   return text
     .replace(/exe_[0-9a-z]+/g, 'exe_…')

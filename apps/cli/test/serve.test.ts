@@ -90,7 +90,7 @@ describe('a server process', TIMEOUT, () => {
     await expect(fetch(`${server.url}/health`)).rejects.toThrow();
     const again = await serve(cwd);
     await again.until(new RegExp(`"run\\.finished".*${left.stdout.trim()}.*"completed"`));
-    // Who has the token keeps it.
+    // The token survives a restart.
     expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);

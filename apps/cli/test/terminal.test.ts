@@ -31,7 +31,7 @@ function onTerminal(
   let text = '';
   child.stdout.on('data', (chunk) => {
     text += chunk;
-    // What a keyboard sends for Ctrl-C; the terminal turns it into the signal.
+    // A keyboard sends this for Ctrl-C; the terminal turns it into the signal.
     act(text, () => child.stdin.write('\x03'));
   });
   return new Promise((resolve) => child.on('close', (code) => resolve({ text, code })));

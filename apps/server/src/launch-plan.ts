@@ -67,7 +67,7 @@ async function startOf(
   return { workflowId, version, input, project, ...(place && { place }) };
 }
 
-/** Where its runs belong, and which version is active; undefined: the newest. */
+/** The project of the workflow's runs, and its active version; undefined: the newest. */
 export async function homeOf(
   parts: OfPlans,
   workflowId: string,

@@ -1,4 +1,4 @@
-/** What the server keeps in records, kind by kind. */
+/** The records of the server, kind by kind. */
 import type { Role } from '@nebula/client/contract';
 import { type Ceiling, type Json, NebulaError } from '@nebula/core';
 import type { RecordRow, Records } from '@nebula/ports';

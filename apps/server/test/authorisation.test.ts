@@ -237,7 +237,7 @@ describe('who may do what', () => {
   });
   afterAll(() => booted.close());
 
-  /** What the routes are called for, anew for each operation: some of them take it away. */
+  /** Creates the objects that the routes act on, again for each operation: some operations delete them. */
   async function prepare(): Promise<void> {
     const headers = headersOf['admin'] as Headers;
     const must = async (line: string, body: unknown): Promise<void> => {
@@ -250,7 +250,7 @@ describe('who may do what', () => {
     await must('PUT /api/v1/schedules/schedule-of-a', { workflowId: 'of-a', every: '1h' });
   }
 
-  /** Where a request would be refused without one, or ask for more than anybody may see. */
+  /** For operations that need a query, or that would read more than the callers may see. */
   const QUERIES: Readonly<Record<string, string>> = {
     diffWorkflow: '?from=1',
     listExecutions: '?workflowId=x',
@@ -267,7 +267,7 @@ describe('who may do what', () => {
     const query = QUERIES[operation] ?? '';
     const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PLACES[name] as string)}${query}`;
     for (const [name, caller] of Object.entries(CALLERS)) {
-      // Whoever signs out is out: what follows needs them in.
+      // A logout would end the session that later operations need.
       if (operation === 'logout' && caller.signedIn) continue;
       const headers = headersOf[name] as Headers;
       const verdict = await asked(line, headers, bodyOf(operation, name));

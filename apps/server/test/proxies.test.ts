@@ -1,4 +1,4 @@
-/** What a proxy before the server says of who calls. */
+/** The client address that a proxy reports. */
 import { afterEach, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { addUser, ask, PASSWORD } from './support/users.ts';

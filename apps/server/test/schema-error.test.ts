@@ -1,4 +1,4 @@
-/** What is said of requests that are wrong. */
+/** Messages and hints for invalid requests. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { ask } from './support/users.ts';

@@ -110,7 +110,7 @@ describe('secrets', () => {
   });
 });
 
-/** What is told of two runs. */
+/** Everything that the server shows of two runs. */
 async function heardFrom(response: Response): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();

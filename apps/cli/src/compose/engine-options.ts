@@ -1,4 +1,4 @@
-/** What the configuration says to an engine. */
+/** Options of an engine, from the configuration. */
 import { type Action, NebulaError, parseDuration, parseSize } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
 import type { NebulaConfig } from '@nebula/sdk';

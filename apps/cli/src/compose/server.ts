@@ -26,7 +26,7 @@ import { driverContext, openRuntime, openSecrets, openStorage, type Storage } fr
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 7777;
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]', '::1'];
-/** Where many people's runs go on at once. */
+/** Higher than the default, since many users share the server. */
 const SELFHOST_CONCURRENCY = 64;
 /** How long an attempt may take to end by itself when the server stops. */
 const HAND_BACK_MS = 5_000;
@@ -101,15 +101,15 @@ function given({ preset, host, port }: ServeOptions) {
 
 interface OpenedParts {
   readonly parts: EngineParts;
-  /** What runs is handed back. */
+  /** Hands back running attempts. */
   stopEngine(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface OfServer {
-  /** Where it can be called. */
+  /** The base of callback URLs. */
   publicUrl(): string;
-  /** Where the configuration does not say. */
+  /** Used if the configuration sets none. */
   readonly concurrency?: number;
   /** As the server was started; left out: as the configuration says. */
   readonly preset?: string;

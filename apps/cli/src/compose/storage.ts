@@ -1,4 +1,4 @@
-/** Where things are kept, and what does the work: SQLite and files in the data folder, unless the configuration says otherwise. */
+/** Opens the drivers: SQLite and files in the data folder, unless the configuration names others. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, NebulaError } from '@nebula/core';
@@ -22,13 +22,13 @@ export async function driverContext({ dir, dataDir }: Project): Promise<OpenCont
 }
 
 export interface Storage extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
-  /** Opened when it is asked for. */
+  /** Opened on first use. */
   records(): Promise<Records>;
-  /** The same; where the configuration has nothing that keeps records, there are none, and none can be made. */
+  /** The same; if the configuration has a store without records, there are none, and none can be created. */
   recordsOrNone(): Promise<Records>;
-  /** What remote workers have announced to a server on the same folder. */
+  /** Actions that remote workers have announced to a server on the same folder. */
   announced(): Promise<readonly Action[]>;
-  /** Where workflows belong, and what runs may be granted at the most. */
+  /** Projects of workflows and their ceilings. */
   projects(preset?: string): Promise<Projects>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ const NO_RECORDS: Records = {
   purge: async () => 0,
 };
 
-/** What a server keeps must not be lost without a word. */
+/** Rejects writes of records instead of dropping them silently. */
 function noRecords(): never {
   throw new NebulaError('CONFIG_INVALID', 'the configuration has its own store, but no records', {
     hint: 'Add drivers: { records: (context) => … } beside it',
@@ -128,7 +128,7 @@ export async function openSecrets({ config }: Project, context: DriverContext, e
   return sealedSecrets({ dataDir: context.dataDir, clock: context.clock, env });
 }
 
-/** What runs nodes: a queue in this process, a sandbox that checks capabilities, and secrets that are not shown. */
+/** Opens the drivers that run nodes: a queue in this process, a sandbox that checks capabilities, and secrets. */
 export async function openRuntime(
   project: Project,
   context: DriverContext,

@@ -38,7 +38,7 @@ interface Progress {
 
 export interface FollowedOptions {
   readonly hasLogs: boolean;
-  /** How many events of the run the view knows. */
+  /** The number of events of the run that the view has. */
   readonly known: number;
 }
 

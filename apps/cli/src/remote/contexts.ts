@@ -19,7 +19,7 @@ export interface Contexts {
   readonly contexts: Readonly<Record<string, SavedContext>>;
 }
 
-/** What `context use` takes for no server at all. */
+/** The name with which `context use` selects no server. */
 export const LOCAL = 'local';
 
 const NONE: Contexts = { current: null, contexts: {} };
@@ -81,7 +81,7 @@ export function contextNamed({ contexts }: Contexts, name: string): SavedContext
 
 function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  // What another user keeps is not ours.
+  // A file of another user counts as missing.
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES';
 }
 

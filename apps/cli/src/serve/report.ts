@@ -1,4 +1,4 @@
-/** What a server says while it runs: a screen for people at the start and a line per run, or one JSON document per line. */
+/** The output of `nebula serve`: a screen at the start and a line per run, or one JSON document per line. */
 import { formatDuration, type RunDocument } from '@nebula/core';
 import { concealed } from '../terminal/concealed.ts';
 import type { Output } from '../terminal/io.ts';
@@ -51,12 +51,12 @@ interface Told {
 
 interface LogLine {
   readonly level: Level;
-  /** What it was about. */
+  /** The operation that failed. */
   readonly msg: string;
   readonly error?: string;
   readonly code?: string;
   readonly hint?: string;
-  /** How often, since it was last told. */
+  /** The number of occurrences since the last line. */
   readonly times?: number;
   readonly stack?: string;
 }
@@ -124,7 +124,7 @@ export interface TerminalReportOptions {
   readonly program: string;
   readonly level: Level;
   now(): number;
-  /** How a file or folder is named here. */
+  /** The printable path of a file or folder. */
   shown(file: string): string;
 }
 
@@ -208,7 +208,7 @@ const SAID_INDENT = ' '.repeat(12);
 const LABEL_CELLS = 9;
 const INDENT = '  ';
 
-/** Where to go, and what is there. */
+/** The screen at the start: URLs, folders, workflows and next steps. */
 export function screenLines(facts: Started, options: ScreenOptions): string[] {
   const { colors, width, program, shown } = options;
   const { url, version, preset, tokenFile, dataDir, news } = facts;

@@ -37,7 +37,7 @@ export type FileNews =
 export interface ServedWorkflow {
   readonly workflowId: string;
   readonly version: number;
-  /** It cannot be started without one. */
+  /** The workflow cannot be started without an input. */
   readonly needsInput: boolean;
   readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
 }
@@ -68,7 +68,7 @@ export class WorkflowFiles {
     return [...this.#known.values()].some(({ isBroken }) => isBroken);
   }
 
-  /** What is different since the last look. */
+  /** Registers changed files and returns the changes since the last look. */
   async look(patterns: readonly string[]): Promise<readonly FileNews[]> {
     const before = this.#look;
     const look = (async () => {

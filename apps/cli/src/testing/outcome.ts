@@ -8,7 +8,7 @@ export interface TestOutcome {
   readonly failure?: { readonly code?: string; readonly message: string; readonly hint?: string };
   /** `order.test.yaml:12:5`. */
   readonly place?: string;
-  /** How the run went. */
+  /** Nodes of the run, in the order in which they finished. */
   readonly path: readonly string[];
   readonly crashes?: number;
 }

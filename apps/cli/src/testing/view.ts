@@ -69,7 +69,7 @@ function isTexts(value: Json | undefined): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** What is missing and what is too much, in its place. */
+/** Missing and additional items, each at its position. */
 function listDifference(expected: readonly string[], actual: readonly string[], colors: Colors): string[] {
   const common = commonParts(expected, actual);
   const lines: string[] = [];

@@ -48,7 +48,7 @@ export async function watchTests(context: Context, files: readonly string[], opt
   }
 }
 
-/** Where the tests lie, and the project, whose actions may lie elsewhere. */
+/** The folders of the tests and of the project, whose actions may be elsewhere. */
 async function foldersOf({ io, services }: Context, files: readonly string[]): Promise<string[]> {
   // A configuration that cannot be loaded now is told by every iteration, until it can.
   const project = await services.openProject({}).catch(() => undefined);

@@ -28,7 +28,7 @@ export interface Asking {
 }
 
 export class MemoryProject {
-  /** What the action `note` was given, in order. */
+  /** Inputs of the action `note`, in order. */
   readonly notes: Json[] = [];
   /** While it is true, `shaky` fails. */
   isShaky = false;

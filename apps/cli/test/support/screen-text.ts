@@ -43,7 +43,7 @@ export interface MemoryIo extends Io {
 export function memoryIo(
   options: Partial<Pick<Io, 'cwd' | 'env' | 'now'>> & {
     stdin?: string | Uint8Array;
-    /** What somebody at the terminal answers. */
+    /** The answer of the user at the terminal. */
     answer?: string;
     out?: MemoryOutput;
     err?: MemoryOutput;

@@ -41,7 +41,7 @@ export function bodyFault(text: string): NebulaError | undefined {
   });
 }
 
-/** Where and why a text is not JSON. */
+/** The error for a body that is not JSON, with its position and reason. */
 export function notJson(text: string): NebulaError {
   const found = findJsonError(text);
   if (found === undefined) {

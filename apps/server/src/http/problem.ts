@@ -135,7 +135,7 @@ function shortText(text: string): string {
 
 const cut = (text: string): string => `${text.slice(0, MAX_ECHO - 1)}…`;
 
-/** Where a body or a query is wrong, as the validator says it. */
+/** The invalid members of a body or a query, as the validator reports them. */
 function fieldErrors(details: Json | undefined): ProblemDetails['errors'] {
   if (typeof details !== 'object' || details === null || Array.isArray(details)) return undefined;
   const { errors } = details as { errors?: ProblemDetails['errors'] };

@@ -30,7 +30,7 @@ export interface ObservabilityOptions {
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
 }
 
-/** What a driver of traces is told about the server. */
+/** The part of the server that a traces driver gets. */
 export interface TracesHost {
   /** Attributes of the resource. */
   readonly resource: Readonly<Record<string, string>>;

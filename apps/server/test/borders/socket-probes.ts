@@ -88,7 +88,7 @@ async function webSocket(
 async function isHeard(booted: Booted, messages: readonly (object | string)[]): Promise<boolean> {
   const live = await webSocket(booted);
   for (const message of messages) live.say(message);
-  // What is wrong with this one is said after everything before it.
+  // The error for this message comes after the answers to all messages before it.
   live.say({ unheard: true });
   const end = await Promise.race([
     live.closed,

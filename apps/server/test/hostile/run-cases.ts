@@ -20,7 +20,7 @@ export interface HostileRun {
 export interface RunSetting {
   /** A program that runs leaves this file. */
   readonly marker: string;
-  /** Where something listens, on 127.0.0.1. */
+  /** The port of a listener on 127.0.0.1. */
   readonly port: number;
   /** Holds the data folder `.nebula`, `nebula.config.ts` and the watched folder `workflows`. */
   readonly projectDir: string;

@@ -1,4 +1,4 @@
-/** What somebody may try with a lease, or with the worker, of others. */
+/** Attacks with a lease, or a worker, of another caller. */
 
 type Requests = readonly (readonly [line: string, body: unknown])[];
 

@@ -78,7 +78,7 @@ class ModelStore {
 interface Subscriber {
   readonly only: string | undefined;
   readonly isWanted: (executionId: string) => boolean;
-  /** Where it began; undefined: at `now`. */
+  /** The starting position; undefined: `now`. */
   readonly from: string | undefined;
   readonly seen: string[];
   stop(): Promise<void>;
@@ -230,7 +230,7 @@ describe('the feed', () => {
   function check(model: ModelStore, { isWanted, from, seen }: Subscriber): void {
     const there = model.events(isWanted);
     if (from === 'now') {
-      // It began somewhere; from there on nothing is missing.
+      // The starting point of `now` is unknown; after the first event nothing is missing.
       const first = seen.find((id) => there.includes(id));
       const wanted = first === undefined ? [] : there.filter((id) => id === first || isBeyond(id, first));
       expect(seen.filter((id) => there.includes(id))).toEqual(wanted);
@@ -308,7 +308,7 @@ describe('the feed', () => {
     const stream = feed.follow({ signal: controller.signal })[Symbol.asyncIterator]();
     model.append('e0', 1);
     const seen = ((await stream.next()).value as { id: string }[]).map(({ id }) => id);
-    // It is level now, and looks away.
+    // The follower is level now, and does not read for a while.
     const waits = stream.next();
     await settle(clock);
     model.append('e0', 1);

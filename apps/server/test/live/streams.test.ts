@@ -378,14 +378,14 @@ describe('the socket', () => {
     for (const close of open.splice(0)) close();
     await closed;
     held.resolve();
-    // Whatever the look leads to has happened when another request is answered.
+    // When another request is answered, the pending subscription has been handled.
     await booted.client.call('countExecutions');
     expect(listeners()).toBe(0);
     store.execution = look;
   });
 });
 
-/** How many listen, as the server counts. */
+/** The number of listeners, as the server counts them. */
 function listeners(): number {
   return booted.server.listeners();
 }

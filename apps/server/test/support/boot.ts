@@ -23,7 +23,7 @@ import {
   startServer,
 } from '../../src/index.ts';
 
-/** What lasts when a server goes. */
+/** The drivers that outlive a server. */
 export type Keeping = Pick<EngineParts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
 
 export interface Booted {
@@ -39,11 +39,11 @@ export const TOKEN = 'a-token-for-tests';
 
 export interface BootOptions extends Partial<ServerOptions> {
   readonly actions?: readonly Action[];
-  /** People sign in; without it, whoever has `TOKEN` may do everything. */
+  /** People sign in; without it, `TOKEN` gives full access. */
   readonly users?: true;
   readonly keeping?: Keeping;
   readonly clock?: Clock;
-  /** What runs may be granted where nobody has set a ceiling; without users everything, else nothing. */
+  /** The ceiling of projects that have none; default: everything without users, otherwise nothing. */
   readonly ceiling?: Ceiling;
   readonly sandbox?: Partial<InProcessSandboxOptions>;
 }

@@ -26,7 +26,7 @@ export interface Collector {
     readonly path: string | undefined;
     readonly spans: number;
   }[];
-  /** What the next requests are answered with; 200 after that. */
+  /** The next answers; 200 after that. */
   readonly answers: { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }[];
   named(name: string): CollectedSpan;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ export interface Raw {
   readonly socket: Socket;
   /** All that came, once the server has closed. */
   readonly over: Promise<string>;
-  /** What has come so far. */
+  /** The text received so far. */
   said(): string;
 }
 

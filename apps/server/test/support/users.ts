@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What to send along after signing in. */
+/** Headers for requests after signing in. */
 export async function signIn(booted: Booted, user: string, password = PASSWORD): Promise<Headers> {
   const answer = await ask(booted, 'POST /api/v1/login', { body: { user, password } });
   if (answer.status !== 200) throw new Error(`${user} cannot sign in: ${answer.text}`);

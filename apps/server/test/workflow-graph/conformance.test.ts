@@ -303,7 +303,7 @@ describe('runs of one workflow', () => {
     const first = site.worker('w-1');
     const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 30 } }');
     await expect.poll(() => first.claims.length).toBe(1);
-    // It goes on while the second run of the same workflow begins, and is cancelled.
+    // The first run continues while a second run of the same workflow begins and is cancelled.
     const second = site.worker('w-2');
     await site.client.runWorkflow(id);
     await expect.poll(() => second.claims.length).toBe(1);
@@ -320,7 +320,7 @@ describe('runs of one workflow', () => {
 
   it('[SRV-552] a run that follows a cancelled one is not cancelled with it', async () => {
     const site = await Site.open();
-    // It never asks whether its job was cancelled, and so goes on.
+    // This worker never asks whether its job was cancelled, and so continues.
     const deaf = site.worker('w-1', { cancelMs: 60_000 });
     const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 0.5 } }');
     await expect.poll(() => deaf.claims.length).toBe(1);

@@ -174,7 +174,7 @@ function killAll(child: ChildProcess | undefined): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }
 
