@@ -82,7 +82,7 @@ async function look(folder: string, audit: JournalAudit): Promise<void> {
 interface LifeOptions {
   readonly number: number;
   readonly effectsBefore: number;
-  /** It does not end by itself, so that a signal always meets it. */
+  /** The process does not end by itself, so that a signal always reaches it. */
   readonly stays: boolean;
 }
 

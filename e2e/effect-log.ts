@@ -1,5 +1,5 @@
 /**
- * What the actions really did, on disk, outside of the engine.
+ * The effects of actions, recorded on disk, outside of the engine.
  *
  * One `write` per line, and a length that divides the size of a page: a kill cannot cut a line in two, because the
  * kernel looks for it only between pages.

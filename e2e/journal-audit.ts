@@ -19,7 +19,7 @@ export class JournalAudit {
   /** All as `execution/node/attempt`. */
   readonly started = new Set<string>();
   readonly cutOff = new Set<string>();
-  /** What the engine recorded as lost: to be repeated, or unknown. */
+  /** Attempts that the engine recorded as lost: to be repeated, or unknown. */
   readonly lost = new Set<string>();
   readonly handedBack = new Set<string>();
   /** `execution/node` of all that was recorded as finished so far. */

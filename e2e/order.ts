@@ -1,4 +1,4 @@
-/** What a run of `order.yaml` must come to, said a second time and independently of the engine. */
+/** The expected result of a run of `order.yaml`, computed independently of the engine. */
 
 const ALWAYS = [
   'fetch',

@@ -33,7 +33,7 @@ interface TestRun {
   /** Null when vitest did not get as far as counting. */
   readonly tally: Tally | null;
   readonly exitCode: number | null;
-  /** What is left in the temporary folder of the tests. */
+  /** Files left in the temporary folder of the tests. */
   readonly leftovers?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export async function runVitest(
   }
 }
 
-/** What the run comes to: lines for people, the last of them also for machines. */
+/** The summary of the run: lines for people, the last of them also for machines. */
 export function conclude(
   { tally, exitCode, leftovers = [] }: TestRun,
   failedChecks: readonly string[],

@@ -1,4 +1,4 @@
-/** What the harness asks of a workflow engine. */
+/** The interface of the harness to a workflow engine. */
 
 export const STEPS = 10;
 export const FAN_OUT = 1_000;
@@ -21,7 +21,7 @@ export interface Peer {
 export interface Server {
   readonly pid: number;
   readonly url: string;
-  /** Where services are made known, if that is elsewhere. */
+  /** The URL for registering services, if it is a different one. */
   readonly adminUrl?: string;
 }
 

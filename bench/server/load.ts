@@ -88,7 +88,7 @@ export interface Load {
   readonly seconds?: number;
 }
 
-/** What is not warm yet is not measured. */
+/** The warm-up is not measured. */
 export async function load({ server }: Target, asked: Load): Promise<Figures> {
   const { seconds = Math.max(2, 8 * SCALE) } = asked;
   await shoot(server, asked, seconds / 4);

@@ -1,5 +1,5 @@
 /**
- * What must hold for the runs of one lane, from what its workers say.
+ * Checks the invariants of the runs of one lane from the messages of its workers.
  *
  *  1. Only runs that are under way are kept, so the ledger does not grow; a line about any other run is a problem.
  *  2. A node whose successor was called had been recorded as finished: it may not be called again.

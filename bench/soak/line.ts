@@ -1,4 +1,4 @@
-/** What the worker of a soak run says, a line of JSON each. */
+/** Messages of the worker of a soak run, one line of JSON each. */
 export type Line =
   | {
       readonly what: 'begin' | 'done' | 'failed';
@@ -19,5 +19,5 @@ export type Line =
   | { readonly what: 'open' }
   | { readonly what: 'trouble'; readonly message: string };
 
-/** What it is told: a run to bring to its end, whether it is known already or not; a look at its memory. */
+/** Messages to the worker: a run to complete, known or not; a request for its memory usage. */
 export type Order = { readonly run: string } | { readonly measure: true };

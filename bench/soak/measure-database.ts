@@ -1,4 +1,4 @@
-/** What a data folder takes: bytes of the database and of its write-ahead log, rows, and blobs. */
+/** The size of a data folder: bytes of the database and of its write-ahead log, rows, and blobs. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,4 @@
-/** What a soak run shows: a line while it goes on, and at the end a table and a verdict for each thing that must hold. */
+/** The output of a soak run: a line while it runs, and at the end a table and a verdict for each invariant. */
 import { median } from '../measure.ts';
 import { type Judgement, judgeFlatness, type Point, peaks } from './judge.ts';
 import type { DatabaseFigures } from './measure-database.ts';

@@ -19,7 +19,7 @@ const order = (count: number): Json => ({
   items: Array.from({ length: count }, (_, at) => ({ sku: `AB-${at}`, count: (at % 9) + 1, note: null })),
 });
 
-/** What inputs of workflows and actions look like. */
+/** Typical inputs of workflows and actions. */
 const CASES: readonly (readonly [name: string, schema: () => JsonSchema, value: Json])[] = [
   ['text', () => ({ type: 'object', required: ['text'], properties: { text: { type: 'string' } } }), { text: 'hey' }],
   ['order of 3', orderSchema, order(3)],

@@ -16,7 +16,7 @@ import { at, type Code, isCode, isConformance, isTest, type Repository, type Ver
 /** `types`: by `import type` only. `./name`: values through this entrance only, types through any. */
 type Allowed = 'all' | 'types' | `./${string}`;
 
-/** What the sources of a package may import of the others. */
+/** The packages that the sources of a package may import. */
 const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   core: {},
   ports: { core: 'all' },
@@ -30,7 +30,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   worker: { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
   actions: { core: './authoring', sdk: 'all' },
   client: {},
-  // It meets the world through ports: whoever composes it chooses the drivers.
+  // The engine uses ports only: the app that composes it chooses the drivers.
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };
 

@@ -1,4 +1,4 @@
-/** What a file imports, in every form that TypeScript has for it. */
+/** The imports of a file, in every form that TypeScript has. */
 import type { Node } from 'oxc-parser';
 import { type Code, walk } from './repository.ts';
 

@@ -27,7 +27,7 @@ export interface Repository {
   code(file: string): Code;
 }
 
-/** What a check found. A problem fails the check, a warning is only shown. */
+/** A finding of a check. A problem fails the check, a warning is only shown. */
 export interface Verdict {
   readonly problems: readonly string[];
   readonly warnings?: readonly string[];

@@ -17,7 +17,7 @@ export interface Fence {
   readonly text: string;
 }
 
-/** What may stand after each language. */
+/** The words allowed after each language. */
 const MARKS: Readonly<Record<string, readonly string[]>> = {
   /**
    * Validated; a whole workflow is also run, to the status given or `completed`.

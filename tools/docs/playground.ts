@@ -32,7 +32,7 @@ export function hasTerminal(): boolean {
 
 export interface Said {
   readonly code: number;
-  /** What stands on the screen at the end. */
+  /** The screen at the end. */
   readonly lines: readonly string[];
 }
 

@@ -41,7 +41,7 @@ async function still(playground: Playground, name: string, command: string, titl
 
 const SERVED = 'Ctrl-C stops it';
 
-/** What a server says at its start, before it is stopped. */
+/** The output of a server at its start. */
 async function served(playground: Playground): Promise<void> {
   const frames = await film(playground, 'timeout -s TERM 6 npx nebula serve');
   const text = ({ lines }: Frame): string => lines.flatMap((runs) => runs.map((run) => run.text)).join(' ');

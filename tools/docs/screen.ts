@@ -58,7 +58,7 @@ export class Screen {
     }
   }
 
-  /** What can be seen, line by line, without blanks at the ends. */
+  /** The visible lines, without blanks at the ends. */
   lines(): Run[][] {
     const lines = this.#rows.map(runsOf);
     while (lines.length > 0 && lines.at(-1)!.length === 0) lines.pop();

@@ -158,7 +158,7 @@ function plainText({ column, text }: Piece, row: number, style: Style): string {
   return `<text x="${x}" y="${y}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${classesOf(style)}>${escapeXml(trimmed)}</text>`;
 }
 
-/** Where the strokes of a character go from the middle of its cell: up, right, down, left. */
+/** The strokes of a character from the middle of its cell: up, right, down, left. */
 const LINES: Readonly<Record<string, string>> = {
   '─': 'rl',
   '━': 'rl',

@@ -55,7 +55,7 @@ function trimmed(lines: readonly string[]): string[] {
 
 const TIME = '⏱';
 
-/** What is different in every run, taken out. */
+/** The text without the parts that differ in every run. */
 function withoutChance(line: string): string {
   return line
     .replace(/\b(exe|wrk)_(?=[0-9a-z]*\d)[0-9a-z]+…?|\bexe_…/g, 'ID')

@@ -21,7 +21,7 @@ export interface Package {
   readonly manifest: Manifest;
 }
 
-/** Where compiled files lie in a published package: as deep as `src`, so that paths to `package.json` hold. */
+/** The folder of compiled files in a published package: as deep as `src`, so that paths to `package.json` hold. */
 export const COMPILED = 'lib';
 
 /** Beside the command: the examples that `nebula demo` copies. */

@@ -13,7 +13,7 @@ import { type Manifest, packagesOf, readManifest } from './packages.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** What a release is judged by. */
+/** The facts that decide whether a release is possible. */
 export interface Candidate {
   /** By file, the root's first. */
   readonly manifests: Readonly<Record<string, Manifest>>;

@@ -1,4 +1,4 @@
-/** What people install, and how large it may be. */
+/** The size limits of installed packages. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-/** What the generated pages have in common. */
+/** The common parts of the generated pages. */
 
 export interface Page {
   /** Path from the root of the repository. */

@@ -143,7 +143,7 @@ function redactorOf(secrets: readonly string[]): Redactor {
   return redactor;
 }
 
-/** Where a trace is kept, the action runs inside the span of its attempt. */
+/** If the run is traced, the action runs inside the span of its attempt. */
 function called({ action, traceparent }: Invocation, attempt: Attempt, call: typeof callRun, input: Json): unknown {
   if (traceparent === undefined) return runContained(attempt, call, action, attempt, input);
   return inSpan(traceparent, () => runContained(attempt, call, action, attempt, input));

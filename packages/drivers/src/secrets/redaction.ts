@@ -1,9 +1,9 @@
 /**
- * Takes secrets out of whatever an attempt gives: in every form in which they are likely to surface. It is a net for
- * mistakes, not a wall against an action that wants to tell: that one could always turn its text around.
+ * Redacts secrets from everything an attempt returns, in every form in which they are likely to appear. Redaction is a
+ * safety net for mistakes: an action that wants to leak a secret can always encode it differently.
  *
- * What counts as secret of a value: the value; its lines, when it has several (a key in PEM is printed line by line);
- * and the texts in it, when it is JSON (an action uses the fields, not the whole).
+ * The secret parts of a value are the value; its lines, if it has several (a key in PEM is printed line by line); and the
+ * texts in it, if it is JSON (an action uses the fields, not the whole).
  */
 import { inspect } from 'node:util';
 import type { Json } from '@nebula/core';

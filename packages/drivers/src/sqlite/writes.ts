@@ -259,7 +259,7 @@ export class Writes {
         ) as number;
       const registered = highest('registered');
       if (same !== undefined) {
-        // It becomes the newest again; nearly always it is already.
+        // The version becomes the newest again; nearly always it already is.
         this.#statements.run(
           'UPDATE workflow_versions SET registered = ? WHERE workflow_id = ? AND version = ? AND registered < ?',
           registered + 1,

@@ -35,7 +35,7 @@ async function putAll(store: Store, all: readonly Listed[]): Promise<void> {
   );
 }
 
-/** What the rules say, in the plainest way. */
+/** The rules in their simplest form. */
 function expected(all: readonly Listed[], filter: Omit<ExecutionFilter, 'limit'>): readonly string[] {
   const { project, workflowId, status, since, until, order } = filter;
   const found = all

@@ -165,7 +165,7 @@ export const permitsSuite = portSuite('permits', (test) => {
       { executionId: 'c', node: '', isHeld: true },
       { executionId: 'd', node: '', isHeld: true },
     ]);
-    // Whoever only waits makes room as well, when nobody before it is left to go.
+    // A waiter makes room as well, if no holder before it is left to end.
     await change(store, 'e', wish('e', 2));
     expect(await bodies(store, 'c')).toEqual(['', 'go e']);
     expect(await bodies(store, 'd')).toEqual(['']);

@@ -23,7 +23,7 @@ const PIN = '48151623';
 const VALUES: Readonly<Record<string, string>> = { password: PASSWORD, pem: PEM, account: ACCOUNT, pin: PIN };
 const credential = async (alias: string): Promise<string> => VALUES[alias] ?? Promise.reject(new Error('no such'));
 
-/** Whatever should not be there, in the forms that JSON makes of it, too. */
+/** Texts that must not appear, including their forms in JSON. */
 const TRACES = [
   PASSWORD,
   JSON.stringify(PASSWORD).slice(1, -1),
@@ -212,7 +212,7 @@ function forms({ told }: CredentialTools): void {
     });
     const { output } = outcome as { readonly output: readonly string[] };
     for (const text of [...output, ...said.map(String)]) expect(text).toContain('[redacted]');
-    // What base64 leaves at the edges of a longer text holds no whole character.
+    // The remainder of base64 at the edges of a longer text contains no whole character.
     for (const [at, value] of [PASSWORD, PIN].entries()) {
       const decoded = Buffer.from(String(output[at]).replace('[redacted]', ' '), 'base64').toString();
       expect(`${output[at]} ${decoded}`).not.toContain(value.slice(1, -1));
@@ -365,5 +365,5 @@ function otherWays({ told }: CredentialTools): void {
   });
 }
 
-/** What the rules above are tried with. */
+/** The cases for the rules above. */
 export const handsOut = { credential };
