@@ -181,12 +181,12 @@ nodes:
     expect([taken.code, taken.stdout, taken.stderr]).toEqual([
       2,
       '',
-      expect.stringMatching(/^error PORT_TAKEN: .*\nhint: --port \d+/),
+      expect.stringMatching(/^error PORT_TAKEN: .*\nhint: use --port \d+/),
     ]);
     const nowhere = await nebula(['serve', '--host', '203.0.113.7', '--port', '0'], outside(other));
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
-      expect.stringMatching(/^error CANNOT_LISTEN: .*\nhint: 127\.0\.0\.1/),
+      expect.stringMatching(/^error CANNOT_LISTEN: .*\nhint: use 127\.0\.0\.1/),
     ]);
     const unwritable = await nebula(['serve', '--data-dir', '/proc/nebula'], outside(other));
     expect([unwritable.code, unwritable.stderr]).toEqual([2, expect.stringContaining('error DATA_DIR_UNWRITABLE')]);
@@ -343,7 +343,7 @@ describe('the screen', () => {
     expect(text).toContain('files in inbox/*.csv');
     expect(text).toContain('✗ b.yaml is broken');
     expect(text).not.toContain('!');
-    expect(draw(80, { isOpen: true }).join('\n')).toContain('whoever has the token owns it');
+    expect(draw(80, { isOpen: true }).join('\n')).toContain('the token gives full access to it');
     expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
       /nobody can sign in yet[\s\S]*users add NAME --admin/,
     );
@@ -360,7 +360,7 @@ describe('presets, names and the configuration', () => {
     const cloud = await say(cwd, ['serve', '--preset', 'cloud']);
     expect([cloud.code, cloud.err]).toEqual([
       2,
-      expect.stringMatching(/^error PRESET_NOT_BUILT: .*postgres.*\nhint: desktop and selfhost/),
+      expect.stringMatching(/^error PRESET_NOT_BUILT: .*postgres.*\nhint: use desktop or selfhost/),
     ]);
     for (const [key, value] of [
       ['database', 'postgres://ann:secret@db/x'],
