@@ -27,6 +27,7 @@ export default defineConfig({
       'tools/test/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**'],
+    globalSetup: ['./tools/test-bundle.ts'],
     setupFiles: ['./tools/test-file-setup.ts'],
     pool: 'forks',
     isolate: false,

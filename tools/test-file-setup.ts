@@ -2,13 +2,13 @@
  * Around each test file: a temporary folder of its own, which is removed after it, and a look for processes that it
  * left behind, which fails the file. Files of one worker share a process, so what one leaves the next would find.
  *
- * `TEST_CPU=table.tsv npm test` also writes the CPU seconds of each file, those of its child processes included.
+ * `TEST_CPU=table.tsv npm test` also writes the CPU seconds of each file: in all, and those of its child processes.
  */
 import { appendFileSync, chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 
 /** A process that was told to end may take as long as this. */
 const PATIENCE_MS = 5_000;
@@ -18,6 +18,9 @@ const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'f'));
 // Some tests run programs as another user.
 chmodSync(folder, 0o755);
 process.env.TMPDIR = folder;
+// Programs that tests start load our packages as bundles (test-bundle.ts).
+const redirect = inject('redirect');
+if (redirect !== undefined) process.env.NODE_OPTIONS = `--import=${redirect}`;
 const cpuBefore = cpuSeconds();
 
 afterAll(async () => {
@@ -28,8 +31,7 @@ afterAll(async () => {
     else process.env.TMPDIR = outer;
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     const { TEST_CPU: table } = process.env;
-    const file = path.relative(process.cwd(), expect.getState().testPath ?? '');
-    if (table !== undefined) appendFileSync(table, `${(cpuSeconds() - cpuBefore).toFixed(2)}\t${file}\n`);
+    if (table !== undefined) appendFileSync(table, cpuRow());
   }
 });
 
@@ -59,9 +61,16 @@ function ownProcesses(): { pid: number; command: string }[] {
   });
 }
 
-/** Of this process and of its children that have ended, in ticks of 10 ms. */
-function cpuSeconds(): number {
-  if (process.platform !== 'linux') return process.cpuUsage().user / 1e6;
+/** In all, of child processes, and the file. */
+function cpuRow(): string {
+  const [own, children] = cpuSeconds().map((seconds, at) => seconds - cpuBefore[at]!) as [number, number];
+  const file = path.relative(process.cwd(), expect.getState().testPath ?? '');
+  return `${(own + children).toFixed(2)}\t${children.toFixed(2)}\t${file}\n`;
+}
+
+/** Of this process, and of its children that have ended, in ticks of 10 ms. */
+function cpuSeconds(): readonly [number, number] {
+  if (process.platform !== 'linux') return [process.cpuUsage().user / 1e6, 0];
   const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');
   const [user, system, childUser, childSystem] = fields.split(' ').slice(11, 15).map(Number) as [
     number,
@@ -69,5 +78,5 @@ function cpuSeconds(): number {
     number,
     number,
   ];
-  return (user + system + childUser + childSystem) / 100;
+  return [(user + system) / 100, (childUser + childSystem) / 100];
 }

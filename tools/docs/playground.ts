@@ -113,8 +113,9 @@ export class Playground {
         TERM: 'xterm-256color',
         LANG: 'C.UTF-8',
         SHELL: '/bin/sh',
-        // Outside of the folder, which is new for each document: a command starts in half the time.
+        // Compiled code is kept outside of the folder, which is new for each document; the tests also bundle it.
         ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
+        ...(process.env.NODE_OPTIONS && { NODE_OPTIONS: process.env.NODE_OPTIONS }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: TIMEOUT_MS,

@@ -14,13 +14,14 @@ const CONFIGURATION = [
   'vitest.config.ts',
   '.gitignore',
 ];
-/** Named by vitest.config.ts. */
+/** Named by vitest.config.ts, as is test-bundle.ts, which has nothing to do here. */
 const SETUP = 'tools/test-file-setup.ts';
 
 const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
 const FILES: Readonly<Record<string, string>> = {
   'package.json': json({ name: 'workspace', type: 'module', private: true, workspaces: ['packages/*'] }),
+  'tools/test-bundle.ts': 'export default function setup(): void {}\n',
   'packages/core/package.json': json({ name: '@nebula/core', type: 'module', exports: { '.': './src/index.ts' } }),
   'packages/core/src/index.ts': "export { double } from './double.ts';\n",
   'packages/core/src/double.ts': 'export function double(value: number): number {\n  return value * 2;\n}\n',

@@ -26,9 +26,9 @@ test('[CLI-31, CLI-42] a run parks, is listed, goes on with its signal and ends'
   expect((await say(cwd, ['executions', 'explain', executionId])).code).toBe(0);
 });
 
-test('a run as a process', async () => {
+test('a run as a process, from the sources', async () => {
   const cwd = projectFolder({ 'one.yaml': 'id: one\nnodes: { a: { action: core.set@1, with: { value: 1 } } }\n' });
-  const { code, stdout, stderr } = await nebula(['run', 'one.yaml', '--json'], { cwd });
+  const { code, stdout, stderr } = await nebula(['run', 'one.yaml', '--json'], { cwd, env: { NODE_OPTIONS: '' } });
   expect([code, stderr]).toEqual([0, '']);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', output: { a: 1 } });
 });
