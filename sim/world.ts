@@ -245,6 +245,8 @@ export class World {
       concurrency: 1 + chance.below(4),
       inlineLimitBytes: INLINE_LIMIT_BYTES,
       maxCachedRuns: chance.pick([2, 100]),
+      // With 0 every step of a run is a slice of its own.
+      sliceMs: process.name.endsWith('1') ? 0 : 10,
     });
   }
 

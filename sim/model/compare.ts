@@ -21,9 +21,9 @@ export interface Comparison {
   readonly stand: string;
 }
 
-/** Random happenings, then everything goes well: it must end. */
-export function compare(definition: WorkflowKeys, happenings: readonly Happening[]): Comparison {
-  const pair = new Pair(definition);
+/** Random happenings, then everything goes well: it must end. `isSuspended`: the turns of the core, after each step. */
+export function compare(definition: WorkflowKeys, happenings: readonly Happening[], isSuspended: boolean): Comparison {
+  const pair = new Pair(definition, isSuspended);
   for (const happening of happenings) if (!pair.isOver) pair.happen(happening);
   for (let step = 0; step < MAX_STEPS && !pair.isOver; step++)
     pair.happen({ kind: pair.model.running().length === 0 ? 'tick' : 'complete', pick: 0 });
@@ -45,9 +45,9 @@ class Pair {
   private readonly events: string[] = [];
   private readonly slots: number;
 
-  constructor(definition: WorkflowKeys) {
+  constructor(definition: WorkflowKeys, isSuspended = false) {
     this.slots = definition.config?.maxParallelism ?? 25;
-    this.core = new CoreRun(definition, { yes: true });
+    this.core = new CoreRun(definition, { yes: true }, isSuspended);
     this.model = new Interpreter(definition, { yes: true });
     this.look();
   }

@@ -12,6 +12,7 @@ import {
   openAttempts,
   type RunError,
   type RunState,
+  resumeTurn,
   type Stimulus,
   seal,
   startAttempt,
@@ -26,9 +27,12 @@ const JITTER = 0.5;
 export class CoreRun {
   private readonly state: RunState;
   private readonly attempts = new Map<string, number>();
+  private readonly isSuspended: boolean;
   private now = 1_000_000;
 
-  constructor(definition: WorkflowKeys, input: Json) {
+  /** `isSuspended`: every turn is suspended after each of its steps. */
+  constructor(definition: WorkflowKeys, input: Json, isSuspended = false) {
+    this.isSuspended = isSuspended;
     const { plan, problems } = compilePlan({ id: 'test', ...definition } as unknown as WorkflowDefinition, CATALOG);
     if (plan === undefined) throw new Error(problems.map(({ code, message }) => `${code} ${message}`).join('\n'));
     this.state = newRunState(plan, 'exe_test');
@@ -86,11 +90,14 @@ export class CoreRun {
       () => null,
       () => 'exe_child',
     );
+    turn.mustPause = () => this.isSuspended;
     decide(turn, stimulus);
+    while (turn.isSuspended) resumeTurn(turn);
     for (let ready = nextReady(this.state, SLOTS); ready.length > 0; ready = nextReady(this.state, SLOTS)) {
       for (const { node, attempt } of ready) {
         const started = startAttempt(turn, node, attempt, 'wrk_test');
         if (started !== undefined) this.attempts.set(node, started.attempt);
+        while (turn.isSuspended) resumeTurn(turn);
       }
     }
     seal(turn);

@@ -7,10 +7,10 @@ import { happenings, randomWorkflow } from './random.ts';
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 
-it('[SIM-22] thousands of small workflows do in the core what the reference interpreter says, event by event', () => {
+it('[SIM-22, RUN-460] thousands of small workflows do in the core what the reference interpreter says, event by event', () => {
   fc.assert(
-    fc.property(randomWorkflow, happenings, (definition, list) => {
-      const { difference, isUnspecified, events } = compare(definition, list);
+    fc.property(randomWorkflow, happenings, fc.boolean(), (definition, list, isSuspended) => {
+      const { difference, isUnspecified, events } = compare(definition, list, isSuspended);
       fc.pre(!isUnspecified);
       expect(difference, events.join(', ')).toBe(undefined);
     }),

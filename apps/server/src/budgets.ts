@@ -3,7 +3,14 @@
  * below and just above. The values are those that the code goes by.
  */
 import { CONTRACT_LIMITS } from '@nebula/client/contract';
-import { DEFINITION_LIMITS, EXPRESSION_LIMITS, MOMENT_LIMITS, RUN_DEFAULTS, SCHEMA_LIMITS } from '@nebula/core';
+import {
+  DEFINITION_LIMITS,
+  EXPRESSION_LIMITS,
+  MOMENT_LIMITS,
+  RUN_DEFAULTS,
+  SCHEMA_LIMITS,
+  stepCost,
+} from '@nebula/core';
 import {
   ANNOUNCEMENT_LIMITS,
   CHECK_LIMITS,
@@ -170,6 +177,13 @@ export const BUDGETS = {
   'definition.aliases': budget('count', DEFINITION_LIMITS.maxYamlAliases, 'aliases', 'YAML aliases', 'refused'),
   'expression.depth': budget('depth', EXPRESSION_LIMITS.maxAstDepth, 'levels', 'Nesting of an expression', 'refused'),
   'expression.work': budget('time', EXPRESSION_LIMITS.maxOperations, 'operations', 'One evaluation', '`LIMIT`'),
+  'expression.step': budget(
+    'time',
+    stepCost(EXPRESSION_LIMITS),
+    'evaluated operators',
+    'The expressions that a node begins with, or of its edges; work on data costs a hundred times as much',
+    '`LIMIT`',
+  ),
   'expression.text': budget(
     'memory',
     EXPRESSION_LIMITS.maxStringBytes,

@@ -99,6 +99,8 @@ export interface EngineOptions {
   readonly maxCachedRuns?: number;
   /** A run gets a snapshot when its journal has grown by this much, and by the size of the last snapshot. */
   readonly snapshotMinBytes?: number;
+  /** Milliseconds that the decisions of one turn may take before the event loop runs; 10 by default. */
+  readonly sliceMs?: number;
   /** New runs are refused with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
 }

@@ -32,6 +32,7 @@ import { Values } from './storage/values.ts';
 import { Mailbox } from './turn/mailbox.ts';
 import { Recovery } from './turn/recovery.ts';
 import { Runs } from './turn/runs.ts';
+import { SLICE_MS } from './turn/time-slices.ts';
 import { Turns } from './turn/turns.ts';
 import { RunWaiters } from './wake/run-waiters.ts';
 import { Waker } from './wake/waker.ts';
@@ -43,6 +44,7 @@ const DEFAULTS = {
   maxCachedRuns: 2_000,
   maxActiveRuns: 100_000,
   retentionMs: 30 * 24 * 3_600_000,
+  sliceMs: SLICE_MS,
 } as const;
 
 /** The parts that `engine.ts` opens, closes and offers. */
@@ -65,7 +67,7 @@ export interface EngineParts {
 /** `stop`: the data is gone. */
 export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: NebulaError) => void): EngineParts {
   const options = { ...DEFAULTS, ...given };
-  const { maxActiveRuns, maxCachedRuns, retentionMs, launchPlan } = options;
+  const { maxActiveRuns, maxCachedRuns, retentionMs, sliceMs, launchPlan } = options;
   const catalog = createCatalog(options.actions, options.retryPolicies, options.capabilities, options.labels);
   catalog.announce(options.announced ?? []);
   const authority = new Authority(options.projects);
@@ -80,7 +82,7 @@ export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: 
   const attempts = new Attempts(context);
   const recovery = new Recovery(context, attempts);
   const tasks = new Tasks(context, attempts, recovery);
-  const turns = new Turns(context, { attempts, recovery, tasks, cache, retentionMs });
+  const turns = new Turns(context, { attempts, recovery, tasks, cache, retentionMs, sliceMs });
   const remote = new RemoteAttempts(context, tasks, recovery);
   const starts = new Starts(context, { plans, authority, maxActiveRuns });
   const children = new Children(context, { starts, executions, launchPlan });

@@ -5,7 +5,7 @@ import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Clock } from '@nebula/ports';
 import { expect, it } from 'vitest';
-import { createEngine } from '../src/index.ts';
+import { createEngine, type Drivers } from '../src/index.ts';
 import { Plans } from '../src/start/plans.ts';
 
 const NODES = 600;
@@ -27,6 +27,19 @@ function busyClock(): Clock & { looks: number; turns: number } {
     },
   };
   return clock;
+}
+
+function driversWith(clock: Clock): Drivers {
+  return {
+    store: memoryStore(),
+    blobs: memoryBlobs(),
+    logs: memoryLogs(),
+    queue: memoryQueue({ clock }),
+    sandbox: createInProcessSandbox({ projectDir: process.cwd(), clock }),
+    clock,
+    random: realRandom(),
+    digest: sha256,
+  };
 }
 
 it('[ENG-240] a plan is compiled in slices, once for all who ask meanwhile', async () => {
@@ -68,16 +81,7 @@ it.each([
 
 it('[ENG-241] a graph that an action returned is compiled in slices before it is decided on', async () => {
   const clock = busyClock();
-  const drivers = {
-    store: memoryStore(),
-    blobs: memoryBlobs(),
-    logs: memoryLogs(),
-    queue: memoryQueue({ clock }),
-    sandbox: createInProcessSandbox({ projectDir: process.cwd(), clock }),
-    clock,
-    random: realRandom(),
-    digest: sha256,
-  };
+  const drivers = driversWith(clock);
   let before = 0;
   const run = (): Json => {
     before = clock.turns;
@@ -90,5 +94,51 @@ it('[ENG-241] a graph that an action returned is compiled in slices before it is
   await expect.poll(async () => (await engine.document(executionId))?.status, { timeout: 20_000 }).toBe('completed');
   // 600 nodes in slices of ten steps, beside the turns of the run itself.
   expect(clock.turns - before).toBeGreaterThan(NODES / 20);
+  await engine.close();
+});
+
+it('[ENG-274] a run whose turn takes long holds up no other run, and is whole when it is written', async () => {
+  const drivers = driversWith(realClock);
+  const engine = createEngine(drivers, { actions: [noop], sliceMs: 0, concurrency: 4 });
+  await engine.open();
+  const when = "{{ 'x'.repeat(10).includes('x') }}";
+  const wide = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`n${index}`, { set: { [`v${index}`]: index }, when }]),
+  );
+  await engine.register({ id: 'wide', nodes: { ...wide, last: { action: 'noop', needs: Object.keys(wide) } } });
+  await engine.register({ id: 'small', nodes: { a: { action: 'noop' } } });
+  const ended: string[] = [];
+  engine.on((event) => {
+    if (event.type === 'finished') ended.push(event.document.workflowId);
+  });
+  const started = engine.start('wide', undefined, {});
+  await engine.start('small', undefined, {});
+  const executionId = await started;
+  await engine.waitFor(executionId);
+  expect(ended).toEqual(['small', 'wide']);
+  const [first] = (await drivers.store.load(executionId))?.frames ?? [];
+  expect(JSON.parse(first?.entries ?? '[]')).toHaveLength(302);
+  const document = await engine.document(executionId);
+  expect(document?.status).toBe('completed');
+  expect(document?.nodes.n299).toMatchObject({ status: 'completed', output: { v299: 299 } });
+  await engine.close();
+});
+
+it('[ENG-274] a cancel that comes while a turn is suspended is decided on after it', async () => {
+  const drivers = driversWith(realClock);
+  const engine = createEngine(drivers, { actions: [noop], sliceMs: 0 });
+  await engine.open();
+  const nodes = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`n${index}`, { set: { v: index }, needs: ['go'] }]),
+  );
+  await engine.register({
+    id: 'wide',
+    nodes: { go: { wait: { signal: 'go' } }, ...nodes, end: { wait: { for: '1h' } } },
+  });
+  const executionId = await engine.start('wide', undefined, {});
+  await engine.requestSignal(executionId, { signal: 'go', payload: null });
+  await engine.requestCancel(executionId, 'enough');
+  await engine.waitFor(executionId);
+  expect((await engine.document(executionId))?.status).toBe('cancelled');
   await engine.close();
 });

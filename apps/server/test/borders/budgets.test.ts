@@ -6,11 +6,13 @@ import {
   compileValue,
   createBudget,
   createCatalog,
+  EXPRESSION_LIMITS,
   isMoment,
   type Json,
   type JsonSchema,
   readDefinition,
   readDefinitionObject,
+  StepBudget,
 } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
@@ -180,6 +182,12 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     }).problems.every(({ severity }) => severity !== 'error'),
   'expression.depth': (size) => evaluates(`${'['.repeat(size)}${']'.repeat(size)}`),
   'expression.work': (size) => takes(() => createBudget().spend(size)),
+  'expression.step': (size) =>
+    takes(() => {
+      const budgets = new StepBudget(() => createBudget());
+      const { maxOperations } = EXPRESSION_LIMITS;
+      for (let left = size; left > 0; left -= maxOperations) budgets.next().spend(Math.min(left, maxOperations));
+    }),
   'expression.text': (size) => evaluates(`'x'.repeat(${size})`),
   'expression.list': (size) => evaluates(`range(0, ${size})`),
   'schema.values': (size) => takes(() => compileSchema({ enum: Array(size - 2).fill(0) as Json[] })),

@@ -9,15 +9,24 @@ import { type Json, partsOf } from '../value.ts';
 import { type ExpressionError, limitError, valueError } from './expression-error.ts';
 
 const CLOCK_INTERVAL_OPERATIONS = 256;
-/** A native loop over elements or characters is far cheaper than an evaluated syntax node: a few ns against 20. */
+/**
+ * Work on data, such that an operation takes at most 2.5 µs and all of them 25 ms, which nothing can interrupt. An evaluated
+ * syntax node takes 20 ns.
+ */
 const ELEMENTS_PER_OPERATION = 100;
 const CHARACTERS_PER_OPERATION = 1_000;
+/** Values that are hashed, compared, converted to text or created: 100 ns each. */
+const VALUES_PER_OPERATION = 30;
+/** Members of objects that are read, written or sorted by name: 500 ns each. */
+const MEMBERS_PER_OPERATION = 4;
 /** UTF-8 needs at most three bytes per UTF-16 unit, so shorter text needs no counting. */
 const MAX_BYTES_PER_UNIT = 3;
 /** JSON.stringify and recursive walks stay far from a stack overflow at this depth. */
 export const MAX_VALUE_DEPTH = 1_000;
 const RESULT_WEIGHT_PER_LIST_LIMIT = 10;
 const CHARACTERS_PER_WEIGHT = 64;
+const COST_ON_DATA = 100;
+const UTF8 = new TextEncoder();
 
 export class Budget {
   readonly limits: ExpressionLimits;
@@ -30,6 +39,8 @@ export class Budget {
   /** Work on data that does not yet add up to a whole operation. */
   private elementsOwed = 0;
   private charactersOwed = 0;
+  private operationsOnData = 0;
+  private isRefused = false;
 
   constructor(limits: ExpressionLimits, now: (() => number) | undefined) {
     this.limits = limits;
@@ -44,6 +55,19 @@ export class Budget {
     return Math.max(0, this.left);
   }
 
+  /** What was spent, in evaluated syntax nodes: an operation on data takes as long as a hundred of them. */
+  get cost(): number {
+    return this.limits.maxOperations - this.left + (COST_ON_DATA - 1) * this.operationsOnData;
+  }
+
+  /** Nothing is left: the first operation fails. */
+  refuse(): this {
+    this.isRefused = true;
+    this.left = 0;
+    this.checkpoint = 0;
+    return this;
+  }
+
   spend(operations: number): void {
     this.left -= operations;
     if (this.left < this.checkpoint) this.check();
@@ -54,14 +78,26 @@ export class Budget {
     if (this.elementsOwed < ELEMENTS_PER_OPERATION) return;
     const operations = Math.floor(this.elementsOwed / ELEMENTS_PER_OPERATION);
     this.elementsOwed -= operations * ELEMENTS_PER_OPERATION;
+    this.operationsOnData += operations;
     this.spend(operations);
   }
 
-  spendForCharacters(count: number): void {
+  spendForValues(count: number): void {
+    this.spendForElements((count * ELEMENTS_PER_OPERATION) / VALUES_PER_OPERATION);
+  }
+
+  spendForMembers(count: number): void {
+    this.spendForElements((count * ELEMENTS_PER_OPERATION) / MEMBERS_PER_OPERATION);
+  }
+
+  /** `weight`: how much more a character costs than in a native loop. */
+  spendForCharacters(length: number, weight = 1): void {
+    const count = length * weight;
     this.charactersOwed += count;
     if (this.charactersOwed < CHARACTERS_PER_OPERATION) return;
     const operations = Math.floor(this.charactersOwed / CHARACTERS_PER_OPERATION);
     this.charactersOwed -= operations * CHARACTERS_PER_OPERATION;
+    this.operationsOnData += operations;
     this.spend(operations);
   }
 
@@ -108,17 +144,18 @@ export class Budget {
 
   private measure(value: string): void {
     this.allowText(value.length);
-    let bytes = 0;
-    for (let index = 0; index < value.length; index++) {
-      const unit = value.charCodeAt(index);
-      // A surrogate pair is two units and four bytes, so each half counts two.
-      bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : unit >= 0xd800 && unit <= 0xdfff ? 2 : 3;
-    }
+    const { length: bytes } = UTF8.encode(value);
     if (bytes > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
   }
 
   private check(): void {
     if (this.left < 0) {
+      if (this.isRefused) {
+        throw limitError(
+          'the expressions of this node take too long together',
+          'do the work in an action, or divide it between several nodes',
+        );
+      }
       throw limitError(
         `the expression takes more than ${this.limits.maxOperations} operations`,
         'do the work in an action, or raise the limit maxOperations',
@@ -129,6 +166,38 @@ export class Budget {
     }
     this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
   }
+}
+
+/**
+ * The budgets of the expressions that are evaluated in one step of a run, which nothing interrupts: the edges of a node, or
+ * what it begins with. Once they have cost as much as one evaluation can cost, further evaluations fail.
+ */
+export class StepBudget {
+  private readonly create: () => Budget;
+  private last: Budget | undefined;
+  private spent = 0;
+
+  constructor(create: () => Budget) {
+    this.create = create;
+  }
+
+  /** The next step begins. */
+  renew(): void {
+    this.last = undefined;
+    this.spent = 0;
+  }
+
+  /** The budget of one evaluation. */
+  next(): Budget {
+    this.spent += this.last?.cost ?? 0;
+    this.last = this.create();
+    return this.spent < stepCost(this.last.limits) ? this.last : this.last.refuse();
+  }
+}
+
+/** What the expressions of one step may cost: as much as one evaluation that works on data. */
+export function stepCost({ maxOperations }: ExpressionLimits): number {
+  return COST_ON_DATA * maxOperations;
 }
 
 export function createBudget(limits: ExpressionLimits = EXPRESSION_LIMITS, now?: () => number): Budget {

@@ -1,6 +1,6 @@
 /** The expression language: the parts that the rest of core uses. */
 export { Allowance } from './allowance.ts';
-export { type Budget, createBudget } from './budget.ts';
+export { type Budget, createBudget, StepBudget, stepCost } from './budget.ts';
 export {
   type CompiledValue,
   type CompileOptions,

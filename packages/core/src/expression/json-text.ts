@@ -17,9 +17,15 @@ export function jsonText(budget: Budget, value: Json, pretty: boolean): string {
   return pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value);
 }
 
+/** At least: a name, a value and three marks. */
+const CHARACTERS_PER_MEMBER = 8;
+
 /** A text that is equal for equal values, used for sets of lists and objects. */
 export function identityText(budget: Budget, value: Json): string {
-  leastLength(budget, value, 0, false, budget.limits.maxStringBytes);
+  // Each part is sorted by name and written.
+  budget.spendForMembers(
+    Math.max(1, leastLength(budget, value, 0, false, budget.limits.maxStringBytes) / CHARACTERS_PER_MEMBER),
+  );
   return canonicalJson(value);
 }
 

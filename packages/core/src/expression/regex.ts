@@ -13,7 +13,7 @@ export const MAX_PATTERN_LENGTH = 1_000;
 /** Program size in instructions; `a{1000}` has 1,002. Compiling 10,000 takes about 20 ms. */
 const MAX_PROGRAM_SIZE = 10_000;
 /** Reading one character costs at most one step per instruction; 50 steps take about a microsecond. */
-const STEPS_PER_OPERATION = 4_000;
+const STEPS_PER_OPERATION = 1_000;
 const CACHED_PATTERNS = 128;
 /** Compiling 100 instructions costs about as much as 10 operations; charged even on a cache hit. */
 const INSTRUCTIONS_PER_OPERATION = 10;
@@ -52,7 +52,7 @@ export class Pattern {
     const matcher = this.program.matcher(this.metered(budget, text));
     while (matcher.find()) {
       // A search costs a little more than reading the text.
-      budget.spendForElements(10);
+      budget.spendForElements(50);
       const groups: (string | null)[] = [];
       for (let group = 1; group <= this.groupCount; group++) groups.push(matcher.group(group));
       yield { start: matcher.start(), end: matcher.end(), groups };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileValue, createBudget, listFunctions, parseExpression } from '../../src/expression/index.ts';
+import { compileValue, createBudget, listFunctions, parseExpression, StepBudget } from '../../src/expression/index.ts';
 import { MAX_PATTERN_LENGTH } from '../../src/expression/regex.ts';
 import { EXPRESSION_LIMITS } from '../../src/limits.ts';
 import type { Json } from '../../src/value.ts';
@@ -100,6 +100,37 @@ describe('operations', () => {
     ]) {
       expect(cost(source, list), source).toBeLessThan(EXPRESSION_LIMITS.maxOperations / 2);
     }
+  });
+
+  it('[EXP-62] what costs more than a walk is charged for more', () => {
+    const list = Array.from({ length: 12_000 }, (_, index) => `k${index}`);
+    const object = Object.fromEntries(list.map((key) => [key, 1]));
+    const text = 'ab '.repeat(10_000);
+    expect(cost('$input.reverse()', list)).toBeLessThan(300);
+    expect(cost('$input.unique()', list)).toBeGreaterThan(400);
+    expect(cost('$input.sort()', list)).toBeGreaterThan(2_000);
+    for (const source of ['keys()', 'entries()', "omit('a')", "set('a', 1)", 'merge({})', 'compact()', 'toQuery()']) {
+      expect(cost(`$input.${source}`, object), source).toBeGreaterThanOrEqual(3_000);
+    }
+    expect(cost('$input.upper()', text)).toBeLessThan(100);
+    for (const source of ['camelCase()', 'slug()', 'toBase64()', 'parseQuery()', 'escapeHtml()']) {
+      expect(cost(`$input.${source}`, text), source).toBeGreaterThan(150);
+    }
+    expect(cost('$input.extractAll("ab")', text)).toBeGreaterThan(5_000);
+  });
+
+  it('[EXP-112] expressions of one step fail once they have cost as much as one evaluation can', () => {
+    const budgets = new StepBudget(() => createBudget());
+    const sortMany = (): unknown => evaluate('$input.sort().first()', scopeOf(list), budgets.next());
+    const list = Array.from({ length: 15_000 }, (_, index) => `k${index}`);
+    for (let times = 0; times < 3; times++) expect(sortMany()).toBe('k0');
+    const error = failure(sortMany);
+    expect(error.code).toBe('EXPRESSION_LIMIT');
+    expect(error.message).toContain('together');
+    budgets.renew();
+    expect(sortMany()).toBe('k0');
+    budgets.renew();
+    for (let times = 0; times < 20_000; times++) evaluate('1 + 1 == 2', sampleScope, budgets.next());
   });
 
   it('[EXP-62] nothing that walks data is free', () => {

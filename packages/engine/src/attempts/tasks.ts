@@ -61,16 +61,30 @@ export class Tasks {
     queue.enqueue(tasks)?.catch((error: unknown) => effects.trouble(error));
   }
 
-  /** Fills free slots from the queue, so that priority and limits hold over all runs; then starts claimed tasks. */
-  startReady(drafted: Set<LiveRun>, now: number): void {
+  /**
+   * Fills free slots from the queue, so that priority and limits hold over all runs; then starts claimed tasks. Offers that are
+   * left when the slice is over wait for the next turn.
+   */
+  startReady(drafted: Set<LiveRun>, now: number, mustPause: () => boolean): void {
     for (let free = this.attempts.free(); free > 0; free = this.attempts.free()) {
       const waited = this.offers.splice(0, free);
       const fresh = waited.length < free ? this.context.queue.poll(free - waited.length) : [];
       const offers = [...waited, ...fresh.map((delivery) => ({ delivery, isFresh: false }))];
-      if (offers.length === 0) break;
-      for (const offer of offers) this.start(offer, drafted, now);
+      if (offers.length === 0 || !this.startSome(offers, drafted, now, mustPause)) break;
     }
-    for (const offer of this.claimed.splice(0)) this.start(offer, drafted, now);
+    this.startSome(this.claimed.splice(0), drafted, now, mustPause);
+  }
+
+  /** At least one. False when some are left. */
+  private startSome(offers: readonly Offer[], drafted: Set<LiveRun>, now: number, mustPause: () => boolean): boolean {
+    for (const [index, offer] of offers.entries()) {
+      this.start(offer, drafted, now, mustPause);
+      if (index + 1 === offers.length || !mustPause()) continue;
+      for (const left of offers.slice(index + 1)) this.offerAgain(left);
+      this.context.mailbox.kick();
+      return false;
+    }
+    return true;
   }
 
   /** A remote worker has taken the task from the queue: the next turn starts the attempt, or refuses the claim. */
@@ -91,7 +105,7 @@ export class Tasks {
     (offer.claim === undefined ? this.offers : this.claimed).push(offer);
   }
 
-  private start(offer: Offer, drafted: Set<LiveRun>, now: number): void {
+  private start(offer: Offer, drafted: Set<LiveRun>, now: number, mustPause: () => boolean): void {
     const { delivery, claim } = offer;
     const { queue, runs, values, workerId } = this.context;
     const { executionId, node, attempt: number } = delivery.task;
@@ -102,7 +116,7 @@ export class Tasks {
       else void this.read(offer);
       return;
     }
-    if (run.mode === 'reading') {
+    if (run.mode === 'reading' || run.isSuspended) {
       queue.nack(delivery, BUSY_MS);
       claim?.refused();
       return;
@@ -114,6 +128,7 @@ export class Tasks {
     }
     try {
       const draft = run.draftAt(now, this.context);
+      draft.turn.mustPause = mustPause;
       drafted.add(run);
       const attempt =
         startAttempt(draft.turn, node, number, claim?.worker ?? workerId) ?? this.takeAnyway(draft, offer);

@@ -87,6 +87,11 @@ export class LiveRun {
     return this.current.name === 'drafting' ? this.current : null;
   }
 
+  /** Its turn is suspended: it takes no mail and starts nothing until the turn goes on. */
+  get isSuspended(): boolean {
+    return this.draft?.turn.isSuspended === true;
+  }
+
   /** The store does not know the run yet. */
   get isNew(): boolean {
     return this.current.name === 'new' || (this.current.name === 'drafting' && this.current.isFirst);
@@ -108,6 +113,7 @@ export class LiveRun {
       ),
       blobs,
       stimuli: [],
+      decided: 0,
       messages: [],
       late: new Set(),
       refused: new Set(),
@@ -161,6 +167,8 @@ export interface Draft {
   /** Large values of the turn, to be stored before its frame. */
   readonly blobs: NewBlobs;
   readonly stimuli: Stimulus[];
+  /** How many of them have been decided on. */
+  decided: number;
   readonly messages: TakenMessage[];
   /** Stimuli among these that are for another run: their messages stay in the inbox. */
   readonly late: Set<Stimulus>;

@@ -2,7 +2,7 @@
 import type { Steps } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 
-const SLICE_MS = 10;
+export const SLICE_MS = 10;
 
 /** Runs as many steps as fit into a slice; undefined when some are left. On a virtual clock, which stands still, all fit. */
 export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T } | undefined {

@@ -3,7 +3,7 @@
  *
  *   mail of all runs ─▶ decide ─▶ queue ─▶ take ─▶ seal ─▶ one append for all runs ─▶ carry out
  *
- * One suspension point: the append. While it is under way mail gathers for the next turn, so a slow disk makes
+ * The loop waits in one place: the append. While it is under way mail gathers for the next turn, so a slow disk makes
  * larger batches, not longer queues.
  *
  *  T1 One turn at a time; a run has at most one draft.
@@ -11,6 +11,8 @@
  *  T3 A refused frame costs its run a reload, and no other run anything; its mail is decided on again.
  *  T4 A fault while deciding on one run puts that run aside and leaves the others alone.
  *  T5 A run whose frame the store did not take writes alone until one is taken: it holds up no other run.
+ *  T6 No input keeps the event loop: a turn decides for one slice. A run that needs longer is suspended between two steps
+ *     and goes on in the next turns; nothing of it is written before it is done.
  *
  * `tasks.ts` fills the slots; `recovery.ts` takes over a run that could not be written or read.
  */
@@ -21,6 +23,7 @@ import {
   hasEndChecks,
   isOpen,
   type RunState,
+  resumeTurn,
   type Stimulus,
   seal,
   stepsBefore,
@@ -46,6 +49,8 @@ export interface TurnsParts {
   readonly cache: Cache;
   /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
   readonly retentionMs: number | null;
+  /** How long the decisions of one turn may take before other work has its turn. */
+  readonly sliceMs: number;
 }
 
 interface Sealed {
@@ -63,6 +68,9 @@ export class Turns {
   private isClosed = false;
   private takesWork = false;
   private idleWaiters: (() => void)[] = [];
+  /** Runs whose turn took longer than a slice, in the order in which they go on. */
+  private readonly suspended = new Set<LiveRun>();
+  private sliceBegunAt = 0;
   /** Stimuli whose graph has been compiled. */
   private readonly prepared = new WeakSet<Stimulus>();
   /** Blobs copied in this turn, which the sweeper may look at once the frame that names them is written. */
@@ -104,8 +112,7 @@ export class Turns {
 
   /** Resolves when no mail is left, or after the given time: a store in trouble takes nothing. */
   async idle(withinMs: number): Promise<void> {
-    if (this.isClosed || (this.mode === 'idle' && this.context.mailbox.isEmpty && !this.parts.recovery.isUnderWay))
-      return;
+    if (this.isClosed || (this.mode === 'idle' && this.context.mailbox.isEmpty && !this.isBusy)) return;
     await new Promise<void>((resolve) => {
       const timer = this.context.clock.timer(withinMs, resolve);
       this.idleWaiters.push(() => {
@@ -124,23 +131,55 @@ export class Turns {
     const now = clock.now();
     const drafted = new Set<LiveRun>();
     try {
-      for (const run of mailbox.take()) if (this.decideOn(run, now)) drafted.add(run);
+      this.decideAll(drafted, now);
+      this.sliceBegunAt = clock.now();
       if (!this.takesWork) tasks.refuseClaimed();
-      else if (lease.isGood()) tasks.startReady(drafted, now);
+      else if (lease.isGood()) tasks.startReady(drafted, now, this.mustPause);
+      for (const run of drafted) if (run.isSuspended) this.suspend(run, drafted);
       await this.write(drafted);
     } catch (error) {
       this.context.effects.trouble(error);
     } finally {
       for (const unpin of this.pins.splice(0)) unpin();
       this.mode = 'idle';
-      if (!mailbox.isEmpty || this.isWanted) this.kick();
+      if (!mailbox.isEmpty || this.isWanted || this.suspended.size > 0) this.kick();
       else this.settleIdle();
     }
   }
 
   private settleIdle(): void {
-    if (this.mode !== 'idle' || this.parts.recovery.isUnderWay) return;
+    if (this.mode !== 'idle' || this.isBusy) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+
+  private get isBusy(): boolean {
+    return this.parts.recovery.isUnderWay || this.suspended.size > 0;
+  }
+
+  /** Decides for one slice: one suspended turn goes on, then mail is decided on. Mail that is left waits for the next turn. */
+  private decideAll(drafted: Set<LiveRun>, now: number): void {
+    this.sliceBegunAt = now;
+    const [first] = this.suspended;
+    if (first !== undefined) {
+      this.suspended.delete(first);
+      if (this.goOn(first)) drafted.add(first);
+    }
+    const { mailbox } = this.context;
+    let isLeft = false;
+    for (const run of mailbox.take()) {
+      if (isLeft) mailbox.touch(run);
+      else if (this.decideOn(run, now)) drafted.add(run);
+      isLeft ||= this.mustPause();
+    }
+  }
+
+  private readonly mustPause = (): boolean =>
+    Math.abs(this.context.clock.now() - this.sliceBegunAt) >= this.parts.sliceMs;
+
+  /** The turn goes on after the other runs had theirs; nothing of it is written before. */
+  private suspend(run: LiveRun, drafted?: Set<LiveRun>): void {
+    drafted?.delete(run);
+    this.suspended.add(run);
   }
 
   /** Appends the frames of all drafts, and carries them out. */
@@ -193,7 +232,7 @@ export class Turns {
 
   /** Decides on the mail of a run. False when there is nothing to write yet. */
   private decideOn(run: LiveRun, now: number): boolean {
-    if (run.mode === 'reading') return false;
+    if (run.mode === 'reading' || run.isSuspended) return false;
     const { state, mailbox } = run;
     // Journalled with the next stimulus: a snapshot alone is worth no frame.
     if (run.checkpoint !== null && mailbox.length > 0) {
@@ -204,23 +243,45 @@ export class Turns {
       if (state.spilled > 0 && this.parts.recovery.mustFetch(run)) return false;
       if (run.plan.draws && this.mustPrepare(run)) return false;
       const draft = run.draftAt(now, this.context);
+      draft.turn.mustPause = this.mustPause;
       run.mailbox = [];
       for (const message of run.messages) draft.messages.push(message);
       run.messages = [];
       // All stimuli are kept before any is decided on: if they are decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
-      for (const stimulus of mailbox) {
-        if (stimulus.type === 'ended' && !isOpen(state, stimulus)) draft.refused.add(stimulus);
-        if (isTooLate(state, stimulus)) draft.late.add(stimulus);
-        else decide(draft.turn, stimulus);
-      }
       if (mailbox.length === 0 && hasEndChecks(state)) continueTurn(draft.turn);
-      if (this.context.queue.local) this.parts.tasks.enqueueReady(run);
-      return true;
     } catch (error) {
       this.parts.recovery.undecided(run, error);
       return false;
     }
+    return this.goOn(run);
+  }
+
+  /** Decides on the stimuli of a draft that are left. False when the turn is suspended, or could not be decided. */
+  private goOn(run: LiveRun): boolean {
+    const { draft, state } = run;
+    if (draft === null) return false;
+    const { turn, stimuli } = draft;
+    try {
+      if (turn.isSuspended) resumeTurn(turn);
+      while (!turn.isSuspended && draft.decided < stimuli.length) {
+        const stimulus = stimuli[draft.decided++] as Stimulus;
+        if (stimulus.type === 'ended' && !isOpen(state, stimulus)) draft.refused.add(stimulus);
+        if (isTooLate(state, stimulus)) draft.late.add(stimulus);
+        else decide(turn, stimulus);
+      }
+      if (turn.isSuspended) {
+        this.suspend(run);
+        return false;
+      }
+      if (this.context.queue.local) this.parts.tasks.enqueueReady(run);
+    } catch (error) {
+      this.parts.recovery.undecided(run, error);
+      return false;
+    }
+    // Mail that came while the turn was suspended.
+    if (run.mailbox.length > 0) this.context.mailbox.touch(run);
+    return true;
   }
 
   /** A graph that a node returned is compiled in slices first; each stimulus waits once. */

@@ -14,7 +14,7 @@ export class DistinctValues {
   }
 
   has(value: Json): boolean {
-    this.budget.spendForElements(1);
+    this.budget.spendForValues(1);
     if (typeof value === 'object' && value !== null) return this.structures.has(identityText(this.budget, value));
     if (typeof value === 'string') this.budget.spendForCharacters(value.length);
     return this.scalars.has(value);
@@ -22,7 +22,7 @@ export class DistinctValues {
 
   /** Returns false when the set already contains the value. */
   add(value: Json): boolean {
-    this.budget.spendForElements(1);
+    this.budget.spendForValues(1);
     if (typeof value === 'object' && value !== null) {
       return grow(this.structures, identityText(this.budget, value));
     }

@@ -18,7 +18,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     example: `'{"a":[1,2]}'.parseJson()`,
     result: { a: [1, 2] },
     run: (frame: Frame, text: string) => {
-      frame.budget.spendForCharacters(text.length);
+      frame.budget.spendForCharacters(text.length, 8);
       let value: Json;
       try {
         value = JSON.parse(text);
@@ -38,6 +38,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     result: 'dXNlcjpww6Rzcw==',
     run: (frame: Frame, text: string) => {
       frame.budget.allowText(Math.ceil(text.length / 3) * 4);
+      frame.budget.spendForCharacters(text.length, 8);
       const bytes = new TextEncoder().encode(text);
       let binary = '';
       for (let start = 0; start < bytes.length; start += CHUNK) {
@@ -53,10 +54,11 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     example: `'dXNlcjpww6Rzcw=='.fromBase64()`,
     result: 'user:päss',
     run: (frame: Frame, text: string) => {
-      frame.budget.spendForCharacters(text.length);
+      frame.budget.spendForCharacters(text.length, 8);
       try {
         const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-        const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+        const bytes = new Uint8Array(binary.length);
+        for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
         return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
       } catch {
         throw valueError('the text is not base64 of UTF-8 text');
@@ -71,6 +73,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     result: 'a%20b%26c',
     run: (frame: Frame, text: string) => {
       frame.budget.allowText(text.length);
+      frame.budget.spendForCharacters(text.length, 2);
       return encodeURIComponent(text.toWellFormed());
     },
   },
@@ -81,7 +84,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     example: `'a%20b%26c'.urlDecode()`,
     result: 'a b&c',
     run: (frame: Frame, text: string) => {
-      frame.budget.spendForCharacters(text.length);
+      frame.budget.spendForCharacters(text.length, 5);
       try {
         return decodeURIComponent(text);
       } catch {
@@ -97,6 +100,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     result: '&lt;b&gt;',
     run: (frame: Frame, text: string) => {
       frame.budget.allowText(text.length);
+      frame.budget.spendForCharacters(text.length, 5);
       return text.replace(/[&<>"']/g, (char) => HTML[char] as string);
     },
   },
@@ -115,7 +119,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     example: `'q=a%20b&tag=x&tag=y'.parseQuery()`,
     result: { q: 'a b', tag: ['x', 'y'] },
     run: (frame: Frame, text: string) => {
-      frame.budget.spendForCharacters(text.length * 2);
+      frame.budget.spendForCharacters(text.length, 30);
       const members: Record<string, Json> = {};
       for (const [name, value] of new URLSearchParams(text.replace(/^\?/, ''))) {
         const before = memberOf(members, name);
@@ -133,7 +137,8 @@ function toQuery(frame: Frame, object: JsonObject): string {
   let length = 0;
   for (const [name, value] of Object.entries(object)) {
     const items: readonly Json[] = Array.isArray(value) ? value : [value];
-    frame.budget.spendForElements(items.length + 1);
+    frame.budget.spendForMembers(1);
+    frame.budget.spendForValues(items.length);
     for (const item of items) {
       if (item === null) continue;
       if (typeof item === 'object')
@@ -141,7 +146,7 @@ function toQuery(frame: Frame, object: JsonObject): string {
       const text = String(item);
       length += name.length + text.length + 2;
       if (length > frame.budget.limits.maxStringBytes) frame.budget.allowText(length);
-      frame.budget.spendForCharacters(name.length + text.length);
+      frame.budget.spendForCharacters(name.length + text.length, 5);
       parts.push(`${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(text.toWellFormed())}`);
     }
   }

@@ -18,21 +18,21 @@ export const objectFunctions: readonly FunctionDefinition[] = [
     'The names of the members.',
     '{ a: 1, b: 2 }.keys()',
     ['a', 'b'],
-    (_frame: Frame, object: JsonObject) => Object.keys(object),
+    (frame: Frame, object: JsonObject) => namesOf(frame, object),
   ),
   ofObject(
     'values()',
     'The values of the members.',
     '{ a: 1, b: 2 }.values()',
     [1, 2],
-    (_frame: Frame, object: JsonObject) => Object.values(object),
+    (frame: Frame, object: JsonObject) => entriesOf(frame, object).map(([, value]) => value),
   ),
   ofObject(
     'entries()',
     'The members as a list of `{key, value}`.',
     '{ a: 1 }.entries()',
     [{ key: 'a', value: 1 }],
-    (_frame: Frame, object: JsonObject) => Object.entries(object).map(([key, value]) => ({ key, value })),
+    (frame: Frame, object: JsonObject) => entriesOf(frame, object).map(([key, value]) => ({ key, value })),
   ),
   ofObject(
     'has(name: string)',
@@ -106,7 +106,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
     { a: 10, b: 20 },
     (frame: Frame, object: JsonObject, each: Lambda) => {
       const mapped: Record<string, Json> = {};
-      for (const [key, value] of Object.entries(object)) setMember(mapped, key, each.call(frame, value, key));
+      for (const [key, value] of entriesOf(frame, object)) setMember(mapped, key, each.call(frame, value, key));
       return mapped;
     },
   ),
@@ -117,7 +117,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
     { A: 1 },
     (frame: Frame, object: JsonObject, each: Lambda) => {
       const mapped: Record<string, Json> = {};
-      for (const [key, value] of Object.entries(object)) {
+      for (const [key, value] of entriesOf(frame, object)) {
         const name = each.call(frame, key, value);
         if (typeof name !== 'string') throw typeError(`the name of a member is a string, not ${describe(name)}`);
         setMember(mapped, name, value);
@@ -143,7 +143,7 @@ export const objectFunctions: readonly FunctionDefinition[] = [
 ];
 
 export function objectFromEntries(frame: Frame, entries: readonly Json[]): JsonObject {
-  frame.budget.spendForElements(entries.length);
+  frame.budget.spendForMembers(entries.length);
   const object: Record<string, Json> = {};
   for (const entry of entries) {
     const [key, value] = Array.isArray(entry)
@@ -159,11 +159,21 @@ export function objectFromEntries(frame: Frame, entries: readonly Json[]): JsonO
   return object;
 }
 
-function filtered(frame: Frame, object: JsonObject, keep: (value: Json, key: string) => boolean): JsonObject {
+function namesOf(frame: Frame, object: JsonObject): readonly string[] {
+  const names = Object.keys(object);
+  frame.budget.spendForMembers(names.length);
+  return names;
+}
+
+function entriesOf(frame: Frame, object: JsonObject): readonly (readonly [string, Json])[] {
   const entries = Object.entries(object);
-  frame.budget.spendForElements(entries.length);
+  frame.budget.spendForMembers(entries.length);
+  return entries;
+}
+
+function filtered(frame: Frame, object: JsonObject, keep: (value: Json, key: string) => boolean): JsonObject {
   const kept: Record<string, Json> = {};
-  for (const [key, value] of entries) if (keep(value, key)) setMember(kept, key, value);
+  for (const [key, value] of entriesOf(frame, object)) if (keep(value, key)) setMember(kept, key, value);
   return kept;
 }
 
@@ -174,20 +184,18 @@ function copyOf(frame: Frame, object: JsonObject): Record<string, Json> {
 }
 
 export function addMembers(frame: Frame, target: Record<string, Json>, source: JsonObject): void {
-  const keys = Object.keys(source);
-  frame.budget.spendForElements(keys.length);
-  for (const key of keys) setMember(target, key, source[key] ?? null);
+  for (const key of namesOf(frame, source)) setMember(target, key, source[key] ?? null);
 }
 
 function mergedDeep(frame: Frame, left: JsonObject, right: JsonObject, depth: number): JsonObject {
   if (depth >= MAX_VALUE_DEPTH) throw limitError(`values nested deeper than ${MAX_VALUE_DEPTH} levels are not merged`);
+  frame.budget.spendForElements(1);
   const merged = copyOf(frame, left);
-  for (const [key, value] of Object.entries(right)) {
+  for (const [key, value] of entriesOf(frame, right)) {
     const before = memberOf(left, key);
     const both = before !== undefined && isJsonObject(before) && isJsonObject(value);
     setMember(merged, key, both ? mergedDeep(frame, before, value, depth + 1) : value);
   }
-  frame.budget.spendForElements(Object.keys(right).length + 1);
   return merged;
 }
 

@@ -80,7 +80,10 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
     'Appends one element.',
     '[1].append([2])',
     [1, [2]],
-    (_frame: Frame, list: List, item: Json) => [...list, item],
+    (frame: Frame, list: List, item: Json) => {
+      frame.budget.allowList(list.length + 1);
+      return [...list, item];
+    },
   ),
   ofList(
     'flat(depth?: integer)',
@@ -101,6 +104,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
     (frame: Frame, list: List, size: number) => {
       if (size < 1) throw valueError('the size of a chunk must be at least 1');
       frame.budget.spendForElements(list.length);
+      frame.budget.spendForValues(list.length / size);
       const chunks: Json[] = [];
       for (let start = 0; start < list.length; start += size) chunks.push(list.slice(start, start + size));
       return chunks;
@@ -114,8 +118,11 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
       [1, 'a'],
       [2, 'b'],
     ],
-    (_frame: Frame, list: List, other: List) =>
-      list.slice(0, other.length).map((item, index) => [item, other[index] ?? null]),
+    (frame: Frame, list: List, other: List) => {
+      const pairs = list.slice(0, other.length);
+      frame.budget.spendForValues(pairs.length);
+      return pairs.map((item, index) => [item, other[index] ?? null]);
+    },
   ),
   ofList(
     'join(separator?: string)',
@@ -191,7 +198,7 @@ function flatten(frame: Frame, list: List, depth: number, into: Json[]): void {
 }
 
 function joinList(frame: Frame, list: List, separator = ','): string {
-  frame.budget.spendForElements(list.length);
+  frame.budget.spendForValues(list.length);
   const texts: string[] = [];
   let length = separator.length * Math.max(0, list.length - 1);
   for (const item of list) {

@@ -60,10 +60,12 @@ export const textFunctions: readonly FunctionDefinition[] = [
     'The words joined in camel case.',
     `'Order total (EUR)'.camelCase()`,
     'orderTotalEur',
-    walked((text) =>
-      wordsOf(text)
-        .map((word, index) => (index === 0 ? word : capitalized(word)))
-        .join(''),
+    walked(
+      (text) =>
+        wordsOf(text)
+          .map((word, index) => (index === 0 ? word : capitalized(word)))
+          .join(''),
+      20,
     ),
   ),
   ofText(
@@ -71,27 +73,29 @@ export const textFunctions: readonly FunctionDefinition[] = [
     'The words in lower case, joined by underscores.',
     `'orderTotal'.snakeCase()`,
     'order_total',
-    walked((text) => wordsOf(text).join('_')),
+    walked((text) => wordsOf(text).join('_'), 20),
   ),
   ofText(
     'kebabCase()',
     'The words in lower case, joined by hyphens.',
     `'orderTotal'.kebabCase()`,
     'order-total',
-    walked((text) => wordsOf(text).join('-')),
+    walked((text) => wordsOf(text).join('-'), 20),
   ),
   ofText(
     'slug()',
     'Lower-case ASCII letters, digits and hyphens, for URLs and file names.',
     `'Crème brûlée!'.slug()`,
     'creme-brulee',
-    walked((text) =>
-      text
-        .normalize('NFKD')
-        .replace(/\p{M}+/gu, '')
-        .toLowerCase()
-        .replace(/[^a-z0-9]+/g, '-')
-        .replace(/^-|-$/g, ''),
+    walked(
+      (text) =>
+        text
+          .normalize('NFKD')
+          .replace(/\p{M}+/gu, '')
+          .toLowerCase()
+          .replace(/[^a-z0-9]+/g, '-')
+          .replace(/^-|-$/g, ''),
+      5,
     ),
   ),
   ofText(
@@ -284,10 +288,10 @@ function filling(text: string, length: number, fill = ' '): string {
   return missing <= 0 ? '' : wholeSlice(''.padEnd(missing + 1, fill), 0, missing);
 }
 
-/** Wraps a function that reads every character once. */
-function walked(run: (text: string) => string): (frame: Frame, text: string) => string {
+/** Wraps a function that reads every character; `weight` as in `spendForCharacters`. */
+function walked(run: (text: string) => string, weight = 1): (frame: Frame, text: string) => string {
   return (frame, text) => {
-    frame.budget.spendForCharacters(text.length);
+    frame.budget.spendForCharacters(text.length, weight);
     return run(text);
   };
 }

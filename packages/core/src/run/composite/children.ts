@@ -100,7 +100,7 @@ export function childEnded(
   const mapped = evaluated(turn, node, 'workflow.output', () => {
     const iteration = { index: 0, output: result.output };
     const scope = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');
-    return turn.store(output.evaluate(scope, turn.state.plan.newBudget()));
+    return turn.store(output.evaluate(scope, turn.budgets.next()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }

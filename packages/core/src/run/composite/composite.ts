@@ -165,7 +165,7 @@ function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue
       node,
       where,
     );
-    return isTrue(value.evaluate(scope, turn.state.plan.newBudget()));
+    return isTrue(value.evaluate(scope, turn.budgets.next()));
   });
 }
 
@@ -307,7 +307,7 @@ function bodyEnded(
   const mapped = evaluated(turn, node, 'workflow.output', () => {
     const iteration = { index: 0, output: own };
     const view = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');
-    return turn.store(output.evaluate(view, turn.state.plan.newBudget()));
+    return turn.store(output.evaluate(view, turn.budgets.next()));
   });
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }
@@ -360,8 +360,10 @@ function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: 
   }
   const cause = error ?? notReached(body.next);
   const past = { path: pathOf(node), retries: [body.next - body.base - 1], lost: 0 };
-  const { newBudget } = turn.state.plan;
-  const decision = decideRetry(backoffOf(node, work.backoff), cause, past, { jitter: turn.jitter, newBudget });
+  const decision = decideRetry(backoffOf(node, work.backoff), cause, past, {
+    jitter: turn.jitter,
+    newBudget: () => turn.budgets.next(),
+  });
   // Nobody knows whether something in it took effect: trying again could do it twice.
   const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
   if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);

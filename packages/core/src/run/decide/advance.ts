@@ -73,7 +73,7 @@ function undoOf(turn: Turn, { node, output }: NodeEnding): { undo?: StoredValue;
   if (compensate === undefined) return {};
   try {
     const scope = RunScope.ofNode(turn.state, node, turn.lookup, output).at(node, 'compensate');
-    return { undo: turn.store(compensate.with.evaluate(scope, turn.state.plan.newBudget())) };
+    return { undo: turn.store(compensate.with.evaluate(scope, turn.budgets.next())) };
   } catch (error) {
     return { undoError: expressionFailure(error, 'compensate', pathOf(node)) };
   }
@@ -96,7 +96,7 @@ export function failAttempt(
 
 /** Undefined: the node is not tried again. */
 export function retryOf(
-  { state }: Turn,
+  { state, budgets }: Turn,
   node: NodeState,
   error: RunError,
   jitter: number,
@@ -105,9 +105,8 @@ export function retryOf(
   // Compensations have retries of their own: a run that failed for want of them is undone, too.
   const isRetriedOut = node.scope.undoes === null && state.totalRetries >= state.plan.maxTotalRetries;
   if (isStopped(state, node) || isRetriedOut) return undefined;
-  const { newBudget } = state.plan;
   const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
-  const decision = decideOn(retryPlanOf(node), error, past, { jitter, newBudget });
+  const decision = decideOn(retryPlanOf(node), error, past, { jitter, newBudget: () => budgets.next() });
   return decision.retry ? decision : undefined;
 }
 
@@ -420,7 +419,7 @@ function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Sto
   let items: Json;
   try {
     const scope = RunScope.ofNode(turn.state, node, turn.lookup, resolveValue(output, turn.lookup)).at(node, 'emit');
-    items = emits.evaluate(scope, turn.state.plan.newBudget());
+    items = emits.evaluate(scope, turn.budgets.next());
   } catch (error) {
     failNode(turn, node, expressionFailure(error, 'emit'));
     return false;

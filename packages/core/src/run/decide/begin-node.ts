@@ -66,7 +66,7 @@ function decision(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope
 }
 
 function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): Set<string> {
-  const budget = turn.state.plan.newBudget();
+  const budget = turn.budgets.next();
   const subject = work.subject === undefined ? undefined : stateIn(node.scope, work.subject);
   const on = work.on?.evaluate(scope, budget) ?? resolveValue(subject?.output, turn.lookup);
   const error = subject?.phase.status === 'failed' ? subject.phase.error : null;
@@ -100,7 +100,7 @@ function textOf(value: Json): string {
 
 function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
   const assigned = evaluated(turn, node, 'set', (scope) =>
-    Array.from(values, ([name, value]) => [name, value.evaluate(scope, turn.state.plan.newBudget())] as const),
+    Array.from(values, ([name, value]) => [name, value.evaluate(scope, turn.budgets.next())] as const),
   );
   if (assigned === undefined) return;
   const vars: Record<string, StoredValue> = Object.create(null);
@@ -120,7 +120,7 @@ function terminate(turn: Turn, node: NodeState, { status, output, error }: Termi
 }
 
 function valueFor(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
-  return value?.evaluate(scope, turn.state.plan.newBudget()) ?? null;
+  return value?.evaluate(scope, turn.budgets.next()) ?? null;
 }
 
 function terminationError(value: Json, node: string): RunError {

@@ -15,7 +15,7 @@ export function configure(turn: Turn, node: NodeState): boolean {
   for (const setting of settings) {
     try {
       const scope = new RunScope(turn.state, node.scope, turn.lookup);
-      values[setting.key] = acceptedSetting(setting, setting.value.evaluate(scope, turn.state.plan.newBudget()));
+      values[setting.key] = acceptedSetting(setting, setting.value.evaluate(scope, turn.budgets.next()));
     } catch (error) {
       failNode(turn, node, expressionFailure(error, setting.key));
       return false;

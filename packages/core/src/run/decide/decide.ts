@@ -5,7 +5,8 @@
  *  D1 Only the open attempt of a node may report an outcome; anything else is dropped (the fence).
  *  D2 A run that is finished changes by `retry` and `replay` only.
  *  D3 After every stimulus: due timers have fired, every decided join has led to something, and a run in which
- *     nothing can happen any more is finished.
+ *     nothing can happen any more is finished. A turn that must pause is suspended before that, and goes on with
+ *     `resumeTurn`; until then it takes no other stimulus.
  */
 import { type RunError, unreachable } from '../../error.ts';
 import { WORKER_LOST } from '../../retry/retry.ts';
@@ -54,6 +55,7 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   const { state } = turn;
   // Where nobody drew, a retry waits its whole delay.
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
+  turn.budgets.renew();
   if (isFinished(state.phase.status)) {
     if (stimulus.type === 'retry' ? !retry(turn, stimulus) : stimulus.type !== 'replay' || !replay(turn, stimulus))
       return;
@@ -61,9 +63,14 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
     if (state.hasOldStops) renewOldStops(turn);
     react(turn, stimulus);
   }
+  resumeTurn(turn);
+}
+
+/** Goes on with a turn that is suspended, until it is again or everything that follows from the stimulus is decided. */
+export function resumeTurn(turn: Turn): void {
   drain(turn);
-  fireTimers(turn);
-  completeTurn(turn);
+  if (!turn.isSuspended) fireTimers(turn);
+  if (!turn.isSuspended) completeTurn(turn);
 }
 
 /** Goes on with what an earlier turn left. */
@@ -317,8 +324,10 @@ function lookAtUndoing(turn: Turn, node: NodeState): void {
 
 function fireTimers(turn: Turn): void {
   for (let item = popDue(turn.state, turn.now); item !== undefined; item = popDue(turn.state, turn.now)) {
+    turn.budgets.renew();
     fire(turn, item);
     drain(turn);
+    if (turn.isSuspended) return;
   }
 }
 

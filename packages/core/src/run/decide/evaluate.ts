@@ -21,5 +21,5 @@ export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (
 export function inputOf(turn: Turn, node: NodeState, where: string, own: CompiledValue | undefined): Json | undefined {
   if (node.input !== undefined) return resolveValue(node.input, turn.lookup);
   if (own === undefined) return {};
-  return evaluated(turn, node, where, (scope) => own.evaluate(scope, turn.state.plan.newBudget()));
+  return evaluated(turn, node, where, (scope) => own.evaluate(scope, turn.budgets.next()));
 }

@@ -1,6 +1,7 @@
 /** One turn of a run: the entries of its next frame, as they are decided. */
 
 import type { Capabilities } from '../../action.ts';
+import { StepBudget } from '../../expression/index.ts';
 import type { Json } from '../../value.ts';
 import { evolve } from '../evolve/evolve.ts';
 import { type FoldEffects, newEffects } from '../evolve/fold.ts';
@@ -76,6 +77,12 @@ export interface Turn extends FoldEffects {
   readonly work: NodeState[];
   /** Iterations that ended in this turn; after so many the rest is left for the next one, so that others get theirs. */
   iterations: number;
+  /** For the expressions of the node that is being looked at. */
+  readonly budgets: StepBudget;
+  /** Asked after each step. True: the turn is suspended, so that whatever else the process has to do is not kept waiting. */
+  mustPause: () => boolean;
+  /** Some work is left, and `resumeTurn` goes on with it. Nothing is sealed before that. */
+  isSuspended: boolean;
 }
 
 export function newTurn(
@@ -102,7 +109,14 @@ export function newTurn(
     readied: [],
     work: [],
     iterations: 0,
+    budgets: new StepBudget(state.plan.newBudget),
+    mustPause: never,
+    isSuspended: false,
   };
+}
+
+function never(): boolean {
+  return false;
 }
 
 function noIds(): never {

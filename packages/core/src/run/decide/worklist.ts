@@ -22,26 +22,40 @@ import { emit, emitSkipped, type Turn } from './turn.ts';
 /** A loop whose body needs no worker could otherwise keep everybody waiting. */
 const MAX_ITERATIONS_PER_TURN = 1_000;
 
-/** Works until nothing more follows. While a scope ends early, only its finally does. */
+/**
+ * Works until nothing more follows, or the turn must pause. While a scope ends early, only its finally follows.
+ */
 export function drain(turn: Turn): void {
-  const { state } = turn;
-  for (;;) {
-    for (let node = turn.work.pop(); node !== undefined; node = turn.work.pop()) {
-      if (isUntouched(node)) consider(turn, node);
-    }
-    const [node] = state.released;
-    if (node !== undefined) {
-      state.released.delete(node);
-      if (!isStopped(state, node)) admitted(turn, node);
-      continue;
-    }
-    const [ended] = state.endChecks;
-    // What is left is in the state, and is gone on with in the next turn.
-    if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return;
-    turn.iterations++;
-    state.endChecks.delete(ended);
-    checkEnd(turn, ended);
+  turn.isSuspended = false;
+  while (step(turn)) {
+    if (!turn.mustPause()) continue;
+    turn.isSuspended = true;
+    return;
   }
+}
+
+/** False: nothing follows any more, or in this turn. */
+function step(turn: Turn): boolean {
+  const { state, work } = turn;
+  turn.budgets.renew();
+  const changed = work.pop();
+  if (changed !== undefined) {
+    if (isUntouched(changed)) consider(turn, changed);
+    return true;
+  }
+  const [node] = state.released;
+  if (node !== undefined) {
+    state.released.delete(node);
+    if (!isStopped(state, node)) admitted(turn, node);
+    return true;
+  }
+  const [ended] = state.endChecks;
+  // The checks that are left are in the state: the next turn makes them.
+  if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return false;
+  turn.iterations++;
+  state.endChecks.delete(ended);
+  checkEnd(turn, ended);
+  return true;
 }
 
 function consider(turn: Turn, node: NodeState): void {
@@ -83,7 +97,7 @@ export function admit(turn: Turn, node: NodeState): void {
   let holds: boolean;
   try {
     const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'when');
-    holds = isTrue(when.evaluate(scope, turn.state.plan.newBudget()));
+    holds = isTrue(when.evaluate(scope, turn.budgets.next()));
   } catch (error) {
     failNode(turn, node, expressionFailure(error, 'when'));
     return;
@@ -110,7 +124,7 @@ function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = no
     const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'key');
     gate = nextGate(turn, node, scope, passed, missed);
     if (gate?.kind === 'cache' && node.input === undefined) {
-      input = turn.store(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.state.plan.newBudget()));
+      input = turn.store(actionWork(node).with.evaluate(scope.at(node, 'with'), turn.budgets.next()));
     }
   } catch (error) {
     return failNode(turn, node, expressionFailure(error, 'key'));

@@ -96,6 +96,7 @@ export function startAttempt(turn: Turn, path: string, attempt: number, worker: 
   const { attemptMs, totalMs } = timeoutsOf(node);
   // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
   if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
+  turn.budgets.renew();
   let input: StoredValue | undefined;
   if (node.input === undefined) {
     const resolved = resolve(turn, node, work);
@@ -142,7 +143,7 @@ function resolve(
 ): { readonly value: Json } | { readonly error: RunError } {
   try {
     const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'with');
-    return { value: work.with.evaluate(scope, turn.state.plan.newBudget()) };
+    return { value: work.with.evaluate(scope, turn.budgets.next()) };
   } catch (error) {
     return { error: expressionFailure(error, 'with') };
   }

@@ -17,6 +17,7 @@ export interface DecidedEdges {
 
 /** For a node that went well, or goes on as if it had. */
 export function decideOnward(turn: Turn, ending: NodeEnding): DecidedEdges {
+  turn.budgets.renew();
   const { outgoing, work } = ending.node.plan;
   let dead: string[] | undefined =
     work.kind === 'branch' && ending.status !== 'completed' ? allButDefault(outgoing, work) : undefined;
@@ -58,6 +59,7 @@ export interface DecidedFailure {
  * ignores its failures. Always edges are taken either way, and handle nothing.
  */
 export function decideFailure(turn: Turn, node: NodeState, error: RunError): DecidedFailure {
+  turn.budgets.renew();
   const ending: NodeEnding = { node, status: 'failed', output: null, error };
   const taken: EdgePlan[] = [];
   const broken: EdgeError[] = [];
@@ -89,6 +91,7 @@ export function targetOf({ scope }: NodeState, edge: EdgePlan): NodeState {
 
 /** For a node that is cut off after it has begun: its always edges are taken, if their conditions hold. */
 export function decideCancelled(turn: Turn, node: NodeState, error: RunError | null): DecidedEdges {
+  turn.budgets.renew();
   let dead: string[] | undefined;
   const broken: EdgeError[] = [];
   for (const edge of node.plan.outgoing) {
@@ -124,7 +127,7 @@ function judge(
   edge: EdgePlan,
   matches: (budget: Budget) => boolean,
 ): boolean | RunError {
-  const budget = turn.state.plan.newBudget();
+  const budget = turn.budgets.next();
   try {
     if (!matches(budget)) return false;
     if (edge.when === undefined) return true;

@@ -218,10 +218,10 @@ export function bodyOutput(turn: Turn, scope: ScopeState): Json {
   return new StateView(stateIn(scope, only), turn.lookup, turn.state).output;
 }
 
-function ownOutput({ state, lookup }: Turn, scope: ScopeState): Json {
+function ownOutput({ state, lookup, budgets }: Turn, scope: ScopeState): Json {
   // An iteration is told apart by its number, the run by how often it was reopened.
   const view = new RunScope(state, scope, lookup).at(scope.parent, `output ${scope.iteration}`);
-  return scope.graph.output?.evaluate(view, state.plan.newBudget()) ?? null;
+  return scope.graph.output?.evaluate(view, budgets.next()) ?? null;
 }
 
 function outputsOfEnds({ lookup }: Turn, scope: ScopeState): Json {

@@ -17,7 +17,7 @@ import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
 export function finishIfDone(turn: Turn): void {
   const { state } = turn;
   const { root } = state;
-  if (isFinished(state.phase.status)) return;
+  if (turn.isSuspended || isFinished(state.phase.status)) return;
   const ending = endingOf(state);
   if (ending !== null) return finishEnding(turn, ending);
   if (state.stopping !== null) {

@@ -18,7 +18,7 @@ export function nextGate(
   const { plan } = node;
   const kind = gatesOf(plan)[passed];
   const { concurrency, rateLimit } = plan;
-  const budget = turn.state.plan.newBudget();
+  const budget = turn.budgets.next();
   if (kind === 'concurrency' && concurrency !== undefined) {
     return { kind, key: keyOf(concurrency.key.evaluate(scope, budget)), limit: gateLimits(node).concurrency };
   }

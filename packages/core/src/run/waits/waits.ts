@@ -23,7 +23,7 @@ const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
 export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   const resolved = evaluated(turn, node, 'wait', (scope) => ({
     waits: work.waits.map((plan) => awaited(turn, plan, scope)),
-    deadline: work.deadline && deadlineOf(turn, work.deadline.evaluate(scope, turn.state.plan.newBudget())),
+    deadline: work.deadline && deadlineOf(turn, work.deadline.evaluate(scope, turn.budgets.next())),
   }));
   if (resolved === undefined) return;
   const { waits, deadline } = resolved;
@@ -36,9 +36,9 @@ export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   takeBuffered(turn, node, waits);
 }
 
-function awaited({ state, now }: Turn, plan: WaitPlan, scope: RunScope): AwaitedEvent {
+function awaited({ budgets, now }: Turn, plan: WaitPlan, scope: RunScope): AwaitedEvent {
   const { kind, name } = plan;
-  const budget = state.plan.newBudget();
+  const budget = budgets.next();
   switch (kind) {
     case 'for':
       return { kind: 'time', name, ...momentOf('wait.for', plan.for.evaluate(scope, budget), now) };

@@ -95,4 +95,18 @@ describe('$index in until', () => {
     run.complete('p/1/x');
     expect(run.statusOf('p')).toBe('completed');
   });
+
+  it('[EXP-112] edges share a budget: plain conditions of a thousand are taken, costly ones are not', () => {
+    const targets = Array.from({ length: 1_000 }, (_, index) => `b${index}`);
+    const flow = (when: string) => ({
+      nodes: { a: {}, ...Object.fromEntries(targets.map((id) => [id, {}])) },
+      edges: targets.map((to) => ({ from: 'a', to, when })),
+    });
+    const plain = drive(flow('$nodes.a.output.n > 1')).complete('a', { n: 2 });
+    expect(plain.statusOf('b999')).not.toBe('failed');
+    const costly = drive(flow("'x'.repeat(900000).slug().length > 1")).complete('a', { n: 2 });
+    expect(costly.statusOf('b0')).not.toBe('failed');
+    expect(costly.error).toMatchObject({ code: 'EXPRESSION_LIMIT' });
+    expect(costly.error?.message).toContain('the expressions of this node take too long together');
+  });
 });
