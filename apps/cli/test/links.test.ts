@@ -79,7 +79,7 @@ describe('runs that wait for others', () => {
     expect(code).toBe(4);
     expect(err.replace(/\s+/g, ' ')).toMatch(
       new RegExp(
-        `use It has waited for \\S+ for a place among the 1 with the key 'bank'\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
+        `use It has waited for \\S+ for a permit of the key 'bank' \\(limit 1\\)\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
       ),
     );
     await project.nebula(['executions', 'signal', holder, 'go']);

@@ -193,7 +193,12 @@ describe('events in words', () => {
     ['SignalRefused', 'n', { event: 'go', problem: 'bad' }, 'go does not fit, so the wait goes on: bad'],
     ['CompensationStarted', null, { status: 'failed' }, 'undone, last first; then it ends as failed'],
     ['CompensationCompleted', null, { undone: 2, left: 1 }, 'compensation ended: 2 steps undone, 1 not'],
-    ['WorkflowStarted', null, { place: { key: 'p', limit: 1 } }, '○ run started: waits for a place: 1 at once of p'],
+    [
+      'WorkflowStarted',
+      null,
+      { place: { key: 'p', limit: 1 } },
+      '○ run started: waits for a concurrency slot: 1 at once of p',
+    ],
     ['WorkflowHeld', null, { until: T0 + 5_000 }, /run begins at .*\(in 5s\)/],
     ['WorkflowBegun', null, {}, 'run begins'],
     ['WorkflowPaused', null, { reason: 'lunch' }, 'run paused: lunch'],

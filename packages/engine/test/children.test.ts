@@ -161,7 +161,10 @@ describe('stopping a run with a child', () => {
     expect(top.ran).toEqual(['p', 'a', 'b', '~undo/a']);
     expect(await top.engine.explain(executionId, 'call')).toMatchObject({
       causes: [
-        { message: expect.stringContaining('was asked to stop, and is waited for'), link: { executionId: childId } },
+        {
+          message: expect.stringContaining('was asked to stop; the node ends after it'),
+          link: { executionId: childId },
+        },
       ],
       next: [`nebula executions explain ${childId}`],
     });

@@ -56,7 +56,7 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
     case 'WorkflowStarted':
       return details.place === undefined
         ? ''
-        : `waits for a place: ${details.place.limit} at once of ${details.place.key}`;
+        : `waits for a concurrency slot: ${details.place.limit} at once of ${details.place.key}`;
     case 'WorkflowHeld':
       return `begins at ${momentText(details.until, at)}`;
     case 'WorkflowPaused':

@@ -80,9 +80,9 @@ export class Health {
 
   private engineTrouble({ phase, wroteAt, trouble }: EngineHealth): string | null {
     if (phase !== 'open') return phase === 'new' ? 'it is not open yet' : `it is ${phase}`;
-    if (trouble !== null) return `what it does fails with ${codeOf(trouble)}`;
+    if (trouble !== null) return `its operations fail with ${codeOf(trouble)}`;
     const silentMs = this.parts.clock.now() - (wroteAt ?? Number.NEGATIVE_INFINITY);
-    return silentMs > WRITE_OVERDUE_MS ? 'it has not been able to write for too long' : null;
+    return silentMs > WRITE_OVERDUE_MS ? 'it has not written for too long' : null;
   }
 
   private schedulerTrouble({ role, lookedAt, trouble }: SchedulerHealth): string | null {

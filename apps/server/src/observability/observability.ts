@@ -74,9 +74,9 @@ export class Observability {
     this.health = new Health({ ...parts, loop, engine: () => engine.health(), scheduler, isClosing });
     this.stops.push(
       engine.on((event) => {
-        if (event.type === 'trouble') this.trouble(event.error, 'the engine tries something again');
+        if (event.type === 'trouble') this.trouble(event.error, 'the engine retries a failed operation');
         if (event.type === 'fault') {
-          this.trouble(event.error, 'a run cannot go on here', { executionId: event.executionId });
+          this.trouble(event.error, 'a run cannot continue in this process', { executionId: event.executionId });
         }
       }),
     );
@@ -96,7 +96,7 @@ export class Observability {
   }
 
   readonly onTrouble = (error: unknown): void => {
-    this.trouble(error, 'something went wrong and is tried again');
+    this.trouble(error, 'an operation failed and is retried');
     this.options.onTrouble?.(error);
   };
 

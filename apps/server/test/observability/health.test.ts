@@ -117,7 +117,7 @@ describe('health', () => {
     world.engine = { ...world.engine, trouble: new NebulaError('STORE_BUSY', 'later', { retryable: true }) };
     expect(await health.ready()).toMatchObject({
       status: 503,
-      body: { troubles: { engine: 'what it does fails with STORE_BUSY' } },
+      body: { troubles: { engine: 'its operations fail with STORE_BUSY' } },
     });
     world.engine = { ...world.engine, trouble: null };
     expect(await health.ready()).toMatchObject({ status: 200 });

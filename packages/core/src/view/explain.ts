@@ -44,7 +44,7 @@ function runCauses(state: RunState, now: number): Cause[] {
   const causes: Cause[] = [];
   if (waitsForSlot(state) && slot !== null) {
     const { limit, key } = slot;
-    const message = `It waits for a place: at most ${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once.`;
+    const message = `It waits for a concurrency slot: at most ${limit} run${limit === 1 ? '' : 's'} of ${key} may be active at once.`;
     causes.push(cause('place', message, { value: { key, limit } }));
   } else if (delayedUntil !== null) {
     const left = formatDuration(Math.max(0, delayedUntil - now));
@@ -106,7 +106,7 @@ function onceWords(state: RunState): string {
 function doubtCauses(state: RunState, { status, compensate }: Ending): Cause[] {
   const ends = (nodes: readonly NodeState[], why: string): Cause => {
     const paths = nodes.map(pathOf);
-    const message = `The run will end as ${status} once somebody has said what became of ${paths.join(', ')}: ${why}.`;
+    const message = `The run will end as ${status} once somebody has settled ${paths.join(', ')}: ${why}.`;
     return cause('unknown-outcome', message, { value: { status, nodes: paths } });
   };
   const undoings = [...state.unknown].filter(({ scope }) => scope.undoes !== null);

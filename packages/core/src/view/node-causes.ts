@@ -57,7 +57,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
         cause('unknown-outcome', `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
           value: { attempt: node.attempts, code: phase.error.code },
         }),
-        cause('once', 'Its effect is `once`, so it is not repeated before somebody has looked.'),
+        cause('once', 'Its effect is `once`, so it is not repeated before its outcome is settled.'),
       ];
     default:
       return unreachable(phase);
@@ -132,7 +132,7 @@ function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, n
   const { executionId, since, stopping } = phase;
   const isOver = stopping !== undefined || isStopped(state, node);
   const message = isOver
-    ? `Execution ${executionId}, which runs for it, was asked to stop, and is waited for until it has ended.`
+    ? `Execution ${executionId}, which runs for it, was asked to stop; the node ends after it.`
     : `Execution ${executionId} has been running for it for ${formatDuration(now - since)}.`;
   return cause('child-running', message, { link: { executionId }, value: { since } });
 }
@@ -196,7 +196,7 @@ function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause
   switch (gate.kind) {
     case 'concurrency': {
       const { key, limit } = gate;
-      const message = `It has waited for ${waited} for a place among the ${limit} with the key '${key}'.`;
+      const message = `It has waited for ${waited} for a permit of the key '${key}' (limit ${limit}).`;
       return cause('concurrency', message, { value: { key, limit, since } });
     }
     case 'rate': {
@@ -206,11 +206,11 @@ function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause
       return cause('rate', message, { value: { key, limit, perMs, until } });
     }
     case 'reserve': {
-      const message = `The cache has no output for its input, and it has waited for ${waited} for another run that works it out.`;
+      const message = `The cache has no output for its input, and it has waited for ${waited} for another run that computes it.`;
       return cause('single-flight', message, { value: { since } });
     }
     case 'cache':
-      return cause('cache-miss', 'It looks whether an earlier run has its output.');
+      return cause('cache-miss', 'It checks whether an earlier run has its output.');
     default:
       return unreachable(gate);
   }
@@ -267,7 +267,7 @@ function waitWords(wait: AwaitedEvent, now: number): string {
 }
 
 const HANDLING = {
-  handled: 'An error edge took the failure.',
+  handled: 'An error edge handled the failure.',
   ignored: 'The failure is ignored (`onError: ignore`).',
   tolerated: 'Nothing handled it; the workflow ignores failures (`onFailure: ignore`).',
   deferred: 'Nothing handled it; the run, or the body around it, fails once the others are done.',

@@ -102,7 +102,7 @@ export class Starts {
       const which = key === '' ? '' : ` with the key ${JSON.stringify(key)}`;
       throw new NebulaError(
         'SINGLETON_RUNNING',
-        `${holder} runs '${workflowId}'${which} already, which is a singleton.`,
+        `${holder} is already running: '${workflowId}' is a singleton${which}.`,
         {
           hint: 'Give the node a `retry` with a delay, or an error edge for SINGLETON_RUNNING.',
         },
@@ -115,7 +115,7 @@ export class Starts {
     const { key, limit } = place;
     return new NebulaError(
       SKIPPED,
-      `${limit} run${limit === 1 ? '' : 's'} of ${key} may go on at once, and so many do.`,
+      `${limit} run${limit === 1 ? '' : 's'} of ${key} may be active at once, and the limit is reached.`,
       {
         hint: `Start it again when one of them has ended${running.length > 0 ? `: ${running.slice(0, 5).join(', ')}` : ''}.`,
         details: { running: running.slice(0, limit) },

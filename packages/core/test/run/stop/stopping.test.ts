@@ -81,7 +81,7 @@ describe('children', () => {
     const run = drive(late).advance(1_000).advance(60_000);
     expect(run.cancelled).toEqual(['exe_child0']);
     expect(run.statusOf('k')).toBe('running');
-    expect(explained(run)).toContain('was asked to stop, and is waited for');
+    expect(explained(run)).toContain('was asked to stop; the node ends after it');
     childEnds(run, 'k').breakOff('z');
     expect(run.error).toMatchObject({ code: 'TIMEOUT', node: 'k' });
     const done = drive(late).advance(1_000);
@@ -225,7 +225,7 @@ describe('what nobody knows the outcome of', () => {
       .breakOff('p');
     expect(run.status).toBe('compensating');
     expect(isParked(run.state, run.now)).toBe(true);
-    expect(explained(run)).toContain('will end as cancelled once somebody has said what became of p');
+    expect(explained(run)).toContain('will end as cancelled once somebody has settled p');
     run.settle('p', { happened: true, output: 1 });
     expect(run.running()).toEqual(['~undo/p']);
     expect(run.complete('~undo/p').status).toBe('cancelled');
@@ -246,7 +246,7 @@ describe('what nobody knows the outcome of', () => {
         .step(LEAVE)
         .breakOff('~undo/p');
     expect(stopped().status).toBe('compensating');
-    expect(explained(stopped())).toContain('will end as failed once somebody has said what became of ~undo/p');
+    expect(explained(stopped())).toContain('will end as failed once somebody has settled ~undo/p');
     const was = stopped().settle('~undo/p', { happened: true, output: 1 });
     expect(was.status).toBe('failed');
     expect(was.retry().running()).toEqual(['p']);
