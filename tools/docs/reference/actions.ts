@@ -10,7 +10,7 @@ export function actionsPage(): Page {
     'Built-in actions',
     'the schemas in `packages/actions/src`',
     [
-      'What workflows can do without any code of your own. `npx nebula actions` lists them with those of your project, `npx nebula actions http.request` tells all about one. [Writing actions](../actions.md) shows how to add more.',
+      'The actions that workflows can use without code of your own. `npx nebula actions` lists them with those of your project, `npx nebula actions http.request` describes one. [Writing actions](../actions.md) shows how to add more.',
       names.join('\n'),
       ...builtinActions.map(section),
     ].join('\n\n'),

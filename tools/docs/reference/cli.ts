@@ -28,7 +28,7 @@ export async function cliPage(): Promise<Page> {
     'The `nebula` command',
     '`apps/cli/src/command-table.ts`',
     [
-      'Inside the repository and in projects it is `npx nebula`. `nebula <command> --help` says the same in the terminal. [Operations](../operations.md) tells what to use when.',
+      'In the repository and in projects, run `npx nebula`. `nebula <command> --help` prints the same in the terminal. [Operations](../operations.md) explains when to use which command.',
       table(
         ['exit code', 'meaning'],
         EXIT_CODES.map(([number, meaning]) => [code(number), meaning]),

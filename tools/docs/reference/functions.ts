@@ -22,7 +22,7 @@ export function functionsPage(): Page {
     'Functions of expressions',
     'the library in `packages/core/src/expression/library`',
     [
-      'Functions are methods of values: `$input.name.upper()`. Arguments with `?` may be left out. `npx nebula eval` tries them out; [Expressions](../expressions.md) tells the rest.',
+      'Functions are methods of values: `$input.name.upper()`. Arguments with `?` are optional. Try functions with `npx nebula eval`; [Expressions](../expressions.md) describes the rest of the language.',
       ...grouped.map(([title, members]) => `## ${title}\n\n${functionTable(members)}`),
       limits(),
     ].join('\n\n'),

@@ -81,7 +81,7 @@ export async function languagePage(): Promise<Page> {
     'Keys of a workflow',
     '`packages/core/src/definition/keys.ts`',
     [
-      'Everything that may stand in a workflow file. A key that is not here is an error, with a suggestion where one is near. [Writing workflows](../workflows.md) tells what the keys are good for; [`workflow.schema.json`](../workflow.schema.json) has the same for editors.',
+      'All keys of a workflow file. An unknown key is an error, with a suggestion if a known one is close. [Writing workflows](../workflows.md) explains how to use the keys; [`workflow.schema.json`](../workflow.schema.json) is the same for editors.',
       'Durations are written `250ms`, `10s`, `1m30s`, `2h`, `1d`, or in ISO 8601 (`PT5M`). Ids have letters, digits, `_` and `-`.',
       ...RECORDS.map(section),
       laterSection(RECORDS),

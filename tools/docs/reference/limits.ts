@@ -37,9 +37,9 @@ export async function limitsPage(): Promise<Page> {
       `${limit.toLocaleString('en')} ${unit}`,
       cell(over),
     ]);
-    return `## ${title}\n\n${table(['budget', 'what', 'of', 'limit', 'above it'], cells)}`;
+    return `## ${title}\n\n${table(['budget', 'applies to', 'kind', 'limit', 'above the limit'], cells)}`;
   });
   const about =
-    'Every place that takes input from outside has a named budget. [Security](../security.md) says what follows from that.';
+    'All input from outside has a named budget. [Security](../security.md) lists the guarantees that follow from it.';
   return page('limits', 'Limits', '`apps/server/src/budgets.ts`', [about, ...parts].join('\n\n'));
 }
