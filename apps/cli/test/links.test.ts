@@ -66,9 +66,13 @@ describe('runs that wait for others', () => {
         ],
       });
       const list = await project.nebula(['executions', 'list']);
-      expect(list.out).toMatch(new RegExp(`${waits} +● running .*\n +↳ use waits for a permit of bank \\(limit 1\\)\n`));
+      expect(list.out).toMatch(
+        new RegExp(`${waits} +● running .*\n +↳ use waits for a permit of bank \\(limit 1\\)\n`),
+      );
       expect(list.out).toMatch(new RegExp(`${holder} +⏸ parked .*\n +↳ use/0/w waits for signal go\n`));
-      expect((await project.nebula(['executions', 'show', waits])).out).toContain('waits for a permit of bank (limit 1)');
+      expect((await project.nebula(['executions', 'show', waits])).out).toContain(
+        'waits for a permit of bank (limit 1)',
+      );
     });
   });
 
