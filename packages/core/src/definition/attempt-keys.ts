@@ -12,7 +12,7 @@ export const VALUE: ValueType = { is: 'value' };
 export const POSITIVE_DURATION: ValueType = { is: 'duration', positive: true };
 export const DURATION: ValueType = { is: 'duration' };
 /** Types that accept an expression, which is evaluated when the node becomes ready. */
-export const LIMIT: ValueType = { is: 'duration', positive: true, expression: true };
+export const LIMIT = { is: 'duration', positive: true, expression: true } as const satisfies ValueType;
 const DURATION_VALUE: ValueType = { is: 'duration', expression: true };
 export const PRIORITY: ValueType = { is: 'integer', min: 0, max: 9, expression: true };
 

@@ -16,63 +16,34 @@ import type { RetryDefinition } from './model.ts';
 import { NODE, NODE_KINDS } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
+import type { RecordType } from './value-type.ts';
+
+const RULES: { readonly [name in RecordType['name']]?: (context: RuleContext) => void } = {
+  node: checkKind,
+  edge: checkMatch,
+  retry: (context) => {
+    checkRetry(context);
+    checkAttempts(context);
+  },
+  backoff: checkRetry,
+  branch: checkBranch,
+  case: checkCase,
+  forEach: checkForEach,
+  subWorkflow: checkSubWorkflow,
+  wait: checkWait,
+  waitOne: checkWait,
+  start: checkStart,
+  trigger: checkTrigger,
+  schedule: checkSchedule,
+  interval: checkInterval,
+  webhook: checkWebhook,
+  signature: checkSignature,
+  workflow: checkHasNodes,
+  body: checkHasNodes,
+};
 
 export function checkRecordRules(context: RuleContext): void {
-  switch (context.record.name) {
-    case 'node':
-      checkKind(context);
-      break;
-    case 'edge':
-      checkMatch(context);
-      break;
-    case 'retry':
-      checkRetry(context);
-      checkAttempts(context);
-      break;
-    case 'backoff':
-      checkRetry(context);
-      break;
-    case 'branch':
-      checkBranch(context);
-      break;
-    case 'case':
-      checkCase(context);
-      break;
-    case 'forEach':
-      checkForEach(context);
-      break;
-    case 'subWorkflow':
-      checkSubWorkflow(context);
-      break;
-    case 'wait':
-    case 'waitOne':
-      checkWait(context);
-      break;
-    case 'start':
-      checkStart(context);
-      break;
-    case 'trigger':
-      checkTrigger(context);
-      break;
-    case 'schedule':
-      checkSchedule(context);
-      break;
-    case 'interval':
-      checkInterval(context);
-      break;
-    case 'webhook':
-      checkWebhook(context);
-      break;
-    case 'signature':
-      checkSignature(context);
-      break;
-    case 'workflow':
-    case 'body':
-      if (!context.meant.has('nodes')) checkHasNodes(context);
-      break;
-    default:
-      break;
-  }
+  RULES[context.record.name]?.(context);
 }
 
 /** The kind of the node; undefined for a draft that has none or several. */
@@ -176,7 +147,8 @@ function durationOf(value: JsonObject, key: string): number | undefined {
   return typeof ms === 'number' ? ms : undefined;
 }
 
-function checkHasNodes({ record, value, warn }: RuleContext): void {
+function checkHasNodes({ record, value, meant, warn }: RuleContext): void {
+  if (meant.has('nodes')) return;
   const nodes = memberOf(value, 'nodes');
   // Already reported as a missing key.
   if (record.name === 'body' && nodes === undefined) return;

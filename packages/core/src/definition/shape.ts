@@ -96,27 +96,22 @@ class ShapeChecker {
   #check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
     if (isMisplacedExpression(type, value)) return this.#reportMisplaced(type, subject);
     if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
-    switch (type.is) {
-      case 'either': {
-        const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value)) as ValueType;
-        return this.#check(alternative, value, subject, key);
-      }
-      case 'list':
-        if (!Array.isArray(value)) return this.#check(type.of, value, subject, key);
-        return value.forEach((item, index) => {
-          this.#path.push(index);
-          this.#check(type.of, item, `an item of ${subject}`);
-          this.#path.pop();
-        });
-      case 'map':
-        return this.#checkMap(type, value as JsonObject);
-      case 'record':
-        return this.checkRecord(type.record, value as JsonObject);
-      case 'integer':
-      case 'number':
-        return typeof value === 'number' ? this.#checkNumber(type, value, subject) : undefined;
-      default:
-        if (typeof value === 'string') this.#checkText(type, value, subject);
+    if (type.is === 'either') {
+      const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value));
+      if (alternative !== undefined) this.#check(alternative, value, subject, key);
+    } else if (type.is === 'list') {
+      if (!Array.isArray(value)) return this.#check(type.of, value, subject, key);
+      value.forEach((item, index) => {
+        this.#path.push(index);
+        this.#check(type.of, item, `an item of ${subject}`);
+        this.#path.pop();
+      });
+    } else if (type.is === 'integer' || type.is === 'number') {
+      if (typeof value === 'number') this.#checkNumber(type, value, subject);
+    } else if (typeof value === 'string') this.#checkText(type, value, subject);
+    else if (isJsonObject(value)) {
+      if (type.is === 'map') this.#checkMap(type, value);
+      else if (type.is === 'record') this.checkRecord(type.record, value);
     }
   }
 
@@ -130,7 +125,11 @@ class ShapeChecker {
     }
   }
 
-  #checkText(type: ValueType, value: string, subject: string): void {
+  #checkText(
+    type: Exclude<ValueType, { is: 'either' | 'list' | 'integer' | 'number' }>,
+    value: string,
+    subject: string,
+  ): void {
     switch (type.is) {
       case 'id':
         return this.#checkId(value, 'value');
@@ -159,7 +158,13 @@ class ShapeChecker {
         return this.#checkAction(value);
       case 'edgeText':
         return this.#checkEdgeText(value);
-      default:
+      case 'text':
+      case 'value':
+      case 'boolean':
+      case 'object':
+      case 'schema':
+      case 'map':
+      case 'record':
         return;
     }
   }

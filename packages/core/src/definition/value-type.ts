@@ -220,7 +220,17 @@ function takesExpression(type: ValueType): boolean {
       return false;
     case 'either':
       return type.of.some(takesExpression);
-    default:
+    case 'id':
+    case 'boolean':
+    case 'name':
+    case 'moment':
+    case 'expression':
+    case 'action':
+    case 'edgeText':
+    case 'value':
+    case 'object':
+    case 'schema':
+    case 'map':
       return true;
   }
 }

@@ -81,7 +81,9 @@ export function missing(value: Json, key: string | number, before: string, at: S
         );
       }
       return fail('EXPRESSION_REFERENCE', `has no ${keyText(key)}`, memberHint(value as JsonObject, key, access));
-    default:
+    case 'boolean':
+    case 'number':
+    case 'string':
       return fail(
         'EXPRESSION_TYPE',
         `is ${describe(value)} and has no ${keyText(key)}`,

@@ -5,17 +5,11 @@ import type { Json, JsonObject } from '../value.ts';
 export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 export function kindOf(value: Json): Kind {
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'number':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    default:
-      // A scope that contains `undefined`, against its type, must also end in a clean error.
-      return (value ?? null) === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
-  }
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number') return 'number';
+  if (typeof value === 'boolean') return 'boolean';
+  // A scope that contains `undefined`, against its type, must also end in a clean error.
+  return (value ?? null) === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
 }
 
 const SPOKEN: Readonly<Record<Kind, string>> = {

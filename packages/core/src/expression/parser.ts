@@ -181,7 +181,8 @@ class Parser {
         if (text === '[') return this.list();
         if (text === '{') return this.object();
         throw this.reader.unexpected('a value expected');
-      default:
+      case 'dollar':
+      case 'end':
         throw this.reader.unexpected('a value expected');
     }
   }

@@ -31,6 +31,7 @@ export function outputSchema(
       return isJsonObject(definition.set)
         ? closed(Object.keys(definition.set).map((name) => [name, undefined]))
         : undefined;
+    case undefined:
     default:
       return undefined;
   }

@@ -367,9 +367,11 @@ export interface RetryMatch {
 export interface SettingPlan {
   /** The key as written by users, e.g. `retry.attempts`. */
   readonly key: string;
-  readonly type: ValueType;
+  readonly type: SettingType;
   readonly value: CompiledValue;
 }
+
+export type SettingType = Extract<ValueType, { is: 'integer' | 'number' | 'duration' | 'percent' }>;
 
 /** Values by key: durations in milliseconds, shares as text. */
 export type SettingValues = Readonly<Record<string, number | string>>;

@@ -89,7 +89,9 @@ export class References {
           });
         }
         return undefined;
-      default:
+      case 'execution':
+      case 'trigger':
+      case 'workflow':
         return undefined;
     }
   }

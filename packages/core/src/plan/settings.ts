@@ -8,9 +8,9 @@ import { acceptsJsonType, describeType, PERCENT_PATTERN, type ValueType } from '
 import { DURATION_LIMITS, parseDuration } from '../duration.ts';
 import { type CompiledValue, ExpressionError } from '../expression/index.ts';
 import type { DocumentPath } from '../problem.ts';
-import { isJsonObject, type Json } from '../value.ts';
+import { isJsonList, isJsonObject, type Json } from '../value.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { SettingPlan } from './plan.ts';
+import type { SettingPlan, SettingType } from './plan.ts';
 
 /** Keys of a node that may contain such values. */
 const KEYS = [
@@ -69,35 +69,27 @@ function nameOf(keys: readonly (string | number)[]): string {
 interface Found {
   readonly keys: readonly (string | number)[];
   readonly value: string;
-  readonly type: ValueType;
+  readonly type: SettingType;
 }
 
 function* expressionsIn(type: ValueType, value: Json, keys: Found['keys']): Generator<Found> {
-  switch (type.is) {
-    case 'either': {
-      const fitting = type.of.find((one) => acceptsJsonType(one, value));
-      if (fitting !== undefined) yield* expressionsIn(fitting, value, keys);
-      return;
+  if (type.is === 'either') {
+    const fitting = type.of.find((one) => acceptsJsonType(one, value));
+    if (fitting !== undefined) yield* expressionsIn(fitting, value, keys);
+  } else if (type.is === 'list' && isJsonList(value)) {
+    for (const [at, one] of value.entries()) yield* expressionsIn(type.of, one, [...keys, at]);
+  } else if (type.is === 'record' && isJsonObject(value)) {
+    for (const [key, one] of Object.entries(value)) {
+      const inner = type.record.keys[key]?.type;
+      if (inner !== undefined) yield* expressionsIn(inner, one, [...keys, key]);
     }
-    case 'list':
-      if (Array.isArray(value))
-        for (const [at, one] of value.entries()) yield* expressionsIn(type.of, one as Json, [...keys, at]);
-      return;
-    case 'record':
-      for (const [key, one] of isJsonObject(value) ? Object.entries(value) : []) {
-        const inner = type.record.keys[key]?.type;
-        if (inner !== undefined) yield* expressionsIn(inner, one, [...keys, key]);
-      }
-      return;
-    case 'integer':
-    case 'number':
-    case 'duration':
-    case 'percent':
-      if (type.expression === true && typeof value === 'string' && value.includes('{{')) yield { keys, value, type };
-      return;
-    default:
-      return;
+  } else if (isSettingType(type) && type.expression === true && typeof value === 'string' && value.includes('{{')) {
+    yield { keys, value, type };
   }
+}
+
+function isSettingType(type: ValueType): type is SettingType {
+  return type.is === 'integer' || type.is === 'number' || type.is === 'duration' || type.is === 'percent';
 }
 
 /** Whether a value contains an expression. */
@@ -121,7 +113,7 @@ export function acceptedSetting({ key, type }: Pick<SettingPlan, 'key' | 'type'>
   );
 }
 
-function acceptable(type: ValueType, value: Json): number | string | undefined {
+function acceptable(type: SettingType, value: Json): number | string | undefined {
   switch (type.is) {
     case 'integer':
     case 'number': {
@@ -138,12 +130,10 @@ function acceptable(type: ValueType, value: Json): number | string | undefined {
     case 'percent':
       if (typeof value === 'string') return PERCENT.test(value) ? value : undefined;
       return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
-    default:
-      return undefined;
   }
 }
 
-function wordsOf(type: ValueType): string {
+function wordsOf(type: SettingType): string {
   if (type.is === 'percent') return 'a whole number from 0, or a share such as 80%';
   if (type.is !== 'duration') return describeType(type);
   const range = type.positive === true ? 'above zero and up to 10 years' : 'from zero to 10 years';

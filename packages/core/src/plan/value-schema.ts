@@ -92,7 +92,9 @@ function schemaOf(syntax: Syntax, place: ValuePlace): JsonSchema | undefined {
       return common([...syntax.branches.map(({ then }) => then), syntax.otherwise], place);
     case 'coalesce':
       return common(syntax.operands, place);
-    default:
+    case 'call':
+    case 'local':
+    case 'logic':
       return undefined;
   }
 }
@@ -152,7 +154,11 @@ function rootSchema(root: Root, { scope, input, self, betweenIterations }: Value
       const item = itemAround(scope, betweenIterations ? root.level - 1 : root.level);
       return root.member === 'item' ? item : listSchema(item);
     }
-    default:
+    case 'execution':
+    case 'previous':
+    case 'trigger':
+    case 'vars':
+    case 'workflow':
       return undefined;
   }
 }

@@ -81,6 +81,7 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
       const of = around.splitOf(id);
       return { work: of === undefined ? undefined : { kind: 'merge', of } };
     }
+    case undefined:
     default:
       // A draft without a kind: its body is checked anyway.
       if (definition.do !== undefined) yield* compileBody(reader, 'any');

@@ -16,8 +16,8 @@ const SAYS_MORE = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'patt
 
 export function followPath(schema: JsonSchema, path: DocumentPath): Finding {
   let current = schema;
-  for (let at = 0; at < path.length; at++) {
-    const step = stepInto(current, path[at] as string | number, at);
+  for (const [at, key] of path.entries()) {
+    const step = stepInto(current, key, at);
     if (step.verdict !== 'fits') return step;
     current = step.schema;
   }
@@ -29,17 +29,11 @@ function stepInto(schema: JsonSchema, key: string | number, at: number): Finding
   const types = typesOf(schema.type);
   if (types === undefined) return isJsonObject(schema.properties) ? member(schema, String(key), at) : fits(true);
   if (types.length !== 1) return fits(true);
-  switch (types[0]) {
-    case 'object':
-      return member(schema, String(key), at);
-    case 'array':
-      if (typeof key === 'number') return fits(schemaOr(schema.items));
-      return key === 'length' ? fits({ type: 'integer' }) : { verdict: 'absent', at, known: ['length'] };
-    case 'string':
-      return key === 'length' ? fits({ type: 'integer' }) : { verdict: 'absent', at, known: ['length'] };
-    default:
-      return { verdict: 'absent', at, known: [] };
-  }
+  const [type] = types;
+  if (type === 'object') return member(schema, String(key), at);
+  if (type === 'array' && typeof key === 'number') return fits(schemaOr(schema.items));
+  if (type !== 'array' && type !== 'string') return { verdict: 'absent', at, known: [] };
+  return key === 'length' ? fits({ type: 'integer' }) : { verdict: 'absent', at, known: ['length'] };
 }
 
 function member(schema: JsonObject, key: string, at: number): Finding {

@@ -22,20 +22,10 @@ class Look {
   }
 
   canMiss(syntax: Syntax): boolean {
-    switch (syntax.kind) {
-      case 'literal':
-      case 'root':
-      case 'local':
-      case 'query':
-        return false;
-      case 'chain':
-        return this.chainCanMiss(syntax);
-      // A function may read a member by name.
-      case 'call':
-        return syntax.args.length > 0;
-      default:
-        return partsOf(syntax).some((part) => this.canMiss(part));
-    }
+    if (syntax.kind === 'chain') return this.chainCanMiss(syntax);
+    // A function may read a member by name.
+    if (syntax.kind === 'call') return syntax.args.length > 0;
+    return partsOf(syntax).some((part) => this.canMiss(part));
   }
 
   private chainCanMiss({ root, steps, lenient }: ChainSyntax): boolean {
@@ -78,10 +68,13 @@ function isRequired(schema: JsonSchema, steps: readonly Step[]): boolean {
   return true;
 }
 
-type Compound = Exclude<Syntax, { kind: 'literal' | 'root' | 'local' | 'query' | 'chain' | 'call' }>;
-
-function partsOf(syntax: Compound): readonly Syntax[] {
+function partsOf(syntax: Exclude<Syntax, { kind: 'chain' | 'call' }>): readonly Syntax[] {
   switch (syntax.kind) {
+    case 'literal':
+    case 'root':
+    case 'local':
+    case 'query':
+      return [];
     case 'list':
       return syntax.items.map(({ value }) => value);
     case 'object':

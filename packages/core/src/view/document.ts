@@ -230,20 +230,15 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
 }
 
 function waitOf(phase: Phase): WaitDocument | undefined {
-  switch (phase.status) {
-    case 'waiting':
-      return { kind: 'retry', until: iso(phase.until) };
-    case 'gated':
-      return { kind: 'gate', gate: gateDocument(phase.gate), until: isoTime(phase.until) };
-    case 'listening': {
-      const events = phase.waits.map(
-        (wait): AwaitedDocument => (wait.kind === 'time' ? { kind: 'time', name: wait.name, at: iso(wait.at) } : wait),
-      );
-      return { kind: 'event', events, deadline: isoTime(phase.deadline) };
-    }
-    default:
-      return undefined;
+  if (phase.status === 'waiting') return { kind: 'retry', until: iso(phase.until) };
+  if (phase.status === 'gated') {
+    return { kind: 'gate', gate: gateDocument(phase.gate), until: isoTime(phase.until) };
   }
+  if (phase.status !== 'listening') return undefined;
+  const events = phase.waits.map(
+    (wait): AwaitedDocument => (wait.kind === 'time' ? { kind: 'time', name: wait.name, at: iso(wait.at) } : wait),
+  );
+  return { kind: 'event', events, deadline: isoTime(phase.deadline) };
 }
 
 /** Without what the cache will keep. */

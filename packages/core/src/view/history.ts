@@ -117,7 +117,32 @@ export class RunHistory {
         return this.enter(node, 'cancelled', at, undefined, 'cancelled');
       case 'NodeUnknown':
         return this.enter(node, 'unknown', at, undefined, 'unknown');
-      default:
+      case 'CompensationStarted':
+      case 'CompensationCompleted':
+      case 'ItemsAdded':
+      case 'NodeAnswered':
+      case 'NodeConfigured':
+      case 'NodeGranted':
+      case 'NodeSettled':
+      case 'NodeStopping':
+      case 'NodeUnhandled':
+      case 'RoundDelayed':
+      case 'RoundStopping':
+      case 'SignalKept':
+      case 'SignalRefused':
+      case 'SignalTaken':
+      case 'StateCheckpointed':
+      case 'WorkflowBegun':
+      case 'WorkflowCancelled':
+      case 'WorkflowCompleted':
+      case 'WorkflowFailed':
+      case 'WorkflowHeld':
+      case 'WorkflowPaused':
+      case 'WorkflowReopened':
+      case 'WorkflowResumed':
+      case 'WorkflowStarted':
+      case 'WorkflowStopping':
+      case 'WorkflowTimedOut':
         return;
     }
   }

@@ -92,70 +92,63 @@ export function retryMessage({ executionId, attempt }: ChildStart, parentId: str
 export function receivedMessage(body: string): ReceivedMessage | undefined {
   const message = parsed(body);
   if (!isJsonObject(message)) return undefined;
-  const { type, reason, node, attempt } = message;
-  switch (type) {
-    case 'cancel':
-      if (typeof reason !== 'string') return undefined;
-      return {
-        type,
-        reason,
-        ...(message.compensate === false ? { compensate: false } : {}),
-        ...(typeof node === 'string' ? { node } : {}),
-      };
-    case 'restart':
-      if (typeof message.until !== 'number') return undefined;
-      return { type, input: message.input ?? {}, until: message.until };
-    case 'retry':
-      return { type, ...(message.reply === true ? { reply: true } : {}) };
-    case 'resume':
-    case 'placed':
-      return { type };
-    case 'pause':
-      return { type, ...(typeof reason === 'string' ? { reason } : {}) };
-    case 'replay':
-      if (typeof node !== 'string') return undefined;
-      return { type, node, ...(message.input === undefined ? {} : { input: message.input }) };
-    case 'signal':
-      return signalOf(message);
-    case 'answer':
-      return answerOf(message);
-    case 'callback':
-      if (typeof node !== 'string') return undefined;
-      return { type, node, payload: message.payload ?? null, ...generationIn(message) };
-    case 'granted':
-      if (typeof node !== 'string' || (message.gate !== 'concurrency' && message.gate !== 'reserve')) return undefined;
-      return { type, node, gate: message.gate, ...(typeof message.ask === 'string' ? { ask: message.ask } : {}) };
-    case 'child':
-      return childOf(message);
-    case 'settle': {
-      const settlement = settlementOf(message.settlement);
-      if (typeof node !== 'string' || settlement === undefined) return undefined;
-      return { type, node, by: 'person', settlement, ...(typeof attempt === 'number' ? { attempt } : {}) };
-    }
-    default:
-      return undefined;
-  }
+  const { type } = message;
+  return isMessageType(type) ? READERS[type](message) : undefined;
 }
 
-function generationIn({ generation }: JsonObject): { readonly generation?: number } {
-  return typeof generation === 'number' ? { generation } : {};
+function isMessageType(type: Json | undefined): type is Message['type'] {
+  return typeof type === 'string' && Object.hasOwn(READERS, type);
 }
 
-function signalOf({ signal, key, payload = null }: JsonObject): ReceivedMessage | undefined {
-  return typeof signal === 'string' && typeof key === 'string' ? { type: 'signal', signal, key, payload } : undefined;
-}
+type Reader<T> = (message: JsonObject) => Extract<ReceivedMessage, { type: T }> | undefined;
 
-function answerOf({ node, approved, by, comment, form }: JsonObject): ReceivedMessage | undefined {
-  if (typeof node !== 'string' || typeof approved !== 'boolean' || typeof by !== 'string') return undefined;
-  return {
-    type: 'answer',
-    node,
-    approved,
-    by,
-    ...(typeof comment === 'string' ? { comment } : {}),
-    ...(form === undefined ? {} : { form }),
-  };
-}
+const READERS: { readonly [T in Message['type']]: Reader<T> } = {
+  cancel: ({ reason, compensate, node }) => {
+    if (typeof reason !== 'string') return undefined;
+    return {
+      type: 'cancel',
+      reason,
+      ...(compensate === false ? { compensate } : {}),
+      ...(typeof node === 'string' ? { node } : {}),
+    };
+  },
+  restart: ({ until, input = {} }) => (typeof until === 'number' ? { type: 'restart', input, until } : undefined),
+  retry: ({ reply }) => ({ type: 'retry', ...(reply === true ? { reply } : {}) }),
+  resume: () => ({ type: 'resume' }),
+  placed: () => ({ type: 'placed' }),
+  pause: ({ reason }) => ({ type: 'pause', ...(typeof reason === 'string' ? { reason } : {}) }),
+  replay: ({ node, input }) => {
+    if (typeof node !== 'string') return undefined;
+    return { type: 'replay', node, ...(input === undefined ? {} : { input }) };
+  },
+  signal: ({ signal, key, payload = null }) =>
+    typeof signal === 'string' && typeof key === 'string' ? { type: 'signal', signal, key, payload } : undefined,
+  answer: ({ node, approved, by, comment, form }) => {
+    if (typeof node !== 'string' || typeof approved !== 'boolean' || typeof by !== 'string') return undefined;
+    return {
+      type: 'answer',
+      node,
+      approved,
+      by,
+      ...(typeof comment === 'string' ? { comment } : {}),
+      ...(form === undefined ? {} : { form }),
+    };
+  },
+  callback: ({ node, payload = null, generation }) => {
+    if (typeof node !== 'string') return undefined;
+    return { type: 'callback', node, payload, ...(typeof generation === 'number' ? { generation } : {}) };
+  },
+  granted: ({ node, gate, ask }) => {
+    if (typeof node !== 'string' || (gate !== 'concurrency' && gate !== 'reserve')) return undefined;
+    return { type: 'granted', node, gate, ...(typeof ask === 'string' ? { ask } : {}) };
+  },
+  child: childOf,
+  settle: ({ node, attempt, settlement: told }) => {
+    const settlement = settlementOf(told);
+    if (typeof node !== 'string' || settlement === undefined) return undefined;
+    return { type: 'settle', node, by: 'person', settlement, ...(typeof attempt === 'number' ? { attempt } : {}) };
+  },
+};
 
 const ENDS: readonly Json[] = ['completed', 'failed', 'cancelled', 'timed-out'];
 

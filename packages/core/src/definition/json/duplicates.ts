@@ -22,7 +22,7 @@ export function findDuplicateKeys(text: string, max: number): DuplicateKey[] {
   let wantsKey = false;
   for (let at = 0; at < text.length && found.length < max; at++) {
     const top = open.at(-1);
-    switch (text[at]) {
+    switch (text.charAt(at)) {
       case '{':
         open.push({ keys: new Map(), step: '' });
         wantsKey = true;

@@ -257,7 +257,7 @@ class PlainReader {
   }
 
   #readFlow(cursor: { at: number }): Json {
-    switch (this.#text[cursor.at]) {
+    switch (this.#text.charAt(cursor.at)) {
       case '[':
         return this.#readFlowList(cursor);
       case '{':

@@ -45,7 +45,13 @@ function isSameInAnyOrder({ parts: { context, scope } }: NodeReader, name: strin
         return reference.path[0] === name || (reference.path.length > 0 && !assignments.has(String(reference.path[0])));
       case 'node':
         return isAroundParallelLoops(scope, reference.id);
-      default:
+      case 'draw':
+      case 'index':
+      case 'item':
+      case 'items':
+      case 'parent':
+      case 'previous':
+      case 'self':
         return false;
     }
   });

@@ -117,17 +117,11 @@ function openIterations(turn: Turn, node: NodeState, to: number): void {
 /** Opens what may be opened, or ends the loop. */
 export function continueNode(turn: Turn, node: NodeState): void {
   const { work } = node.plan;
-  if (work.kind !== 'forEach' && requireBody(node).open > 0) return;
-  switch (work.kind) {
-    case 'forEach':
-      return continueForEach(turn, node, work);
-    case 'while':
-      return continueWhile(turn, node, work);
-    case 'retryUntil':
-      return openIterations(turn, node, 1 + requireBody(node).next);
-    default:
-      return;
-  }
+  if (work.kind === 'forEach') return continueForEach(turn, node, work);
+  const { open, next } = requireBody(node);
+  if (open > 0) return;
+  if (work.kind === 'while') return continueWhile(turn, node, work);
+  if (work.kind === 'retryUntil') openIterations(turn, node, next + 1);
 }
 
 function continueForEach(turn: Turn, node: NodeState, work: ForEachWork): void {

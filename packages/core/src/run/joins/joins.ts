@@ -6,7 +6,7 @@ import type { NodeState, Phase, ScopeState } from '../state/state.ts';
 /** An edge that is decided and not taken is dead by choice or by failure. */
 type Verdict = 'taken' | 'choice' | 'failure';
 
-/** Of an edge out of a node that has ended like this. */
+/** Of an edge out of a node in this phase. */
 export function verdictOf(edge: EdgePlan, from: Phase): Verdict {
   switch (from.status) {
     case 'completed':
@@ -20,7 +20,15 @@ export function verdictOf(edge: EdgePlan, from: Phase): Verdict {
       return from.why === 'disabled' && isForDisabled(edge) && !has(from.dead, edge.key) ? 'taken' : 'choice';
     case 'cancelled':
       return edge.on === 'always' && from.ran === true && !has(from.dead, edge.key) ? 'taken' : byFailure(edge);
-    default:
+    case 'pending':
+    case 'queued':
+    case 'running':
+    case 'waiting':
+    case 'open':
+    case 'gated':
+    case 'child':
+    case 'listening':
+    case 'unknown':
       return 'choice';
   }
 }

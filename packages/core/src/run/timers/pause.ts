@@ -54,7 +54,13 @@ function moved(phase: Phase, lengthMs: number, since: (moment: number) => number
         deadline: deadline === null || isDeadlineFixed ? deadline : deadline + lengthMs,
       };
     }
-    default:
+    case 'pending':
+    case 'running':
+    case 'completed':
+    case 'failed':
+    case 'skipped':
+    case 'cancelled':
+    case 'unknown':
       return phase;
   }
 }
