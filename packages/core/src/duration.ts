@@ -136,7 +136,7 @@ function splitUnits(ms: number): [number, Unit][] {
   return parts.length > 0 ? parts : [[0, 'ms']];
 }
 
-const BYTES = {
+const BYTES: Readonly<Record<string, number>> = {
   B: 1,
   KB: 1_000,
   MB: 1_000_000,
@@ -146,7 +146,7 @@ const BYTES = {
   MiB: 1_024 ** 2,
   GiB: 1_024 ** 3,
   TiB: 1_024 ** 4,
-} as const;
+};
 
 /** Returns bytes, or the problem with the text. */
 export function parseSize(text: string): number | TextProblem {
@@ -154,8 +154,9 @@ export function parseSize(text: string): number | TextProblem {
   const parts = /^(\d+(?:\.\d+)?)([A-Za-z]*)$/.exec(text);
   if (!parts) return { message: `'${text}' is not a size`, hint: suggestSize(text) };
   const [, count, unit = ''] = parts;
-  if (!Object.hasOwn(BYTES, unit)) return { message: `'${text}' is not a size`, hint: suggestSize(text) };
-  const bytes = Number(count) * BYTES[unit as keyof typeof BYTES];
+  const size = Object.hasOwn(BYTES, unit) ? BYTES[unit] : undefined;
+  if (size === undefined) return { message: `'${text}' is not a size`, hint: suggestSize(text) };
+  const bytes = Number(count) * size;
   if (bytes > DURATION_LIMITS.maxSizeBytes) {
     return { message: `'${text}' is more than 1TiB`, hint: 'the largest size is 1TiB' };
   }

@@ -1,6 +1,6 @@
 /** Checks that apply to every value of a definition, regardless of its key and of the source format. */
 import { DEFINITION_LIMITS } from '../limits.ts';
-import type { Json, JsonObject } from '../value.ts';
+import { isJsonList, type Json } from '../value.ts';
 import type { ProblemList } from './problem-list.ts';
 
 const DATA_LIMITS = {
@@ -22,10 +22,10 @@ export function checkData(root: Json, problems: ProblemList): number {
       if (!value.isWellFormed()) reportBadUnicode(path, problems);
     } else if (typeof value === 'number') {
       if (!Number.isSafeInteger(value)) checkNumber(value, path, problems);
-    } else if (Array.isArray(value)) {
+    } else if (isJsonList(value)) {
       for (let index = 0; index < value.length; index++) {
         path.push(index);
-        visit(value[index]);
+        visit(value[index] ?? null);
         path.pop();
       }
     } else if (value !== null && typeof value === 'object') {
@@ -33,7 +33,7 @@ export function checkData(root: Json, problems: ProblemList): number {
         members++;
         path.push(key);
         checkKey(key, path, problems);
-        visit((value as JsonObject)[key] as Json);
+        visit(value[key] ?? null);
         path.pop();
       }
     }
@@ -119,8 +119,8 @@ export function copyData(root: unknown, problems: ProblemList): Json | undefined
     if (path.length >= DEFINITION_LIMITS.maxNestingDepth && typeof value === 'object') {
       return refuse('TOO_DEEP', tooDeepMessage(), 'is an object part of itself?');
     }
-    if (Array.isArray(value)) return copyMembers(value.entries(), [] as Json[]);
-    if (isPlainObject(value)) return copyMembers(Object.entries(value), {} as Record<string, Json>);
+    if (Array.isArray(value)) return copyMembers<Json[]>(value.entries(), []);
+    if (isPlainObject(value)) return copyMembers<Record<string, Json>>(Object.entries(value), {});
     return refuse(
       'NOT_JSON',
       `${nameOf(value)} is not JSON data`,

@@ -2,7 +2,7 @@
 import { buildGraph, checkGraph, edgeCountAt, type Graph } from '../graph/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
-import { isJsonObject } from '../value.ts';
+import { isJsonList, isJsonObject } from '../value.ts';
 import { BODY_KEYS, type BodyDefinition, type NodeDefinition, type WorkflowDefinition } from './model.ts';
 import type { ProblemList } from './problem-list.ts';
 import { bodyKey } from './source-map.ts';
@@ -86,8 +86,8 @@ export function checkedGraph(body: BodyDefinition, path: DocumentPath, problems:
 }
 
 function checkOrder({ nodes = {}, order }: BodyDefinition, path: DocumentPath, problems: ProblemList): void {
-  if (!Array.isArray(order)) return;
-  for (const [index, id] of (order as readonly unknown[]).entries()) {
+  if (!isJsonList(order)) return;
+  for (const [index, id] of order.entries()) {
     if (typeof id !== 'string' || Object.hasOwn(nodes, id)) continue;
     const near = didYouMean(id, Object.keys(nodes));
     const hint = near === undefined ? '`order` lists the ids of the nodes' : `did you mean '${near}'?`;

@@ -1,5 +1,5 @@
 /** Checks which keys are allowed on which kind of node, and rules between the keys of each kind. */
-import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { isJsonObject, type Json } from '../value.ts';
 import { NODE } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 
@@ -62,8 +62,8 @@ export function checkKindKeys({ value, meant, report }: RuleContext, kind: strin
 }
 
 function isChild(workflow: Json | undefined): boolean {
-  if (!isJsonObject(workflow ?? null)) return false;
-  const { mode, plan } = workflow as JsonObject;
+  if (!isJsonObject(workflow)) return false;
+  const { mode, plan } = workflow;
   return mode === 'child' || plan !== undefined;
 }
 
@@ -115,13 +115,14 @@ export function checkBranch({ value, report }: RuleContext): void {
 
 export function checkCase({ value, meant, report }: RuleContext): void {
   const tests = TESTS.filter((key) => Object.hasOwn(value, key));
-  if (tests.length === 1 || (tests.length === 0 && TESTS.some((key) => meant.has(key)))) return;
-  if (tests.length === 0) {
+  const [first, second] = tests;
+  if (first === undefined) {
+    if (TESTS.some((key) => meant.has(key))) return;
     const hint = "add when, match or error; for the fallback, use the branch's default";
     report({ code: 'MISSING_TEST', message: 'the case has no test', hint, at: 'key' });
-  } else {
+  } else if (second !== undefined) {
     const message = `a case has one test, but this one has ${tests.map((key) => `'${key}'`).join(' and ')}`;
-    report({ code: 'SEVERAL_TESTS', message, hint: 'combine them in one when', path: [tests[1] as string], at: 'key' });
+    report({ code: 'SEVERAL_TESTS', message, hint: 'combine them in one when', path: [second], at: 'key' });
   }
 }
 
@@ -152,10 +153,11 @@ export function checkWait({ record, value, meant, report }: RuleContext): void {
     const hint = `add one of ${known.join(', ')}, e.g. for: 10s`;
     report({ code: 'MISSING_WAIT', message: 'the wait has no condition', hint, at: 'key' });
   }
-  if (forms.length > 1) {
+  const [first, second] = forms;
+  if (second !== undefined) {
     const message = `a wait has one condition, but this one has ${forms.map((key) => `'${key}'`).join(' and ')}`;
-    const hint = `to wait for whichever occurs first, write any: [{ ${forms[0]}: … }, { ${forms[1]}: … }]`;
-    report({ code: 'SEVERAL_WAITS', message, hint, path: [forms[1] as string], at: 'key' });
+    const hint = `to wait for whichever occurs first, write any: [{ ${first}: … }, { ${second}: … }]`;
+    report({ code: 'SEVERAL_WAITS', message, hint, path: [second], at: 'key' });
   }
   for (const key of ['key', 'schema']) {
     if (!Object.hasOwn(value, key) || Object.hasOwn(value, 'signal')) continue;

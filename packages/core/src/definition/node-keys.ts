@@ -1,4 +1,5 @@
 /** The keys of nodes, edges and bodies. */
+
 import {
   CAPABILITIES,
   DURATION,
@@ -12,6 +13,7 @@ import {
   VALUE,
 } from './attempt-keys.ts';
 import { CACHE, COMPENSATE, CONCURRENCY, EXPRESSION_TEXT, KIND_KEYS, RATE_LIMIT } from './kind-keys.ts';
+import type { NodeKind } from './model.ts';
 import type { KeyType, RecordType } from './value-type.ts';
 
 export const NODE: RecordType = {
@@ -140,7 +142,7 @@ export const NODE: RecordType = {
 };
 
 /** Every node has exactly one of these keys, which determines its kind. */
-export const NODE_KINDS = Object.keys(NODE.keys).filter((key) => NODE.keys[key]?.kind);
+export const NODE_KINDS = Object.keys(NODE.keys).filter((key): key is NodeKind => NODE.keys[key]?.kind === true);
 
 export const EDGE: RecordType = {
   name: 'edge',

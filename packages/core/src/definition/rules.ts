@@ -12,7 +12,7 @@ import {
   checkTerminate,
   checkWait,
 } from './kind-rules.ts';
-import type { RetryDefinition } from './model.ts';
+import type { NodeKind, RetryDefinition } from './model.ts';
 import { NODE, NODE_KINDS } from './node-keys.ts';
 import type { RuleContext } from './rule-context.ts';
 import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
@@ -47,7 +47,7 @@ export function checkRecordRules(context: RuleContext): void {
 }
 
 /** The kind of the node; undefined for a draft that has none or several. */
-export function kindOf(node: object): string | undefined {
+export function kindOf(node: object): NodeKind | undefined {
   const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(node, kind));
   return kinds.length === 1 ? kinds[0] : undefined;
 }
@@ -107,7 +107,7 @@ function checkRetry(context: RuleContext): void {
       if (Object.hasOwn(value, key))
         conflict(key, `'${key}' conflicts with the policy fixed, which always waits 'delay'`, hint);
     }
-  } else if ((RETRY_POLICIES as readonly string[]).includes(policy) && Object.hasOwn(value, 'delay')) {
+  } else if (RETRY_POLICIES.some((known) => known === policy) && Object.hasOwn(value, 'delay')) {
     conflict(
       'delay',
       `'delay' conflicts with the policy ${policy}, which starts with 'initial'`,

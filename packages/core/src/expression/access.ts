@@ -1,5 +1,5 @@
 /** Member access on values, and the errors for missing members. */
-import type { Json, JsonObject } from '../value.ts';
+import { isJsonList, type Json, type JsonObject } from '../value.ts';
 import { clipped, ExpressionError, quoted, type Span } from './expression-error.ts';
 import { closestMember, describe, kindOf } from './kind.ts';
 import { hasMethod } from './library/registry.ts';
@@ -12,8 +12,8 @@ export function readMember(value: Json, name: string): Json | undefined {
   if (typeof value === 'object' && value !== null) {
     if (!Object.hasOwn(value, name)) return undefined;
     // `length` is the only named property of a list; `list['0']` is not an index.
-    if (Array.isArray(value)) return name === 'length' ? value.length : undefined;
-    return (value as JsonObject)[name];
+    if (isJsonList(value)) return name === 'length' ? value.length : undefined;
+    return value[name];
   }
   return typeof value === 'string' && name === 'length' ? value.length : undefined;
 }
@@ -32,7 +32,7 @@ function readOrdinaryMember(value: Json, name: string): Json | undefined {
 
 /** Negative indexes count from the end. */
 function readElement(value: Json, index: number): Json | undefined {
-  return Array.isArray(value) ? (value[index < 0 ? value.length + index : index] as Json | undefined) : undefined;
+  return isJsonList(value) ? value[index < 0 ? value.length + index : index] : undefined;
 }
 
 export function readKey(value: Json, key: string | number): Json | undefined {
@@ -58,8 +58,8 @@ export function missing(value: Json, key: string | number, before: string, at: S
       return fail('EXPRESSION_TYPE', `is null and has no ${keyText(key)}`, `write ${optional} if it may be null`);
     }
     case 'array':
-      if (typeof key === 'number') {
-        const { length } = value as readonly Json[];
+      if (typeof key === 'number' && isJsonList(value)) {
+        const { length } = value;
         const range = length === 0 ? 'is empty' : `has only ${length} element${length === 1 ? '' : 's'}`;
         return fail(
           'EXPRESSION_REFERENCE',

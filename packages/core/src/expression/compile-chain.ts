@@ -44,8 +44,8 @@ function compileStart(compilation: Compilation, syntax: Syntax): Run {
 }
 
 function sequence(root: Run, steps: readonly StepRun[]): Run {
-  const only = steps[0] as StepRun;
-  if (steps.length === 1) return (frame) => only(frame, root(frame)) ?? null;
+  const [only, ...more] = steps;
+  if (only !== undefined && more.length === 0) return (frame) => only(frame, root(frame)) ?? null;
   return (frame) => {
     let value = root(frame);
     for (const step of steps) {
@@ -82,13 +82,13 @@ function costOf(members: number): number {
 /** The hot path. Short paths are unrolled: the loop costs as much as the access. */
 function compilePath(compilation: Compilation, chain: ChainSyntax, root: Run, members: readonly MemberStep[]): Run {
   const cost = costOf(members.length);
-  if (members.length === 0) {
+  const [first, second] = members;
+  if (first === undefined) {
     return (frame) => {
       frame.budget.spend(cost);
       return root(frame);
     };
   }
-  const [first, second] = members as [MemberStep, MemberStep | undefined];
   const { key } = first;
   const read = keyReader(key);
   const absent = absence(compilation, chain, first);

@@ -1,13 +1,13 @@
 /** Compiles syntax to closures, once per plan, so that evaluation consists of calls only. */
 import { unreachable } from '../error.ts';
-import type { Json, JsonObject } from '../value.ts';
+import { isJsonObject, type Json } from '../value.ts';
 import type { Compilation } from './compilation.ts';
 import { compilePlainCall } from './compile-call.ts';
 import { compileChain } from './compile-chain.ts';
 import { typeError } from './expression-error.ts';
 import type { Run } from './frame.ts';
 import { compileQuery } from './jsonpath/select.ts';
-import { describe, kindOf, setMember } from './kind.ts';
+import { describe, setMember } from './kind.ts';
 import { addMembers } from './library/object.ts';
 import {
   compileArithmetic,
@@ -141,9 +141,9 @@ export class Compiler implements Compilation {
           setMember(object, key, run(frame));
         } else {
           const value = run(frame);
-          if (kindOf(value) !== 'object')
+          if (!isJsonObject(value))
             throw typeError(`only an object can be spread into an object, not ${describe(value)}`).locate(at);
-          addMembers(frame, object, value as JsonObject);
+          addMembers(frame, object, value);
         }
       }
       return object;

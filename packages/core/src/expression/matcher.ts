@@ -5,7 +5,7 @@ import type { RunError } from '../error.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath, Problem } from '../problem.ts';
 import { didYouMean } from '../problem.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { ExpressionError } from './expression-error.ts';
@@ -118,15 +118,15 @@ class MatcherCompiler {
       case 'exists':
         return (value) => (value !== undefined) === operand;
       case 'type': {
-        const types = Array.isArray(operand) ? operand : [operand];
-        return (value) => value !== undefined && types.some((type) => isOfType(value, type as string));
+        const types = isJsonList(operand) ? operand : [operand];
+        return (value) => value !== undefined && types.some((type) => isOfType(value, type));
       }
       case 'in': {
-        const options = operand as readonly Json[];
+        const options = isJsonList(operand) ? operand : [];
         return (value, budget) => value !== undefined && options.some((option) => valuesEqual(budget, value, option));
       }
       case 'regex': {
-        const pattern = this.regex(operand as string, path);
+        const pattern = this.regex(String(operand), path);
         return (value, budget) => typeof value === 'string' && pattern?.test(budget, value) === true;
       }
       default:
@@ -155,9 +155,9 @@ class MatcherCompiler {
   }
 
   private errorTest(key: string, expected: Json): (text: string, budget: Budget) => boolean {
-    const options = (Array.isArray(expected) ? expected : [expected]).map((option, index) => {
+    const options = (isJsonList(expected) ? expected : [expected]).map((option, index) => {
       const path = Array.isArray(expected) ? [key, index] : [key];
-      return this.errorOption(key, option as Json, path);
+      return this.errorOption(key, option, path);
     });
     return (text, budget) => options.some((option) => option(text, budget));
   }
@@ -229,7 +229,9 @@ function isOperand(operator: string, operand: Json): boolean {
     case 'in':
       return Array.isArray(operand);
     case 'type':
-      return (Array.isArray(operand) ? operand : [operand]).every((type) => TYPES.includes(type as string));
+      return (isJsonList(operand) ? operand : [operand]).every(
+        (type) => typeof type === 'string' && TYPES.includes(type),
+      );
     case 'exists':
       return typeof operand === 'boolean';
     case 'regex':
@@ -239,7 +241,7 @@ function isOperand(operator: string, operand: Json): boolean {
   }
 }
 
-function isOfType(value: Json, type: string): boolean {
+function isOfType(value: Json, type: Json): boolean {
   return type === 'integer' ? Number.isInteger(value) : kindOf(value) === type;
 }
 

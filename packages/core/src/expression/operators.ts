@@ -180,9 +180,8 @@ function compileContains(left: Run, right: Run, at: Span): Run {
 export function compileLogic(operator: '&&' | '||', operands: readonly Run[]): Run {
   const decides = operator === '||';
   const last = operands.length - 1;
-  const first = operands[0] as Run;
-  const second = operands[1] as Run;
-  if (operands.length === 2) {
+  const [first, second] = operands;
+  if (operands.length === 2 && first !== undefined && second !== undefined) {
     return (frame) => {
       frame.budget.spend(1);
       const value = first(frame);

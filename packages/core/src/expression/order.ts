@@ -1,5 +1,5 @@
 /** Equality and order of JSON values; comparisons are charged to the budget. */
-import { type Json, type JsonObject, memberOf } from '../value.ts';
+import { isJsonList, type Json, memberOf } from '../value.ts';
 import { type Budget, MAX_VALUE_DEPTH } from './budget.ts';
 import { limitError } from './expression-error.ts';
 
@@ -19,22 +19,20 @@ function structuresEqual(budget: Budget, a: Json, b: Json, depth: number): boole
   if (a === b) return true;
   if (depth >= MAX_VALUE_DEPTH)
     throw limitError(`values nested deeper than ${MAX_VALUE_DEPTH} levels are not compared`);
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+  if (isJsonList(a) || isJsonList(b)) {
+    if (!isJsonList(a) || !isJsonList(b) || a.length !== b.length) return false;
     budget.spendForElements(a.length);
     for (let index = 0; index < a.length; index++) {
       if (!structuresEqual(budget, a[index] ?? null, b[index] ?? null, depth + 1)) return false;
     }
     return true;
   }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
   budget.spendForElements(keys.length + 1);
   for (const key of keys) {
-    const other = memberOf(right, key);
-    if (other === undefined || !structuresEqual(budget, left[key] ?? null, other, depth + 1)) return false;
+    const other = memberOf(b, key);
+    if (other === undefined || !structuresEqual(budget, a[key] ?? null, other, depth + 1)) return false;
   }
   return true;
 }

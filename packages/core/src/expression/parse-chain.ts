@@ -114,8 +114,9 @@ export class ChainParser {
     const index = this.expression();
     const end = reader.expectSign(']');
     const span = { optional, guarded: false, offset: start, length: end - start };
-    if (index.kind === 'literal' && (typeof index.value === 'string' || Number.isInteger(index.value))) {
-      return { kind: 'member', key: index.value as string | number, ...span };
+    const key = index.kind === 'literal' ? index.value : null;
+    if (typeof key === 'string' || (typeof key === 'number' && Number.isInteger(key))) {
+      return { kind: 'member', key, ...span };
     }
     return { kind: 'index', index, ...span };
   }

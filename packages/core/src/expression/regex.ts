@@ -120,7 +120,8 @@ export function compilePattern(source: string): Pattern {
   }
   const pattern = new Pattern(source, compileProgram(source));
   cache.set(source, pattern);
-  if (cache.size > CACHED_PATTERNS) cache.delete(cache.keys().next().value as string);
+  const [oldest] = cache.keys();
+  if (oldest !== undefined && cache.size > CACHED_PATTERNS) cache.delete(oldest);
   return pattern;
 }
 
@@ -155,7 +156,7 @@ function estimatedSize(source: string): number {
       groups.push(0);
       continue;
     } else if (char === ')') {
-      size = (groups.length > 1 ? (groups.pop() as number) : 0) + 2;
+      size = (groups.length > 1 ? (groups.pop() ?? 0) : 0) + 2;
     } else if (char === '{') {
       const counts = /^\{(\d+)(?:,(\d*))?\}/.exec(source.slice(index, index + 12));
       if (counts !== null) {
@@ -163,12 +164,12 @@ function estimatedSize(source: string): number {
         size = last * Math.max(0, times - 1);
         index += counts[0].length - 1;
         last += size;
-        groups[groups.length - 1] = (groups.at(-1) as number) + size;
+        groups[groups.length - 1] = (groups.at(-1) ?? 0) + size;
         continue;
       }
     }
     last = size;
-    groups[groups.length - 1] = (groups.at(-1) as number) + size;
+    groups[groups.length - 1] = (groups.at(-1) ?? 0) + size;
   }
   return groups.reduce((total, size) => total + size, 0);
 }

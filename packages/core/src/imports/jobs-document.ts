@@ -3,7 +3,7 @@
  * is a map, and the body of its client's `createWorkflow`, in which `jobs` is a list. Unknown keys are errors.
  */
 import { type DocumentPath, didYouMean } from '../problem.ts';
-import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
 
 export interface JobFinding {
   readonly code: string;
@@ -79,10 +79,10 @@ class JobsReader {
   read(value: Json): JobsDocument | undefined {
     if (!isJsonObject(value)) return this.wrong([], 'the workflow must be a mapping');
     const { jobs } = value;
-    const isList = Array.isArray(jobs);
+    const isList = isJsonList(jobs);
     this.keys(value, isList ? LIST_KEYS : FILE_KEYS, [], 'the workflow');
     const env = this.texts(value['env'], ['env']);
-    const entries = isList ? jobs.entries() : isJsonObject(jobs ?? null) ? Object.entries(jobs as JsonObject) : [];
+    const entries = isList ? jobs.entries() : isJsonObject(jobs) ? Object.entries(jobs) : [];
     const read: Job[] = [];
     for (const [key, job] of entries) {
       const path = ['jobs', key];
@@ -179,7 +179,7 @@ class JobsReader {
     if (typeof trigger === 'string') return trigger;
     if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' must be a text");
     if (typeof on === 'string') return `on: ${on}`;
-    const names = Array.isArray(on) ? on.map(String) : isJsonObject(on ?? null) ? Object.keys(on as JsonObject) : [];
+    const names = isJsonList(on) ? on.map(String) : isJsonObject(on) ? Object.keys(on) : [];
     return names.length === 0 ? '' : `on: [${names.join(', ')}]`;
   }
 
@@ -210,7 +210,7 @@ class JobsReader {
 
   private list(value: Json | undefined, path: DocumentPath): readonly string[] {
     const all = value === undefined || value === null ? [] : typeof value === 'string' ? [value] : value;
-    if (Array.isArray(all) && all.every((one) => typeof one === 'string')) return [...new Set(all as string[])];
+    if (isJsonList(all) && all.every((one) => typeof one === 'string')) return [...new Set(all)];
     return this.wrong(path, `'${path.at(-1)}' must be a list of texts`) ?? [];
   }
 

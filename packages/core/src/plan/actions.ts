@@ -41,7 +41,7 @@ export function findAction(
 }
 
 export function isBuiltIn(policy: string): policy is Extract<RetryRule['policy'], string> {
-  return (RETRY_POLICIES as readonly string[]).includes(policy);
+  return RETRY_POLICIES.some((known) => known === policy);
 }
 
 export function checkPolicy({ catalog, problems }: Known, policy: string | undefined, path: DocumentPath): void {

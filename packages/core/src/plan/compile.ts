@@ -174,7 +174,7 @@ function compileStart(context: CompileContext, graph: Graph): StartPlan | undefi
   const { start } = context.definition.config ?? {};
   if (start === undefined) return undefined;
   const path = ['config', 'start', 'key'];
-  const key = context.values.condition(start.key, path) as CompiledValue;
+  const key = context.values.condition(start.key, path);
   checkAtStart(context, graph, key, path);
   return { key, policy: start.policy ?? 'singleton', windowMs: durationOf(start.window) ?? 0 };
 }

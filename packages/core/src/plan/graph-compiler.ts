@@ -1,6 +1,6 @@
 /** Compiles the graph of a workflow or body to a `GraphPlan`, with all nodes and edges resolved. */
 import type { Action } from '../action.ts';
-import type { EdgeDefinition, NodeDefinition } from '../definition/model.ts';
+import type { EdgeDefinition, NodeDefinition, NodeKind } from '../definition/model.ts';
 import { kindOf } from '../definition/rules.ts';
 import {
   criticalPathRanks,
@@ -31,7 +31,7 @@ import { closed, schemaOfValue } from './value-schema.ts';
 const EDGES_PER_STEP = 64;
 
 /** Kinds whose output schema is more exact after compilation. */
-const COMPOSITE = ['forEach', 'while', 'retryUntil', 'group', 'workflow', 'split'];
+const COMPOSITE: readonly NodeKind[] = ['forEach', 'while', 'retryUntil', 'group', 'workflow', 'split'];
 
 export function* compileGraph(source: GraphSource, context: CompileContext): Steps<CompiledGraph> {
   const { outer, regions, splitOf } = unfoldSplits(source, context.problems);
@@ -47,7 +47,7 @@ class GraphCompiler {
   private readonly graph: Graph;
   private readonly order: Int32Array;
   private readonly isAcyclic: boolean;
-  private readonly kinds: readonly (string | undefined)[];
+  private readonly kinds: readonly (NodeKind | undefined)[];
   private readonly actions: readonly (Action | undefined)[];
   private readonly scope: GraphScope;
   private readonly references: References;
@@ -79,8 +79,8 @@ class GraphCompiler {
     return {
       graph,
       reach: isKnown ? new Reachability(graph, this.order) : undefined,
-      outputs: kinds.map((kind, index): JsonSchema | undefined =>
-        outputSchema(kind, actions[index], this.nodeDefinition(graph.ids[index] as string)),
+      outputs: graph.ids.map((id, index): JsonSchema | undefined =>
+        outputSchema(kinds[index], actions[index], this.nodeDefinition(id)),
       ),
       outer: source.outer,
       loop: source.loop,

@@ -1,6 +1,5 @@
 /** Compiles one node of a definition to its part of the plan. */
 import type { NodeDefinition, Numeric } from '../definition/model.ts';
-import type { CompiledValue } from '../expression/index.ts';
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { Steps } from '../steps.ts';
 import type { Json, JsonSchema } from '../value.ts';
@@ -134,13 +133,13 @@ function cacheOf({ parts: { definition } }: NodeReader): CachePlan | undefined {
 function concurrencyOf(reader: NodeReader): NodePlan['concurrency'] {
   const { concurrency } = reader.parts.definition;
   if (concurrency === undefined) return undefined;
-  const key = reader.value(concurrency.key, ['concurrency', 'key']) as CompiledValue;
+  const key = reader.value(concurrency.key, ['concurrency', 'key']);
   return { key, limit: numberOf(concurrency.limit) ?? 1 };
 }
 
 function rateLimitOf(reader: NodeReader): NodePlan['rateLimit'] {
   const { rateLimit } = reader.parts.definition;
   if (rateLimit === undefined) return undefined;
-  const key = reader.value(rateLimit.key, ['rateLimit', 'key']) as CompiledValue;
+  const key = reader.value(rateLimit.key, ['rateLimit', 'key']);
   return { key, limit: numberOf(rateLimit.limit) ?? 1, perMs: durationOf(rateLimit.per) ?? 0 };
 }

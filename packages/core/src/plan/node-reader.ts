@@ -42,16 +42,22 @@ export class NodeReader {
   }
 
   /** Compiles a value whose strings may contain expressions. `keys` lead from the node to the value. */
+  value(raw: Json, keys: DocumentPath, more?: More): CompiledValue;
+  value(raw: Json | undefined, keys: DocumentPath, more?: More): CompiledValue | undefined;
   value(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
     return this.valueAt(raw, [...this.parts.path, ...keys], more);
   }
 
   /** Compiles a value at another document path that this node reads. */
+  valueAt(raw: Json, path: DocumentPath, more?: More): CompiledValue;
+  valueAt(raw: Json | undefined, path: DocumentPath, more?: More): CompiledValue | undefined;
   valueAt(raw: Json | undefined, path: DocumentPath, more: More = {}): CompiledValue | undefined {
     return this.checked(this.values.value(raw, path), path, more);
   }
 
   /** Compiles a value in which a string is an expression. */
+  condition(raw: Json, keys: DocumentPath, more?: More): CompiledValue;
+  condition(raw: Json | undefined, keys: DocumentPath, more?: More): CompiledValue | undefined;
   condition(raw: Json | undefined, keys: DocumentPath, more: More = {}): CompiledValue | undefined {
     if (raw === undefined) return undefined;
     const path = [...this.parts.path, ...keys];

@@ -2,12 +2,12 @@
  * The output schema of a node before it runs. For composite nodes it becomes more exact once their bodies are compiled.
  */
 import type { Action } from '../action.ts';
-import type { NodeDefinition, WaitDefinition } from '../definition/model.ts';
+import type { NodeDefinition, NodeKind, WaitDefinition } from '../definition/model.ts';
 import { isJsonObject, type JsonSchema } from '../value.ts';
 import { closed } from './value-schema.ts';
 
 export function outputSchema(
-  kind: string | undefined,
+  kind: NodeKind | undefined,
   action: Action | undefined,
   definition: NodeDefinition,
 ): JsonSchema | undefined {
@@ -31,8 +31,13 @@ export function outputSchema(
       return isJsonObject(definition.set)
         ? closed(Object.keys(definition.set).map((name) => [name, undefined]))
         : undefined;
+    case 'dynamic':
+    case 'while':
+    case 'retryUntil':
+    case 'workflow':
+    case 'group':
+    case 'terminate':
     case undefined:
-    default:
       return undefined;
   }
 }

@@ -21,7 +21,7 @@ export function routeOf(catalog: Pick<Catalog, 'labels'>, action: Action, asked:
 }
 
 export function parseRoute(route: string): Route {
-  const [action = '', version = '', ...labels] = JSON.parse(route) as readonly string[];
+  const [action = '', version = '', ...labels]: readonly string[] = JSON.parse(route);
   return { action, version, labels };
 }
 

@@ -6,7 +6,7 @@ import { LIMIT } from '../definition/attempt-keys.ts';
 import { NODE } from '../definition/node-keys.ts';
 import { acceptsJsonType, describeType, PERCENT_PATTERN, type ValueType } from '../definition/value-type.ts';
 import { DURATION_LIMITS, parseDuration } from '../duration.ts';
-import { type CompiledValue, ExpressionError } from '../expression/index.ts';
+import { ExpressionError } from '../expression/index.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json } from '../value.ts';
 import type { NodeReader } from './node-reader.ts';
@@ -51,11 +51,11 @@ export function settingsOf(
     const type = NODE.keys[key]?.type;
     if (raw === undefined || type === undefined) continue;
     for (const { keys, value, type: own } of expressionsIn(type, raw, [key])) {
-      found.push({ key: nameOf(keys), type: own, value: reader.value(value, keys) as CompiledValue });
+      found.push({ key: nameOf(keys), type: own, value: reader.value(value, keys) });
     }
   }
   if (merge?.timeout.includes('{{')) {
-    const value = reader.valueAt(merge.timeout, merge.path) as CompiledValue;
+    const value = reader.valueAt(merge.timeout, merge.path);
     found.push({ key: 'merge.timeout', type: LIMIT, value });
   }
   return found.length === 0 ? undefined : found;

@@ -34,11 +34,15 @@ export class ValueCompiler {
     return new ValueCompiler(this.problems, this.maxChars);
   }
 
+  value(raw: Json, path: DocumentPath): CompiledValue;
+  value(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined;
   value(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
     this.path = path;
     return raw === undefined ? undefined : compileValue(raw, this.options);
   }
 
+  condition(raw: Json, path: DocumentPath): CompiledValue;
+  condition(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined;
   condition(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
     this.path = path;
     return raw === undefined ? undefined : compileCondition(raw, this.options);

@@ -6,7 +6,7 @@ import { parseAt } from '../expression/parser.ts';
 import type { Root, Step, Syntax } from '../expression/syntax.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
 import { followPath } from '../schema/index.ts';
-import { canonicalJson, hasMoreValues, isJsonObject, type Json, type JsonSchema } from '../value.ts';
+import { canonicalJson, hasMoreValues, isJsonList, isJsonObject, type Json, type JsonSchema } from '../value.ts';
 import { type GraphScope, itemAround } from './scope.ts';
 
 /** The position of a value. */
@@ -132,7 +132,7 @@ export function typesOf(schema: JsonSchema | undefined): readonly string[] | und
   if (!isJsonObject(schema)) return undefined;
   const { type } = schema;
   if (typeof type === 'string') return [type];
-  return Array.isArray(type) && type.every((one) => typeof one === 'string') ? (type as string[]) : undefined;
+  return isJsonList(type) && type.every((one) => typeof one === 'string') ? type : undefined;
 }
 
 function rootSchema(root: Root, { scope, input, self, betweenIterations }: ValuePlace): JsonSchema | undefined {

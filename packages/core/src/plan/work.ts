@@ -1,6 +1,6 @@
 /** Compiles the work of a node by its kind. */
 import type { Action } from '../action.ts';
-import type { EdgeDefinition } from '../definition/model.ts';
+import type { EdgeDefinition, NodeKind } from '../definition/model.ts';
 import type { Steps } from '../steps.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompiledGraph } from './context.ts';
@@ -18,7 +18,7 @@ import { listSchema } from './value-schema.ts';
 
 /** Information about a node that its graph has. */
 export interface Surroundings {
-  readonly kind: string | undefined;
+  readonly kind: NodeKind | undefined;
   readonly action: Action | undefined;
   readonly edges: readonly EdgeDefinition[];
   /** The split that a merge belongs to. */
@@ -82,7 +82,6 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
       return { work: of === undefined ? undefined : { kind: 'merge', of } };
     }
     case undefined:
-    default:
       // A draft without a kind: its body is checked anyway.
       if (definition.do !== undefined) yield* compileBody(reader, 'any');
       return { work: undefined };

@@ -76,11 +76,11 @@ class Compiler implements KeywordCompiler {
     if (name === '$dynamicRef') return this.#reference(argument, schema, true);
     if (name === '$id' && typeof argument !== 'string') throw this.wrong('is not a string');
     if (name === '$defs' || name === 'definitions') return void this.members(argument);
-    return Object.hasOwn(KEYWORDS, name) ? (KEYWORDS[name] as Keyword)(argument, this, schema) : undefined;
+    return Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name]?.(argument, this, schema) : undefined;
   }
 
   keyword(name: string, argument: Json): Check | undefined {
-    return (KEYWORDS[name] as Keyword)(argument, this, {});
+    return KEYWORDS[name]?.(argument, this, {});
   }
 
   list(argument: Json): Check[] {
@@ -162,7 +162,8 @@ class Compiler implements KeywordCompiler {
     // The resource that was entered first determines the schema.
     return (value, trail) => {
       const first = trail.resources.find((resource) => checks.has(resource));
-      (first === undefined ? own : (checks.get(first) as Check))(value, trail);
+      const check = first === undefined ? undefined : checks.get(first);
+      (check ?? own)(value, trail);
     };
   }
 

@@ -1,5 +1,5 @@
 /** Resolves `$ref` and similar keywords to pointers, anchors and ids within one schema. Nothing is fetched. */
-import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { ROOT_RESOURCE } from './trail.ts';
 
 /** Keywords that contain schemas by name. */
@@ -66,8 +66,8 @@ export class References {
       for (const [name, member] of Object.entries(schema)) {
         if (DATA.has(name)) continue;
         const isNamed = BY_NAME.includes(name) && isJsonObject(member);
-        const inner = isNamed ? Object.values(member) : Array.isArray(member) ? member : [member];
-        for (const one of inner) if (isJsonObject(one as Json)) open.push([one as JsonObject, resource]);
+        const inner = isNamed ? Object.values(member) : isJsonList(member) ? member : [member];
+        for (const one of inner) if (isJsonObject(one)) open.push([one, resource]);
       }
     }
   }

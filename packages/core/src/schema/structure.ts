@@ -1,8 +1,7 @@
 /** Keywords that apply other schemas: to members, to items, or to the value itself. */
-import { isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
 import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { type Check, fits, inside, pass, type Trail } from './trail.ts';
-import { isList } from './values.ts';
 
 const INPLACE: Readonly<Record<string, Keyword>> = {
   allOf: (argument, compiler) => {
@@ -106,9 +105,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
     };
   },
   additionalProperties: (argument, compiler, schema) => {
-    const known = new Set(
-      isJsonObject(schema['properties'] ?? null) ? Object.keys(schema['properties'] as object) : [],
-    );
+    const known = new Set(isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []);
     const others = schema['patternProperties'] ?? null;
     const patterns = isJsonObject(others) ? Object.keys(others).map((source) => compiler.pattern(source)) : [];
     const check = compiler.node(argument);
@@ -149,18 +146,20 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
   prefixItems: (argument, compiler) => {
     const checks = compiler.list(argument);
     return (value, trail) => {
-      if (!isList(value)) return;
+      if (!isJsonList(value)) return;
       const count = Math.min(checks.length, value.length);
-      for (let index = 0; index < count; index++) inside(checks[index] as Check, value[index] ?? null, index, trail);
+      for (const [index, check] of checks.entries()) {
+        if (index < count) inside(check, value[index] ?? null, index, trail);
+      }
       looked(trail, count);
     };
   },
   items: (argument, compiler, schema) => {
     const check = compiler.node(argument);
-    const first = isList(schema['prefixItems'] ?? null) ? (schema['prefixItems'] as readonly Json[]).length : 0;
+    const first = isJsonList(schema['prefixItems']) ? schema['prefixItems'].length : 0;
     if (check === pass && !compiler.tracks) return pass;
     return (value, trail) => {
-      if (!isList(value)) return;
+      if (!isJsonList(value)) return;
       for (let index = first; index < value.length; index++) inside(check, value[index] ?? null, index, trail);
       looked(trail, value.length);
     };
@@ -170,7 +169,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     const least = countIn(compiler, schema, 'minContains') ?? 1;
     const most = countIn(compiler, schema, 'maxContains') ?? Number.POSITIVE_INFINITY;
     return (value, trail) => {
-      if (!isList(value)) return;
+      if (!isJsonList(value)) return;
       const { seen } = trail;
       trail.seen = undefined;
       let found = 0;
@@ -187,7 +186,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
   unevaluatedItems: (argument, compiler) => {
     const check = compiler.node(argument);
     return (value, trail) => {
-      if (!isList(value)) return;
+      if (!isJsonList(value)) return;
       for (let index = trail.seen?.firstItems ?? 0; index < value.length; index++) {
         if (!trail.seen?.items.has(index)) inside(check, value[index] ?? null, index, trail);
       }
@@ -208,6 +207,6 @@ function branch(compiler: KeywordCompiler, schema: JsonObject, name: 'then' | 'e
 
 function countIn(compiler: KeywordCompiler, schema: JsonObject, name: string): number | undefined {
   const count = schema[name];
-  if (count === undefined || (Number.isInteger(count) && (count as number) >= 0)) return count as number | undefined;
+  if (count === undefined || (typeof count === 'number' && Number.isInteger(count) && count >= 0)) return count;
   throw compiler.wrong(`has a ${name} that is not a count`);
 }

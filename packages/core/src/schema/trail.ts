@@ -9,7 +9,7 @@
  */
 import { SCHEMA_LIMITS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
-import type { Json } from '../value.ts';
+import { type Json, partsOf } from '../value.ts';
 
 export interface SchemaProblem {
   readonly path: DocumentPath;
@@ -110,8 +110,8 @@ export function countValues(root: Json): number {
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     count++;
     if (typeof value !== 'object' || value === null) continue;
-    for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-      if (typeof inner === 'object' && inner !== null) open.push(inner as Json);
+    for (const inner of partsOf(value)) {
+      if (typeof inner === 'object' && inner !== null) open.push(inner);
       else count++;
     }
   }

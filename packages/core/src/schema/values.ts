@@ -1,5 +1,5 @@
 /** Keywords that check a value by itself: numbers, strings, lengths, equality. */
-import { canonicalJson, isJsonObject, type Json, jsonEquals } from '../value.ts';
+import { canonicalJson, isJsonList, isJsonObject, type Json, jsonEquals } from '../value.ts';
 import { formatTest } from './format.ts';
 import type { Keyword, KeywordCompiler } from './keyword.ts';
 import { type Check, countValues } from './trail.ts';
@@ -54,9 +54,9 @@ export const VALUE_KEYWORDS = {
   maxLength: (argument, compiler) =>
     length(compiler, argument, isString, codePoints, (has, limit) => has <= limit, 'have at most # characters'),
   minItems: (argument, compiler) =>
-    length(compiler, argument, isList, countItems, (has, limit) => has >= limit, 'have # items or more'),
+    length(compiler, argument, isJsonList, countItems, (has, limit) => has >= limit, 'have # items or more'),
   maxItems: (argument, compiler) =>
-    length(compiler, argument, isList, countItems, (has, limit) => has <= limit, 'have at most # items'),
+    length(compiler, argument, isJsonList, countItems, (has, limit) => has <= limit, 'have at most # items'),
   minProperties: (argument, compiler) =>
     length(compiler, argument, isJsonObject, countMembers, (has, limit) => has >= limit, 'have # members or more'),
   maxProperties: (argument, compiler) =>
@@ -82,9 +82,9 @@ export const VALUE_KEYWORDS = {
     if (typeof argument !== 'boolean') throw compiler.wrong('is not true or false');
     if (!argument) return undefined;
     return (value, trail) => {
-      if (!Array.isArray(value)) return;
-      trail.spend(countValues(value as Json));
-      const isUnique = new Set(value.map((item) => canonicalJson(item as Json))).size === value.length;
+      if (!isJsonList(value)) return;
+      trail.spend(countValues(value));
+      const isUnique = new Set(value.map(canonicalJson)).size === value.length;
       if (!isUnique) trail.report(trail.path, 'must not have the same item twice');
     };
   },
@@ -116,7 +116,7 @@ const TYPES = {
   integer: (value: Json) => Number.isInteger(value),
   boolean: (value: Json) => typeof value === 'boolean',
   null: (value: Json) => value === null,
-  array: isList,
+  array: isJsonList,
   object: isJsonObject,
 } as const;
 
@@ -167,10 +167,6 @@ function isString(value: Json): value is string {
 
 function isNumber(value: Json): value is number {
   return typeof value === 'number';
-}
-
-export function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 const countItems = (list: readonly Json[]): number => list.length;

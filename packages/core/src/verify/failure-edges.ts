@@ -1,6 +1,6 @@
 /** Finds edges that do not handle failures although they seem to. */
 import type { GraphRecord } from '../plan/context.ts';
-import type { EdgePlan, NodePlan } from '../plan/plan.ts';
+import type { NodePlan } from '../plan/plan.ts';
 import { edgePathOf, type Verification } from './verification.ts';
 
 export function checkFailureEdges(verification: Verification, record: GraphRecord): void {
@@ -14,7 +14,7 @@ function checkErrorCases(verification: Verification, record: GraphRecord, node: 
   const { subject } = work;
   if (subject === undefined || subject.onError === 'ignore') return;
   if (subject.outgoing.some(({ on }) => on === 'error')) return;
-  const edge = node.incoming.find(({ on }) => on === 'always') as EdgePlan | undefined;
+  const edge = node.incoming.find(({ on }) => on === 'always');
   if (edge === undefined) return;
   verification.problems.warning({
     code: 'ALWAYS_HANDLES_NOTHING',

@@ -3,7 +3,7 @@ import { isOperators } from '../expression/index.ts';
 import { typesOf } from '../plan/value-schema.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
 import { list, words } from './words.ts';
 
 /** The reason why a pattern never matches, and its position in the pattern. */
@@ -106,7 +106,7 @@ function canHold(operator: string, operand: Json, schema: JsonSchema | undefined
     case 'type':
       return (Array.isArray(operand) ? operand : [operand]).some((type) => hasType(schema, String(type)));
     case 'in':
-      return (operand as readonly Json[]).some((option) => canEqual(option, schema));
+      return isJsonList(operand) && operand.some((option) => canEqual(option, schema));
     case 'regex':
       return hasType(schema, 'string');
     default:

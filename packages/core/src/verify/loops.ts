@@ -4,7 +4,7 @@ import type { GraphRecord } from '../plan/context.ts';
 import type { GraphPlan, NodePlan } from '../plan/plan.ts';
 import { conditionSyntax } from '../plan/value-schema.ts';
 import { sharedBy } from '../plan/variables.ts';
-import type { Json } from '../value.ts';
+import { isJsonList, type Json } from '../value.ts';
 import { constantOf, constantTruth } from './constant.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
@@ -96,8 +96,8 @@ function mayAssign(
 
 /** A literal list always has the same number of items. */
 function alwaysHasItems(emits: CompiledValue, raw: Json | undefined): boolean {
-  const items = constantOf(emits);
-  if (Array.isArray(items ?? raw)) return ((items ?? raw) as readonly Json[]).length > 0;
+  const items = constantOf(emits) ?? raw;
+  if (isJsonList(items)) return items.length > 0;
   const syntax = typeof raw === 'string' ? conditionSyntax(raw) : undefined;
   return syntax?.kind === 'list' && syntax.items.some(({ spread }) => !spread);
 }

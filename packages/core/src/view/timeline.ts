@@ -204,5 +204,5 @@ const FINISH_EVENTS = {
 
 /** The run has ended with this event. */
 export function isFinalEvent({ type }: TimelineEvent): boolean {
-  return (Object.values(FINISH_EVENTS) as TimelineEventType[]).includes(type);
+  return Object.values<TimelineEventType>(FINISH_EVENTS).includes(type);
 }

@@ -46,7 +46,7 @@ class JsonLocated implements Located {
       const keyEnd = open === '{' ? stringEnd(this.#text, at) : at;
       const start = open === '{' ? skipJsonSpace(this.#text, skipJsonSpace(this.#text, keyEnd) + 1) : at;
       const end = valueEnd(this.#text, start);
-      const key = open === '{' ? (JSON.parse(this.#text.slice(keyStart, keyEnd)) as string) : index;
+      const key: string | number = open === '{' ? JSON.parse(this.#text.slice(keyStart, keyEnd)) : index;
       members.set(key, new JsonLocated(this.#text, keyStart, keyEnd, start, end));
       // Moves past the comma; at the closing bracket, `at` is already `this.end`.
       at = skipJsonSpace(this.#text, skipJsonSpace(this.#text, end) + 1);

@@ -2,7 +2,7 @@
 import type { Alias, ParsedNode, YAMLMap } from 'yaml';
 import { DEFINITION_LIMITS } from '../../limits.ts';
 import { didYouMean } from '../../problem.ts';
-import type { Json } from '../../value.ts';
+import { type Json, partsOf } from '../../value.ts';
 import { setMember, tooDeepMessage } from '../data.ts';
 import type { ProblemList } from '../problem-list.ts';
 import type { TextSourceMap } from '../source-map.ts';
@@ -50,12 +50,12 @@ export class YamlConverter {
   #convertContent(node: ParsedNode): Json {
     if (isScalar(node)) return node.value as Json;
     if (this.#path.length >= DEFINITION_LIMITS.maxNestingDepth) return this.#refuseDepth(node);
-    if (isMap(node)) return this.#convertMap(node as YAMLMap.Parsed);
+    if (isMap(node)) return this.#convertMap(node);
     const list: Json[] = [];
     if (!isSeq(node)) return list;
     node.items.forEach((item, index) => {
       this.#path.push(index);
-      list.push(this.convert(item as ParsedNode));
+      list.push(this.convert(item));
       this.#path.pop();
     });
     return list;
@@ -64,11 +64,11 @@ export class YamlConverter {
   #convertMap(map: YAMLMap.Parsed): Json {
     const result: Record<string, Json> = {};
     for (const { key, value } of map.items) {
-      const name = this.#keyOf(key as ParsedNode | null, map);
+      const name = this.#keyOf(key, map);
       if (name === undefined) continue;
       this.#path.push(name);
-      if (Object.hasOwn(result, name)) this.#reportDuplicate(map, name, key as ParsedNode);
-      setMember(result, name, this.convert(value as ParsedNode | null));
+      if (Object.hasOwn(result, name)) this.#reportDuplicate(map, name, key);
+      setMember(result, name, this.convert(value));
       this.#path.pop();
     }
     return result;
@@ -123,8 +123,8 @@ export class YamlConverter {
 
   #reportDuplicate(map: YAMLMap.Parsed, name: string, key: ParsedNode): void {
     if (this.#problems.full) return;
-    const first = map.items.find((item) => this.#textOf(item.key as ParsedNode | null) === name);
-    const offset = (first?.key as ParsedNode | undefined)?.range[0] ?? 0;
+    const first = map.items.find((item) => this.#textOf(item.key) === name);
+    const offset = first?.key.range[0] ?? 0;
     const range = this.#rangeOf(key);
     this.#problems.error({ ...duplicateKey(name, this.#source, offset), path: [...this.#path], range });
   }
@@ -135,13 +135,13 @@ export class YamlConverter {
     return isAlias(key) ? String(this.#anchors.get(key.source)?.value) : undefined;
   }
 
-  #resolve(alias: Alias): Json {
+  #resolve(alias: Alias.Parsed): Json {
     const { source: name } = alias;
     const anchor = this.#anchors.get(name);
     if (anchor?.value === undefined) return this.#refuseAlias(alias, anchor !== undefined);
     this.anchored.set(alias, anchor.node);
     const { size, height } = this.#measure(anchor.value);
-    if (this.#path.length + height > DEFINITION_LIMITS.maxNestingDepth) return this.#refuseDepth(alias as ParsedNode);
+    if (this.#path.length + height > DEFINITION_LIMITS.maxNestingDepth) return this.#refuseDepth(alias);
     this.#aliases++;
     this.#aliasedValues += size;
     const tooMany = this.#aliases > DEFINITION_LIMITS.maxYamlAliases;
@@ -154,13 +154,13 @@ export class YamlConverter {
           : `aliases would add more than ${YAML_LIMITS.maxAliasedValues} values`,
         hint: 'repeat the values, or put them into variables',
         path: [...this.#path],
-        range: this.#rangeOf(alias as ParsedNode),
+        range: this.#rangeOf(alias),
       });
     }
     return null;
   }
 
-  #refuseAlias(alias: Alias, insideItself: boolean): Json {
+  #refuseAlias(alias: Alias.Parsed, insideItself: boolean): Json {
     const near = didYouMean(alias.source, this.#anchors.keys());
     const message = insideItself
       ? `the alias *${alias.source} is part of its own value`
@@ -170,7 +170,7 @@ export class YamlConverter {
       message,
       hint: near && !insideItself ? `did you mean *${near}?` : `if it is a text, put it in quotes: "*${alias.source}"`,
       path: [...this.#path],
-      range: this.#rangeOf(alias as ParsedNode),
+      range: this.#rangeOf(alias),
     });
     return null;
   }
@@ -194,8 +194,8 @@ export class YamlConverter {
     if (known) return known;
     let size = 1;
     let height = 0;
-    for (const member of Object.values(value)) {
-      const inner = this.#measure(member as Json);
+    for (const member of partsOf(value)) {
+      const inner = this.#measure(member);
       size += inner.size;
       height = Math.max(height, inner.height);
     }

@@ -347,7 +347,7 @@ class PlainReader {
     if (!escaped) return this.#text.slice(start + 1, at);
     try {
       // JSON escapes mean the same in YAML; the library handles YAML's other escapes.
-      return JSON.parse(this.#text.slice(start, cursor.at)) as string;
+      return JSON.parse(this.#text.slice(start, cursor.at));
     } catch {
       return giveUp();
     }

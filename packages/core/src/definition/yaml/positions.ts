@@ -51,14 +51,12 @@ class YamlLocated implements Located {
     const node = this.#node;
     if (isSeq(node)) {
       node.items.forEach((item, index) => {
-        members.set(index, new YamlLocated(null, item as ParsedNode, this.#anchored));
+        members.set(index, new YamlLocated(null, item, this.#anchored));
       });
     } else if (isMap(node)) {
-      for (const item of node.items) {
-        const key = item.key as ParsedNode | null;
+      for (const { key, value } of node.items) {
         const text = this.#keyText(key);
-        if (text !== undefined)
-          members.set(text, new YamlLocated(key, item.value as ParsedNode | null, this.#anchored));
+        if (text !== undefined) members.set(text, new YamlLocated(key, value, this.#anchored));
       }
     }
     return members;

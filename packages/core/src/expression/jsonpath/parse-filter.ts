@@ -36,13 +36,14 @@ export class FilterParser {
 
   /** Operands of one logical operator; the position is reset to before the blanks when no operator follows. */
   private series(sign: string, kind: 'or' | 'and', operand: () => FilterTest): FilterTest {
-    const operands = [operand()];
+    const first = operand();
+    const operands = [first];
     for (;;) {
       const before = this.text.position;
       this.text.skipBlanks();
       if (!this.text.take(sign)) {
         this.text.position = before;
-        return operands.length === 1 ? (operands[0] as FilterTest) : { kind, operands };
+        return operands.length === 1 ? first : { kind, operands };
       }
       this.text.skipBlanks();
       operands.push(operand());

@@ -1,5 +1,5 @@
 /** Compiles queries to closures. Every visited node is charged. */
-import { isJsonObject, type Json, memberOf, partsOf } from '../../value.ts';
+import { isJsonList, isJsonObject, type Json, memberOf, partsOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { compileFilter, type Test } from './filter.ts';
 import type { Query, Segment, Selector } from './query.ts';
@@ -30,9 +30,9 @@ function compileSegments(segments: readonly Segment[]): Selection {
 
 function compileSegment(segment: Segment): Step {
   const selectors = segment.selectors.map(compileSelector);
-  const only = selectors[0] as Step;
+  const [only, ...more] = selectors;
   const step: Step =
-    selectors.length === 1
+    only !== undefined && more.length === 0
       ? only
       : (context, value, into) => {
           for (const selector of selectors) selector(context, value, into);
@@ -74,7 +74,7 @@ function compileSelector(selector: Selector): Step {
     case 'index': {
       const { index } = selector;
       return (_context, value, into) => {
-        const element = Array.isArray(value) ? (value.at(index) as Json | undefined) : undefined;
+        const element = isJsonList(value) ? value.at(index) : undefined;
         if (element !== undefined) into.push(element);
       };
     }

@@ -158,8 +158,8 @@ function formatted(fields: Fields, pattern: string): string {
 
 function shown(fields: Fields, token: string): string {
   const two = (value: number) => String(value).padStart(2, '0');
-  const month = MONTH_NAMES[fields.month - 1] as string;
-  const weekday = DAY_NAMES[fields.weekday - 1] as string;
+  const month = MONTH_NAMES[fields.month - 1] ?? '';
+  const weekday = DAY_NAMES[fields.weekday - 1] ?? '';
   const hour = fields.hour % 12 || 12;
   const half = fields.hour < 12 ? 'am' : 'pm';
   switch (token) {

@@ -101,7 +101,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     run: (frame: Frame, text: string) => {
       frame.budget.allowText(text.length);
       frame.budget.spendForCharacters(text.length, 5);
-      return text.replace(/[&<>"']/g, (char) => HTML[char] as string);
+      return text.replace(/[&<>"']/g, (char) => HTML[char] ?? char);
     },
   },
   {

@@ -1,6 +1,6 @@
 /** Functions on lists that use a key of each element: sorting, grouping, sums. */
 
-import { type Json, type JsonObject, memberOf } from '../../value.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { ExpressionError, quoted, typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
@@ -154,14 +154,14 @@ function keysOf(frame: Frame, list: List, key: Key): List {
 }
 
 function requiredMember(item: Json, name: string): Json {
-  if (kindOf(item) !== 'object') {
+  if (!isJsonObject(item)) {
     throw new ExpressionError('EXPRESSION_TYPE', `${describe(item)} has no member ${quoted(name)}`, {
       isMissing: true,
     });
   }
-  const member = memberOf(item as JsonObject, name);
+  const member = memberOf(item, name);
   if (member !== undefined) return member;
-  const meant = closestMember(item as JsonObject, name);
+  const meant = closestMember(item, name);
   throw new ExpressionError('EXPRESSION_REFERENCE', `an element has no member ${quoted(name)}`, {
     hint:
       meant === undefined

@@ -1,5 +1,5 @@
 /** Functions of objects. */
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
 import { MAX_VALUE_DEPTH } from '../budget.ts';
 import { limitError, typeError } from '../expression-error.ts';
 import type { Frame, Lambda } from '../frame.ts';
@@ -146,8 +146,8 @@ export function objectFromEntries(frame: Frame, entries: readonly Json[]): JsonO
   frame.budget.spendForMembers(entries.length);
   const object: Record<string, Json> = {};
   for (const entry of entries) {
-    const [key, value] = Array.isArray(entry)
-      ? (entry as readonly Json[])
+    const [key, value] = isJsonList(entry)
+      ? entry
       : isJsonObject(entry)
         ? [memberOf(entry, 'key'), memberOf(entry, 'value')]
         : [];
@@ -205,8 +205,7 @@ function readPath(frame: Frame, from: Json, path: string): Json | undefined {
   // `a[0].b` and `a.0.b` mean the same.
   for (const key of path.replace(/\[(-?\d{1,15})\]/g, '.$1').split('.')) {
     if (key === '' || value === undefined) continue;
-    if (Array.isArray(value))
-      value = /^-?\d{1,15}$/.test(key) ? (value.at(Number(key)) as Json | undefined) : undefined;
+    if (isJsonList(value)) value = /^-?\d{1,15}$/.test(key) ? value.at(Number(key)) : undefined;
     else value = isJsonObject(value) ? memberOf(value, key) : undefined;
   }
   return value;

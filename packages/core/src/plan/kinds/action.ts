@@ -2,7 +2,6 @@
 import type { Action, Capabilities } from '../../action.ts';
 import { joinCapabilities, narrow } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
-import type { CompiledValue } from '../../expression/index.ts';
 import type { DocumentPath } from '../../problem.ts';
 import type { Json } from '../../value.ts';
 import { findAction } from '../actions.ts';
@@ -39,7 +38,7 @@ export function callParts(
   checkCredentials(reader, action, keys);
   if (!self) checkCeiling(context, definition.capabilities, [...path, 'capabilities']);
   const { credentials = {} } = definition;
-  return { action, with: parameters as CompiledValue, granted: grantedTo(context, definition), credentials };
+  return { action, with: parameters, granted: grantedTo(context, definition), credentials };
 }
 
 /** The capabilities that the node asks for; the ceiling of the run is applied when the node starts. */

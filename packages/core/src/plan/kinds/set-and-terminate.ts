@@ -1,5 +1,5 @@
 /** Compiles nodes that change the run itself: its variables, or its end. */
-import type { CompiledValue } from '../../expression/index.ts';
+import type { CompiledValue, ValueReference } from '../../expression/index.ts';
 import type { NodeReader } from '../node-reader.ts';
 import type { SetWork, TerminateWork } from '../plan.ts';
 import { isAroundParallelLoops, isInParallelLoop } from '../scope.ts';
@@ -9,7 +9,7 @@ export function setWork(reader: NodeReader): SetWork {
   const { definition, scope } = reader.parts;
   const values = new Map<string, CompiledValue>();
   for (const [name, raw] of Object.entries(definition.set ?? {})) {
-    values.set(name, reader.value(raw, ['set', name]) as CompiledValue);
+    values.set(name, reader.value(raw, ['set', name]));
   }
   const contested = isInParallelLoop(scope) ? [...values].filter((one) => !isSameInAnyOrder(reader, ...one)) : [];
   if (contested.length > 0) {
@@ -26,6 +26,8 @@ export function setWork(reader: NodeReader): SetWork {
   return { kind: 'set', values };
 }
 
+const SAME_EVERYWHERE: readonly ValueReference['kind'][] = ['input', 'trigger', 'execution', 'workflow'];
+
 /**
  * True for an assignment whose order does not matter, such as a counter or a flag. A `set` reads and assigns in one
  * step. If it is the only one for its variable, and reads nothing else that differs between iterations, every iteration
@@ -35,25 +37,9 @@ function isSameInAnyOrder({ parts: { context, scope } }: NodeReader, name: strin
   const assignments = assignmentsIn(context.definition);
   if (assignments?.get(name) !== 1) return false;
   return value.references.every((reference) => {
-    switch (reference.kind) {
-      case 'input':
-      case 'trigger':
-      case 'execution':
-      case 'workflow':
-        return true;
-      case 'vars':
-        return reference.path[0] === name || (reference.path.length > 0 && !assignments.has(String(reference.path[0])));
-      case 'node':
-        return isAroundParallelLoops(scope, reference.id);
-      case 'draw':
-      case 'index':
-      case 'item':
-      case 'items':
-      case 'parent':
-      case 'previous':
-      case 'self':
-        return false;
-    }
+    if (reference.kind === 'node') return isAroundParallelLoops(scope, reference.id);
+    if (reference.kind !== 'vars') return SAME_EVERYWHERE.includes(reference.kind);
+    return reference.path[0] === name || (reference.path.length > 0 && !assignments.has(String(reference.path[0])));
   });
 }
 

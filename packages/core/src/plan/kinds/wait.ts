@@ -1,6 +1,5 @@
 /** Compiles waits: their conditions and their deadline. */
 import type { OneWaitDefinition, WaitDefinition } from '../../definition/model.ts';
-import type { CompiledValue } from '../../expression/index.ts';
 import { isDate } from '../../expression/library/calendar.ts';
 import type { DocumentPath } from '../../problem.ts';
 import type { Steps } from '../../steps.ts';
@@ -25,11 +24,12 @@ export function* waitWork(reader: NodeReader, wait: WaitDefinition): Steps<WaitW
 
 function oneWait(reader: NodeReader, wait: OneWaitDefinition, keys: DocumentPath): WaitPlan | undefined {
   if (wait.for !== undefined) {
-    return { kind: 'for', name: 'for', for: reader.value(wait.for, [...keys, 'for']) as CompiledValue };
+    return { kind: 'for', name: 'for', for: reader.value(wait.for, [...keys, 'for']) };
   }
   if (wait.until !== undefined) {
-    const read = isDate(wait.until) ? reader.value.bind(reader) : reader.condition.bind(reader);
-    return { kind: 'until', name: 'until', until: read(wait.until, [...keys, 'until']) as CompiledValue };
+    const at = [...keys, 'until'];
+    const until = isDate(wait.until) ? reader.value(wait.until, at) : reader.condition(wait.until, at);
+    return { kind: 'until', name: 'until', until };
   }
   if (wait.signal !== undefined) return signalWait(reader, wait, wait.signal, keys);
   if (wait.approval !== undefined) return approvalWait(reader, wait.approval, [...keys, 'approval']);
