@@ -76,6 +76,7 @@ export {
   topologicalOrder,
 } from './graph/index.ts';
 export { Heap } from './heap.ts';
+export { type ExecutionId, isLeaseId, LEASE_PREFIX, type LeaseId, type NodePath, type WorkflowId } from './ids.ts';
 export {
   JOB_ACTION,
   JOB_FAILED,

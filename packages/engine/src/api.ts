@@ -7,9 +7,11 @@ import type {
   Ceiling,
   CompileOptions,
   ConcurrencySlot,
+  ExecutionId,
   Explanation,
   ExpressionLimits,
   Json,
+  NodePath,
   Parent,
   Plan,
   Problem,
@@ -21,6 +23,7 @@ import type {
   TimelineEvent,
   UndoPlan,
   WorkflowDefinition,
+  WorkflowId,
 } from '@nebula/core';
 import type {
   Blobs,
@@ -58,7 +61,7 @@ export interface Drivers {
 
 /** A start, as a launch plan resolves it. */
 export interface LaunchPlanStart {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   /** Undefined: the newest. */
   readonly version: number | undefined;
   readonly input: Json;
@@ -107,20 +110,20 @@ export interface EngineOptions {
 
 /** Live events of runs. Hints for people; the journal is the truth. */
 export type LiveEvent =
-  | { readonly type: 'changed'; readonly executionId: string }
+  | { readonly type: 'changed'; readonly executionId: ExecutionId }
   | {
       readonly type: 'progress';
-      readonly executionId: string;
-      readonly node: string;
+      readonly executionId: ExecutionId;
+      readonly node: NodePath;
       readonly fraction: number;
       readonly message?: string;
     }
-  | { readonly type: 'timeline'; readonly executionId: string; readonly event: TimelineEvent }
+  | { readonly type: 'timeline'; readonly executionId: ExecutionId; readonly event: TimelineEvent }
   /** An operation failed and is repeated until it succeeds. */
   | { readonly type: 'trouble'; readonly error: unknown }
   /** One run cannot go on in this process. It stays in the store and is tried again later. */
-  | { readonly type: 'fault'; readonly executionId: string; readonly error: unknown }
-  | { readonly type: 'finished'; readonly executionId: string; readonly document: RunDocument };
+  | { readonly type: 'fault'; readonly executionId: ExecutionId; readonly error: unknown }
+  | { readonly type: 'finished'; readonly executionId: ExecutionId; readonly document: RunDocument };
 
 export interface JournalFrame {
   readonly seq: number;
@@ -132,18 +135,18 @@ export interface JournalFrame {
 /** Reads runs and leaves durable requests; works beside an engine of another process. */
 export interface ExecutionService {
   /** `at`: the run after that frame of its journal. */
-  document(executionId: string, at?: number): Promise<RunDocument | undefined>;
+  document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
-  bareDocument(executionId: string, at?: number): Promise<BareRun | undefined>;
+  bareDocument(executionId: ExecutionId, at?: number): Promise<BareRun | undefined>;
   /** The frames after this one. */
-  journal(executionId: string, after?: number): Promise<readonly JournalFrame[]>;
-  timeline(executionId: string): Promise<readonly TimelineEvent[]>;
+  journal(executionId: ExecutionId, after?: number): Promise<readonly JournalFrame[]>;
+  timeline(executionId: ExecutionId): Promise<readonly TimelineEvent[]>;
   /** Why a node, or without `node` the run, has its status. */
-  explain(executionId: string, node?: string): Promise<Explanation | undefined>;
+  explain(executionId: ExecutionId, node?: NodePath): Promise<Explanation | undefined>;
   /** The compensations that would run if the run failed now, and those that have run. */
-  undoPlan(executionId: string): Promise<UndoPlan | undefined>;
+  undoPlan(executionId: ExecutionId): Promise<UndoPlan | undefined>;
   /** Holders of a key of the project of this run, and those that wait for it, in the order of granting. */
-  places(executionId: string, key: string): Promise<readonly PermitRow[]>;
+  places(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /**
    * Cancels the run, or with `node` that node and the nodes inside it. `compensate`: false leaves effects as they are.
@@ -152,25 +155,25 @@ export interface ExecutionService {
    * All requests return false when there is no such execution. They are durable; an engine acts on them when it sees them.
    */
   requestCancel(
-    executionId: string,
+    executionId: ExecutionId,
     reason: string,
-    options?: { readonly compensate?: boolean; readonly node?: string },
+    options?: { readonly compensate?: boolean; readonly node?: NodePath },
   ): Promise<boolean>;
   /** Running attempts end, no node starts and timers stop until the run is resumed. */
-  requestPause(executionId: string, reason?: string): Promise<boolean>;
-  requestResume(executionId: string): Promise<boolean>;
+  requestPause(executionId: ExecutionId, reason?: string): Promise<boolean>;
+  requestResume(executionId: ExecutionId): Promise<boolean>;
   /**
    * Runs a node of a finished run again, with all nodes that depend on it. Rejects with `UNKNOWN_NODE`, `NOT_REPLAYABLE`,
    * `INPUT_INVALID`.
    */
-  requestReplay(executionId: string, node: string, input?: Json): Promise<boolean>;
+  requestReplay(executionId: ExecutionId, node: NodePath, input?: Json): Promise<boolean>;
   /**
    * Starts a new run that takes over the results before `node` and runs from there. The forked run is not changed.
    * `principal` forks. Returns the id of the new run.
    */
-  fork(executionId: string, node: string, input?: Json, principal?: string): Promise<string>;
+  fork(executionId: ExecutionId, node: NodePath, input?: Json, principal?: string): Promise<string>;
   /** The run keeps the signal until a node waits for it. */
-  requestSignal(executionId: string, signal: SignalRequest): Promise<boolean>;
+  requestSignal(executionId: ExecutionId, signal: SignalRequest): Promise<boolean>;
   /**
    * For the run of the project (`default` unless given) that has waited longest for this signal and key. Without such a run
    * the signal is kept for `keepMs` (a day by default). Returns the run that takes it, if there is one already.
@@ -179,30 +182,30 @@ export interface ExecutionService {
     signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string; readonly project?: string },
   ): Promise<string | undefined>;
   /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
-  requestAnswer(executionId: string, node: string, answer: AnswerRequest): Promise<boolean>;
-  requestCallback(executionId: string, node: string, payload: Json): Promise<boolean>;
+  requestAnswer(executionId: ExecutionId, node: NodePath, answer: AnswerRequest): Promise<boolean>;
+  requestCallback(executionId: ExecutionId, node: NodePath, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
-  requestRetry(executionId: string): Promise<boolean>;
+  requestRetry(executionId: ExecutionId): Promise<boolean>;
   /** Resolves an unknown outcome. `attempt`: the attempt that was examined, by default the newest; it counts for no later one. */
-  requestSettle(executionId: string, node: string, outcome: Settlement, attempt?: number): Promise<boolean>;
-  delete(executionId: string): Promise<boolean>;
+  requestSettle(executionId: ExecutionId, node: NodePath, outcome: Settlement, attempt?: number): Promise<boolean>;
+  delete(executionId: ExecutionId): Promise<boolean>;
   /** Compiles a definition and returns its problems. A run of the same definition does not compile it again. */
   check(definition: WorkflowDefinition, options: CheckOptions): readonly Problem[];
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,
-  ): Promise<{ readonly workflowId: string; readonly version: number; readonly created: boolean }>;
+  ): Promise<{ readonly workflowId: WorkflowId; readonly version: number; readonly created: boolean }>;
   /** The input of the run. */
-  input(executionId: string): Promise<Json | undefined>;
+  input(executionId: ExecutionId): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
-  plan(workflowId: string, version?: number): Promise<Plan>;
+  plan(workflowId: WorkflowId, version?: number): Promise<Plan>;
   /**
    * A call to the address of a node. Durable when it resolves with `taken`, also before the node waits. `over`: the node
    * has been called, or does not wait any more. The same call twice is one.
    */
   requestCall(
-    executionId: string,
-    node: string,
+    executionId: ExecutionId,
+    node: NodePath,
     generation: number,
     payload: Json,
   ): Promise<'taken' | 'over' | 'unknown'>;
@@ -236,7 +239,7 @@ export interface StartOptions {
   readonly input?: Json;
   readonly trigger?: Json;
   /** Chosen by the caller: starting twice with the same id is starting once. */
-  readonly executionId?: string;
+  readonly executionId?: ExecutionId;
   /** Instead of an id: the same key is the same execution, for ever. */
   readonly idempotencyKey?: string;
   /** The node that runs this execution as its child. */
@@ -295,17 +298,17 @@ export interface Engine extends ExecutionService {
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
-  start(workflowId: string, version: number | undefined, options?: StartOptions): Promise<string>;
+  start(workflowId: WorkflowId, version: number | undefined, options?: StartOptions): Promise<string>;
   /**
    * Waits until the run has ended or, with `rest` (the default), until only a person, a signal or a far time moves it. A
    * run that waits for other executions rests when all of these do: its children, and those that hold the permits for
    * which its nodes wait. Rejects with the reason of `signal` when that aborts.
    */
-  waitFor(executionId: string, until?: 'end' | 'parked', signal?: AbortSignal): Promise<WaitResult>;
+  waitFor(executionId: ExecutionId, until?: 'end' | 'parked', signal?: AbortSignal): Promise<WaitResult>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and its children do. */
-  isQuiescent(executionId: string): Promise<boolean>;
+  isQuiescent(executionId: ExecutionId): Promise<boolean>;
   /** The document of a run that is in memory; undefined when it is not. */
-  peek(executionId: string): RunDocument | undefined;
+  peek(executionId: ExecutionId): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
   metrics(): Promise<Metrics>;
   /** From now on remote workers run these actions: plans are compiled with them. */
@@ -340,11 +343,11 @@ export interface RemoteWorkers {
   /** Durable when it resolves. */
   end(leaseId: string, outcome: RemoteOutcome, by?: string): Promise<void>;
   /** Why the attempt of a node should stop; null when it should not. */
-  stopReason(executionId: string, node: string): Promise<string | null>;
+  stopReason(executionId: ExecutionId, node: NodePath): Promise<string | null>;
   /** The number of leases of a worker, as far as this process knows. */
   running(holder: string): number;
   /** Leases of a worker, the oldest first, as far as this process knows. */
-  workOf(holder: string): readonly { readonly executionId: string; readonly node: string }[];
+  workOf(holder: string): readonly { readonly executionId: ExecutionId; readonly node: NodePath }[];
 }
 
 export interface ClaimRequest {
@@ -370,10 +373,10 @@ export interface RemoteTask {
   /** `id@version`. */
   readonly action: string;
   readonly input: Json;
-  readonly executionId: string;
-  readonly workflowId: string;
+  readonly executionId: ExecutionId;
+  readonly workflowId: WorkflowId;
   readonly version: number;
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   /** Since when the attempt waited for a worker. */
   readonly queuedAt: number;

@@ -1,4 +1,5 @@
 /** The events that the parts of an engine report. `engine-effects.ts` acts on them. */
+import type { ExecutionId, NodePath } from '@nebula/core';
 import type { Draft, LiveRun } from './turn/live-run.ts';
 
 export interface Effects {
@@ -7,7 +8,7 @@ export interface Effects {
   /** A run, or frames that another engine wrote to it, came into memory. */
   loaded(run: LiveRun): void;
   /** One reason to keep the run in memory is gone. */
-  released(executionId: string): void;
+  released(executionId: ExecutionId): void;
   /** A run is due at this time. */
   wake(at: number): void;
   /** The store accepted a write. */
@@ -15,7 +16,7 @@ export interface Effects {
   /** An operation failed and is repeated. */
   trouble(error: unknown): void;
   /** A run cannot go on in this process; it stays in the store. */
-  fault(executionId: string, error: unknown): void;
+  fault(executionId: ExecutionId, error: unknown): void;
   /** An attempt says how far it is. */
-  progress(executionId: string, node: string, fraction: number, message: string | undefined): void;
+  progress(executionId: ExecutionId, node: NodePath, fraction: number, message: string | undefined): void;
 }

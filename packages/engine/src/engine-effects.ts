@@ -6,7 +6,7 @@
  *  E2 A run stays in memory while it has mail, a draft or attempts here, children in memory, leases of remote workers, or
  *     a wake time within a second.
  */
-import { isFinished, NebulaError, type RunDocument } from '@nebula/core';
+import { type ExecutionId, isFinished, NebulaError, type NodePath, type RunDocument } from '@nebula/core';
 import { STORE_GONE } from '@nebula/ports';
 import type { Attempts } from './attempts/attempts.ts';
 import type { EngineContext } from './context.ts';
@@ -98,7 +98,7 @@ export class EngineEffects implements Effects {
     if (run.state.parent !== null) this.released(run.state.parent.executionId);
   }
 
-  released(executionId: string): void {
+  released(executionId: ExecutionId): void {
     const { runs, clock } = this.context;
     const run = runs.get(executionId);
     if (run !== undefined && runs.isIdle(run)) this.rest(run, clock.now(), false);
@@ -120,13 +120,13 @@ export class EngineEffects implements Effects {
     if (isGone && this.context.lifecycle.lost === undefined) this.parts.stop(error);
   }
 
-  fault(executionId: string, error: unknown): void {
+  fault(executionId: ExecutionId, error: unknown): void {
     this.observers.publish({ type: 'fault', executionId, error });
     this.parts.waiters.reject(executionId, error);
     this.parts.remote.onFault(error, executionId);
   }
 
-  progress(executionId: string, node: string, fraction: number, message: string | undefined): void {
+  progress(executionId: ExecutionId, node: NodePath, fraction: number, message: string | undefined): void {
     if (!this.observers.hasListeners) return;
     const more = message === undefined ? {} : { message };
     this.observers.publish({ type: 'progress', executionId, node, fraction, ...more });

@@ -1,4 +1,5 @@
 /** The runs that this engine works on: all of them, unless it was opened for some. */
+import type { ExecutionId } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 import type { Effects } from './effects.ts';
 
@@ -18,13 +19,13 @@ export class Selection {
   }
 
   /** Adds a run that was started here to those that the engine was opened for. */
-  include(executionId: string): void {
+  include(executionId: ExecutionId): void {
     if (this.only === undefined || this.only.has(executionId)) return;
     this.only.add(executionId);
     this.effects.wake(this.clock.now());
   }
 
-  has(executionId: string): boolean {
+  has(executionId: ExecutionId): boolean {
     return this.only?.has(executionId) ?? true;
   }
 

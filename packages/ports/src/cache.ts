@@ -1,4 +1,5 @@
 /** Outputs of nodes that other runs may reuse. They are written with the frame that completes the node. */
+import type { ExecutionId, NodePath } from '@nebula/core';
 
 export interface CacheRow {
   /** Names action, versions and input. */
@@ -8,8 +9,8 @@ export interface CacheRow {
   /** The input, member by member, so that a miss can be explained. */
   readonly input: string;
   readonly output: string;
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly at: number;
   readonly expiresAt: number | null;
 }

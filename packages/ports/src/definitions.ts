@@ -1,7 +1,8 @@
 /** Versions of workflow definitions, and how long their nodes take. */
+import type { WorkflowId } from '@nebula/core';
 
 export interface WorkflowVersionRow {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   /** SHA-256 of the canonical definition. */
   readonly hash: string;
@@ -17,7 +18,7 @@ export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
 
 /** A workflow in lists. */
 export interface WorkflowHead {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   /** The newest version. */
   readonly version: number;
   readonly versions: number;
@@ -31,7 +32,7 @@ export type RegisterOutcome =
 
 /** The duration of a node of a workflow. */
 export interface DurationRow {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   /** The node's path without iteration numbers. */
   readonly node: string;
   readonly ms: number;
@@ -41,14 +42,14 @@ export interface Definitions {
   /** The same hash is the same version, and becomes the newest again. */
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
   /** Without `version`, the newest: the one that was registered last. */
-  workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined>;
+  workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined>;
   /** In order of id, after `after`. */
   workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;
   /** Highest version first, below `after`. */
   workflowVersions(
-    workflowId: string,
+    workflowId: WorkflowId,
     page: { readonly after?: number; readonly limit: number },
   ): Promise<readonly WorkflowVersionHead[]>;
   /** Known durations of the nodes of a workflow, by node. */
-  durations(workflowId: string): Promise<ReadonlyMap<string, number>>;
+  durations(workflowId: WorkflowId): Promise<ReadonlyMap<string, number>>;
 }

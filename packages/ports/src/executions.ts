@@ -3,7 +3,7 @@
  *
  *  S6 `claimDue` gives a due execution to one caller only, until the time that the caller sets.
  */
-import type { RunStatus } from '@nebula/core';
+import type { ExecutionId, RunStatus, WorkflowId } from '@nebula/core';
 
 /** The status of a run in lists and filters. */
 export type ExecutionStatus = RunStatus;
@@ -23,9 +23,9 @@ export const EXECUTION_STATUSES: readonly (ExecutionStatus extends Listed ? Exec
 export const DEFAULT_PROJECT = 'default';
 
 export interface ExecutionRow {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly project: string;
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly status: ExecutionStatus;
   readonly createdAt: number;
@@ -41,7 +41,7 @@ export interface ExecutionRow {
 export interface NewExecution {
   /** `DEFAULT_PROJECT` when left out; never changes. */
   readonly project?: string;
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly createdAt: number;
   readonly owner: string | null;
@@ -65,7 +65,7 @@ export interface DueClaim {
 /** Selects executions; a member that is left out matches all. */
 export interface ExecutionScope {
   readonly project?: string;
-  readonly workflowId?: string;
+  readonly workflowId?: WorkflowId;
   /** Created at or after. */
   readonly since?: number;
   /** Created before. */
@@ -90,7 +90,7 @@ export interface ExecutionPage {
 export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
 
 export interface Executions {
-  execution(executionId: string): Promise<ExecutionRow | undefined>;
+  execution(executionId: ExecutionId): Promise<ExecutionRow | undefined>;
   /** Those of the given executions that exist. */
   known(executionIds: readonly string[]): Promise<ReadonlySet<string>>;
   list(filter: ExecutionFilter): Promise<ExecutionPage>;
@@ -102,7 +102,7 @@ export interface Executions {
    */
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
   /** Deletes a finished execution and everything that belongs to it; false when it is unknown or unfinished. */
-  deleteExecution(executionId: string): Promise<boolean>;
+  deleteExecution(executionId: ExecutionId): Promise<boolean>;
   /** Finished executions whose `expiresAt` has passed, oldest first. */
   expired(now: number, limit: number): Promise<readonly string[]>;
   /** Returns the disk space of deleted rows, a bounded piece per call; true when more is left. */

@@ -4,12 +4,13 @@
  *  P5 A published signal goes to one listener, the one that has listened longest. With none it is kept until one comes,
  *     or until it expires. A listener gets each signal once.
  */
+import type { ExecutionId, NodePath } from '@nebula/core';
 
 /** A message to a run: cancel, settle, retry, a signal, an approval, the result of a child. */
 export interface InboxRow {
   /** Makes delivery idempotent: the same id is one message. */
   readonly messageId: string;
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly body: string;
 }
 
@@ -22,7 +23,7 @@ export interface OutgoingRow extends InboxRow {
 export interface Subscription {
   readonly signal: string;
   readonly key: string;
-  readonly node: string;
+  readonly node: NodePath;
 }
 
 /** Part of a write: nodes of the execution that listen from now on, and nodes that stop. */
@@ -46,7 +47,7 @@ export interface Inbox {
   /** Puts a message into a run's inbox and makes the run due at `wakeAt`; false when there is no such execution. */
   send(message: InboxRow, wakeAt: number): Promise<boolean>;
   /** Messages that no frame has taken, in order of arrival. */
-  inbox(executionId: string): Promise<readonly InboxRow[]>;
+  inbox(executionId: ExecutionId): Promise<readonly InboxRow[]>;
   /** Gives a signal to one listener and returns its execution, or keeps it. The same message id is the same signal. */
   publish(signal: PublishedSignal): Promise<string | undefined>;
 }

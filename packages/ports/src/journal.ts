@@ -11,6 +11,7 @@
  *
  * For a store across a network: `append` takes one round trip per turn, and so does `load` per run that is read.
  */
+import type { ExecutionId } from '@nebula/core';
 import type { CacheRow } from './cache.ts';
 import type { DurationRow } from './definitions.ts';
 import type { ExecutionRow, NewExecution, StatusChange } from './executions.ts';
@@ -20,7 +21,7 @@ import type { Position } from './position.ts';
 
 /** One execution's part of an `append`. Parts that are left out change nothing. */
 export interface Write {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   /** Creates the execution; a conflict when the id exists. Every other write needs an execution that exists. */
   readonly create?: NewExecution;
   /** The fence of the write: refused when another frame has its seq. Without a frame only the row changes. */
@@ -53,7 +54,7 @@ export interface StoredFrame {
 }
 
 export interface FrameRow extends StoredFrame {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly position: Position;
 }
 
@@ -89,9 +90,9 @@ export interface FeedPage {
 export interface Journal {
   append(writes: readonly Write[]): Promise<readonly WriteOutcome[]>;
   /** Everything that is needed to go on with an execution, in one round trip. Undefined when there is none. */
-  load(executionId: string, range?: LoadRange): Promise<LoadedExecution | undefined>;
+  load(executionId: ExecutionId, range?: LoadRange): Promise<LoadedExecution | undefined>;
   /** Frames with seq above `afterSeq`, in order: the first `limit` of them, or all. */
-  frames(executionId: string, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;
+  frames(executionId: ExecutionId, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;
   /** The newest seq of each of these executions; those that do not exist are left out. */
   heads(executionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Frames of all executions in commit order: the source of live feeds. */
@@ -99,5 +100,5 @@ export interface Journal {
   /** The position after which the feed has nothing yet; `FEED_START` in an empty store. */
   lastPosition(): Promise<Position>;
   /** Keeps the snapshot with the highest seq. */
-  saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void>;
+  saveSnapshot(executionId: ExecutionId, snapshot: SnapshotRow): Promise<void>;
 }

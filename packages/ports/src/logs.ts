@@ -1,12 +1,12 @@
 /** Log lines of actions and of the engine. A crash may lose the newest ones. */
-import type { Json } from '@nebula/core';
+import type { ExecutionId, Json, NodePath } from '@nebula/core';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface LogLine {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   /** The path of the node; null for lines of the run itself. */
-  readonly node: string | null;
+  readonly node: NodePath | null;
   readonly attempt: number | null;
   readonly at: number;
   readonly level: LogLevel;
@@ -20,8 +20,8 @@ export interface StoredLogLine extends LogLine {
 }
 
 export interface LogFilter {
-  readonly executionId: string;
-  readonly node?: string;
+  readonly executionId: ExecutionId;
+  readonly node?: NodePath;
   readonly minLevel?: LogLevel;
   readonly afterPosition?: number;
   readonly limit: number;
@@ -35,6 +35,6 @@ export interface Logs {
   read(filter: LogFilter): Promise<readonly StoredLogLine[]>;
   /** Lines after `afterPosition`, then new ones as they come, until the signal aborts. */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<StoredLogLine>;
-  deleteExecution(executionId: string): Promise<void>;
+  deleteExecution(executionId: ExecutionId): Promise<void>;
   close(): Promise<void>;
 }

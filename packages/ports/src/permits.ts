@@ -9,10 +9,11 @@
  *  P6 A write that requires a place is accepted with the place, or not at all.
  *  P7 An ask that makes room is granted when the executions that it has told to end, in the same write, have ended.
  */
+import type { ExecutionId, NodePath } from '@nebula/core';
 
 export interface PermitRequest {
   readonly key: string;
-  readonly node: string;
+  readonly node: NodePath;
   readonly limit: number;
   /** The message goes into the inbox of the asking execution when the place is granted. */
   readonly messageId: string;
@@ -32,17 +33,17 @@ export interface PermitRequest {
 /** The holder of a place that a write requires. */
 export interface PermitHolder {
   readonly key: string;
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
 }
 
 export interface PermitRelease {
   readonly key: string;
-  readonly node: string;
+  readonly node: NodePath;
 }
 
 export interface RateRequest {
   readonly key: string;
-  readonly node: string;
+  readonly node: NodePath;
   /** Tells the asks of a node apart: the same text gets the same moment. */
   readonly ask: string;
   readonly limit: number;
@@ -50,8 +51,8 @@ export interface RateRequest {
 }
 
 export interface PermitRow {
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly isHeld: boolean;
 }
 
@@ -70,7 +71,7 @@ export function isReleasedAtOnce({ key, node, isRequired }: PermitRequest, { rel
 
 /** The holder of a place that the write requires; undefined when the write requires none, or may have it. */
 export function blockingHolder(
-  executionId: string,
+  executionId: ExecutionId,
   { releases = [], asks = [] }: PermitChanges,
   rowsOf: (key: string) => readonly PermitRow[],
 ): PermitHolder | undefined {
@@ -87,7 +88,11 @@ export function blockingHolder(
 }
 
 /** The executions that must end before the turn of the ask comes. `rows` are in the order in which they are granted. */
-export function blockersOf(executionId: string, { node, limit }: PermitRequest, rows: readonly PermitRow[]): string[] {
+export function blockersOf(
+  executionId: ExecutionId,
+  { node, limit }: PermitRequest,
+  rows: readonly PermitRow[],
+): string[] {
   const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
   if (own < 0 || rows[own]?.isHeld === true) return [];
   return rows.slice(0, own - limit + 1).map((row) => row.executionId);

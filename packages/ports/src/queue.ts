@@ -13,12 +13,13 @@
  *  Q3 Higher priority first; equal priority in order of arrival, which a task that comes back keeps.
  *  Q5 Enqueuing the same taskId while it waits or is held is enqueuing it once.
  */
+import type { ExecutionId, NodePath } from '@nebula/core';
 
 export interface Task {
   /** `<execution>:<path>:<attempt>`. */
   readonly taskId: string;
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly attempt: number;
   /** 0 to 9; 9 is the most urgent. */
   readonly priority: number;

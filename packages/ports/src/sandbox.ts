@@ -1,14 +1,23 @@
 /** Runs an action under its granted capabilities, and checks its output. */
-import type { Action, Capabilities, Json, RunError, Verification } from '@nebula/core';
+import type {
+  Action,
+  Capabilities,
+  ExecutionId,
+  Json,
+  NodePath,
+  RunError,
+  Verification,
+  WorkflowId,
+} from '@nebula/core';
 import type { LogLevel } from './logs.ts';
 
 export interface Invocation {
   readonly action: Action;
   readonly input: Json;
   readonly granted: Capabilities;
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly workflowId: WorkflowId;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly idempotencyKey: string;
   /** The W3C trace context of the attempt, which its requests carry. */
@@ -32,7 +41,7 @@ export type ForeignOutcome = Exclude<InvocationOutcome, { readonly status: 'abor
 /** An attempt that ran in another process, and the secrets that it may not reveal. */
 export interface Foreign {
   readonly action: Action;
-  readonly node: string;
+  readonly node: NodePath;
   /** Values that it was given. */
   readonly secrets: readonly string[];
 }

@@ -2,18 +2,20 @@
  * A plan: a definition prepared for execution. Immutable and indexed, with every expression parsed and every name
  * resolved. All runs of a workflow version share one plan.
  */
+
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
 import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
 import type { ValueType } from '../definition/value-type.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
+import type { ExecutionId, WorkflowId } from '../ids.ts';
 import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
 
 export interface Plan {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly definition: WorkflowDefinition;
   readonly root: GraphPlan;
@@ -40,7 +42,7 @@ export interface Plan {
 }
 
 /** `generation` gives a node that starts anew another URL. */
-export type CallbackUrl = (executionId: string, node: string, generation: number) => string;
+export type CallbackUrl = (executionId: ExecutionId, node: string, generation: number) => string;
 
 /** A trigger of the workflow. */
 export interface TriggerPlan {
@@ -252,7 +254,7 @@ export interface InlineWork {
 export interface ChildWork {
   readonly kind: 'child';
   /** Undefined: selected by `launchPlan`. */
-  readonly workflowId: string | undefined;
+  readonly workflowId: WorkflowId | undefined;
   readonly launchPlan: string | undefined;
   /** Undefined: the newest version at start. */
   readonly version: number | undefined;
@@ -264,7 +266,7 @@ export interface ChildWork {
 
 /** The part of an inlined workflow that the enclosing run needs. */
 export interface SubPlan {
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly root: GraphPlan;
   readonly variables: JsonObject;

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NebulaError } from '@nebula/core';
+import { type ExecutionId, NebulaError } from '@nebula/core';
 import type { Blobs } from '@nebula/ports';
 import { syncFolder } from './durable.ts';
 
@@ -26,7 +26,7 @@ const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export function fsBlobs(options: FsBlobsOptions): Blobs {
   const { root } = options;
-  const fileOf = (executionId: string, sha256: string): string => {
+  const fileOf = (executionId: ExecutionId, sha256: string): string => {
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
       throw new NebulaError('BLOB_KEY_INVALID', `'${sha256}' is not a SHA-256 in lower-case hexadecimal digits.`);
     }
@@ -82,7 +82,7 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
 }
 
 /** Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. */
-function folderName(executionId: string): string {
+function folderName(executionId: ExecutionId): string {
   let name = '';
   for (const byte of Buffer.from(executionId, 'utf8')) {
     const character = String.fromCharCode(byte);

@@ -1,4 +1,5 @@
 /** Permits, rates, listeners and signals, and the rows of the output cache. */
+import type { ExecutionId } from '@nebula/core';
 import {
   blockersOf,
   blockingHolder,
@@ -17,7 +18,7 @@ import {
 } from '@nebula/ports';
 
 interface Place extends PermitRequest {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   isHeld: boolean;
 }
 
@@ -29,17 +30,21 @@ export class MemoryPermits {
   /** By execution and node, the moment that was granted to the last ask. */
   readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
-  #subscriptions: (Subscription & { readonly executionId: string; isTaken: boolean })[] = [];
+  #subscriptions: (Subscription & { readonly executionId: ExecutionId; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
 
   /** The holder of a place that the write requires; undefined when the write may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): PermitHolder | undefined {
+  inTheWay(executionId: ExecutionId, changes: PermitChanges): PermitHolder | undefined {
     return blockingHolder(executionId, changes, (key) => this.rows(key));
   }
 
   /** Returns the granted moments of its rates. */
-  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+  change(
+    executionId: ExecutionId,
+    changes: PermitChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): number[] {
     const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
@@ -65,7 +70,7 @@ export class MemoryPermits {
     return rates.map((rate) => this.#moment(executionId, rate, at));
   }
 
-  #moment(executionId: string, rate: RateRequest, now: number): number {
+  #moment(executionId: ExecutionId, rate: RateRequest, now: number): number {
     const given = this.#moments.get(executionId) ?? new Map();
     this.#moments.set(executionId, given);
     const last = given.get(rate.node);
@@ -77,7 +82,7 @@ export class MemoryPermits {
     return at;
   }
 
-  forget(executionId: string): void {
+  forget(executionId: ExecutionId): void {
     this.#moments.delete(executionId);
   }
 
@@ -95,7 +100,7 @@ export class MemoryPermits {
   }
 
   listen(
-    executionId: string,
+    executionId: ExecutionId,
     { at, add = [], remove = [] }: SubscriptionChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): void {

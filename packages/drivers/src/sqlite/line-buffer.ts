@@ -5,6 +5,7 @@
  *  2. A line that can never be written is replaced by a note, so that no other line and no frame waits for it.
  *  3. For every execution that lost lines, a note with their number precedes its next lines.
  */
+import type { ExecutionId } from '@nebula/core';
 import { type EncodedLine, encodeLine } from '@nebula/ports/rows';
 
 export interface LineBufferLimits {
@@ -56,7 +57,7 @@ export class LineBuffer {
     for (const line of newer) this.push(line);
   }
 
-  forget(executionId: string): void {
+  forget(executionId: ExecutionId): void {
     this.#lines = this.#lines.filter((line) => line.executionId !== executionId);
     this.#dropped.delete(executionId);
     this.#recount();

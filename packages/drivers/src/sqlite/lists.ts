@@ -10,6 +10,7 @@
  * Only rows of the page itself are read. One combination is not bounded by the page: a workflow together with a project
  * that has few of its executions reads on in the index of that workflow; a workflow normally has one project.
  */
+import type { WorkflowId } from '@nebula/core';
 import {
   EXECUTION_STATUSES,
   type ExecutionCounts,
@@ -102,7 +103,7 @@ export function workflowsOf(
 
 export function workflowVersionsOf(
   statements: Statements,
-  workflowId: string,
+  workflowId: WorkflowId,
   { after = Number.MAX_SAFE_INTEGER, limit }: { readonly after?: number; readonly limit: number },
 ): readonly WorkflowVersionHead[] {
   return statements.all(

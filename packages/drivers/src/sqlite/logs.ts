@@ -4,6 +4,7 @@
  *  1. Lines wait in the buffer until the next append takes them along, or `FLUSH_MS` have passed.
  *  2. Followers are woken at once by lines of this process, and look for lines of other processes every `POLL_MS`.
  */
+import type { ExecutionId } from '@nebula/core';
 import type { Clock, LogFilter, LogLine, Logs, StoredLogLine, Timer } from '@nebula/ports';
 import { encodeLine, followLines, News } from '@nebula/ports/rows';
 import type { Commits } from './commits.ts';
@@ -66,7 +67,7 @@ export class SqliteLogs implements Logs {
     }
   }
 
-  async deleteExecution(executionId: string): Promise<void> {
+  async deleteExecution(executionId: ExecutionId): Promise<void> {
     this.#options.lines.forget(executionId);
     while (await this.#options.commits.call('deleteLines', executionId));
   }

@@ -1,4 +1,5 @@
 /** Permits, rates, listeners, signals and durations as tables. Called inside a transaction. */
+import type { ExecutionId, WorkflowId } from '@nebula/core';
 import {
   blockersOf,
   blockingHolder,
@@ -17,7 +18,7 @@ import type { Statements } from './statements.ts';
 
 interface Waiting {
   readonly asked: number;
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly places: number;
   readonly messageId: string;
   readonly body: string;
@@ -34,12 +35,16 @@ export class Permits {
   }
 
   /** The holder of a place that the write requires; undefined when the write may have it. */
-  inTheWay(executionId: string, changes: PermitChanges): PermitHolder | undefined {
+  inTheWay(executionId: ExecutionId, changes: PermitChanges): PermitHolder | undefined {
     return blockingHolder(executionId, changes, (key) => permitRows(this.#statements, key));
   }
 
   /** Returns the granted moments of its rates. */
-  change(executionId: string, changes: PermitChanges, deliver: (message: InboxRow, wakeAt: number) => void): number[] {
+  change(
+    executionId: ExecutionId,
+    changes: PermitChanges,
+    deliver: (message: InboxRow, wakeAt: number) => void,
+  ): number[] {
     const { at, releases = [], asks = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
@@ -87,7 +92,7 @@ export class Permits {
     }
   }
 
-  #moment(executionId: string, rate: RateRequest, now: number): number {
+  #moment(executionId: ExecutionId, rate: RateRequest, now: number): number {
     const given = this.#statements.first<{ ask: string; at: number }>(
       'SELECT ask, at FROM moments WHERE execution_id = ? AND node = ?',
       executionId,
@@ -116,7 +121,7 @@ export class Permits {
     return at;
   }
 
-  forget(executionId: string): void {
+  forget(executionId: ExecutionId): void {
     this.#statements.run('DELETE FROM moments WHERE execution_id = ?', executionId);
   }
 
@@ -125,7 +130,7 @@ export class Permits {
   }
 
   listen(
-    executionId: string,
+    executionId: ExecutionId,
     { at, add = [], remove = [] }: SubscriptionChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): void {
@@ -172,7 +177,7 @@ export class Permits {
       expiresAt,
     );
     if (isNew === 0) return undefined;
-    const subscription = this.#statements.first<{ since: number; executionId: string }>(
+    const subscription = this.#statements.first<{ since: number; executionId: ExecutionId }>(
       `SELECT since, execution_id AS executionId FROM listeners
        WHERE signal = ? AND key = ? AND is_taken = 0 ORDER BY since LIMIT 1`,
       signal,
@@ -197,7 +202,7 @@ export class Permits {
 
 export function permitRows(statements: Statements, key: string): PermitRow[] {
   return statements
-    .all<{ executionId: string; node: string; isHeld: number }>(
+    .all<{ executionId: ExecutionId; node: string; isHeld: number }>(
       `SELECT execution_id AS executionId, node, is_held AS isHeld FROM permits
        WHERE key = ? ORDER BY is_held DESC, asked`,
       key,
@@ -205,7 +210,7 @@ export function permitRows(statements: Statements, key: string): PermitRow[] {
     .map((row) => ({ ...row, isHeld: row.isHeld === 1 }));
 }
 
-export function durationsOf(statements: Statements, workflowId: string): Map<string, number> {
+export function durationsOf(statements: Statements, workflowId: WorkflowId): Map<string, number> {
   const sql = 'SELECT node, ms FROM durations WHERE workflow_id = ?';
   const rows = statements.all<{ readonly node: string; readonly ms: number }>(sql, workflowId);
   return new Map(rows.map(({ node, ms }) => [node, ms]));

@@ -1,4 +1,5 @@
 /** All reads. Statements end with the call, so that no reader holds up the log. Errors are those of SQLite. */
+import type { ExecutionId, WorkflowId } from '@nebula/core';
 import type {
   CachePage,
   CacheRow,
@@ -38,18 +39,23 @@ type Numbered<T> = Omit<T, 'position'> & { readonly position: number };
 export class Reads {
   readonly #statements: Statements;
   /** The commit thread may commit between two statements: those of one load see the same state. */
-  readonly #load: (executionId: string, range: LoadRange) => LoadedExecution | undefined;
+  readonly #load: (executionId: ExecutionId, range: LoadRange) => LoadedExecution | undefined;
 
   constructor(connection: Connection) {
     this.#statements = new Statements(connection);
-    this.#load = connection.transaction((executionId: string, range: LoadRange) => this.#loadNow(executionId, range));
+    this.#load = connection.transaction((executionId: ExecutionId, range: LoadRange) =>
+      this.#loadNow(executionId, range),
+    );
   }
 
-  load(executionId: string, range: LoadRange): LoadedExecution | undefined {
+  load(executionId: ExecutionId, range: LoadRange): LoadedExecution | undefined {
     return this.#load(executionId, range);
   }
 
-  #loadNow(executionId: string, { after, upTo = Number.MAX_SAFE_INTEGER }: LoadRange): LoadedExecution | undefined {
+  #loadNow(
+    executionId: ExecutionId,
+    { after, upTo = Number.MAX_SAFE_INTEGER }: LoadRange,
+  ): LoadedExecution | undefined {
     const found = this.#statements.first<ExecutionRow & { readonly number: number }>(
       `SELECT number, ${EXECUTION_COLUMNS} FROM executions WHERE execution_id = ?`,
       executionId,
@@ -73,7 +79,7 @@ export class Reads {
     return { row, snapshot, frames, inbox: this.inbox(executionId) };
   }
 
-  frames(executionId: string, afterSeq: number, limit = Number.MAX_SAFE_INTEGER): readonly FrameRow[] {
+  frames(executionId: ExecutionId, afterSeq: number, limit = Number.MAX_SAFE_INTEGER): readonly FrameRow[] {
     const rows = this.#statements.all<Numbered<Omit<FrameRow, 'executionId'>>>(
       `SELECT seq, at, position, entries FROM frames WHERE execution = ${NUMBER_OF} AND seq > ? ORDER BY seq LIMIT ?`,
       executionId,
@@ -113,7 +119,7 @@ export class Reads {
     return positionOf(this.#statements.value<number | null>('SELECT max(position) FROM frames') ?? 0);
   }
 
-  execution(executionId: string): ExecutionRow | undefined {
+  execution(executionId: ExecutionId): ExecutionRow | undefined {
     return this.#statements.first<ExecutionRow>(
       `SELECT ${EXECUTION_COLUMNS} FROM executions WHERE execution_id = ?`,
       executionId,
@@ -149,7 +155,7 @@ export class Reads {
       .map((row) => row.id);
   }
 
-  inbox(executionId: string): readonly InboxRow[] {
+  inbox(executionId: ExecutionId): readonly InboxRow[] {
     const rows = this.#statements.all<{ readonly messageId: string; readonly body: string }>(
       `SELECT message_id AS messageId, body FROM inbox WHERE execution = ${NUMBER_OF} ORDER BY arrival`,
       executionId,
@@ -161,7 +167,7 @@ export class Reads {
     return permitRows(this.#statements, key);
   }
 
-  durations(workflowId: string): ReadonlyMap<string, number> {
+  durations(workflowId: WorkflowId): ReadonlyMap<string, number> {
     return durationsOf(this.#statements, workflowId);
   }
 
@@ -182,7 +188,7 @@ export class Reads {
     return new Set(workers.filter((worker) => this.#statements.first(sql, worker, now) !== undefined));
   }
 
-  workflowVersion(workflowId: string, version?: number): WorkflowVersionRow | undefined {
+  workflowVersion(workflowId: WorkflowId, version?: number): WorkflowVersionRow | undefined {
     const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
@@ -194,7 +200,7 @@ export class Reads {
   }
 
   workflowVersions(
-    workflowId: string,
+    workflowId: WorkflowId,
     page: { readonly after?: number; readonly limit: number },
   ): readonly WorkflowVersionHead[] {
     return workflowVersionsOf(this.#statements, workflowId, page);

@@ -6,7 +6,7 @@
  *  3. Only an engine appends. It holds the engine lock from before the file is opened until after it is closed.
  */
 import { dirname, resolve } from 'node:path';
-import { assert, NebulaError } from '@nebula/core';
+import { assert, type ExecutionId, NebulaError, type WorkflowId } from '@nebula/core';
 import type {
   CacheChoice,
   CachePage,
@@ -204,11 +204,11 @@ class OpenStore implements SqliteStore {
     return this.#commits.append(writes);
   }
 
-  frames(executionId: string, afterSeq: number, limit?: number): Promise<readonly FrameRow[]> {
+  frames(executionId: ExecutionId, afterSeq: number, limit?: number): Promise<readonly FrameRow[]> {
     return this.#read((reads) => reads.frames(executionId, afterSeq, limit));
   }
 
-  load(executionId: string, range: LoadRange = {}): Promise<LoadedExecution | undefined> {
+  load(executionId: ExecutionId, range: LoadRange = {}): Promise<LoadedExecution | undefined> {
     return this.#read((reads) => reads.load(executionId, range));
   }
 
@@ -224,11 +224,11 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.lastPosition());
   }
 
-  saveSnapshot(executionId: string, snapshot: SnapshotRow): Promise<void> {
+  saveSnapshot(executionId: ExecutionId, snapshot: SnapshotRow): Promise<void> {
     return this.#write('saveSnapshot', executionId, snapshot);
   }
 
-  execution(executionId: string): Promise<ExecutionRow | undefined> {
+  execution(executionId: ExecutionId): Promise<ExecutionRow | undefined> {
     return this.#read((reads) => reads.execution(executionId));
   }
 
@@ -252,7 +252,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.counts(scope));
   }
 
-  deleteExecution(executionId: string): Promise<boolean> {
+  deleteExecution(executionId: ExecutionId): Promise<boolean> {
     return this.#write('deleteExecution', executionId);
   }
 
@@ -268,7 +268,7 @@ class OpenStore implements SqliteStore {
     return this.#write('send', message, wakeAt);
   }
 
-  inbox(executionId: string): Promise<readonly InboxRow[]> {
+  inbox(executionId: ExecutionId): Promise<readonly InboxRow[]> {
     return this.#read((reads) => reads.inbox(executionId));
   }
 
@@ -280,7 +280,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.permits(key));
   }
 
-  durations(workflowId: string): Promise<ReadonlyMap<string, number>> {
+  durations(workflowId: WorkflowId): Promise<ReadonlyMap<string, number>> {
     return this.#read((reads) => reads.durations(workflowId));
   }
 
@@ -325,7 +325,7 @@ class OpenStore implements SqliteStore {
     return this.#write('registerWorkflow', row);
   }
 
-  workflowVersion(workflowId: string, version?: number): Promise<WorkflowVersionRow | undefined> {
+  workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined> {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
   }
 
@@ -334,7 +334,7 @@ class OpenStore implements SqliteStore {
   }
 
   workflowVersions(
-    workflowId: string,
+    workflowId: WorkflowId,
     page: { readonly after?: number; readonly limit: number },
   ): Promise<readonly WorkflowVersionHead[]> {
     return this.#read((reads) => reads.workflowVersions(workflowId, page));

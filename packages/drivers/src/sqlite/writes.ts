@@ -5,6 +5,7 @@
  *  2. A method that throws has changed nothing.
  *  3. Nothing here waits, reads a clock or knows about threads; errors are those of SQLite.
  */
+import type { ExecutionId } from '@nebula/core';
 import {
   type CacheChoice,
   type CommitOutcome,
@@ -121,7 +122,7 @@ export class Writes {
     });
   }
 
-  saveSnapshot(executionId: string, snapshot: SnapshotRow): void {
+  saveSnapshot(executionId: ExecutionId, snapshot: SnapshotRow): void {
     this.#transaction(() =>
       this.#statements.run(
         `INSERT INTO snapshots (execution, seq, state) SELECT number, ?, ? FROM executions WHERE execution_id = ?
@@ -133,7 +134,7 @@ export class Writes {
     );
   }
 
-  deleteExecution(executionId: string): boolean {
+  deleteExecution(executionId: ExecutionId): boolean {
     return this.#transaction(() => {
       const number = this.#statements.value<number>(
         `SELECT number FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
@@ -293,7 +294,7 @@ export class Writes {
   }
 
   /** Deletes a bounded piece of an execution's log; true when more is left. */
-  deleteLines(executionId: string): boolean {
+  deleteLines(executionId: ExecutionId): boolean {
     return this.#transaction(
       () =>
         this.#statements.run(`DELETE FROM logs WHERE execution_id = ? LIMIT ${PIECE_LINES}`, executionId) ===

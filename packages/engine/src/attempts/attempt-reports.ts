@@ -1,6 +1,8 @@
 /** Time limit, outcome, log lines and progress of attempts, whether this process or a remote worker runs them. */
 import {
   type Attempt,
+  type ExecutionId,
+  type NodePath,
   type NodeState,
   type Outcome,
   type RunError,
@@ -13,8 +15,8 @@ import type { EngineContext } from '../context.ts';
 
 /** An attempt of a node. `worker`: reports count only while the journal has the attempt open for this worker. */
 export interface AttemptRef {
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly worker?: string;
 }
@@ -39,7 +41,7 @@ export function timeLimitOf({
 }
 
 /** The time limit of an attempt that another process began at `since`. */
-export function openTimeLimit(node: NodeState, path: string, since: number): TimeLimit | null {
+export function openTimeLimit(node: NodeState, path: NodePath, since: number): TimeLimit | null {
   const { attemptMs, totalMs } = timeoutsOf(node);
   const totalLeftMs = totalMs === null || node.queuedAt === null ? null : node.queuedAt + totalMs - since;
   return timeLimitOf({ attemptMs, totalMs, totalLeftMs, node: path });

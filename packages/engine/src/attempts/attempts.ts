@@ -9,12 +9,14 @@ import {
   type Abort,
   type Attempt,
   actionWork,
+  type ExecutionId,
   grantTo,
   idempotencyKey,
   isFinished,
   isJsonObject,
   type Json,
   type JsonObject,
+  type NodePath,
   type NodeState,
   type OpenAttempt,
   type Outcome,
@@ -35,8 +37,8 @@ type Invocation = Parameters<Sandbox['run']>[0];
 
 interface Live {
   readonly key: string;
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly effect: Attempt['effect'];
   readonly delivery: Delivery;
@@ -195,7 +197,7 @@ export class Attempts {
   }
 
   /** `isOver`: the journal has closed the attempt. Its slot is free, whether the action ends or not. */
-  abort(executionId: string, { node, attempt, reason, isOver }: Abort): void {
+  abort(executionId: ExecutionId, { node, attempt, reason, isOver }: Abort): void {
     const live = this.live.get(keyOf(executionId, node, attempt));
     if (live === undefined) return;
     live.controller.abort(new Error(reason));
@@ -207,7 +209,7 @@ export class Attempts {
     return new Set(Array.from(this.live.values(), ({ executionId }) => executionId));
   }
 
-  has(executionId: string, node: string, attempt: number): boolean {
+  has(executionId: ExecutionId, node: NodePath, attempt: number): boolean {
     return this.live.has(keyOf(executionId, node, attempt));
   }
 
@@ -252,7 +254,7 @@ export class Attempts {
     }
   }
 
-  private async verify(run: LiveRun, node: NodeState, path: string): Promise<Settlement> {
+  private async verify(run: LiveRun, node: NodeState, path: NodePath): Promise<Settlement> {
     const { executionId, state } = run;
     const { clock, sandbox, values } = this.context;
     const { action, granted, credentials } = actionWork(node);
@@ -325,7 +327,7 @@ const SHUTDOWN: RunError = {
   message: 'The process was stopped before this attempt ended.',
 };
 
-function keyOf(executionId: string, node: string, attempt: number): string {
+function keyOf(executionId: ExecutionId, node: NodePath, attempt: number): string {
   return `${executionId}:${node}:${attempt}`;
 }
 

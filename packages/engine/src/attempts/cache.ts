@@ -7,8 +7,10 @@ import {
   type CacheHit,
   type CacheMiss,
   canonicalJson,
+  type ExecutionId,
   isJsonObject,
   type Json,
+  type NodePath,
   type NodeState,
   nodeAt,
   pathOf,
@@ -45,7 +47,7 @@ export class Cache {
   }
 
   /** Looks for the output of a node that waits at the cache gate, and posts the answer to its run. */
-  ask(run: LiveRun, path: string): void {
+  ask(run: LiveRun, path: NodePath): void {
     const { mailbox, effects, clock, runs } = this.context;
     const node = nodeAt(run.state, path);
     // The node left the gate while the cache was read; the run leaves memory if nothing else holds it.
@@ -86,7 +88,7 @@ export class Cache {
 
   /** The output that a miss is compared with: of the same node if it is among the newest, else the nearest. */
   private async earlier(
-    executionId: string,
+    executionId: ExecutionId,
     node: NodeState,
     family: string,
     members: string,
@@ -163,7 +165,7 @@ function changedIn(earlier: string, now: string): string[] {
 }
 
 /** The node without its iteration: `items/3/pack` is `items/#/pack`. */
-function placeOf(path: string): string {
+function placeOf(path: NodePath): string {
   return path.replace(/(^|\/)\d+(?=\/)/g, '$1#');
 }
 

@@ -6,7 +6,7 @@
  *  2 A run gets its estimates at its start and has them in its journal: later averages do not change it.
  *  3 Short nodes are like unknown ones: nothing is kept, written or given for them.
  */
-import { type Entry, type Estimates, nodeAt, type Plan } from '@nebula/core';
+import { type Entry, type Estimates, nodeAt, type Plan, type WorkflowId } from '@nebula/core';
 import type { Definitions, DurationRow } from '@nebula/ports';
 import type { LiveRun } from '../turn/live-run.ts';
 
@@ -34,12 +34,12 @@ export class Durations {
     this.store = store;
   }
 
-  isKnown(workflowId: string): boolean {
+  isKnown(workflowId: WorkflowId): boolean {
     return this.requested.has(workflowId);
   }
 
   /** After an error the next start reads again. */
-  async read(workflowId: string): Promise<void> {
+  async read(workflowId: WorkflowId): Promise<void> {
     const rows = await this.store.durations(workflowId).catch(() => undefined);
     if (rows === undefined) return;
     this.requested.add(workflowId);
@@ -79,7 +79,7 @@ export class Durations {
   }
 
   /** The new average, where it is worth a write. */
-  private note(workflowId: string, node: string, ms: number): number | undefined {
+  private note(workflowId: WorkflowId, node: string, ms: number): number | undefined {
     const known = this.workflows.get(workflowId);
     const average = known?.get(node);
     if (average === undefined) {

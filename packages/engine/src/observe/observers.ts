@@ -1,5 +1,5 @@
 /** Counters, live events and traces of an engine. No decision depends on them. */
-import { nodeAt, timelineOf } from '@nebula/core';
+import { type NodePath, nodeAt, timelineOf } from '@nebula/core';
 import type { LiveEvent } from '../api.ts';
 import type { Draft, LiveRun } from '../turn/live-run.ts';
 import type { Meter } from './metrics.ts';
@@ -67,7 +67,7 @@ export class Observers {
     if (entries.length === 0) return;
     const { workflowId, version } = plan;
     const { seq, traceparent } = state;
-    const actionOf = (path: string): string | undefined => {
+    const actionOf = (path: NodePath): string | undefined => {
       const work = nodeAt(state, path)?.plan.work;
       if (work === undefined || !('action' in work)) return undefined;
       return `${work.action.id}@${work.action.version}`;

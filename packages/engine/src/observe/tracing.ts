@@ -2,20 +2,20 @@
  * The trace context (W3C) of runs and attempts. Ids are derived from the journal, so every process makes the same ones: the
  * spans of several processes fit together without any exchange.
  */
-import type { Entry, RunState } from '@nebula/core';
+import type { Entry, ExecutionId, NodePath, RunState, WorkflowId } from '@nebula/core';
 import type { Digest } from '@nebula/ports';
 
 /** A durable frame, for a tracer that makes spans of it. */
 export interface TracedFrame {
-  readonly executionId: string;
-  readonly workflowId: string;
+  readonly executionId: ExecutionId;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly traceparent: string | null;
   readonly seq: number;
   readonly at: number;
   readonly entries: readonly Entry[];
   /** The action of a node, as `name@version`; undefined where it has none. Valid only during the call of the sink. */
-  actionOf(node: string): string | undefined;
+  actionOf(node: NodePath): string | undefined;
 }
 
 export interface TraceContext {
@@ -43,7 +43,7 @@ function writeTraceparent({ traceId, spanId, isSampled }: TraceContext): string 
 /** The trace of a run: that of its start, or one of its own. */
 export function traceOf(
   digest: Digest,
-  executionId: string,
+  executionId: ExecutionId,
   traceparent: string | null,
 ): { readonly traceId: string; readonly above: string | undefined; readonly isSampled: boolean } {
   const given = traceparent === null ? undefined : readTraceparent(traceparent);
@@ -52,7 +52,7 @@ export function traceOf(
 }
 
 /** The span of an attempt; or, with a text, another span of the run. */
-export function spanIdOf(digest: Digest, executionId: string, node: string, attempt: number | string): string {
+export function spanIdOf(digest: Digest, executionId: ExecutionId, node: NodePath, attempt: number | string): string {
   return digest(`span ${executionId}:${node}:${attempt}`).slice(0, 16);
 }
 
@@ -88,7 +88,7 @@ export class Tracing {
    * The trace context for an attempt, or for the child execution of a node. Without a tracer the context of the start is
    * handed on unchanged: a span that is never exported must not be the parent of others.
    */
-  ofAttempt({ executionId, traceparent }: Traced, node: string, attempt: number): string | undefined {
+  ofAttempt({ executionId, traceparent }: Traced, node: NodePath, attempt: number): string | undefined {
     if (!this.isOn) return traceparent ?? undefined;
     const { traceId, isSampled } = traceOf(this.digest, executionId, traceparent);
     return writeTraceparent({ traceId, spanId: spanIdOf(this.digest, executionId, node, attempt), isSampled });

@@ -6,13 +6,13 @@
  *  3 A lease is stored before the journal names it.
  *  4 If the worker has gone, or the lease has passed, by the time the frame is durable, the task is handed back.
  */
-import { HERE } from '@nebula/core';
+import { HERE, LEASE_PREFIX } from '@nebula/core';
 import type { Delivery } from '@nebula/ports';
 import type { ClaimRequest, RemoteTask } from '../api.ts';
 import type { Tasks } from '../attempts/tasks.ts';
 import type { EngineContext } from '../context.ts';
 import type { GrantedAttempt } from '../turn/live-run.ts';
-import { LEASE_PREFIX, type Lease, newLease } from './lease.ts';
+import { type Lease, newLease } from './lease.ts';
 
 /** How long a claim waits for its turn. */
 const GRANT_MS = 30_000;

@@ -3,29 +3,37 @@
  * it. The id names the attempt and the length of the lease, so that any process can serve the lease. The journal and the
  * store name a lease by a hash of the id: a reader of these does not get the token.
  */
-import { NebulaError, type NodeState, type OpenAttempt } from '@nebula/core';
+import {
+  assert,
+  type ExecutionId,
+  isLeaseId,
+  LEASE_PREFIX,
+  type LeaseId,
+  NebulaError,
+  type NodePath,
+  type NodeState,
+  type OpenAttempt,
+} from '@nebula/core';
 import type { Digest, Task } from '@nebula/ports';
 
-export interface LeaseId {
-  readonly leaseId: string;
-  readonly executionId: string;
+/** The parts of a lease id. */
+export interface ParsedLease {
+  readonly leaseId: LeaseId;
+  readonly executionId: ExecutionId;
   readonly attempt: number;
-  readonly node: string;
+  readonly node: NodePath;
   /** The length that was claimed; undefined in ids of versions that did not record it. */
   readonly leaseMs: number | undefined;
 }
 
 /** `worker` is the name of the lease in the journal. */
-export interface Lease extends LeaseId, OpenAttempt {}
+export interface Lease extends ParsedLease, OpenAttempt {}
 
 /** The holder of a lease: the worker by the id that it gave itself, and the principal that claimed the lease. */
 export interface LeaseHolder {
   readonly worker: string;
   readonly principal: string;
 }
-
-/** Names of leases begin so; names of engines do not. */
-export const LEASE_PREFIX = 'lse';
 
 /** `id` is random: the lease cannot be guessed, and two claims of the same attempt differ. */
 export function newLease(
@@ -37,20 +45,27 @@ export function newLease(
 ): Lease {
   // Ids have neither dots nor tildes, so `parseLease` finds the parts again.
   const leaseId = `${id}~${leaseMs}.${executionId}.${attempt}.${node.replaceAll('/', '.')}`;
+  assert(isLeaseId(leaseId), `the id of a lease begins with ${LEASE_PREFIX}_`);
   const name = `${markOf(leaseId, principal, digest)}${worker}`;
   return { leaseId, executionId, attempt, node, leaseMs, worker: name };
 }
 
-export function parseLease(leaseId: string): LeaseId | undefined {
+export function parseLease(leaseId: string): ParsedLease | undefined {
+  if (!isLeaseId(leaseId)) return undefined;
   const [id = '', executionId = '', attempt = '', ...path] = leaseId.split('.');
-  const [name = '', length] = id.split('~');
-  if (!name.startsWith(`${LEASE_PREFIX}_`) || !/^\d{1,9}$/.test(attempt) || path.length === 0) return undefined;
+  const [, length] = id.split('~');
+  if (!/^\d{1,9}$/.test(attempt) || path.length === 0) return undefined;
   const leaseMs = length !== undefined && /^[1-9]\d{0,9}$/.test(length) ? Number(length) : undefined;
   return { leaseId, executionId, attempt: Number(attempt), node: path.join('/'), leaseMs };
 }
 
 /** The lease as the journal names it, if the node runs under it and `principal` claimed it. */
-export function openLease(lease: LeaseId, principal: string, { phase }: NodeState, digest: Digest): Lease | undefined {
+export function openLease(
+  lease: ParsedLease,
+  principal: string,
+  { phase }: NodeState,
+  digest: Digest,
+): Lease | undefined {
   if (phase.status !== 'running' || phase.attempt !== lease.attempt) return undefined;
   const open = { ...lease, worker: phase.worker };
   return isHeldBy(open, principal, digest) ? open : undefined;
@@ -66,12 +81,12 @@ export function holderOf({ worker }: OpenAttempt): string {
   return worker.slice(worker.indexOf(':') + 1);
 }
 
-function markOf(leaseId: string, principal: string, digest: Digest): string {
+function markOf(leaseId: LeaseId, principal: string, digest: Digest): string {
   return `${LEASE_PREFIX}_${digest(JSON.stringify([leaseId, principal])).slice(0, 32)}:`;
 }
 
 /** For checks of access before the lease is looked up. */
-export function executionOfLease(leaseId: string): string | undefined {
+export function executionOfLease(leaseId: string): ExecutionId | undefined {
   return parseLease(leaseId)?.executionId;
 }
 

@@ -16,10 +16,13 @@ import {
   actionWork,
   compileSchema,
   describePath,
+  type ExecutionId,
   isFinished,
   isMoment,
   type Json,
+  type LeaseId,
   NebulaError,
+  type NodePath,
   type NodeState,
   nodeAt,
   type Outcome,
@@ -45,7 +48,7 @@ import type { Draft, GrantedAttempt, LiveRun } from '../turn/live-run.ts';
 import type { Recovery } from '../turn/recovery.ts';
 import { pause } from '../turn/time-slices.ts';
 import { Claims } from './claims.ts';
-import { holderOf, isHeldBy, type Lease, type LeaseId, openLease, parseLease, staleLease } from './lease.ts';
+import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
 
 const DEFAULT_LEASE_MS = 30_000;
 /** Pause before a run that is being drafted or read is looked at again, and how often. */
@@ -78,7 +81,7 @@ interface OpenLease {
 }
 
 interface Waiting {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   decided(isAccepted: boolean): void;
   failed(error: unknown): void;
 }
@@ -88,9 +91,9 @@ export class RemoteAttempts implements RemoteWorkers {
   private readonly recovery: Recovery;
   private readonly reports: AttemptReports;
   private readonly claims: Claims;
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<LeaseId, Known>();
   /** How many leases of each run are known. */
-  private readonly perRun = new Map<string, number>();
+  private readonly perRun = new Map<ExecutionId, number>();
   private readonly waiting = new Map<Stimulus, Waiting>();
   private isClosed = false;
 
@@ -113,7 +116,7 @@ export class RemoteAttempts implements RemoteWorkers {
   }
 
   /** Whether remote workers have attempts of the run, as far as this process knows. */
-  has(executionId: string): boolean {
+  has(executionId: ExecutionId): boolean {
     return this.perRun.has(executionId);
   }
 
@@ -189,7 +192,7 @@ export class RemoteAttempts implements RemoteWorkers {
     return known;
   }
 
-  private forget(leaseId: string): void {
+  private forget(leaseId: LeaseId): void {
     const known = this.known.get(leaseId);
     if (known === undefined) return;
     known.timer?.cancel();
@@ -308,7 +311,7 @@ export class RemoteAttempts implements RemoteWorkers {
     this.forget(lease.leaseId);
   }
 
-  async stopReason(executionId: string, path: string): Promise<string | null> {
+  async stopReason(executionId: ExecutionId, path: NodePath): Promise<string | null> {
     const run = await this.context.runs.loadWritten(executionId);
     if (run === undefined) return null;
     await this.recovery.catchUp(run).finally(() => this.context.effects.released(executionId));
@@ -352,7 +355,7 @@ export class RemoteAttempts implements RemoteWorkers {
   }
 
   /** Outcomes of a run, or without `executionId` of all runs, cannot be written by this process. */
-  onFault(error: unknown, executionId?: string): void {
+  onFault(error: unknown, executionId?: ExecutionId): void {
     for (const [stimulus, one] of [...this.waiting]) {
       if (executionId !== undefined && one.executionId !== executionId) continue;
       this.waiting.delete(stimulus);
@@ -371,14 +374,14 @@ export class RemoteAttempts implements RemoteWorkers {
       this.context.effects.released(lease.executionId);
       throw error;
     }
-    const known = this.known.get(leaseId);
-    if (known !== undefined && isHeldBy(known.lease, by, this.context.digest)) this.forget(leaseId);
+    const known = this.known.get(lease.leaseId);
+    if (known !== undefined && isHeldBy(known.lease, by, this.context.digest)) this.forget(lease.leaseId);
     // The run may have been read for this lease only.
     this.context.effects.released(lease.executionId);
     throw staleLease();
   }
 
-  private async look(lease: LeaseId, by: string): Promise<OpenLease | undefined> {
+  private async look(lease: ParsedLease, by: string): Promise<OpenLease | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const run = await this.context.runs.loadWritten(lease.executionId);
       if (run === undefined) return undefined;
@@ -437,7 +440,7 @@ function foreignOutcome(told: Exclude<RemoteOutcome, { status: 'returned' }>): F
 function checkedInput(
   { input: schema, describeOnly, id, version }: Action,
   given: Json,
-  node: string,
+  node: NodePath,
 ): { readonly value: Json } | { readonly error: RunError } {
   if (schema === undefined || describeOnly?.includes('input')) return { value: given };
   const value = structuredClone(given);

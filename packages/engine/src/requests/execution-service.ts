@@ -6,9 +6,11 @@ import {
   bareDocumentOf,
   createCatalog,
   documentOf,
+  type ExecutionId,
   isAwaitedCall,
   type Json,
   NebulaError,
+  type NodePath,
   nodeAt,
   type Plan,
   RUN_DEFAULTS,
@@ -86,11 +88,11 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   /** After frame `at`, or now. Undefined when there is no such run. */
-  async state(executionId: string, at?: number): Promise<RunState | undefined> {
+  async state(executionId: ExecutionId, at?: number): Promise<RunState | undefined> {
     return (await this.#loaded(executionId, at))?.state;
   }
 
-  #loaded(executionId: string, at?: number): ReturnType<typeof readState> {
+  #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
     const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> => this.#plans.get(workflowId, version);
     return readState(this.#drivers.store, planOf, executionId, at);
   }
@@ -177,7 +179,7 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   /** Reads only a run that is being undone: others can be cancelled even where their plan does not compile. */
-  async #checkCancel(executionId: string, compensate: boolean): Promise<void> {
+  async #checkCancel(executionId: ExecutionId, compensate: boolean): Promise<void> {
     const row = await this.#drivers.store.execution(executionId);
     const mayUndo = row?.status === 'compensating' || row?.status === 'paused';
     const state = mayUndo ? await this.state(executionId) : undefined;
@@ -298,7 +300,7 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly delete: ExecutionService['delete'] = (executionId) => removeExecution(this.#drivers, executionId);
 
-  async #send(executionId: string, message: Message): Promise<boolean> {
+  async #send(executionId: ExecutionId, message: Message): Promise<boolean> {
     const isKnown = await leave(this.#drivers, executionId, message);
     this.#onSent();
     return isKnown;
@@ -310,6 +312,6 @@ export class StoreExecutionService implements ExecutionService {
   }
 }
 
-function replayOf(node: string, input: Json | undefined): Message {
+function replayOf(node: NodePath, input: Json | undefined): Message {
   return { type: 'replay', node, ...(input === undefined ? {} : { input }) };
 }

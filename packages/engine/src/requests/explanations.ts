@@ -1,11 +1,13 @@
 /** Why a run or a node waits, with what only the journals of other runs know: who holds the permits. */
 import {
+  type ExecutionId,
   type Explanation,
   explainEnded,
   explainNode,
   explainRun,
   type Holders,
   holderCauses,
+  type NodePath,
   type NodeState,
   nodeAt,
   pathOf,
@@ -26,15 +28,15 @@ const MAX_HOLDERS = 5;
 /** Reads of other runs. */
 export interface ExplanationParts {
   readonly store: Journal & Permits;
-  state(executionId: string): Promise<RunState | undefined>;
-  places(executionId: string, key: string): Promise<readonly PermitRow[]>;
+  state(executionId: ExecutionId): Promise<RunState | undefined>;
+  places(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
 }
 
 /** Explains one node, or without `node` the run. */
 export async function explanationOf(
   parts: ExplanationParts,
   state: RunState,
-  node: string | undefined,
+  node: NodePath | undefined,
   now: number,
 ): Promise<Explanation | undefined> {
   if (node === undefined) {
@@ -73,8 +75,8 @@ async function withHolders(
 
 async function holdersOf(
   parts: ExplanationParts,
-  executionId: string,
-  node: string,
+  executionId: ExecutionId,
+  node: NodePath,
   rows: readonly PermitRow[],
 ): Promise<Holders> {
   const own = rows.findIndex((row) => row.executionId === executionId && row.node === node);
@@ -92,7 +94,7 @@ async function holdersOf(
 async function explainCollapsed(
   store: Journal,
   { plan, executionId }: RunState,
-  path: string,
+  path: NodePath,
   collapsed: Explanation,
 ): Promise<Explanation | undefined> {
   const frames = (await store.frames(executionId, 0)).map(decodeFrame);

@@ -8,6 +8,7 @@ import {
   isFinished,
   type Json,
   NebulaError,
+  type NodePath,
   type NodeState,
   nodeAt,
   pathOf,
@@ -18,7 +19,7 @@ import {
 import type { AnswerRequest } from '../api.ts';
 
 /** An output that a person gives must fit the schema of the action. */
-export function checkSettledOutput(state: RunState, path: string, output: Json): void {
+export function checkSettledOutput(state: RunState, path: NodePath, output: Json): void {
   const work = nodeAt(state, path)?.plan.work;
   const action = work !== undefined && 'action' in work ? work.action : undefined;
   if (action?.output === undefined || action.describeOnly?.includes('output')) return;
@@ -33,7 +34,7 @@ export function checkSettledOutput(state: RunState, path: string, output: Json):
 /** The wait of a node. Throws `NOT_WAITING`: an answer or a call to another node would be lost. */
 export function waitOf<K extends AwaitedEvent['kind']>(
   state: RunState,
-  path: string,
+  path: NodePath,
   kind: K,
   what: string,
 ): { readonly wait: Extract<AwaitedEvent, { kind: K }>; readonly plan: NodeState['plan'] } {
@@ -48,7 +49,7 @@ export function waitOf<K extends AwaitedEvent['kind']>(
 }
 
 /** Throws at once, not when an engine reads the answer, if `by` may not answer or the form does not fit. */
-export function checkAnswer(state: RunState, path: string, { by, approved, form = null }: AnswerRequest): void {
+export function checkAnswer(state: RunState, path: NodePath, { by, approved, form = null }: AnswerRequest): void {
   const { wait, plan } = waitOf(state, path, 'approval', 'an approval');
   if (wait.who !== undefined && !wait.who.includes(by)) {
     throw new NebulaError('NOT_ALLOWED', `${by} may not answer for '${path}'.`, {
@@ -72,7 +73,7 @@ export function checkGiven(value: Json | undefined, what: string): void {
   throw new NebulaError('INPUT_INVALID', `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
 }
 
-export function checkReplay(state: RunState, node: string, input: Json | undefined): void {
+export function checkReplay(state: RunState, node: NodePath, input: Json | undefined): void {
   const {
     executionId,
     phase: { status },
@@ -87,7 +88,7 @@ export function checkReplay(state: RunState, node: string, input: Json | undefin
   });
 }
 
-export function unknownNode(state: RunState, path: string): NebulaError {
+export function unknownNode(state: RunState, path: NodePath): NebulaError {
   const paths = [...state.scopes.values()].flatMap(({ nodes }) => nodes.map(pathOf));
   const near = didYouMean(path, paths);
   return new NebulaError('UNKNOWN_NODE', `Execution ${state.executionId} has no node '${path}'.`, {

@@ -7,13 +7,20 @@
  *    that begins again (retry, replay, fork) is narrowed by the ceiling that its project has then.
  *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
  */
-import { type Ceiling, NebulaError, narrowCeiling, type RunAuthority, type RunState } from '@nebula/core';
+import {
+  type Ceiling,
+  NebulaError,
+  narrowCeiling,
+  type RunAuthority,
+  type RunState,
+  type WorkflowId,
+} from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
 
 /** The app's view of projects. */
 export interface Projects {
   /** Undefined: there is no such workflow. */
-  projectOf(workflowId: string): Promise<string | undefined>;
+  projectOf(workflowId: WorkflowId): Promise<string | undefined>;
   /** The capability ceiling of the runs of a project. */
   ceilingOf(project: string): Promise<Ceiling>;
 }
@@ -42,7 +49,7 @@ export class Authority {
 
   /** Rejects with `UNKNOWN_WORKFLOW`. */
   ofStart(
-    workflowId: string,
+    workflowId: WorkflowId,
     version: number | undefined,
     requested: StartRequest,
   ): StartAuthority | Promise<StartAuthority> {
@@ -53,7 +60,7 @@ export class Authority {
 
   private async checked(
     projects: Projects,
-    workflowId: string,
+    workflowId: WorkflowId,
     version: number | undefined,
     requested: StartRequest,
   ): Promise<StartAuthority> {
@@ -68,12 +75,12 @@ export class Authority {
   }
 
   /** Undefined where the app has no projects. */
-  projectOf(workflowId: string): Promise<string | undefined> {
+  projectOf(workflowId: WorkflowId): Promise<string | undefined> {
     return this.projects?.projectOf(workflowId) ?? Promise.resolve(undefined);
   }
 
   /** Whether a workflow may use another one: they are of the same project. */
-  async mayUse(project: string | undefined, workflowId: string): Promise<boolean> {
+  async mayUse(project: string | undefined, workflowId: WorkflowId): Promise<boolean> {
     return this.projects === undefined || (await this.projects.projectOf(workflowId)) === project;
   }
 
@@ -100,7 +107,7 @@ export class Authority {
   }
 }
 
-export function unknownWorkflow(workflowId: string, version?: number): NebulaError {
+export function unknownWorkflow(workflowId: WorkflowId, version?: number): NebulaError {
   const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
   return new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`, {
     hint: 'Register it first: `nebula run FILE` does so.',

@@ -6,6 +6,7 @@ import {
   type ChildCancel,
   type ChildStart,
   childAuthority,
+  type ExecutionId,
   endingOf,
   isFinished,
   NebulaError,
@@ -90,7 +91,7 @@ export class Children {
   }
 
   /** The frame of the parent has sent the child its retry. A child that was deleted meanwhile is not run again. */
-  private async goOn(parentId: string, child: ChildStart): Promise<void> {
+  private async goOn(parentId: ExecutionId, child: ChildStart): Promise<void> {
     const { node, executionId } = child;
     const { selection, store, mailbox } = this.context;
     selection.include(executionId);
@@ -122,7 +123,7 @@ export class Children {
     }
   }
 
-  private count(parentId: string, change: 1 | -1): void {
+  private count(parentId: ExecutionId, change: 1 | -1): void {
     const left = (this.starting.get(parentId) ?? 0) + change;
     if (left > 0) this.starting.set(parentId, left);
     else if (this.starting.delete(parentId)) this.context.effects.released(parentId);
@@ -143,7 +144,7 @@ export class Children {
   }
 
   /** A parent that ended, or gave the child up, while the child was being started could not cancel it. */
-  private async cancelUnlessWanted(parent: Parent, executionId: string): Promise<void> {
+  private async cancelUnlessWanted(parent: Parent, executionId: ExecutionId): Promise<void> {
     const child = await this.asWaitedFor(parent, executionId);
     if (child !== undefined && child.stop === null) return;
     const { attempt = 0, stop } = child ?? {};
@@ -153,7 +154,7 @@ export class Children {
   /** Undefined: its parent does not wait for the child. */
   private async asWaitedFor(
     { executionId: parentId, node }: Parent,
-    executionId: string,
+    executionId: ExecutionId,
   ): Promise<OpenChild | undefined> {
     const { store, runs } = this.context;
     const live = runs.get(parentId);
@@ -169,7 +170,7 @@ export class Children {
     return state && openChild(state, node, executionId);
   }
 
-  private async cancel(parentId: string, cancel: ChildCancel): Promise<void> {
+  private async cancel(parentId: ExecutionId, cancel: ChildCancel): Promise<void> {
     const { store, clock, effects } = this.context;
     await store.send(cancelMessage(cancel, parentId), clock.now());
     effects.wake(clock.now());

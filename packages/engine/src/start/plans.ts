@@ -16,6 +16,7 @@ import {
   pinWorkflows,
   usedWorkflows,
   type WorkflowDefinition,
+  type WorkflowId,
 } from '@nebula/core';
 import type { Clock, Definitions, Digest } from '@nebula/ports';
 import type { CheckOptions, EngineOptions } from '../api.ts';
@@ -62,7 +63,7 @@ export class Plans {
     this.authority = authority;
   }
 
-  async register(given: WorkflowDefinition): Promise<{ workflowId: string; version: number; created: boolean }> {
+  async register(given: WorkflowDefinition): Promise<{ workflowId: WorkflowId; version: number; created: boolean }> {
     const definition = await this.pinned(given);
     const { version: requested, ...content } = definition;
     // Equal content is one version whatever the order of its keys; the text keeps the order of its author.
@@ -109,11 +110,11 @@ export class Plans {
   }
 
   /** A plan that is in memory already. */
-  cached(workflowId: string, version: number): Plan | undefined {
+  cached(workflowId: WorkflowId, version: number): Plan | undefined {
     return this.cache.get(`${workflowId}@${version}`);
   }
 
-  async get(workflowId: string, version?: number): Promise<Plan> {
+  async get(workflowId: WorkflowId, version?: number): Promise<Plan> {
     const known = version === undefined ? undefined : this.cached(workflowId, version);
     if (known !== undefined) return known;
     const row = await this.store.workflowVersion(workflowId, version);

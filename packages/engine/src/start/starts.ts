@@ -1,12 +1,14 @@
 /** Starts runs: checks the start, joins starts that are one by key or id, and waits until the first frame is durable. */
 import {
   type ConcurrencySlot,
+  type ExecutionId,
   type Json,
   NebulaError,
   type Plan,
   slotPermit,
   startKey,
   startPermit,
+  type WorkflowId,
 } from '@nebula/core';
 import { DEFAULT_PROJECT, type Random } from '@nebula/ports';
 import type { StartOptions } from '../api.ts';
@@ -47,7 +49,7 @@ export class Starts {
     this.parts = parts;
   }
 
-  async start(workflowId: string, version: number | undefined, options: StartOptions): Promise<string> {
+  async start(workflowId: WorkflowId, version: number | undefined, options: StartOptions): Promise<string> {
     const { runs, durations, lifecycle } = this.context;
     const { plans, maxActiveRuns } = this.parts;
     lifecycle.assertOpen();
@@ -89,7 +91,7 @@ export class Starts {
   }
 
   /** A parent waits for the execution that it asked for: while another one with the key runs, the start is refused. */
-  private async asOnly(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+  private async asOnly(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<string> {
     const { workflowId } = plan;
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(workflowId, key);
@@ -136,13 +138,13 @@ export class Starts {
     }
   }
 
-  private idFor(workflowId: string, key: string | undefined): string {
+  private idFor(workflowId: WorkflowId, key: string | undefined): string {
     const { random, digest } = this.context;
     return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);
   }
 
   /** Starts with the same key are handled one after the other. */
-  private byKey(plan: Plan, executionId: string, options: StartOptions): Promise<string> {
+  private byKey(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<string> {
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(plan.workflowId, key);
     const before = this.underWay.get(permit) ?? Promise.resolve('');
@@ -155,7 +157,7 @@ export class Starts {
     return mine;
   }
 
-  private async alone(plan: Plan, executionId: string, options: StartOptions, key: string): Promise<string> {
+  private async alone(plan: Plan, executionId: ExecutionId, options: StartOptions, key: string): Promise<string> {
     const { store, clock, effects } = this.context;
     const isDebounced = plan.start?.policy === 'debounce';
     const until = clock.now() + (plan.start?.windowMs ?? 0);
@@ -179,7 +181,7 @@ export class Starts {
 
   private async create(
     plan: Plan,
-    executionId: string,
+    executionId: ExecutionId,
     options: StartOptions,
     policy: StartPolicy = {},
   ): Promise<string> {
@@ -235,7 +237,7 @@ function onlySlot({ key, limit, policy }: ConcurrencySlot): ConcurrencySlot {
 }
 
 /** 104 bits: an execution id does not give away the seed. */
-function seedOf(random: Random, executionId: string): string {
+function seedOf(random: Random, executionId: ExecutionId): string {
   if (random.seed !== undefined) return random.seed(executionId);
   return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
 }

@@ -1,4 +1,5 @@
 /** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
+import type { ExecutionId } from '@nebula/core';
 import type { Blobs, Executions, Logs, Timer } from '@nebula/ports';
 import { cacheBlobs, cacheKeyOf } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
@@ -131,7 +132,7 @@ export async function forgetOutputs(
 }
 
 /** False when it is unknown or unfinished. The rows go first: blobs that a crash leaves behind are then orphans. */
-export async function removeExecution({ store, blobs, logs }: Traces, executionId: string): Promise<boolean> {
+export async function removeExecution({ store, blobs, logs }: Traces, executionId: ExecutionId): Promise<boolean> {
   if (!(await store.deleteExecution(executionId))) return false;
   await logs.deleteExecution(executionId);
   await blobs.deleteExecution(executionId);

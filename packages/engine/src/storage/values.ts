@@ -6,7 +6,15 @@
  *     `BlobMissing`, and recovery fetches them and decides again.
  *  V2 A blob is in the blob store before the frame that names it is written.
  */
-import { type BlobRef, exceedsBytes, inlineValue, type Json, NebulaError, type StoredValue } from '@nebula/core';
+import {
+  type BlobRef,
+  type ExecutionId,
+  exceedsBytes,
+  inlineValue,
+  type Json,
+  NebulaError,
+  type StoredValue,
+} from '@nebula/core';
 import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -47,7 +55,7 @@ export class Values {
     return { blob: { sha256, bytes: data.length } };
   }
 
-  async put(executionId: string, blobs: NewBlobs): Promise<void> {
+  async put(executionId: ExecutionId, blobs: NewBlobs): Promise<void> {
     for (const [sha256, data] of blobs) await this.blobs.put(executionId, sha256, data);
   }
 
@@ -56,7 +64,7 @@ export class Values {
     return blobs.filter((blob) => !this.cache.has(blob.sha256));
   }
 
-  async fetch(executionId: string, blobs: readonly BlobRef[]): Promise<void> {
+  async fetch(executionId: ExecutionId, blobs: readonly BlobRef[]): Promise<void> {
     for (const blob of blobs) {
       if (this.touch(blob.sha256) !== undefined) continue;
       const data = await this.blobs.get(executionId, blob.sha256);
@@ -70,7 +78,7 @@ export class Values {
   }
 
   /** The value, fetched if it is a blob; null for none. */
-  async read(executionId: string, stored: StoredValue | undefined): Promise<Json> {
+  async read(executionId: ExecutionId, stored: StoredValue | undefined): Promise<Json> {
     if (stored?.blob === undefined) return stored?.value ?? null;
     await this.fetch(executionId, [stored.blob]);
     return this.lookup(stored.blob);

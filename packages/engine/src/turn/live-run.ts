@@ -11,7 +11,15 @@
  *  M2 A stimulus is decided on in mode `new`, `idle` or `drafting`; in mode `reading` it stays in the mailbox.
  *  M3 A run that is `new`, or drafts its first frame, is not in the store.
  */
-import { type Attempt, newTurn, type Plan, type RunState, type Stimulus, type Turn } from '@nebula/core';
+import {
+  type Attempt,
+  type ExecutionId,
+  newTurn,
+  type Plan,
+  type RunState,
+  type Stimulus,
+  type Turn,
+} from '@nebula/core';
 import type { Delivery, Random } from '@nebula/ports';
 import type { NewBlobs, Values } from '../storage/values.ts';
 
@@ -36,7 +44,7 @@ const ALLOWED: Readonly<Record<RunMode['name'], readonly RunMode['name'][]>> = {
 };
 
 export class LiveRun {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly project: string;
   readonly plan: Plan;
   state: RunState;

@@ -5,7 +5,7 @@
  *  B2 A run whose first frame is being written gets no stimuli: if the store refuses that frame, the execution exists
  *     already, and the stimulus is for the stored one.
  */
-import { NebulaError, type Stimulus } from '@nebula/core';
+import { type ExecutionId, NebulaError, type Stimulus } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import { RETRY_MS } from '../lifecycle.ts';
@@ -33,7 +33,7 @@ export class Mailbox {
   }
 
   /** For an execution, in memory or not. */
-  send(executionId: string, stimulus: Stimulus): void {
+  send(executionId: ExecutionId, stimulus: Stimulus): void {
     const { runs, effects, clock } = this.parts;
     const run = runs.get(executionId);
     if (run?.isNew === false) return this.post(run, stimulus);

@@ -3,9 +3,11 @@ import {
   type ChildCancel,
   type ChildResult,
   type ChildStart,
+  type ExecutionId,
   isJsonObject,
   type Json,
   type JsonObject,
+  type NodePath,
   type Settlement,
   type Stimulus,
   type StoredValue,
@@ -38,8 +40,8 @@ export type Message =
 /** From a child that has ended, with its output as the child keeps it: a blob is one of the child's. */
 export interface ChildEnded {
   readonly type: 'child';
-  readonly node: string;
-  readonly executionId: string;
+  readonly node: NodePath;
+  readonly executionId: ExecutionId;
   readonly result: Omit<ChildResult, 'output'> & { readonly output: StoredValue };
 }
 
@@ -61,14 +63,14 @@ export function encodeMessage(message: Message): string {
 /** Leaves a message in the inbox of a run. False when there is no such run. */
 export function leave(
   { store, random, clock }: { readonly store: Inbox; readonly random: Random; readonly clock: Clock },
-  executionId: string,
+  executionId: ExecutionId,
   message: Message,
 ): Promise<boolean> {
   return store.send({ messageId: random.id('msg'), executionId, body: encodeMessage(message) }, clock.now());
 }
 
 /** From a parent that ends, or gives the child up. */
-export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: string): InboxRow {
+export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: ExecutionId): InboxRow {
   const reason = `its parent ${parentId} is ending`;
   const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
   return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
@@ -80,7 +82,7 @@ export function replaceMessage(by: string): { readonly messageId: string; readon
 }
 
 /** From a parent that is retried: it gets the result, also if the child has nothing left to do. */
-export function retryMessage({ executionId, attempt }: ChildStart, parentId: string): InboxRow {
+export function retryMessage({ executionId, attempt }: ChildStart, parentId: ExecutionId): InboxRow {
   return {
     messageId: `retry:${parentId}:${attempt}`,
     executionId,

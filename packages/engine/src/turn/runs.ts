@@ -10,6 +10,7 @@ import {
   backlogOf,
   concerns,
   decodeSnapshot,
+  type ExecutionId,
   encodeSnapshot,
   isFinished,
   NebulaError,
@@ -39,8 +40,8 @@ interface RunsParts {
 
 export class Runs {
   private readonly parts: RunsParts;
-  private readonly live = new Map<string, LiveRun>();
-  private readonly loading = new Map<string, Promise<ReadRun | undefined>>();
+  private readonly live = new Map<ExecutionId, LiveRun>();
+  private readonly loading = new Map<ExecutionId, Promise<ReadRun | undefined>>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -50,7 +51,7 @@ export class Runs {
     return this.live.size + this.loading.size;
   }
 
-  get(executionId: string): LiveRun | undefined {
+  get(executionId: ExecutionId): LiveRun | undefined {
     return this.live.get(executionId);
   }
 
@@ -65,14 +66,14 @@ export class Runs {
     return { count, since };
   }
 
-  create(plan: Plan, executionId: string, project: string): LiveRun {
+  create(plan: Plan, executionId: ExecutionId, project: string): LiveRun {
     const run = new LiveRun(newRunState(plan, executionId), 'new', project);
     this.live.set(executionId, run);
     return run;
   }
 
   /** Undefined when there is no such execution. */
-  async load(executionId: string): Promise<LiveRun | undefined> {
+  async load(executionId: ExecutionId): Promise<LiveRun | undefined> {
     return this.live.get(executionId) ?? (await (this.loading.get(executionId) ?? this.startLoading(executionId)))?.run;
   }
 
@@ -80,27 +81,27 @@ export class Runs {
    * As `loadWritten`. Only a run that this call has read comes with its inbox: a read that was under way may be older than
    * the message for which the caller looks.
    */
-  async loadWithInbox(executionId: string): Promise<ReadRun | undefined> {
+  async loadWithInbox(executionId: ExecutionId): Promise<ReadRun | undefined> {
     if (!this.live.has(executionId) && !this.loading.has(executionId)) return this.startLoading(executionId);
     const run = await this.loadWritten(executionId);
     return run && { run, state: run.state, inbox: undefined };
   }
 
-  private startLoading(executionId: string): Promise<ReadRun | undefined> {
+  private startLoading(executionId: ExecutionId): Promise<ReadRun | undefined> {
     const promise = this.read(executionId).finally(() => this.loading.delete(executionId));
     this.loading.set(executionId, promise);
     return promise;
   }
 
   /** The same, once it is certain whether the store takes the first frame of a run that is being created. */
-  async loadWritten(executionId: string): Promise<LiveRun | undefined> {
+  async loadWritten(executionId: ExecutionId): Promise<LiveRun | undefined> {
     const run = await this.load(executionId);
     if (run?.isNew !== true) return run;
     await new Promise<void>((resolve) => run.onCreated.push(() => resolve()));
     return this.loadWritten(executionId);
   }
 
-  private async read(executionId: string): Promise<ReadRun | undefined> {
+  private async read(executionId: ExecutionId): Promise<ReadRun | undefined> {
     const { store, plans, authority, effects } = this.parts;
     const loaded = await readState(store, (row) => plans.get(row.workflowId, row.version), executionId);
     if (loaded === undefined) return undefined;
@@ -188,7 +189,7 @@ function adopt(run: LiveRun, loaded: Loaded): void {
 export async function readState(
   store: Journal,
   planOf: (row: ExecutionRow) => Plan | Promise<Plan>,
-  executionId: string,
+  executionId: ExecutionId,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<Loaded | undefined> {
   const stored = await store.load(executionId, { upTo });
@@ -215,7 +216,7 @@ export async function readState(
   return { state, row, inbox, lastAt, journalBytes, snapshotBytes };
 }
 
-function journalMissing(executionId: string): NebulaError {
+function journalMissing(executionId: ExecutionId): NebulaError {
   return new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
     hint: 'Restore the data folder from a backup, or delete this execution.',
   });

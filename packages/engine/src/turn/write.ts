@@ -1,5 +1,6 @@
 /** Maps the draft of a run to a write of the store: a frame, and the changes of its row. */
 import {
+  type ExecutionId,
   type FinishedPhase,
   gateRequestId,
   isFinishedPhase,
@@ -231,7 +232,7 @@ function resultFor(
 }
 
 /** Cancels and retries of children, sent with the frame that journals them. */
-function sendsToChildren(executionId: string, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
+function sendsToChildren(executionId: ExecutionId, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
   if (cancels.length + children.length === 0) return NO_SENDS;
   const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
   return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({

@@ -8,6 +8,7 @@
  */
 import {
   documentOf,
+  type ExecutionId,
   explainNode,
   isFinished,
   isParked,
@@ -49,7 +50,11 @@ export class RunWaiters {
     this.executions = executions;
   }
 
-  async waitFor(executionId: string, until: Waiter['until'] = 'parked', signal?: AbortSignal): Promise<WaitResult> {
+  async waitFor(
+    executionId: ExecutionId,
+    until: Waiter['until'] = 'parked',
+    signal?: AbortSignal,
+  ): Promise<WaitResult> {
     this.context.lifecycle.assertNotClosed();
     const { promise: waiting, ...settle } = Promise.withResolvers<WaitResult>();
     const waiter = { ...settle, until };
@@ -78,7 +83,7 @@ export class RunWaiters {
   }
 
   /** Whether only people, signals, children and far times move the run. */
-  async isQuiescent(executionId: string): Promise<boolean> {
+  async isQuiescent(executionId: ExecutionId): Promise<boolean> {
     const { store, runs, clock } = this.context;
     if ((await store.inbox(executionId)).length > 0) return false;
     const live = runs.get(executionId);
@@ -89,7 +94,7 @@ export class RunWaiters {
   }
 
   /** A run that is not under way here may have ended, or rest, already. */
-  private async lookInStore(executionId: string): Promise<void> {
+  private async lookInStore(executionId: ExecutionId): Promise<void> {
     const { store, runs } = this.context;
     const row = await store.execution(executionId);
     if (row === undefined) {
@@ -141,7 +146,7 @@ export class RunWaiters {
     );
   }
 
-  reject(executionId: string, error: unknown): void {
+  reject(executionId: ExecutionId, error: unknown): void {
     for (const waiter of this.take(executionId)) waiter.reject(error);
   }
 
@@ -190,7 +195,7 @@ export class RunWaiters {
   }
 
   /** The journal of the parent names a child before it exists. */
-  private async childResult(parentId: string, executionId: string): Promise<WaitResult | undefined> {
+  private async childResult(parentId: ExecutionId, executionId: ExecutionId): Promise<WaitResult | undefined> {
     while (this.isAwaitedUntilParked(parentId)) {
       if ((await this.context.store.known([executionId])).has(executionId)) return this.waitFor(executionId);
       await new Promise<void>((resolve) => this.context.clock.timer(CHILD_AGAIN_MS, resolve));
@@ -207,18 +212,18 @@ export class RunWaiters {
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
 
-  private remove(executionId: string, waiter: Waiter): void {
+  private remove(executionId: ExecutionId, waiter: Waiter): void {
     const others = (this.waiters.get(executionId) ?? []).filter((other) => other !== waiter);
     if (others.length > 0) this.waiters.set(executionId, others);
     else this.waiters.delete(executionId);
   }
 
-  private isAwaitedUntilParked(executionId: string): boolean {
+  private isAwaitedUntilParked(executionId: ExecutionId): boolean {
     return this.waiters.get(executionId)?.some(({ until }) => until === 'parked') ?? false;
   }
 
   /** Without `until`, all of them. */
-  private take(executionId: string, until?: Waiter['until']): Waiter[] {
+  private take(executionId: ExecutionId, until?: Waiter['until']): Waiter[] {
     const waiters = this.waiters.get(executionId) ?? [];
     const left = until === undefined ? [] : waiters.filter((waiter) => waiter.until !== until);
     if (left.length > 0) this.waiters.set(executionId, left);

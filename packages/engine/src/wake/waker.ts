@@ -9,7 +9,15 @@
  *  W5 No message is posted from an inbox that is older than the state of the run: another engine may have journalled it
  *     in between. A state that is older than the inbox does no harm: the store refuses its next frame.
  */
-import { NebulaError, nodeAt, openAttempts, type RunState, recallDispatched, type Stimulus } from '@nebula/core';
+import {
+  type ExecutionId,
+  NebulaError,
+  nodeAt,
+  openAttempts,
+  type RunState,
+  recallDispatched,
+  type Stimulus,
+} from '@nebula/core';
 import type { InboxRow, Timer } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';
@@ -129,7 +137,7 @@ export class Waker {
   }
 
   /** A run whose data is damaged or missing is a fault; any other error may pass, and the run is tried again. */
-  private async tryWake(executionId: string, claimedUntil: number): Promise<void> {
+  private async tryWake(executionId: ExecutionId, claimedUntil: number): Promise<void> {
     try {
       await this.wake(executionId, claimedUntil);
     } catch (error) {
@@ -142,7 +150,7 @@ export class Waker {
     }
   }
 
-  private async wake(executionId: string, claimedUntil: number): Promise<void> {
+  private async wake(executionId: ExecutionId, claimedUntil: number): Promise<void> {
     const { runs, random, mailbox } = this.context;
     const loaded = await runs.loadWithInbox(executionId);
     if (loaded === undefined) return;

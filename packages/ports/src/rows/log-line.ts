@@ -1,5 +1,5 @@
 /** Log lines as rows: encoding, and limits of length. */
-import { isMoment } from '@nebula/core';
+import { type ExecutionId, isMoment, type NodePath } from '@nebula/core';
 import type { LogLevel, LogLine, StoredLogLine } from '../logs.ts';
 
 const LOG_LIMITS = {
@@ -11,8 +11,8 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly Lo
 
 /** A stored line: the level by rank, fields as JSON. */
 export interface EncodedLine {
-  readonly executionId: string;
-  readonly node: string | null;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath | null;
   readonly attempt: number | null;
   readonly at: number;
   readonly level: number;

@@ -2,7 +2,9 @@
  * Nodes that are executions of their own. The child's id is in the parent's journal before the child exists, so that
  * starting it twice is starting it once; its result comes back as a message.
  */
+
 import { assert, type RunError } from '../../error.ts';
+import type { ExecutionId, NodePath } from '../../ids.ts';
 import type { ChildWork } from '../../plan/plan.ts';
 import { isJsonObject } from '../../value.ts';
 import { completeNode, endCancelled, failAttempt, failNode } from '../decide/advance.ts';
@@ -55,7 +57,7 @@ export function openChildren(state: RunState): OpenChild[] {
 }
 
 /** The execution, if the node still waits for it. */
-export function openChild(state: RunState, path: string, executionId: string): OpenChild | undefined {
+export function openChild(state: RunState, path: NodePath, executionId: ExecutionId): OpenChild | undefined {
   const node = nodeAt(state, path);
   if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return undefined;
   return openChildOf(state, node);
@@ -106,7 +108,7 @@ export function childEnded(
 }
 
 /** Of a failure far below, the cause is told once, with how far below it is. */
-function childError({ error, status, notStarted }: ChildResult, executionId: string): RunError {
+function childError({ error, status, notStarted }: ChildResult, executionId: ExecutionId): RunError {
   if (notStarted && error !== null) return { ...error, details: { executionId, notStarted } };
   const cause = error ?? { code: 'CHILD_FAILED', kind: 'USER' as const, message: `It ended as ${status}.` };
   const { node, details, ...rest } = cause;

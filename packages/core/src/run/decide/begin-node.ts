@@ -1,6 +1,8 @@
 /** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
+
 import { type RunError, unreachable } from '../../error.ts';
 import { type CompiledValue, ExpressionError, isTrue } from '../../expression/index.ts';
+import type { NodePath } from '../../ids.ts';
 import { type BranchCase, type BranchWork, caseKeys, type SetWork, type TerminateWork } from '../../plan/plan.ts';
 import { isJsonObject, type Json } from '../../value.ts';
 import { requestChild } from '../composite/children.ts';
@@ -123,7 +125,7 @@ function valueFor(value: CompiledValue | undefined, scope: RunScope, turn: Turn)
   return value?.evaluate(scope, turn.budgets.next()) ?? null;
 }
 
-function terminationError(value: Json, node: string): RunError {
+function terminationError(value: Json, node: NodePath): RunError {
   const given = isJsonObject(value) ? value : { message: value };
   const { code, message, details } = given;
   return {

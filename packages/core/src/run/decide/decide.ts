@@ -8,7 +8,9 @@
  *     nothing can happen any more is finished. A turn that must pause is suspended before that, and goes on with
  *     `resumeTurn`; until then it takes no other stimulus.
  */
+
 import { type RunError, unreachable } from '../../error.ts';
+import type { NodePath } from '../../ids.ts';
 import { WORKER_LOST } from '../../retry/retry.ts';
 import { childEnded } from '../composite/children.ts';
 import { expand, nextIteration, stopNode } from '../composite/composite.ts';
@@ -266,7 +268,7 @@ function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & 
 }
 
 /** It begins, or comes to its next gate, when the run is resumed; what the cache said is asked for again then. */
-function grantedInPause(turn: Turn, node: string, until = turn.now, miss?: CacheMiss): void {
+function grantedInPause(turn: Turn, node: NodePath, until = turn.now, miss?: CacheMiss): void {
   if (miss === undefined) emit(turn, { type: 'node.granted', node, until: Math.max(until, turn.now) });
 }
 
@@ -368,7 +370,7 @@ function giveUp(turn: Turn, node: NodeState): void {
 export function timeoutError(
   limit: 'attempt' | 'queued' | 'total' | 'workflow',
   limitMs: number | null,
-  node: string | undefined,
+  node: NodePath | undefined,
 ): RunError {
   const words = {
     attempt: 'The attempt took longer than',

@@ -1,5 +1,7 @@
 /** Requests that would change nothing: whoever asks is told why, and what to do instead. */
+
 import { NebulaError, unreachable } from '../../error.ts';
+import type { NodePath } from '../../ids.ts';
 import type { NodePlan } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
 import {
@@ -39,7 +41,7 @@ export function undoesMore(state: RunState): boolean {
 }
 
 /** Of a node whose outcome nobody knows. What is said of it has consequences while the run goes on, or is being undone. */
-export function refuseSettle({ executionId, phase: { status } }: RunState, path: string): NebulaError | undefined {
+export function refuseSettle({ executionId, phase: { status } }: RunState, path: NodePath): NebulaError | undefined {
   if (!isFinished(status)) return undefined;
   const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
   return new NebulaError('ALREADY_FINISHED', message, {
@@ -48,7 +50,7 @@ export function refuseSettle({ executionId, phase: { status } }: RunState, path:
 }
 
 /** Of a node that there is, or was; `input`: what it is to begin with instead of its own. */
-export function refuseReplay(state: RunState, path: string, input?: Json): NebulaError | undefined {
+export function refuseReplay(state: RunState, path: NodePath, input?: Json): NebulaError | undefined {
   const node = nodeAt(state, path);
   if (node !== undefined && node.scope.undoes !== null) {
     const item = node.scope.undoItems[node.plan.index];
@@ -101,7 +103,7 @@ function collapsedIn(node: NodeState): NodeState | undefined {
 }
 
 /** The composite node of whose iteration, which has ended, nothing is left. */
-export function goneFrom(state: RunState, path: string): NodeState | undefined {
+export function goneFrom(state: RunState, path: NodePath): NodeState | undefined {
   const around = survivorOf(state, path);
   if (around === undefined) return undefined;
   const steps = path.slice(pathOf(around).length + 1).split('/');

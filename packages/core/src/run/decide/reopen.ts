@@ -1,5 +1,7 @@
 /** A run that has ended begins again: from what failed, or from a node that somebody names. */
+
 import type { Ceiling } from '../../capability/narrow.ts';
+import type { NodePath } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import { continueNode } from '../composite/composite.ts';
 import { ceilingAgain } from '../state/authority.ts';
@@ -50,7 +52,7 @@ function isTerminated({ scopes }: RunState): boolean {
 /** The node and everything that depends on it begin as something new. */
 export function replay(
   turn: Turn,
-  { node: path, input, ceiling }: { readonly node: string; readonly input?: Json; readonly ceiling?: Ceiling },
+  { node: path, input, ceiling }: { readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling },
 ): boolean {
   const node = nodeAt(turn.state, path);
   if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;

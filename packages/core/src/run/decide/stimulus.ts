@@ -1,6 +1,8 @@
 /** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
+
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
+import type { ExecutionId, NodePath } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import type { CacheHit, CacheMiss, ConcurrencySlot, Gate, Parent, RunAuthority } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
@@ -39,7 +41,7 @@ export interface ChildResult {
 }
 
 export interface OpenAttempt {
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly worker: string;
 }
@@ -65,15 +67,15 @@ export type Stimulus =
   /** A child execution has ended, or could not be started. */
   | {
       readonly type: 'child';
-      readonly node: string;
-      readonly executionId: string;
+      readonly node: NodePath;
+      readonly executionId: ExecutionId;
       readonly result: ChildResult;
       readonly jitter: number;
     }
   /** `jitter`: from 0 up to 1, drawn by the caller. `worker`: whose attempt it must be, where others may have begun it. */
   | {
       readonly type: 'ended';
-      readonly node: string;
+      readonly node: NodePath;
       readonly attempt: number;
       readonly worker?: string;
       readonly outcome: Outcome;
@@ -82,14 +84,14 @@ export type Stimulus =
   /** Time has passed. `lost`: open attempts whose worker is gone. */
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
   /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
-  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: string }
+  | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: NodePath }
   /**
    * `reply`: from the parent, which waits for the result, also if nothing is left to do. `ceiling`: that of the project at
    * this moment, which the run is narrowed by when it begins again.
    */
   | { readonly type: 'retry'; readonly reply?: boolean; readonly ceiling?: Ceiling }
   /** From this node on, and everything that depends on it; with another input for it, if one is given. */
-  | { readonly type: 'replay'; readonly node: string; readonly input?: Json; readonly ceiling?: Ceiling }
+  | { readonly type: 'replay'; readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'resume' }
   /** The state after frame `seq` is stored as a snapshot. */
@@ -97,7 +99,7 @@ export type Stimulus =
   | { readonly type: 'signal'; readonly signal: string; readonly key: string; readonly payload: Json }
   | {
       readonly type: 'answer';
-      readonly node: string;
+      readonly node: NodePath;
       readonly approved: boolean;
       readonly by: string;
       readonly comment?: string;
@@ -106,20 +108,20 @@ export type Stimulus =
   /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`askOf`). */
   | {
       readonly type: 'granted';
-      readonly node: string;
+      readonly node: NodePath;
       readonly gate: Gate['kind'];
       readonly ask?: string;
       readonly until?: number;
       readonly miss?: CacheMiss;
     }
   /** The cache has the output. */
-  | { readonly type: 'cached'; readonly node: string; readonly output: Json; readonly hit: CacheHit }
+  | { readonly type: 'cached'; readonly node: NodePath; readonly output: Json; readonly hit: CacheHit }
   /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
-  | { readonly type: 'callback'; readonly node: string; readonly payload: Json; readonly generation?: number }
+  | { readonly type: 'callback'; readonly node: NodePath; readonly payload: Json; readonly generation?: number }
   /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
   | {
       readonly type: 'settle';
-      readonly node: string;
+      readonly node: NodePath;
       readonly by: 'verify' | 'person';
       readonly attempt?: number;
       readonly settlement: Settlement;

@@ -2,6 +2,7 @@
 
 import type { Capabilities } from '../../action.ts';
 import { StepBudget } from '../../expression/index.ts';
+import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import { evolve } from '../evolve/evolve.ts';
 import { type FoldEffects, newEffects } from '../evolve/fold.ts';
@@ -12,7 +13,7 @@ import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
 /** An attempt that should be stopped once the frame is written. */
 export interface Abort {
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly reason: string;
   /** The journal has closed the attempt: nobody waits for its end any more. */
@@ -21,10 +22,10 @@ export interface Abort {
 
 /** An execution that should be started once the frame is written. */
 export interface ChildStart {
-  readonly node: string;
-  readonly executionId: string;
+  readonly node: NodePath;
+  readonly executionId: ExecutionId;
   /** Undefined: what `launchPlan` says. */
-  readonly workflowId: string | undefined;
+  readonly workflowId: WorkflowId | undefined;
   readonly launchPlan: string | undefined;
   readonly version: number | undefined;
   readonly input: Json;
@@ -37,7 +38,7 @@ export interface ChildStart {
 }
 
 export interface ChildCancel {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   /** The node's: it may run for it a second time, and be cancelled a second time. */
   readonly attempt: number;
   /** False: what it has done stays as it is. */
@@ -46,7 +47,7 @@ export interface ChildCancel {
 
 /** What the cache did not have and has now. */
 export interface CacheFill {
-  readonly node: string;
+  readonly node: NodePath;
   readonly output: StoredValue;
   readonly miss: CacheMiss;
   readonly ttlMs: number | null;
@@ -61,11 +62,11 @@ export interface Turn extends FoldEffects {
   /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
   jitter: number;
   /** A fresh id for an execution. */
-  readonly newId: () => string;
+  readonly newId: () => ExecutionId;
   readonly entries: Entry[];
   readonly aborts: Abort[];
   /** Gates that nodes stand before: what they ask for goes out with the frame. */
-  readonly gateRequests: { readonly node: string; readonly gate: Gate }[];
+  readonly gateRequests: { readonly node: NodePath; readonly gate: Gate }[];
   readonly children: ChildStart[];
   /** Outputs that others may use again. Noted at once: the iteration that the node is in may be gone by the end of the turn. */
   readonly cacheFills: CacheFill[];
@@ -89,7 +90,7 @@ export function newTurn(
   state: RunState,
   now: number,
   lookup: BlobLookup,
-  newId: () => string = noIds,
+  newId: () => ExecutionId = noIds,
   store: (value: Json) => StoredValue = inlineValue,
 ): Turn {
   return {

@@ -1,6 +1,8 @@
 /** From ready to running: which nodes of a run may go next, and what starting one means. */
+
 import type { Action, Capabilities, Effect } from '../../action.ts';
 import type { RunError } from '../../error.ts';
+import type { NodePath } from '../../ids.ts';
 import type { ActionWork, DynamicWork } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
 import { failNode } from '../decide/advance.ts';
@@ -21,7 +23,7 @@ import { goesFirst } from './dispatch-order.ts';
 
 /** A node that may be handed to the queue. */
 export interface ReadyNode {
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly priority: number;
   /** Who may run it. */
@@ -30,7 +32,7 @@ export interface ReadyNode {
 
 /** An attempt to be run, once the frame that says so is written. */
 export interface Attempt {
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly action: Action;
   readonly input: Json;
@@ -88,7 +90,7 @@ export function backlogOf(state: RunState): { readonly count: number; readonly s
 }
 
 /** Starts an attempt, unless the journal says otherwise by now. */
-export function startAttempt(turn: Turn, path: string, attempt: number, worker: string): Attempt | undefined {
+export function startAttempt(turn: Turn, path: NodePath, attempt: number, worker: string): Attempt | undefined {
   const { state } = turn;
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;

@@ -4,6 +4,7 @@
  * The answer may name a few too many, and a few too few where one end leads far: what is missing then is asked for by
  * the lookup, fetched, and all is decided on again. Looking all the way made a chain of 10,000 nodes take 10 s.
  */
+import type { NodePath } from '../../ids.ts';
 import type { NodeRead } from '../../plan/plan.ts';
 import type { Stimulus } from '../decide/stimulus.ts';
 import type { BlobRef, StoredValue } from '../journal/stored-value.ts';
@@ -36,7 +37,7 @@ function mayEnd(state: RunState, seen: ReadonlySet<NodeState>): boolean {
 }
 
 /** What starting the node reads. */
-export function blobsToStart(state: RunState, path: string): BlobRef[] {
+export function blobsToStart(state: RunState, path: NodePath): BlobRef[] {
   const blobs = new Map<string, BlobRef>();
   const node = nodeAt(state, path);
   if (node !== undefined) {

@@ -1,6 +1,8 @@
 /** Decides the edges out of a node that has just ended. Results are recorded, so this happens once per node. */
+
 import type { RunError } from '../../error.ts';
 import { type Budget, ExpressionError, isTrue } from '../../expression/index.ts';
+import type { NodePath } from '../../ids.ts';
 import { type BranchWork, caseKeys, type EdgeError, type EdgePlan, isPlain } from '../../plan/plan.ts';
 import type { Turn } from '../decide/turn.ts';
 import { resolveValue } from '../journal/stored-value.ts';
@@ -139,7 +141,7 @@ function judge(
 }
 
 /** What an expression threw, as an error of the node it belongs to. Anything else is a programmer's error. */
-export function expressionFailure(error: unknown, where: string, node?: string): RunError {
+export function expressionFailure(error: unknown, where: string, node?: NodePath): RunError {
   if (!(error instanceof ExpressionError)) throw error;
   return {
     code: error.code,

@@ -5,9 +5,11 @@
  * Entries of one frame share its time. Decisions that need an expression are recorded with their result
  * (`dead`, `taken`, `input`), so replaying a journal evaluates nothing.
  */
+
 import type { Effect } from '../../action.ts';
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
+import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
 import type { SettingValues } from '../../plan/plan.ts';
 import { keysOf } from '../../typed-keys.ts';
 import type { Json } from '../../value.ts';
@@ -62,7 +64,7 @@ export type Entry =
 export interface RunStarted {
   readonly type: 'run.started';
   readonly format: typeof JOURNAL_FORMAT;
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly input: StoredValue;
   readonly trigger: Json;
@@ -99,27 +101,27 @@ export interface ConcurrencySlot {
 }
 
 export interface Parent {
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly depth: number;
 }
 
 /** The node becomes ready: what the expressions among its numbers and durations give, by key, for all its attempts. */
 export interface NodeConfigured {
   readonly type: 'node.configured';
-  readonly node: string;
+  readonly node: NodePath;
   readonly values: SettingValues;
 }
 
 /** Ready, and waits for a slot. Left out for a node that starts in the same frame. */
 export interface NodeScheduled {
   readonly type: 'node.scheduled';
-  readonly nodes: readonly string[];
+  readonly nodes: readonly NodePath[];
 }
 
 export interface NodeStarted {
   readonly type: 'node.started';
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
   readonly worker: string;
   readonly effect: Effect;
@@ -129,7 +131,7 @@ export interface NodeStarted {
 
 export interface NodeCompleted {
   readonly type: 'node.completed';
-  readonly node: string;
+  readonly node: NodePath;
   readonly output?: StoredValue;
   /** Keys of the conditional edges that were not taken. */
   readonly dead?: readonly string[];
@@ -143,15 +145,15 @@ export interface NodeCompleted {
 }
 
 export interface CacheHit {
-  readonly executionId: string;
-  readonly node: string;
+  readonly executionId: ExecutionId;
+  readonly node: NodePath;
   readonly at: number;
 }
 
 /** An attempt failed, and another one will follow at `until`. */
 export interface NodeRetrying {
   readonly type: 'node.retrying';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error: RunError;
   readonly until: number;
   /** The rule that it counts against, where `impliedRule` does not say so: a rule of `retry`, by index, or `lost`. */
@@ -161,7 +163,7 @@ export interface NodeRetrying {
 /** A graceful hand-back: the attempt ended without an outcome and costs nothing. */
 export interface NodeReturned {
   readonly type: 'node.returned';
-  readonly node: string;
+  readonly node: NodePath;
 }
 
 /**
@@ -176,7 +178,7 @@ export type FailureHandling = 'handled' | 'ignored' | 'tolerated' | 'deferred' |
 
 export interface NodeFailed {
   readonly type: 'node.failed';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error: RunError;
   readonly handling: FailureHandling;
   /** Keys of the error and always edges that are taken. */
@@ -187,7 +189,7 @@ export interface NodeFailed {
 /** Every node that its error edges led to was skipped: from now on nothing handles the failure. */
 export interface NodeUnhandled {
   readonly type: 'node.unhandled';
-  readonly node: string;
+  readonly node: NodePath;
   readonly handling: Exclude<FailureHandling, 'handled'>;
 }
 
@@ -201,7 +203,7 @@ export type SkipReason = 'dead' | 'when' | 'disabled' | 'failure';
 
 export interface NodeSkipped {
   readonly type: 'node.skipped';
-  readonly nodes: readonly string[];
+  readonly nodes: readonly NodePath[];
   readonly why: SkipReason;
   /** For a disabled node: keys of its conditional edges that were not taken. */
   readonly dead?: readonly string[];
@@ -213,7 +215,7 @@ export interface NodeSkipped {
  */
 export interface NodeCancelled {
   readonly type: 'node.cancelled';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error?: RunError;
   /** Keys of its always edges whose condition does not hold. */
   readonly dead?: readonly string[];
@@ -225,7 +227,7 @@ export interface NodeCancelled {
  */
 export interface NodeUnknown {
   readonly type: 'node.unknown';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error: RunError;
   /** As for a cancelled node. */
   readonly dead?: readonly string[];
@@ -234,7 +236,7 @@ export interface NodeUnknown {
 /** Somebody looked; what follows from it is in the entries after this one. `unknown`: `verify` could not tell either. */
 export interface NodeSettled {
   readonly type: 'node.settled';
-  readonly node: string;
+  readonly node: NodePath;
   readonly by: 'verify' | 'person';
   readonly outcome: 'happened' | 'retry' | 'fail' | 'unknown';
 }
@@ -245,7 +247,7 @@ export interface NodeSettled {
  */
 export interface NodeOpened {
   readonly type: 'node.opened';
-  readonly node: string;
+  readonly node: NodePath;
   readonly items?: StoredValue;
   readonly count?: number;
   readonly input?: StoredValue;
@@ -259,7 +261,7 @@ export interface NodeOpened {
  */
 export interface NodeStopping {
   readonly type: 'node.stopping';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error: RunError;
   /** It does not fail: somebody has cancelled it. */
   readonly cancelled?: boolean;
@@ -284,7 +286,7 @@ export type Finally = boolean;
 /** Iterations of a loop begin: `from` up to, not including, `to`. */
 export interface ScopesOpened {
   readonly type: 'scopes.opened';
-  readonly node: string;
+  readonly node: NodePath;
   readonly from: number;
   readonly to: number;
 }
@@ -308,7 +310,7 @@ export interface ScopeClosed {
 /** Items that a node of the body added to its forEach. */
 export interface ItemsAdded {
   readonly type: 'items.added';
-  readonly node: string;
+  readonly node: NodePath;
   readonly items: StoredValue;
   readonly count: number;
 }
@@ -316,18 +318,18 @@ export interface ItemsAdded {
 /** The next iteration of a retryUntil comes at `until`. */
 export interface RoundDelayed {
   readonly type: 'round.delayed';
-  readonly node: string;
+  readonly node: NodePath;
   readonly until: number;
 }
 
 /** Another workflow is to run as an execution of its own, of this id: starting it twice is starting it once. */
 export interface ChildRequested {
   readonly type: 'child.requested';
-  readonly node: string;
+  readonly node: NodePath;
   readonly attempt: number;
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   /** Left out where a launch plan says which. */
-  readonly workflowId?: string;
+  readonly workflowId?: WorkflowId;
   readonly launchPlan?: string;
   readonly version?: number;
   readonly input: StoredValue;
@@ -347,7 +349,7 @@ export type AwaitedEvent =
 
 export interface NodeWaiting {
   readonly type: 'node.waiting';
-  readonly node: string;
+  readonly node: NodePath;
   readonly waits: readonly AwaitedEvent[];
   /** When it fails with TIMEOUT. */
   readonly deadline?: number;
@@ -358,7 +360,7 @@ export interface NodeWaiting {
 /** Somebody approved or rejected; what follows is in the entries after this one. */
 export interface NodeAnswered {
   readonly type: 'node.answered';
-  readonly node: string;
+  readonly node: NodePath;
   readonly approved: boolean;
   readonly by: string;
   readonly comment?: string;
@@ -378,12 +380,16 @@ export interface CacheMiss {
   readonly family: string;
   readonly input: string;
   /** An earlier output of the same action, and what is different in the input; null when there is none. */
-  readonly earlier: { readonly executionId: string; readonly node: string; readonly changed: readonly string[] } | null;
+  readonly earlier: {
+    readonly executionId: ExecutionId;
+    readonly node: NodePath;
+    readonly changed: readonly string[];
+  } | null;
 }
 
 export interface NodeGated {
   readonly type: 'node.gated';
-  readonly node: string;
+  readonly node: NodePath;
   readonly gate: Gate;
   /** For a look at the cache: the resolved parameters. */
   readonly input?: StoredValue;
@@ -392,7 +398,7 @@ export interface NodeGated {
 /** It may begin at `until`. Left out for a node that begins in the same frame. */
 export interface NodeGranted {
   readonly type: 'node.granted';
-  readonly node: string;
+  readonly node: NodePath;
   readonly until: number;
 }
 
@@ -414,7 +420,7 @@ export interface SignalTaken {
 /** A signal, approval form or call does not fit the schema of the wait, which goes on. */
 export interface SignalRefused {
   readonly type: 'signal.refused';
-  readonly node: string;
+  readonly node: NodePath;
   readonly event: string;
   readonly problem: string;
 }
@@ -449,7 +455,7 @@ export interface ScopeCompensated {
  */
 export interface NodeCompensating {
   readonly type: 'node.compensating';
-  readonly node: string;
+  readonly node: NodePath;
   readonly error: RunError;
 }
 
@@ -507,7 +513,7 @@ export interface RunFinished {
 /** Retry from the failed nodes, or replay from one: these begin again, everything else stands. */
 export interface RunReopened {
   readonly type: 'run.reopened';
-  readonly nodes: readonly string[];
+  readonly nodes: readonly NodePath[];
   /** Composite nodes that go on where they were. */
   readonly open?: readonly string[];
   /** Of `nodes`, those that begin as something new, with a new idempotency key. */

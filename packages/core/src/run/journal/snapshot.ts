@@ -3,6 +3,7 @@
  * Holds what the journal determines and nothing derived; the journal stays the truth, so a snapshot
  * of another format is simply not used.
  */
+import type { ExecutionId } from '../../ids.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { isJsonObject, type Json } from '../../value.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
@@ -308,7 +309,7 @@ function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' 
 }
 
 /** Undefined when the text is of another format, is damaged, or names nodes that the plan does not have. */
-export function decodeSnapshot(plan: Plan, executionId: string, text: string): RunState | undefined {
+export function decodeSnapshot(plan: Plan, executionId: ExecutionId, text: string): RunState | undefined {
   const snapshot = parsed(text);
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
   const { seq, run, scopes, listening } = snapshot as unknown as Snapshot;

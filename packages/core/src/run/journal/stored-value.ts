@@ -4,7 +4,7 @@
  * A `StoredValue` is immutable. `decide` makes one with `turn.store`, which leaves the choice between inline and blob to the
  * engine, so no entry can hold a large value inline. The brand keeps object literals from passing for one.
  */
-import type { Json } from '../../value.ts';
+import { isJsonList, type Json } from '../../value.ts';
 
 export interface BlobRef {
   readonly sha256: string;
@@ -52,8 +52,8 @@ function weigh(value: Json, limit: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;
   let bytes = 2;
-  if (Array.isArray(value)) {
-    for (const item of value as readonly Json[]) {
+  if (isJsonList(value)) {
+    for (const item of value) {
       bytes += 1 + weigh(item, limit - bytes);
       if (bytes > limit) break;
     }

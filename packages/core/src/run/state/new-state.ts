@@ -1,5 +1,7 @@
 /** Runs, scopes and nodes before anything has happened to them. */
+
 import { Heap } from '../../heap.ts';
+import type { ExecutionId } from '../../ids.ts';
 import type { GraphPlan, NodePlan, Plan } from '../../plan/plan.ts';
 import { goesFirst, rankOf } from '../dispatch/dispatch-order.ts';
 import { NULL_VALUE } from '../journal/stored-value.ts';
@@ -10,7 +12,7 @@ export const NO_PERMITS: readonly string[] = [];
 export const NO_RETRIES: readonly number[] = [];
 const PENDING = { status: 'pending' } as const;
 
-export function newRunState(plan: Plan, executionId: string): RunState {
+export function newRunState(plan: Plan, executionId: ExecutionId): RunState {
   const { workflowId, version, onFailure } = plan;
   const realm: Realm = {
     input: NULL_VALUE,

@@ -1,5 +1,7 @@
 /** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
+
 import { assert, type RunError } from '../../error.ts';
+import type { NodePath, WorkflowId } from '../../ids.ts';
 import type { NodePlan } from '../../plan/plan.ts';
 import { isJsonObject } from '../../value.ts';
 import type { ConcurrencySlot } from '../journal/entry.ts';
@@ -17,11 +19,11 @@ import type {
 } from './state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from './status.ts';
 
-export function pathOf(node: NodeState): string {
+export function pathOf(node: NodeState): NodePath {
   return node.scope.path === '' ? node.plan.id : `${node.scope.path}/${node.plan.id}`;
 }
 
-export function nodeAt(state: RunState, path: string): NodeState | undefined {
+export function nodeAt(state: RunState, path: NodePath): NodeState | undefined {
   const cut = path.lastIndexOf('/');
   const scope = cut < 0 ? state.root : state.scopes.get(path.slice(0, cut));
   const index = scope?.graph.indexOf.get(cut < 0 ? path : path.slice(cut + 1));
@@ -29,7 +31,7 @@ export function nodeAt(state: RunState, path: string): NodeState | undefined {
 }
 
 /** The node, or where its scope is gone, the composite node that it was in. */
-export function survivorOf(state: RunState, path: string): NodeState | undefined {
+export function survivorOf(state: RunState, path: NodePath): NodeState | undefined {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
     const node = nodeAt(state, at);
     if (node !== undefined) return node;
@@ -60,7 +62,7 @@ export function requireBody(node: NodeState): BodyState {
   return body;
 }
 
-export function requireNode(state: RunState, path: string): NodeState {
+export function requireNode(state: RunState, path: NodePath): NodeState {
   const node = nodeAt(state, path);
   assert(node !== undefined, `the journal of ${state.executionId} names node '${path}', which its plan does not have`);
   return node;
@@ -92,7 +94,7 @@ export function isBlockedByLevel(state: RunState, node: NodeState): boolean {
 }
 
 /** The permit that keeps other starts with the same key out. */
-export function startPermit(workflowId: string, key: string): string {
+export function startPermit(workflowId: WorkflowId, key: string): string {
   return `start:${workflowId}:${key}`;
 }
 
@@ -222,7 +224,7 @@ export function endingOf({ phase }: RunState): Ending | null {
 }
 
 /** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
-export function idempotencyKey(state: RunState, path: string): string {
+export function idempotencyKey(state: RunState, path: NodePath): string {
   return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
 }
 

@@ -9,11 +9,13 @@
  *
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.
  */
+
 import type { Effect } from '../../action.ts';
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { FailurePolicy } from '../../definition/model.ts';
 import type { RunError } from '../../error.ts';
 import type { Heap } from '../../heap.ts';
+import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
 import type { GraphPlan, NodePlan, Plan, SettingValues } from '../../plan/plan.ts';
 import type { Json, JsonObject } from '../../value.ts';
 import type {
@@ -61,7 +63,7 @@ export type Phase =
       readonly status: 'child';
       readonly since: number;
       readonly attempt: number;
-      readonly executionId: string;
+      readonly executionId: ExecutionId;
       /** It has run for the node before: it is not started, but gone on with. */
       readonly again?: boolean;
       /** It has been cancelled, and the node ends with it. */
@@ -228,7 +230,7 @@ export interface Realm {
   readonly vars: Map<string, StoredValue>;
   /** The nodes that assigned them. Shared with `vars` by the realms of one workflow. */
   readonly assigned: Assignments;
-  readonly workflowId: string;
+  readonly workflowId: WorkflowId;
   readonly version: number;
   readonly onFailure: FailurePolicy;
 }
@@ -305,7 +307,7 @@ export type FinishedPhase =
 
 /** A completed node that can be undone. */
 export interface UndoItem {
-  readonly path: string;
+  readonly path: NodePath;
   readonly input: StoredValue | undefined;
   readonly error: RunError | undefined;
   /** Of the graphs that dynamic nodes around it returned, outermost first, the keys in `undoGraphs`. */
@@ -316,7 +318,7 @@ export interface UndoItem {
 
 export interface FreedPermit {
   readonly key: string;
-  readonly node: string;
+  readonly node: NodePath;
 }
 
 export interface BufferedSignal {
@@ -345,7 +347,7 @@ export interface TimerItem {
 }
 
 export interface RunState {
-  readonly executionId: string;
+  readonly executionId: ExecutionId;
   readonly plan: Plan;
   /** Frames folded so far. */
   seq: number;

@@ -1,4 +1,5 @@
 /** What would be undone, as the fold keeps it: noted when a node completes, struck off when it has been undone. */
+import type { NodePath } from '../../ids.ts';
 import type { NodeCompleted } from '../journal/entry.ts';
 import { countSpilled } from '../state/phases.ts';
 import { bodyOf, endingOf, generationOf, isOver, pathOf } from '../state/selectors.ts';
@@ -51,7 +52,7 @@ function undoToo(state: RunState, node: NodeState, item: UndoItem): void {
 const undoPaths = new WeakMap<readonly UndoItem[], Set<string>>();
 
 /** Looked up in a set: a loop of 100,000 iterations that is gone on with would else look through all of them every time. */
-function forgetUndo(state: RunState, path: string): void {
+function forgetUndo(state: RunState, path: NodePath): void {
   let paths = undoPaths.get(state.undo);
   if (paths?.has(path) === false) {
     paths.add(path);

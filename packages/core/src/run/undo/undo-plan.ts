@@ -1,4 +1,5 @@
 /** What compensation would do now, and what it has done since the run was last begun. */
+import type { NodePath } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import { type BlobLookup, type BlobRef, resolveValue } from '../journal/stored-value.ts';
 import { endingOf, isFinal, isFinished } from '../state/selectors.ts';
@@ -7,7 +8,7 @@ import { compensationAt, toUndo } from './undo.ts';
 
 export interface UndoStep {
   /** What it undoes. */
-  readonly node: string;
+  readonly node: NodePath;
   readonly action: string;
   /** The parameters, as they were when the node completed. */
   readonly with: Json;

@@ -1,12 +1,14 @@
 /** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
+
 import { parseDuration } from '../../duration.ts';
 import type { RunError } from '../../error.ts';
 import { ExpressionError } from '../../expression/index.ts';
 import { isDate, parseDate } from '../../expression/library/calendar.ts';
+import type { NodePath } from '../../ids.ts';
 import type { WaitPlan, WaitWork } from '../../plan/plan.ts';
 import { acceptedSetting } from '../../plan/settings.ts';
 import { describePath, type SchemaCheck } from '../../schema/index.ts';
-import { canonicalJson, type Json } from '../../value.ts';
+import { canonicalJson, isJsonList, type Json } from '../../value.ts';
 import { completeNode, failAttempt } from '../decide/advance.ts';
 import { evaluated } from '../decide/evaluate.ts';
 import type { Stimulus } from '../decide/stimulus.ts';
@@ -53,7 +55,7 @@ function awaited({ budgets, now }: Turn, plan: WaitPlan, scope: RunScope): Await
         kind,
         name,
         ...(title === undefined ? {} : { title: keyText(title) }),
-        ...(who === null ? {} : { who: (Array.isArray(who) ? (who as readonly Json[]) : [who]).map(keyText) }),
+        ...(who === null ? {} : { who: (isJsonList(who) ? who : [who]).map(keyText) }),
       };
     }
     case 'callback':
@@ -183,12 +185,12 @@ export function callback(turn: Turn, { node: path, payload, generation }: Stimul
 }
 
 /** A call is kept as a signal without a name, which nobody else can wait for. */
-function callOf(node: string, generation: number): { readonly signal: string; readonly key: string } {
+function callOf(node: NodePath, generation: number): { readonly signal: string; readonly key: string } {
   return { signal: '', key: `${node}:${generation}` };
 }
 
 /** Whether a call to this address of the node would be the first, and is not too late. */
-export function isAwaitedCall(state: RunState, path: string, generation: number): boolean {
+export function isAwaitedCall(state: RunState, path: NodePath, generation: number): boolean {
   const node = nodeAt(state, path);
   const { signal: name, key } = callOf(path, generation);
   if (node === undefined || isFinished(state.phase.status) || isFinal(node.phase.status)) return false;
