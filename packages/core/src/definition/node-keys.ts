@@ -142,7 +142,9 @@ export const NODE: RecordType = {
 };
 
 /** Every node has exactly one of these keys, which determines its kind. */
-export const NODE_KINDS = Object.keys(NODE.keys).filter((key): key is NodeKind => NODE.keys[key]?.kind === true);
+export const NODE_KINDS: readonly NodeKind[] = Object.keys(NODE.keys).filter(
+  (key): key is NodeKind => NODE.keys[key]?.kind === true,
+);
 
 export const EDGE: RecordType = {
   name: 'edge',
