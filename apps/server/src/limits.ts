@@ -91,6 +91,8 @@ export const CHECK_LIMITS = {
   inProcessChars: 16 * 1024,
   /** The same for text: YAML beyond the plain subset takes up to 4 µs for each character. */
   inProcessTextChars: 4 * 1024,
+  /** Regular expressions of a definition that is checked in process, as instructions: about 10 ms. */
+  inProcessInstructions: 4_000,
   /** CPU time of the thread, for one that is sent. */
   maxMs: 20_000,
   maxMemoryMb: 512,

@@ -67,6 +67,7 @@ export {
   type Scope,
   StepBudget,
   stepCost,
+  withFewPatterns,
 } from './expression/index.ts';
 export {
   buildGraph,

@@ -10,6 +10,7 @@ import {
   unreachable,
   usedWorkflows,
   type WorkflowDefinition,
+  withFewPatterns,
 } from '@nebula/core';
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
@@ -52,7 +53,7 @@ interface Setting {
   readonly isBounded: boolean;
 }
 
-/** Undefined if it uses large workflows, which are compiled with it. */
+/** Undefined if it has large patterns, or uses large workflows, which are compiled with it. */
 async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
   const read = readGiven(given);
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
@@ -61,7 +62,10 @@ async function checkHere(given: Given, { parts, project, ...options }: Setting):
   const { ceiling } = options;
   const compile = (definition: WorkflowDefinition) =>
     parts.executions.check(definition, { project, ceiling, workflows });
-  return checkDefinition(given, { ...options, catalog: parts.catalog.within(project), workflows, compile }, read);
+  const catalog = parts.catalog.within(project);
+  return withFewPatterns(CHECK_LIMITS.inProcessInstructions, () =>
+    checkDefinition(given, { ...options, catalog, workflows, compile }, read),
+  );
 }
 
 async function checkBeside(given: Given, setting: Setting): Promise<Checked> {

@@ -48,6 +48,27 @@ it('[SRV-620] checking a large definition takes the process a fraction of what i
   expect(beside).toBeLessThan((cpuMs() - began) / 2);
 });
 
+it('[SRV-620] a short definition with large patterns is checked beside the process, too', async () => {
+  const patterns = (at: number): string => Array.from({ length: 9 }, (_, index) => `a{${900 - at - index}}`).join('');
+  const definition = (first: number): Json => ({
+    id: 'patterns',
+    nodes: Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [
+        `n${at}`,
+        { action: 'core.noop', when: `$input.a.matches('${patterns(first + at)}')` },
+      ]),
+    ),
+  });
+  expect(JSON.stringify(definition(0)).length).toBeLessThan(CHECK_LIMITS.inProcessChars);
+  await validate({ definition: definition(0) });
+  const before = cpuMs();
+  expect((await validate({ definition: definition(100) })).json).toMatchObject({ valid: true });
+  const beside = cpuMs() - before;
+  const began = cpuMs();
+  here({ definition: definition(200) });
+  expect(beside).toBeLessThan((cpuMs() - began) / 2);
+});
+
 it('[SRV-621] what is found in a large definition is what is found in a small one', async () => {
   const more =
     '  far: { action: http.request, with: { url: "https://elsewhere.example.com/" } }\n' +

@@ -9,6 +9,7 @@ import { type Expression, parseExpression } from './expression.ts';
 import { ExpressionError, limitError } from './expression-error.ts';
 import { setMember } from './kind.ts';
 import type { Reference } from './reference.ts';
+import { chargingPatterns } from './regex.ts';
 import type { Scope } from './scope.ts';
 import { parseTemplate, type Template } from './template.ts';
 
@@ -170,7 +171,7 @@ class ValueCompiler {
   private attempt(path: DocumentPath, compile: () => Part): Part {
     if (this.allowance.isOver) return { literal: null };
     try {
-      return compile();
+      return chargingPatterns(this.allowance, compile);
     } catch (error) {
       return this.failed(error, path);
     }

@@ -21,4 +21,5 @@ export {
   type Matcher,
 } from './matcher.ts';
 export type { Reference } from './reference.ts';
+export { withFewPatterns } from './regex.ts';
 export type { LoopView, NodeView, Scope } from './scope.ts';

@@ -6,6 +6,7 @@
  */
 import type { RE2JS } from 're2js';
 import { loadModule } from '../on-demand.ts';
+import type { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { limitError, valueError } from './expression-error.ts';
 
@@ -104,25 +105,73 @@ export function patternAtRun(budget: Budget, source: string): Pattern {
   return pattern;
 }
 
+/** Is told of every pattern before it is compiled, and may refuse it by throwing a limit error. */
+type Charge = (source: string, instructions: number) => void;
+
+let charge: Charge | undefined;
+
+/** Runs `work`, and charges for the patterns that it compiles, cached or not: a limit must not depend on the cache. */
+function chargingFor<T>(own: Charge, work: () => T): T {
+  const outer = charge;
+  charge = (source, instructions) => {
+    outer?.(source, instructions);
+    own(source, instructions);
+  };
+  try {
+    return work();
+  } finally {
+    charge = outer;
+  }
+}
+
+/** Runs `work`, whose patterns count for the allowance, each once. */
+export function chargingPatterns<T>(allowance: Allowance, work: () => T): T {
+  const charged = new Set<string>();
+  return chargingFor((source, instructions) => {
+    if (charged.has(source)) return;
+    charged.add(source);
+    allowance.take(instructions);
+  }, work);
+}
+
+/** Runs `work` unless it compiles patterns of more than `maxInstructions` in total: undefined then. */
+export function withFewPatterns<T>(maxInstructions: number, work: () => T): T | undefined {
+  let left = maxInstructions;
+  const made = chargingFor((_, instructions) => {
+    left -= instructions;
+    if (left < 0) throw limitError('the patterns are too large');
+  }, work);
+  return left < 0 ? undefined : made;
+}
+
 /** Throws a coded error without a position when the pattern is invalid. */
 export function compilePattern(source: string): Pattern {
   const known = cache.get(source);
   if (known !== undefined) {
+    charge?.(source, estimatedSize(source));
     cache.delete(source);
     cache.set(source, known);
     return known;
   }
-  if (source.length > MAX_PATTERN_LENGTH) {
-    throw limitError(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters`);
-  }
-  if (estimatedSize(source) > MAX_PROGRAM_SIZE) {
-    throw limitError('the pattern is too large', 'nested counted repetitions multiply; use * or + instead');
-  }
+  const size = acceptableSize(source);
+  charge?.(source, size);
   const pattern = new Pattern(source, compileProgram(source));
   cache.set(source, pattern);
   const [oldest] = cache.keys();
   if (oldest !== undefined && cache.size > CACHED_PATTERNS) cache.delete(oldest);
   return pattern;
+}
+
+/** The estimated size of a pattern within the limits. */
+function acceptableSize(source: string): number {
+  if (source.length > MAX_PATTERN_LENGTH) {
+    throw limitError(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters`);
+  }
+  const size = estimatedSize(source);
+  if (size > MAX_PROGRAM_SIZE) {
+    throw limitError('the pattern is too large', 'nested counted repetitions multiply; use * or + instead');
+  }
+  return size;
 }
 
 function compileProgram(source: string): RE2JS {

@@ -24,6 +24,16 @@ it.each([
   ],
   ['an edge', { edges: [{ from: 'a', to: 'b', when: `true${' || true'.repeat(3_000)}` }] }],
   ['an output', { output: templates(2_000) }],
+  ['patterns of functions', withValue(functions(20))],
+  [
+    'patterns of one expression',
+    withValue(
+      `{{ ${functions(20)
+        .join(' || ')
+        .replaceAll(/\{\{|\}\}/g, '')} }}`,
+    ),
+  ],
+  ['patterns of queries', withValue(functions(20).map((_, at) => queryWith(`a{${1000 - at}}`)))],
   ['patterns of an edge', { edges: [{ from: 'a', to: 'b', on: 'result', match: { x: patterns(20) } }] }],
   ['patterns of a branch', { nodes: branched(patterns(20)) }],
   ['patterns of a retry', { nodes: { a: { action: 'do', retry: { attempts: 2, on: Object.values(slashed(20)) } } } }],
@@ -56,6 +66,19 @@ it('[DEF-102] patterns that become few instructions are taken, and the first one
   expect(codesOf({ nodes: branched(patterns(15)) })).toEqual([]);
   expect(codesOf({ nodes: branched(patterns(2_000)) })).toEqual(['EXPRESSION_LIMIT']);
 });
+
+it('[DEF-102] patterns of functions that become few instructions are taken, whether they were compiled before or not', () => {
+  for (const _ of [1, 2]) expect(codesOf(withValue(functions(15)))).toEqual([]);
+  for (const _ of [1, 2]) expect(codesOf(withValue(functions(20)))).toEqual(['EXPRESSION_LIMIT']);
+});
+
+function functions(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `{{ $input.a.matches('a{${1_000 - at}}') }}`);
+}
+
+function queryWith(pattern: string): string {
+  return `{{ $input.query("$[?search(@, '${pattern}')]") }}`;
+}
 
 /** Each becomes about a thousand instructions. */
 function patterns(count: number): Record<string, { regex: string }> {
