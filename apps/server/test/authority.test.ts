@@ -138,6 +138,8 @@ describe('borders', () => {
       (await must(who, `GET /credentials?project=${project}`)).json.items.map(({ name }: { name: string }) => name);
     expect(await names('beta-editor', 'beta')).toEqual(['press']);
     expect(await names('alpha-editor', 'alpha')).toEqual(['own']);
+    // The default project stores its secrets without a prefix.
+    expect(await names('admin', 'default')).toEqual([]);
     expect((await call('alpha-owner', 'GET /credentials?project=beta')).status).toBe(404);
     expect((await call('alpha-owner', 'GET /credentials')).status).toBe(404);
     expect((await call('alpha-editor', 'PUT /credentials/x?project=alpha', { value: 'some value' })).status).toBe(403);

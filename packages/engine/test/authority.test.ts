@@ -99,6 +99,33 @@ describe('the authority of runs', () => {
     expect(top.grants).toEqual({ a: { shell: ['git'] } });
   });
 
+  it('[ENG-230] verify of a cut-off attempt gets no more than the ceiling grants', async () => {
+    const asked: unknown[] = [];
+    const pay: Action = {
+      id: 'charge',
+      version: '1',
+      effect: 'once',
+      capabilities: ['env'],
+      run: () => new Promise(() => {}),
+      verify: (ctx) => {
+        try {
+          asked.push(ctx.env('PATH'));
+        } catch (error) {
+          asked.push((error as { code: string }).code);
+        }
+        return { happened: true, output: null };
+      },
+    };
+    const nodes = { a: { action: 'charge@1', capabilities: { env: ['PATH'] } } };
+    for (const id of ['alpha-a', 'beta-a']) {
+      const top = await opened({ actions: [pay] });
+      await top.go(id, { nodes });
+      await top.openWith({ actions: [pay] });
+      await top.clock.advance(60_000);
+    }
+    expect(asked).toEqual(['CAPABILITY_DENIED', process.env['PATH']]);
+  });
+
   it('[ENG-231] a run that began before ceilings has that of its project when it is loaded', async () => {
     const top = new Place();
     await top.open({ actions: [...top.actions, ...top.own] });

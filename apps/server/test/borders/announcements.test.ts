@@ -26,7 +26,7 @@ function announcing() {
   const announce = (actions: readonly Action[]): boolean => announced.push(actions) > 0;
   const parts = { records, clock: realClock, engine: { announce }, catalog: { announce, owns: () => false } };
   const open = () => new Announced(parts as unknown as EngineParts, () => undefined);
-  return { announced, open };
+  return { announced, records, open };
 }
 
 const many = (count: number, title = 'of text'): ActionDescription[] =>
@@ -66,9 +66,24 @@ it('[SRV-670] only changed actions are parsed again, and nothing is announced wh
   expect(announced.at(-1)).toHaveLength(39);
 });
 
-it('[SRV-670] announcements at the same time: the last refresh has them all', async () => {
-  const { announced, open } = announcing();
+it('[SRV-670] a slow refresh does not take back what was announced meanwhile', async () => {
+  const { announced, records, open } = announcing();
+  const list = records.list.bind(records);
+  const [slow, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  records.list = async (...given) => {
+    const rows = await list(...given);
+    reading.resolve();
+    records.list = list;
+    await slow.promise;
+    return rows;
+  };
   const actions = open();
-  await Promise.all(many(40).map((one) => actions.add([one], 'default')));
-  expect(announced.at(-1)).toHaveLength(40);
+  const [one, other] = many(2) as [ActionDescription, ActionDescription];
+  const first = actions.add([one], 'default');
+  await reading.promise;
+  const second = actions.add([other], 'default');
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  slow.resolve();
+  await Promise.all([first, second]);
+  expect(announced.at(-1)).toHaveLength(2);
 });

@@ -45,6 +45,12 @@ describe('the log', () => {
         headers,
         body: [{ password: 'abc-4', csrfToken: 'abc-5', deep: { apiKey: 'abc-6', client_secret: 'abc-7' } }],
         token: 'abc-8',
+        'proxy-authorization': 'abc-9',
+        passphrase: 'abc-10',
+        'x-api-key': 'abc-11',
+        credentials: { key: 'abc-12' },
+        refresh_token: 'abc-13',
+        csrf: 'abc-14',
       },
       'x',
     );

@@ -66,6 +66,9 @@ describe('addresses', () => {
     ['127.0.0.0/8', 'http://[::ffff:127.0.0.1]/'],
     ['*', 'http://93.184.215.14'],
     ['*', 'http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]'],
+    ['*', 'http://[64:ff9b::5db8:d70e]'],
+    ['10.0.0.0/8', 'http://[64:ff9b::a00:1]'],
+    ['10.0.0.0/8', 'http://[2002:a00:1::]'],
     ['localhost', 'http://localhost'],
   ])('[SBX-41] %s covers %s', (pattern, url) => expect(host(pattern, url)).toBe(true));
 

@@ -31,6 +31,25 @@ test('[SBX-36] no grant leads into the data folder, not even a link', async () =
   await rm(projectDir, { recursive: true });
 });
 
+test('[SBX-36] a data folder that is a link is closed under both of its names', async () => {
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  const elsewhere = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  await writeFile(join(elsewhere, 'secrets.key'), 'the key');
+  const dataDir = join(projectDir, '.nebula');
+  await symlink(elsewhere, dataDir);
+  const sandbox = createInProcessSandbox({ projectDir, dataDir });
+  for (const path of ['.nebula/secrets.key', join(elsewhere, 'secrets.key')]) {
+    const action = makeAction((ctx) => ctx.files.read(path).then(String), { capabilities: ['files'] });
+    const granted = { files: { read: ['*', '/**'] } };
+    expect(await sandbox.run(makeInvocation(action, { granted }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'CAPABILITY_DENIED', message: expect.stringContaining('it is in the data folder') },
+    });
+  }
+  await rm(projectDir, { recursive: true });
+  await rm(elsewhere, { recursive: true });
+});
+
 test.each([
   '/proc/self/environ',
   '/proc/self/cwd/note.txt',
