@@ -171,7 +171,7 @@ export interface ExecutionService {
    * Starts a new run that takes over the results before `node` and runs from there. The forked run is not changed.
    * `principal` forks. Returns the id of the new run.
    */
-  fork(executionId: ExecutionId, node: NodePath, input?: Json, principal?: string): Promise<string>;
+  fork(executionId: ExecutionId, node: NodePath, input?: Json, principal?: string): Promise<ExecutionId>;
   /** The run keeps the signal until a node waits for it. */
   requestSignal(executionId: ExecutionId, signal: SignalRequest): Promise<boolean>;
   /**
@@ -298,7 +298,7 @@ export interface Engine extends ExecutionService {
    */
   open(options?: { readonly only?: readonly string[] }): Promise<void>;
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
-  start(workflowId: WorkflowId, version: number | undefined, options?: StartOptions): Promise<string>;
+  start(workflowId: WorkflowId, version: number | undefined, options?: StartOptions): Promise<ExecutionId>;
   /**
    * Waits until the run has ended or, with `rest` (the default), until only a person, a signal or a far time moves it. A
    * run that waits for other executions rests when all of these do: its children, and those that hold the permits for

@@ -1,5 +1,5 @@
 /** The engine: opens its parts, closes them, and offers what they can do. `wiring.ts` makes the parts. */
-import { documentOf, NebulaError, openChildren } from '@nebula/core';
+import { documentOf, type ExecutionId, NebulaError, openChildren } from '@nebula/core';
 import type { Drivers, Engine, EngineOptions } from './api.ts';
 import { type EngineParts, makeParts } from './wiring.ts';
 
@@ -46,7 +46,10 @@ async function open(parts: EngineParts, only: readonly string[] | undefined): Pr
 }
 
 /** These runs and all their children. A run that cannot be read is reported as a fault when it is due. */
-async function familyOf({ executions }: EngineParts, executionIds: readonly string[]): Promise<readonly string[]> {
+async function familyOf(
+  { executions }: EngineParts,
+  executionIds: readonly ExecutionId[],
+): Promise<readonly ExecutionId[]> {
   const family = new Set(executionIds);
   for (const executionId of family) {
     const state = await executions.state(executionId).catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Effects } from './effects.ts';
 export class Selection {
   private readonly clock: Clock;
   private readonly effects: Effects;
-  private only: Set<string> | undefined;
+  private only: Set<ExecutionId> | undefined;
 
   constructor({ clock, effects }: { readonly clock: Clock; readonly effects: Effects }) {
     this.clock = clock;
@@ -14,7 +14,7 @@ export class Selection {
   }
 
   /** Undefined: all runs. */
-  limitTo(executionIds: readonly string[] | undefined): void {
+  limitTo(executionIds: readonly ExecutionId[] | undefined): void {
     this.only = executionIds && new Set(executionIds);
   }
 
@@ -30,7 +30,7 @@ export class Selection {
   }
 
   /** The selected runs; undefined when all are. */
-  list(): readonly string[] | undefined {
+  list(): readonly ExecutionId[] | undefined {
     return this.only && [...this.only];
   }
 }

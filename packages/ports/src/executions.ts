@@ -55,7 +55,7 @@ export interface StatusChange {
 }
 
 export interface DueClaim {
-  readonly executionIds: readonly string[];
+  readonly executionIds: readonly ExecutionId[];
   /** The earliest wake time that is left, claimed executions included; null when there is none. */
   readonly nextWakeAt: number | null;
   /** The earliest wake time among the claimed executions; null when none was claimed. */
@@ -92,7 +92,7 @@ export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
 export interface Executions {
   execution(executionId: ExecutionId): Promise<ExecutionRow | undefined>;
   /** Those of the given executions that exist. */
-  known(executionIds: readonly string[]): Promise<ReadonlySet<string>>;
+  known(executionIds: readonly ExecutionId[]): Promise<ReadonlySet<ExecutionId>>;
   list(filter: ExecutionFilter): Promise<ExecutionPage>;
   /** The number of executions of each status. */
   counts(scope: ExecutionScope): Promise<ExecutionCounts>;

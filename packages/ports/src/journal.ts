@@ -94,7 +94,7 @@ export interface Journal {
   /** Frames with seq above `afterSeq`, in order: the first `limit` of them, or all. */
   frames(executionId: ExecutionId, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;
   /** The newest seq of each of these executions; those that do not exist are left out. */
-  heads(executionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  heads(executionIds: readonly ExecutionId[]): Promise<ReadonlyMap<ExecutionId, number>>;
   /** Frames of all executions in commit order: the source of live feeds. */
   feed(page: FeedPage): Promise<readonly FrameRow[]>;
   /** The position after which the feed has nothing yet; `FEED_START` in an empty store. */

@@ -95,7 +95,7 @@ export class Reads {
     }));
   }
 
-  heads(executionIds: readonly string[]): ReadonlyMap<string, number> {
+  heads(executionIds: readonly ExecutionId[]): ReadonlyMap<ExecutionId, number> {
     const rows = this.#statements.all<{ readonly id: string; readonly head: number }>(
       `SELECT execution_id AS id, coalesce((SELECT max(seq) FROM frames WHERE execution = number), 0) AS head
        FROM json_each(?) CROSS JOIN executions ON execution_id = value`,
@@ -126,7 +126,7 @@ export class Reads {
     );
   }
 
-  known(executionIds: readonly string[]): ReadonlySet<string> {
+  known(executionIds: readonly ExecutionId[]): ReadonlySet<ExecutionId> {
     const rows = this.#statements.all<{ readonly id: string }>(
       'SELECT execution_id AS id FROM json_each(?) CROSS JOIN executions ON execution_id = value',
       JSON.stringify(executionIds),

@@ -212,7 +212,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.load(executionId, range));
   }
 
-  heads(executionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  heads(executionIds: readonly ExecutionId[]): Promise<ReadonlyMap<ExecutionId, number>> {
     return this.#read((reads) => reads.heads(executionIds));
   }
 
@@ -232,7 +232,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.execution(executionId));
   }
 
-  known(executionIds: readonly string[]): Promise<ReadonlySet<string>> {
+  known(executionIds: readonly ExecutionId[]): Promise<ReadonlySet<ExecutionId>> {
     return this.#read((reads) => reads.known(executionIds));
   }
 

@@ -205,7 +205,7 @@ export class Attempts {
   }
 
   /** Runs with attempts in this process. */
-  executionIds(): Set<string> {
+  executionIds(): Set<ExecutionId> {
     return new Set(Array.from(this.live.values(), ({ executionId }) => executionId));
   }
 

@@ -34,7 +34,7 @@ export class Children {
   private readonly context: EngineContext;
   private readonly parts: ChildrenParts;
   /** How many children of a run are being started. */
-  private readonly starting = new Map<string, number>();
+  private readonly starting = new Map<ExecutionId, number>();
 
   constructor(context: EngineContext, parts: ChildrenParts) {
     this.context = context;

@@ -42,14 +42,14 @@ interface StartPolicy {
 export class Starts {
   private readonly context: EngineContext;
   private readonly parts: StartsParts;
-  private readonly underWay = new Map<string, Promise<string>>();
+  private readonly underWay = new Map<string, Promise<ExecutionId>>();
 
   constructor(context: EngineContext, parts: StartsParts) {
     this.context = context;
     this.parts = parts;
   }
 
-  async start(workflowId: WorkflowId, version: number | undefined, options: StartOptions): Promise<string> {
+  async start(workflowId: WorkflowId, version: number | undefined, options: StartOptions): Promise<ExecutionId> {
     const { runs, durations, lifecycle } = this.context;
     const { plans, maxActiveRuns } = this.parts;
     lifecycle.assertOpen();
@@ -91,7 +91,7 @@ export class Starts {
   }
 
   /** A parent waits for the execution that it asked for: while another one with the key runs, the start is refused. */
-  private async asOnly(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<string> {
+  private async asOnly(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<ExecutionId> {
     const { workflowId } = plan;
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(workflowId, key);
@@ -138,13 +138,13 @@ export class Starts {
     }
   }
 
-  private idFor(workflowId: WorkflowId, key: string | undefined): string {
+  private idFor(workflowId: WorkflowId, key: string | undefined): ExecutionId {
     const { random, digest } = this.context;
     return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);
   }
 
   /** Starts with the same key are handled one after the other. */
-  private byKey(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<string> {
+  private byKey(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<ExecutionId> {
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(plan.workflowId, key);
     const before = this.underWay.get(permit) ?? Promise.resolve('');
@@ -157,7 +157,7 @@ export class Starts {
     return mine;
   }
 
-  private async alone(plan: Plan, executionId: ExecutionId, options: StartOptions, key: string): Promise<string> {
+  private async alone(plan: Plan, executionId: ExecutionId, options: StartOptions, key: string): Promise<ExecutionId> {
     const { store, clock, effects } = this.context;
     const isDebounced = plan.start?.policy === 'debounce';
     const until = clock.now() + (plan.start?.windowMs ?? 0);
@@ -184,7 +184,7 @@ export class Starts {
     executionId: ExecutionId,
     options: StartOptions,
     policy: StartPolicy = {},
-  ): Promise<string> {
+  ): Promise<ExecutionId> {
     const { runs, mailbox, durations, selection, random } = this.context;
     const {
       trigger = { type: 'manual' },

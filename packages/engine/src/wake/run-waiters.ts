@@ -41,9 +41,9 @@ interface Waiter {
 export class RunWaiters {
   private readonly context: EngineContext;
   private readonly executions: StoreExecutionService;
-  private readonly waiters = new Map<string, Waiter[]>();
+  private readonly waiters = new Map<ExecutionId, Waiter[]>();
   /** Runs whose children are being looked at; the run, if it has come to rest again since. */
-  private readonly looks = new Map<string, LiveRun | undefined>();
+  private readonly looks = new Map<ExecutionId, LiveRun | undefined>();
 
   constructor(context: EngineContext, executions: StoreExecutionService) {
     this.context = context;
