@@ -43,6 +43,18 @@ it('[SRV-670] the event loop goes round after each schema of an announcement', a
   expect(await turnsOf(open().add(many(40), 'default'))).toBeGreaterThanOrEqual(80);
 });
 
+it('[SRV-670] the event loop goes round between large patterns of one schema', async () => {
+  const { open } = announcing();
+  const patterns = [1, 2, 3].map((at) => [`p${at}`, { pattern: `${at}{990}`.repeat(3) }]);
+  const one = { id: 'far.large', version: '1', input: { properties: Object.fromEntries(patterns) } };
+  const small = await turnsOf(open().add(many(1), 'default'));
+  expect(await turnsOf(open().add([{ ...one, output: {} }], 'default'))).toBeGreaterThanOrEqual(small + 2);
+  const patternsOf = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`q${at}`, { pattern: `b{${990 - at}}` }]));
+  const over = { ...one, id: 'far.over', input: { properties: patternsOf(12) } };
+  await expect(open().add([over], 'default')).rejects.toMatchObject({ code: 'ACTION_SCHEMA_INVALID' });
+});
+
 it('[SRV-670] the event loop goes round while announced actions are read', async () => {
   const { open } = announcing();
   const first = open();

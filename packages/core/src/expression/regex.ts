@@ -106,16 +106,16 @@ export function patternAtRun(budget: Budget, source: string): Pattern {
 }
 
 /** Is told of every pattern before it is compiled, and may refuse it by throwing a limit error. */
-type Charge = (source: string, instructions: number) => void;
+type Charge = (source: string, instructions: number, isCached: boolean) => void;
 
 let charge: Charge | undefined;
 
-/** Runs `work`, and charges for the patterns that it compiles, cached or not: a limit must not depend on the cache. */
+/** Runs `work`, and charges for the patterns that it compiles. */
 function chargingFor<T>(own: Charge, work: () => T): T {
   const outer = charge;
-  charge = (source, instructions) => {
-    outer?.(source, instructions);
-    own(source, instructions);
+  charge = (...pattern) => {
+    outer?.(...pattern);
+    own(...pattern);
   };
   try {
     return work();
@@ -124,7 +124,7 @@ function chargingFor<T>(own: Charge, work: () => T): T {
   }
 }
 
-/** Runs `work`, whose patterns count for the allowance, each once. */
+/** Runs `work`, whose patterns count for the allowance, each once: cached or not, so that the cache decides nothing. */
 export function chargingPatterns<T>(allowance: Allowance, work: () => T): T {
   const charged = new Set<string>();
   return chargingFor((source, instructions) => {
@@ -134,27 +134,36 @@ export function chargingPatterns<T>(allowance: Allowance, work: () => T): T {
   }, work);
 }
 
-/** Runs `work` unless it compiles patterns of more than `maxInstructions` in total: undefined then. */
+/**
+ * Runs `work`, and returns undefined if the patterns that it compiles have more than `maxInstructions` in total. Cached
+ * patterns are free: called again, `work` gets further.
+ */
 export function withFewPatterns<T>(maxInstructions: number, work: () => T): T | undefined {
   let left = maxInstructions;
-  const made = chargingFor((_, instructions) => {
-    left -= instructions;
+  const spend: Charge = (_, instructions, isCached) => {
+    if (!isCached) left -= instructions;
     if (left < 0) throw limitError('the patterns are too large');
-  }, work);
-  return left < 0 ? undefined : made;
+  };
+  try {
+    const made = chargingFor(spend, work);
+    return left < 0 ? undefined : made;
+  } catch (error) {
+    if (left < 0) return undefined;
+    throw error;
+  }
 }
 
 /** Throws a coded error without a position when the pattern is invalid. */
 export function compilePattern(source: string): Pattern {
   const known = cache.get(source);
   if (known !== undefined) {
-    charge?.(source, estimatedSize(source));
+    charge?.(source, estimatedSize(source), true);
     cache.delete(source);
     cache.set(source, known);
     return known;
   }
   const size = acceptableSize(source);
-  charge?.(source, size);
+  charge?.(source, size, false);
   const pattern = new Pattern(source, compileProgram(source));
   cache.set(source, pattern);
   const [oldest] = cache.keys();
