@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { s4 } from './server/followers.ts';
 import { h1 } from './server/hostile.ts';
 import { s3 } from './server/live.ts';
 import { s1, s2 } from './server/requests.ts';
@@ -31,6 +32,7 @@ const WORKLOADS: Readonly<Record<string, { readonly title: string; run(): Promis
   S1: { title: 'a server: starts of a run of one node', run: s1 },
   S2: { title: 'a server: reads of 1,000 and of 100,000 stored runs', run: s2 },
   S3: { title: 'a server: 500 clients follow 200 runs per second', run: s3 },
+  S4: { title: 'a server: 200 clients begin to follow 600 runs at once', run: s4 },
   H1: { title: 'a server: the hostile suite, and the delay of its event loop', run: h1 },
 };
 

@@ -21,10 +21,11 @@ export interface Target {
   close(): Promise<void>;
 }
 
-export async function openTarget({ stored = 0 } = {}): Promise<Target> {
+export async function openTarget({ stored = 0, flags: more = [] as readonly string[] } = {}): Promise<Target> {
   const folder = benchFolder();
   // `BENCH_PROFILE=1` leaves a CPU profile of the server beside the results.
-  const flags = process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir=.nebula-profiles'];
+  const profile = process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir=.nebula-profiles'];
+  const flags = [...more, ...profile];
   let server = await startServerProcess(folder, flags);
   const clientOf = (url: string): NebulaClient => createClient({ url, token: SERVER_TOKEN });
   await clientOf(server.url).call('registerWorkflow', { body: { definition: ONE_NODE } });
