@@ -102,6 +102,7 @@ describe('a server process', TIMEOUT, () => {
       registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context); } });`;
     const running = startNebula(['serve', '--port', '0'], {
       cwd,
+      env: { NODE_OPTIONS: '' },
       nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(tell)}`],
     });
     await running.until('"server.started"');

@@ -110,7 +110,7 @@ describe('narrowing', () => {
       fc.property(grants, grants, (a, b) => {
         expect([...reach(narrow(a, b))].sort()).toEqual([...common(reach(a), reach(b))].sort());
       }),
-      { numRuns: 2_000 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 2_000) },
     );
   });
 
@@ -120,7 +120,7 @@ describe('narrowing', () => {
         expect(reach(narrow(narrow(a, b), c))).toEqual(reach(narrow(a, narrow(b, c))));
         expect(reach(narrow(a, b))).toEqual(reach(narrow(b, a)));
       }),
-      { numRuns: 1_000 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 1_000) },
     );
   });
 

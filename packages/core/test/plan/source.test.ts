@@ -88,7 +88,7 @@ nodes:
         const { plan, problems } = compileSource(JSON.stringify(value), catalog, { format: 'json' });
         expect(plan === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
       }),
-      { numRuns: 1_000 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 1_000) },
     );
   });
 

@@ -1,12 +1,22 @@
 /** What a verification says can never run, as paths of ids; and what a journal says did. */
-import { type Action, compilePlan, createCatalog, type Entry, type WorkflowDefinition } from '../../src/index.ts';
+import {
+  type Action,
+  compilePlan,
+  createCatalog,
+  type Entry,
+  type Problem,
+  type WorkflowDefinition,
+} from '../../src/index.ts';
 
-export function neverRuns(
+export function verified(
   definition: WorkflowDefinition,
   actions: readonly Action[],
   workflows: (id: string) => WorkflowDefinition | undefined = () => undefined,
-): Set<string> {
-  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true, workflows });
+): readonly Problem[] {
+  return compilePlan(definition, createCatalog(actions), { verify: true, workflows }).problems;
+}
+
+export function neverRuns(problems: readonly Problem[]): Set<string> {
   const never = new Set<string>();
   for (const { code, path, message } of problems) {
     if (!['NEVER_RUNS', 'NEVER_TAKEN', 'JOIN_NEVER_FIRES'].includes(code)) continue;
@@ -17,17 +27,12 @@ export function neverRuns(
 }
 
 /** How many joins are said to never fire. */
-export function joinsIn(definition: WorkflowDefinition, actions: readonly Action[]): number {
-  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true });
+export function joinsIn(problems: readonly Problem[]): number {
   return problems.filter(({ code }) => code === 'JOIN_NEVER_FIRES').length;
 }
 
 /** Nodes that are said to never run after a failure of another one. */
-export function neverAfter(
-  definition: WorkflowDefinition,
-  actions: readonly Action[],
-): { node: string; after: string }[] {
-  const { problems } = compilePlan(definition, createCatalog(actions), { verify: true });
+export function neverAfter(problems: readonly Problem[]): { node: string; after: string }[] {
   return problems.flatMap(({ message }) => {
     const [, node, after] = /^'([^']+)' never runs after a failure of '([^']+)'/.exec(message) ?? [];
     return node === undefined || after === undefined ? [] : [{ node, after }];
