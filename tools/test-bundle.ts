@@ -27,13 +27,6 @@ import { rolldown } from 'rolldown';
 import type { TestProject } from 'vitest/node';
 import { packagesOf } from './release/packages.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** What Node gets to load before a program. */
-    redirect: string;
-  }
-}
-
 const THREADS = [
   'apps/server/src/definitions/thread.ts',
   'packages/drivers/src/sqlite/commit-thread.ts',

@@ -10,6 +10,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, inject } from 'vitest';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The module that programs load first, from test-bundle.ts. */
+    redirect?: string;
+  }
+}
+
 /** A process that was told to end may take as long as this. */
 const PATIENCE_MS = 5_000;
 
@@ -18,7 +25,7 @@ const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'f'));
 // Some tests run programs as another user.
 chmodSync(folder, 0o755);
 process.env.TMPDIR = folder;
-// Programs that tests start load our packages as bundles (test-bundle.ts).
+// Programs that tests start load our packages as bundles.
 const redirect = inject('redirect');
 if (redirect !== undefined) process.env.NODE_OPTIONS = `--import=${redirect}`;
 const cpuBefore = cpuSeconds();
