@@ -19,6 +19,7 @@ import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { chunksIn } from '../../src/compat/input.ts';
 import { bodyFault } from '../../src/http/bodies.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
+import { HTTP_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
 import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
@@ -219,4 +220,12 @@ describe('[SRV-500] every budget holds', () => {
     expect([name, 'below', await PROBES[name](limit)]).toEqual([name, 'below', true]);
     expect([name, 'above', await PROBES[name](limit + 1)]).toEqual([name, 'above', false]);
   });
+});
+
+it('[SRV-489] what stands in strings is no value of a body, whatever is escaped in them', () => {
+  const over = '['.repeat(HTTP_LIMITS.maxBodyDepth + 1);
+  for (const inside of [over, `\\"${over}`, `\\\\\\"${over}`, `${over}\\\\`, `${over}\\"`]) {
+    expect(bodyFault(`["${inside}"]`), inside.slice(0, 8)).toBeUndefined();
+  }
+  for (const before of ['""', '"\\\\"', '"\\""']) expect(bodyFault(`[${before},${over}`)?.code).toBe('BODY_INVALID');
 });
