@@ -2,6 +2,7 @@
  * Actions that remote workers have announced, by project. They are durable: a workflow that names one is valid while its
  * workers are away. An id that the server has itself cannot be announced.
  */
+import { setImmediate } from 'node:timers/promises';
 import {
   type Action,
   type ActionDescription,
@@ -142,7 +143,7 @@ export class Announced {
       try {
         for (let step = 0; step < MAX_STEPS; step++) {
           if (withFewPatterns(STEP_INSTRUCTIONS, () => compileSchema(schema)) !== undefined) break;
-          await this.pause();
+          await setImmediate();
         }
         compileSchema(schema);
       } catch (error) {
@@ -154,7 +155,7 @@ export class Announced {
           },
         );
       }
-      await this.pause();
+      await setImmediate();
     }
   }
 
@@ -176,17 +177,13 @@ export class Announced {
         found.set(row.id, isSame ? before : { body: row.body, action: actionOf(row) });
         isChanged ||= !isSame;
       }
-      await this.pause();
+      await setImmediate();
     }
     if (!isChanged && found.size === this.known.size) return;
     this.known = found;
     const actions = Array.from(found.values(), ({ action }) => action);
     this.parts.engine.announce(actions);
     this.parts.catalog.announce(actions);
-  }
-
-  private async pause(): Promise<void> {
-    await new Promise<void>((resolve) => this.parts.clock.soon(resolve));
   }
 
   private async look(): Promise<void> {
