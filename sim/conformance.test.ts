@@ -120,6 +120,18 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...begun, [...end, finished('failed')])).toEqual([]);
   });
 
+  it('[SIM-64] accepts that a node with halt ends the run while its body is being stopped', () => {
+    const flow = { nodes: { g: { group: { nodes: { x: act({ onError: 'halt' }) } } } } };
+    const frames = [
+      [{ type: 'node.opened', node: 'g' } as Entry, started('g/x')],
+      [{ type: 'node.stopping', node: 'g', error, finally: true } as Entry],
+      [failed('g/x'), stopping, { type: 'node.cancelled', node: 'g' } as Entry, finished('failed')],
+    ];
+    expect(complaintsOf(flow, ...frames)).toEqual([]);
+    const plain = { nodes: { g: { group: { nodes: { x: act() } } } } };
+    expect(complaintsOf(plain, ...frames)).toEqual(['it fails, and nothing that counts has failed']);
+  });
+
   it('[SIM-63] is refused when a gate is granted to a node that its scope has cancelled, unless it is in a cleanup', () => {
     const gated = { type: 'node.gated', node: 'g/x', gate: { kind: 'rate', key: 'k', limit: 1, perMs: 1 } } as const;
     const granted: Entry = { type: 'node.granted', node: 'g/x', until: 9 };

@@ -313,9 +313,11 @@ export class Conformance {
     // A failure that becomes unhandled later leaves the edges that were decided as they are.
     fact.isIgnored = handling === 'ignored';
     // A node that is cut off fails as it likes, since its scope ends anyway; a retry of the run finds its edges decided.
-    if (scope.isEnding && !fact.isCleanup) {
+    // So does one whose outcome is told after its scope is over.
+    if (scope.isOver || (scope.isEnding && !fact.isCleanup)) {
       const isIgnored = !isHandled && fact.keys.onError === 'ignore';
       this.demand(isIgnored === fact.isIgnored, `${path} is cut off, and is ${handling}`);
+      this.isHalted ||= !isHandled && !this.isEnding && fact.keys.onError === 'halt';
       return this.over(path);
     }
     if (handling === 'handled' || isHandled) this.demand(isHandled && handling === 'handled', `${path} is ${handling}`);
