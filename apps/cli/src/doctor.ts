@@ -126,7 +126,7 @@ function checkPrivate(name: string, file: string): Finding {
   const isOpen = process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0;
   return isOpen
     ? ill(name, `${file} can be read by others`, `chmod 600 ${file}`)
-    : well(name, `${file}, readable by this user only`);
+    : well(name, `${file}, private to you`);
 }
 
 async function checkServer({ io }: Context, { dataDir, server }: Project): Promise<Finding[]> {
