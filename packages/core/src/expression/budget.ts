@@ -15,8 +15,8 @@ const CLOCK_INTERVAL_OPERATIONS = 256;
  */
 const ELEMENTS_PER_OPERATION = 100;
 const CHARACTERS_PER_OPERATION = 1_000;
-/** Values that are hashed, compared, converted to text or created: 100 ns each. */
-const VALUES_PER_OPERATION = 30;
+/** Values that are hashed, converted to text or created: 150 ns each. */
+const VALUES_PER_OPERATION = 15;
 /** Members of objects that are read, written or sorted by name: 500 ns each. */
 const MEMBERS_PER_OPERATION = 4;
 /** UTF-8 needs at most three bytes per UTF-16 unit, so shorter text needs no counting. */
