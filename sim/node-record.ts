@@ -26,7 +26,7 @@ export type Status =
 export interface NodeRecord {
   status: Status;
   attempts: number;
-  /** It was gated when something around it began to end with its finally: in a cleanup it still is, which the entries do not tell. */
+  /** The node was gated when a scope around it began to end with its finally. Only in a cleanup does it stay gated. */
   isGatedInCleanup: boolean;
   /** Since the run started, or was last reopened with the node among those that begin again. */
   hasBegun: boolean;

@@ -10,8 +10,8 @@ import { type ExpressionError, limitError, valueError } from './expression-error
 
 const CLOCK_INTERVAL_OPERATIONS = 256;
 /**
- * Work on data, such that an operation takes at most 2.5 µs and all of them 25 ms, which nothing can interrupt. An evaluated
- * syntax node takes 20 ns.
+ * Prices of work on data. One operation takes 2.5 to 5 µs, and a whole budget 25 to 50 ms, which nothing can interrupt. An
+ * evaluated syntax node takes 20 ns.
  */
 const ELEMENTS_PER_OPERATION = 100;
 const CHARACTERS_PER_OPERATION = 1_000;
@@ -55,7 +55,7 @@ export class Budget {
     return Math.max(0, this.left);
   }
 
-  /** What was spent, in evaluated syntax nodes: an operation on data takes as long as a hundred of them. */
+  /** The cost so far, in evaluated syntax nodes: an operation on data counts as a hundred of them. */
   get cost(): number {
     return this.limits.maxOperations - this.left + (COST_ON_DATA - 1) * this.operationsOnData;
   }
@@ -195,7 +195,7 @@ export class StepBudget {
   }
 }
 
-/** What the expressions of one step may cost: as much as one evaluation that works on data. */
+/** The limit of the cost of one step: the cost of one evaluation that works on data. */
 export function stepCost({ maxOperations }: ExpressionLimits): number {
   return COST_ON_DATA * maxOperations;
 }
