@@ -36,6 +36,15 @@ test('[CLK-1] a wall clock that is set back does not stop a timer', () => {
   expect(called).toHaveBeenCalledTimes(1);
 });
 
+test('[CLK-3] timers of one delay that fire a moment too early call back in order', () => {
+  vi.useFakeTimers();
+  const order: string[] = [];
+  for (const name of ['first', 'second', 'third']) realClock.timer(20, () => order.push(name));
+  vi.setSystemTime(Date.now() - 1);
+  vi.advanceTimersByTime(21);
+  expect(order).toEqual(['first', 'second', 'third']);
+});
+
 test('a background timer does not keep the process alive', async () => {
   const clock = new URL('../src/real/clock.ts', import.meta.url).href;
   const script = `const { realClock } = await import('${clock}');

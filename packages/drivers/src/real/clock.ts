@@ -11,11 +11,15 @@ const MAX_EARLY_MS = 5;
 
 interface Early {
   readonly dueAt: number;
+  /** Timers are numbered in order of creation. */
+  readonly number: number;
   call(): void;
 }
 
-/** Timers that fired a moment too early, in order of creation: a timer that is due later lets them go first. */
+/** Timers that fired a moment too early. A timer that is due later, or was created later, lets them go first. */
 const early = new Set<Early>();
+
+let created = 0;
 
 export const realClock: Clock = {
   now: () => Date.now(),
@@ -38,7 +42,7 @@ export const realClock: Clock = {
       }
       early.delete(self);
       try {
-        for (const one of early) if (one.dueAt <= dueAt) one.call();
+        for (const one of early) if (isBefore(one, self)) one.call();
       } finally {
         callback();
       }
@@ -49,6 +53,7 @@ export const realClock: Clock = {
     };
     const self: Early = {
       dueAt,
+      number: created++,
       call() {
         leave();
         callback();
@@ -62,3 +67,7 @@ export const realClock: Clock = {
     setImmediate(callback);
   },
 };
+
+function isBefore(one: Early, other: Early): boolean {
+  return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.number < other.number);
+}
