@@ -32,6 +32,7 @@ export class Budget {
   readonly limits: ExpressionLimits;
   private readonly now: (() => number) | undefined;
   private readonly deadline: number;
+  private granted: number;
   private left: number;
   /** `check` runs when `left` falls below this value: one comparison serves both the limit and the clock. */
   private checkpoint: number;
@@ -40,13 +41,14 @@ export class Budget {
   private elementsOwed = 0;
   private charactersOwed = 0;
   private operationsOnData = 0;
-  private isRefused = false;
+  private maxOperationsOnData = Number.POSITIVE_INFINITY;
 
   constructor(limits: ExpressionLimits, now: (() => number) | undefined) {
     this.limits = limits;
     this.now = now;
     this.deadline = now === undefined ? Number.POSITIVE_INFINITY : now() + limits.maxEvaluationMs;
-    this.left = limits.maxOperations;
+    this.granted = limits.maxOperations;
+    this.left = this.granted;
     this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
   }
 
@@ -57,14 +59,15 @@ export class Budget {
 
   /** The cost so far, in evaluated syntax nodes: an operation on data counts as a hundred of them. */
   get cost(): number {
-    return this.limits.maxOperations - this.left + (COST_ON_DATA - 1) * this.operationsOnData;
+    return this.granted - this.left + (COST_ON_DATA - 1) * this.operationsOnData;
   }
 
-  /** Nothing is left: the first operation fails. */
-  refuse(): this {
-    this.isRefused = true;
-    this.left = 0;
-    this.checkpoint = 0;
+  /** Limits the cost to what other evaluations have left of a shared budget. */
+  limitCost(left: number): this {
+    this.granted = Math.min(this.granted, Math.max(0, left));
+    this.left = this.granted;
+    this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
+    this.maxOperationsOnData = left / COST_ON_DATA;
     return this;
   }
 
@@ -78,8 +81,7 @@ export class Budget {
     if (this.elementsOwed < ELEMENTS_PER_OPERATION) return;
     const operations = Math.floor(this.elementsOwed / ELEMENTS_PER_OPERATION);
     this.elementsOwed -= operations * ELEMENTS_PER_OPERATION;
-    this.operationsOnData += operations;
-    this.spend(operations);
+    this.spendOnData(operations);
   }
 
   spendForValues(count: number): void {
@@ -97,8 +99,7 @@ export class Budget {
     if (this.charactersOwed < CHARACTERS_PER_OPERATION) return;
     const operations = Math.floor(this.charactersOwed / CHARACTERS_PER_OPERATION);
     this.charactersOwed -= operations * CHARACTERS_PER_OPERATION;
-    this.operationsOnData += operations;
-    this.spend(operations);
+    this.spendOnData(operations);
   }
 
   /** Call before building a list of this length. */
@@ -148,14 +149,15 @@ export class Budget {
     if (bytes > this.limits.maxStringBytes) throw tooMuchText(this.limits.maxStringBytes);
   }
 
+  private spendOnData(operations: number): void {
+    this.operationsOnData += operations;
+    this.spend(operations);
+    if (this.operationsOnData > this.maxOperationsOnData) throw tooMuchTogether();
+  }
+
   private check(): void {
     if (this.left < 0) {
-      if (this.isRefused) {
-        throw limitError(
-          'the expressions of this node take too long together',
-          'do the work in an action, or divide it between several nodes',
-        );
-      }
+      if (this.granted < this.limits.maxOperations) throw tooMuchTogether();
       throw limitError(
         `the expression takes more than ${this.limits.maxOperations} operations`,
         'do the work in an action, or raise the limit maxOperations',
@@ -170,7 +172,7 @@ export class Budget {
 
 /**
  * The budgets of the expressions that are evaluated in one step of a run, which nothing interrupts: the edges of a node, or
- * what it begins with. Once they have cost as much as one evaluation can cost, further evaluations fail.
+ * what it begins with. Together they cost at most as much as one evaluation that works on data.
  */
 export class StepBudget {
   private readonly create: () => Budget;
@@ -191,7 +193,7 @@ export class StepBudget {
   next(): Budget {
     this.spent += this.last?.cost ?? 0;
     this.last = this.create();
-    return this.spent < stepCost(this.last.limits) ? this.last : this.last.refuse();
+    return this.last.limitCost(stepCost(this.last.limits) - this.spent);
   }
 }
 
@@ -225,6 +227,13 @@ function weightOf(value: Json, depth: number, allowed: number): number {
 
 function tooLong(length: number, limit: number): ExpressionError {
   return limitError(`a list of ${length} elements exceeds the limit of ${limit}`);
+}
+
+function tooMuchTogether(): ExpressionError {
+  return limitError(
+    'the expressions of this node take too long together',
+    'do the work in an action, or divide it between several nodes',
+  );
 }
 
 function tooMuchText(limit: number): ExpressionError {

@@ -122,7 +122,7 @@ describe('operations', () => {
   it('[EXP-112] expressions of one step fail once they have cost as much as one evaluation can', () => {
     const budgets = new StepBudget(() => createBudget());
     const sortMany = (): unknown => evaluate('$input.sort().first()', scopeOf(list), budgets.next());
-    const list = Array.from({ length: 15_000 }, (_, index) => `k${index}`);
+    const list = Array.from({ length: 8_000 }, (_, index) => `k${index}`);
     for (let times = 0; times < 2; times++) expect(sortMany()).toBe('k0');
     const error = failure(sortMany);
     expect(error.code).toBe('EXPRESSION_LIMIT');
@@ -131,6 +131,20 @@ describe('operations', () => {
     expect(sortMany()).toBe('k0');
     budgets.renew();
     for (let times = 0; times < 20_000; times++) evaluate('1 + 1 == 2', sampleScope, budgets.next());
+  });
+
+  it('[EXP-112] the next expression has what is left of the step, and its plain operations count too', () => {
+    const list = Array.from({ length: 8_000 }, (_, index) => `k${index}`);
+    const budgets = new StepBudget(() => createBudget());
+    evaluate('$input.sort().first()', scopeOf(list), budgets.next());
+    const second = budgets.next();
+    const more = failure(() => evaluate('[$input.sort(), $input.sort()].count()', scopeOf(list), second));
+    expect(more.message).toContain('together');
+    // Without the first evaluation the second is within its own limit.
+    expect(evaluate('[$input.sort(), $input.sort()].count()', scopeOf(list), createBudget())).toBe(2);
+    expect(failure(() => evaluate('1 + 1 == 2', sampleScope, budgets.next())).message).toContain('together');
+    budgets.renew();
+    expect(evaluate('1 + 1 == 2', sampleScope, budgets.next())).toBe(true);
   });
 
   it('[EXP-62] nothing that walks data is free', () => {
