@@ -51,6 +51,7 @@ export const BUDGETS = {
   'head.time': budget('time', HTTP_LIMITS.headMs, 'ms', 'The head of a request', '408, destroyed'),
   'head.size': budget('size', HTTP_LIMITS.maxHeadBytes, 'bytes', 'URL and headers of a request', '431'),
   'body.silence': budget('time', HTTP_LIMITS.silentBodyMs, 'ms', 'Pause within a body', 'destroyed'),
+  'body.rest': budget('time', HTTP_LIMITS.lingerMs, 'ms', 'The rest of a body that is refused', 'destroyed'),
   'request.time': budget('time', HTTP_LIMITS.requestMs, 'ms', 'A whole request', '408, destroyed'),
   'body.size': budget('size', HTTP_LIMITS.maxBodyBytes, 'bytes', 'A body (`server.bodyLimit`)', '413 `TOO_LARGE`'),
   'body.public': budget(

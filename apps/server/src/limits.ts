@@ -15,6 +15,8 @@ export const HTTP_LIMITS = {
   headMs: 15_000,
   silentBodyMs: 30_000,
   requestMs: 180_000,
+  /** How long the rest of a refused body is read and dropped. */
+  lingerMs: 5_000,
   maxConnections: 4_096,
   /** Not counted behind a proxy, whose address is everybody's. */
   maxConnectionsPerAddress: 2_048,

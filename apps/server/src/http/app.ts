@@ -293,8 +293,6 @@ export async function refuse(reply: FastifyReply, error: unknown): Promise<Fasti
   const { status, body } = problemOf(error);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="nebula"');
   if (body.retryable) reply.header('retry-after', '1');
-  // The server does not wait for the rest of the body.
-  if (reply.request.raw.complete === false) reply.header('connection', 'close');
   if (status === 429) reply.header('retry-after', String(LOGIN_WINDOW_MS / 1_000));
   return reply.status(status).type('application/problem+json; charset=utf-8').send(JSON.stringify(body));
 }

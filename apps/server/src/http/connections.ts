@@ -5,8 +5,10 @@
  *    for longer than `silentBodyMs`; a whole request comes within `requestMs`. A socket that is late is destroyed.
  *  2 At most `maxConnections` sockets are open, and `maxConnectionsPerAddress` of one address; more are destroyed at once.
  *  3 Bodies that are under way hold at most `maxBodyBytesInFlight` together.
+ *  4 The rest of a body that is refused is read and dropped for `lingerMs` at most. Closing a socket with unread bytes
+ *    resets it, and the caller would lose the answer.
  */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
 import { NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -63,12 +65,35 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
       isOver = true;
       inFlight -= held;
       socket?.setTimeout(0);
-      // A keep-alive connection carries many requests: remove the listener of this one.
+      // A keep-alive connection carries many requests: remove the listeners of this one.
       socket?.off('timeout', late);
+      socket?.off('close', over);
     };
     raw.once('end', over);
     raw.once('close', over);
+    // A request that was answered before its body was complete emits neither.
+    socket?.once('close', over);
   });
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (raw.complete || reply.statusCode < 400) return;
+    reply.header('connection', 'close');
+    if (raw.socket instanceof Socket) closeAfterBody(raw, limits.lingerMs);
+  });
+}
+
+/** Closes the connection after the answer, once the rest of the request was received or `lingerMs` have passed. */
+function closeAfterBody(request: IncomingMessage, lingerMs: number): void {
+  const { socket } = request;
+  const destroy = (): void => void socket.destroy();
+  // The HTTP server calls this after the last byte of the answer.
+  socket.destroySoon = () => {
+    socket.end();
+    if (request.complete) return destroy();
+    const timer = setTimeout(destroy, lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+    request.once('end', destroy);
+    request.resume();
+  };
 }
 
 function hasBody({ raw }: FastifyRequest): boolean {

@@ -1,5 +1,7 @@
 /** Sockets that keep a server waiting, on a real port. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
 import { type Raw, raw as rawSocket, startHead } from '../support/sockets.ts';
@@ -88,6 +90,43 @@ describe('bodies', () => {
       );
       expect([path, (await over).slice(0, 12)]).toEqual([path, expect.stringMatching(/^HTTP\/1.1 40[14]$/)]);
     }
+  });
+
+  it.each([
+    ['is too large', 413, TOKEN],
+    ['comes from nobody', 401, 'wrong'],
+  ])('[SRV-671] the sender of a body that %s receives the refusal', async (_, status, token) => {
+    const server = await booted({});
+    // In a process of its own: the sender goes on writing while the server answers.
+    const sender = `const statuses = {};
+      for (let times = 0; times < 20; times++) {
+        const status = await fetch('${server.server.url}/api/v1/workflows/validate', {
+          method: 'POST',
+          headers: { authorization: 'Bearer ${token}', 'content-type': 'application/json' },
+          body: 'x'.repeat(6_000_000),
+        }).then((answer) => answer.text().then(() => answer.status), (error) => String(error.cause));
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+      console.log(JSON.stringify(statuses));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', sender]);
+    expect(JSON.parse(stdout)).toEqual({ [status]: 20 });
+  });
+
+  it('[SRV-488] a body that was refused no longer counts when its connection is closed', async () => {
+    const server = await booted({ maxBodyBytesInFlight: 5_000_000, lingerMs: 50 });
+    for (let times = 0; times < 4; times++) {
+      const refused = await raw(server, `${start(100_000_000)}{`);
+      expect((await refused.over).slice(0, 12)).toBe('HTTP/1.1 413');
+      refused.socket.destroy();
+    }
+    await expect.poll(() => open(server)).toBe(0);
+    await server.client.call('registerWorkflow', { body: { definition: echo() } });
+    const body = { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } };
+    const { status } = await ask(server, 'POST /api/v1/executions', {
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body,
+    });
+    expect(status).toBe(201);
   });
 
   it('[SRV-488] bodies that are under way hold no more than their budget together', async () => {

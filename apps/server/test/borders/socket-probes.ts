@@ -158,6 +158,14 @@ export const SOCKET_PROBES = {
   'body.silence': withServer({ silentBodyMs: 1_500 }, (booted, isOver) =>
     isAnswered(booted, `${startHead(BODY.length, TOKEN)}${BODY}`, isOver ? 6_000 : 0),
   ),
+  'body.rest': withServer({ lingerMs: 2_000 }, async (booted, isOver) => {
+    const { socket } = await raw(booted, startHead(100_000_000, TOKEN));
+    await once(socket, 'data');
+    await later(isOver ? 4_000 : 100);
+    const open = await new Promise<number>((done) => booted.server.connections((count) => done(count)));
+    socket.destroy();
+    return open === 1;
+  }),
   'request.time': withServer({ headMs: 500, requestMs: 2_000, silentBodyMs: 60_000 }, (booted, isOver) =>
     bodyByByte(booted, isOver ? 6_000 : 100),
   ),
