@@ -218,6 +218,18 @@ function largest(
           body: { source: `id: large\nnodes:\n${yaml}`.slice(0, 256 * 1024) },
         }),
     },
+    ...[
+      { name: '20,000 names of members', input: Array.from({ length: 19_990 }, (_, at) => ({ [`n${at}`]: at })) },
+      { name: '49,000 members', input: Array.from({ length: 49_000 }, (_, at) => ({ n: at })) },
+    ].map(({ name, input }) => ({
+      name: `largest: a run starts with ${name}`,
+      act: async () => {
+        const definition = { id: `${id}-input`, nodes: { a: { action: 'core.noop' } }, output: '{{ $input }}' };
+        await send('largest', stage.desktop, 'POST /api/v1/workflows', { headers, body: { definition } });
+        const start = { workflowId: `${id}-input`, input };
+        await send('largest', stage.desktop, 'POST /api/v1/executions?wait=20s', { headers, body: start });
+      },
+    })),
     {
       name: 'largest: an action returns a graph of 2,000 nodes',
       act: async () => {

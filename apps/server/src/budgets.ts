@@ -69,6 +69,13 @@ export const BUDGETS = {
     '413 `TOO_LARGE`, unread',
   ),
   'body.values': budget('count', HTTP_LIMITS.maxBodyValues, 'values', 'Values of a JSON body', '413 `TOO_LARGE`'),
+  'body.members': budget(
+    'count',
+    HTTP_LIMITS.maxBodyMembers,
+    'members',
+    `Members of a JSON body with more than ${HTTP_LIMITS.maxBodyNames} different names`,
+    '413 `TOO_LARGE`',
+  ),
   'body.depth': budget('depth', HTTP_LIMITS.maxBodyDepth, 'levels', 'Nesting of a JSON body', '400 `BODY_INVALID`'),
   'body.memory': budget(
     'memory',
@@ -137,6 +144,13 @@ export const BUDGETS = {
     ANNOUNCEMENT_LIMITS.maxActionChars,
     'characters',
     'An action that a worker announces, as JSON',
+    '413 `TOO_LARGE`',
+  ),
+  'announced.count': budget(
+    'count',
+    ANNOUNCEMENT_LIMITS.maxActions,
+    'actions',
+    'Actions that workers have announced in one project, in all versions',
     '413 `TOO_LARGE`',
   ),
   'returned.size': budget(

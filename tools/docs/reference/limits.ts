@@ -11,6 +11,8 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['JSON Schemas', /^schema\./],
   ['Patterns of file triggers', /^pattern\./],
   ['Followers', /^(follower|socket)\./],
+  ['Remote workers', /^announced\./],
+  ['Graphs that actions return', /^returned\./],
 ];
 
 interface Budget {
@@ -28,6 +30,8 @@ export async function limitsPage(): Promise<Page> {
     readonly BUDGETS: Readonly<Record<string, Budget>>;
   };
   const rows = Object.entries(BUDGETS);
+  const homeless = rows.filter(([name]) => !AREAS.some(([, names]) => names.test(name)));
+  if (homeless.length > 0) throw new Error(`no area of the page has ${homeless.map(([name]) => name).join(', ')}`);
   const parts = AREAS.map(([title, names]) => {
     const own = rows.filter(([name]) => names.test(name));
     const cells = own.map(([name, { of, limit, unit, what, over }]) => [

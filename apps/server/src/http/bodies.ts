@@ -1,28 +1,41 @@
 /** Reads request bodies and words the errors of those that cannot be read. */
+import { randomInt } from 'node:crypto';
 import { findJsonError, NebulaError } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
+import { RequestPacer } from './request-pacer.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
+  const large = new RequestPacer(1);
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
     if (text === '') return done(null, undefined);
-    const fault = bodyFault(text);
-    if (fault !== undefined) return done(fault);
-    void parse(request, text, (error, body) => done(error === null ? null : notJson(text), body));
+    const read = (): void => {
+      const fault = bodyFault(text);
+      if (fault !== undefined) return done(fault);
+      void parse(request, text, (error, body) => {
+        const found = error === null ? null : notJson(text);
+        if (text.length <= HTTP_LIMITS.maxSharedTurnChars) done(found, body);
+        else setImmediate(done, found, body);
+      });
+    };
+    const turn = text.length > HTTP_LIMITS.maxSharedTurnChars ? large.take() : undefined;
+    if (turn === undefined) read();
+    else void turn.then(read);
   });
 }
 
 /**
- * The reason why a text is too much to be read as JSON, found in one linear pass without recursion, so that 100,000 open brackets and a
+ * The reason why a text is too much to be read as JSON, found in linear passes without recursion, so that 100,000 open brackets and a
  * million small values are harmless.
  */
 export function bodyFault(text: string): NebulaError | undefined {
-  const { maxBodyDepth, maxBodyValues } = HTTP_LIMITS;
+  const { maxBodyDepth, maxBodyValues, maxBodyMembers, maxBodyNames } = HTTP_LIMITS;
   let depth = 0;
   let values = 0;
+  let members = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
@@ -34,11 +47,39 @@ export function bodyFault(text: string): NebulaError | undefined {
       }
     } else if (code === 0x5d || code === 0x7d) depth--;
     else if (code === 0x2c) values++;
+    else if (code === 0x3a) members++;
   }
-  if (values <= maxBodyValues) return undefined;
-  return new NebulaError('TOO_LARGE', `The body has more than ${maxBodyValues} values.`, {
+  if (values > maxBodyValues) return tooLarge(`${maxBodyValues} values`);
+  if (members <= maxBodyMembers || !hasMoreNames(text, maxBodyNames)) return undefined;
+  return tooLarge(`${maxBodyMembers} members with more than ${maxBodyNames} different names`);
+}
+
+function tooLarge(limit: string): NebulaError {
+  return new NebulaError('TOO_LARGE', `The body has more than ${limit}.`, {
     hint: 'Pass the data as a file or a link.',
   });
+}
+
+const seed = randomInt(2 ** 31);
+
+/** Whether the members of the body have more than `most` different names. Names with the same hash count as one. */
+function hasMoreNames(text: string, most: number): boolean {
+  const hashes = new Set<number>();
+  let from = 0;
+  let until = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      from = at + 1;
+      until = endOfString(text, from);
+      at = until;
+    } else if (code === 0x3a) {
+      let hash = seed;
+      for (let index = from; index < until; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+      if (hashes.add(hash).size > most) return true;
+    }
+  }
+  return false;
 }
 
 /** The quote that ends the string, or the end of the text. Most of a large body is strings, and `indexOf` is fast. */

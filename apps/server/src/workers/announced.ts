@@ -11,7 +11,7 @@ import {
   NebulaError,
   withFewPatterns,
 } from '@nebula/core';
-import { DEFAULT_PROJECT, type RecordRow } from '@nebula/ports';
+import { DEFAULT_PROJECT, type RecordChange, type RecordRow } from '@nebula/ports';
 import { ANNOUNCEMENT_LIMITS } from '../limits.ts';
 import type { EngineParts, Parts } from '../parts.ts';
 
@@ -95,7 +95,7 @@ export class Announced {
     const [first] = refused;
     if (first !== undefined && taken.length === 0) throw owned(first);
     const foreign = taken.filter(({ id }) => !this.parts.catalog.owns(id));
-    const changes: { kind: string; id: string; body: string }[] = [];
+    const changes: RecordChange[] = [];
     for (const description of foreign) {
       const id = recordId(project, nameOf(description));
       const body = JSON.stringify(description);
@@ -103,8 +103,7 @@ export class Announced {
       await this.check(description);
       if ((await records.get(KIND, id))?.body !== body) changes.push({ kind: KIND, id, body });
     }
-    if (changes.length > 0) await records.commit(changes);
-    await this.refresh();
+    await this.refresh(changes);
     return {
       taken: taken.map(nameOf),
       refused: refused.map((description) => {
@@ -123,8 +122,7 @@ export class Announced {
         hint: 'Name it with its version: `name@1`.',
       });
     }
-    await records.commit([{ kind: KIND, id, body: null }]);
-    await this.refresh();
+    await this.refresh([{ kind: KIND, id, body: null }]);
   }
 
   /** The server has other versions of the action. */
@@ -159,11 +157,30 @@ export class Announced {
     }
   }
 
-  /** One refresh at a time: an older one never replaces the actions of a newer one. */
-  private async refresh(): Promise<void> {
-    const refresh = this.lastRefresh.then(() => this.readAll());
+  /** Commits changes and reads all actions. One refresh at a time: an older one never replaces the actions of a newer one. */
+  private async refresh(changes: readonly RecordChange[] = []): Promise<void> {
+    const refresh = this.lastRefresh.then(async () => {
+      if (changes.length > 0) {
+        this.checkCount(changes);
+        await this.parts.records.commit(changes);
+      }
+      await this.readAll();
+    });
     this.lastRefresh = refresh.catch(() => undefined);
     await refresh;
+  }
+
+  private checkCount(changes: readonly RecordChange[]): void {
+    const { maxActions } = ANNOUNCEMENT_LIMITS;
+    const added = changes.filter(({ id, body }) => body !== null && !this.known.has(id));
+    for (const [project, { length }] of Map.groupBy(added, ({ id }) => projectIn(id))) {
+      const before = Array.from(this.known.keys()).filter((id) => projectIn(id) === project);
+      const count = length + before.length;
+      if (count <= maxActions) continue;
+      throw new NebulaError('TOO_LARGE', `Project '${project}' would have ${count} announced actions.`, {
+        hint: `At most ${maxActions} are kept, in all their versions: remove those that are no longer used.`,
+      });
+    }
   }
 
   /** Reads every row, but parses and announces only if one has changed. */

@@ -1,10 +1,7 @@
 /** Announced actions are many, and their schemas are what somebody else wrote: no announcement holds up others. */
-import type { Action, ActionDescription } from '@nebula/core';
-import { memoryRecords } from '@nebula/drivers/memory';
-import { realClock } from '@nebula/drivers/real';
+import type { ActionDescription } from '@nebula/core';
 import { expect, it } from 'vitest';
-import type { EngineParts } from '../../src/index.ts';
-import { Announced } from '../../src/workers/announced.ts';
+import { announcing } from '../support/announcing.ts';
 
 /** How often the event loop went round meanwhile. */
 async function turnsOf(work: Promise<unknown>): Promise<number> {
@@ -18,15 +15,6 @@ async function turnsOf(work: Promise<unknown>): Promise<number> {
   await work;
   isOver = true;
   return turns;
-}
-
-function announcing() {
-  const announced: (readonly Action[])[] = [];
-  const records = memoryRecords({ clock: realClock });
-  const announce = (actions: readonly Action[]): boolean => announced.push(actions) > 0;
-  const parts = { records, clock: realClock, engine: { announce }, catalog: { announce, owns: () => false } };
-  const open = () => new Announced(parts as unknown as EngineParts, () => undefined);
-  return { announced, records, open };
 }
 
 const many = (count: number, title = 'of text'): ActionDescription[] =>

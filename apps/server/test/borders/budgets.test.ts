@@ -22,6 +22,7 @@ import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
 import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
+import { announcing } from '../support/announcing.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
@@ -127,6 +128,10 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     return (await ask(booted, 'POST /api/v1/login', { raw })).status !== 413;
   },
   'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
+  'body.members': (size) => {
+    const members = Array.from({ length: size }, (_, at) => `{"n${at % (HTTP_LIMITS.maxBodyNames + 1)}" :1}`);
+    return bodyFault(`[${members.join()}]`) === undefined;
+  },
   'body.depth': (size) => bodyFault(nested(size)) === undefined,
   'body.definition': async (size) => {
     const raw = JSON.stringify({ source: 'id: x' }).padEnd(size);
@@ -158,6 +163,14 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
       { id: 'x', nodes: { a: { action: 'core.noop', when: `1${' '.repeat(size - 2)}2` } } } as never,
       CATALOG,
     ).problems.every(({ code }) => code !== 'EXPRESSION_LIMIT'),
+  'announced.count': async (size) => {
+    const announced = announcing().open();
+    const actions = Array.from({ length: size }, (_, at) => ({ id: `far.a${at}`, version: '1' }));
+    return announced.add(actions, 'default').then(
+      () => true,
+      () => false,
+    );
+  },
   'announced.size': (size) => {
     const action = (chars: number) => ({
       id: 'far.long',
@@ -220,6 +233,18 @@ describe('[SRV-500] every budget holds', () => {
     expect([name, 'below', await PROBES[name](limit)]).toEqual([name, 'below', true]);
     expect([name, 'above', await PROBES[name](limit + 1)]).toEqual([name, 'above', false]);
   });
+});
+
+it('[SRV-672] a body with few names may have as many members as values', () => {
+  const { maxBodyNames, maxBodyMembers } = HTTP_LIMITS;
+  const bodyOf = (count: number, names: number) =>
+    `[{${Array.from({ length: count }, (_, at) => `"n${at % names}":{"a":1}`).join()}}]`;
+  expect(bodyFault(bodyOf(2 * maxBodyMembers, maxBodyNames - 1))).toBeUndefined();
+  expect(bodyFault(bodyOf(maxBodyMembers / 2, maxBodyMembers))).toBeUndefined();
+  expect(bodyFault(bodyOf(maxBodyMembers, maxBodyMembers))?.code).toBe('TOO_LARGE');
+  // A name is what stands before a colon, not a value.
+  const texts = Array.from({ length: maxBodyMembers + 1 }, (_, at) => `{"a":"value ${at}:"}`);
+  expect(bodyFault(`[${texts.join()}]`)).toBeUndefined();
 });
 
 it('[SRV-489] what stands in strings is no value of a body, whatever is escaped in them', () => {

@@ -261,6 +261,20 @@ function bodies(): HostileCase[] {
       line,
       raw: `[${'[],'.repeat(300_000)}1]`,
     })),
+    ...[START, VALIDATE, WORKERS].flatMap((line) =>
+      [19_990, 150_000].map((count) => ({
+        finding: 'A15',
+        name: `${line}: ${count} names of members`,
+        line,
+        raw: `[${many(count, (at) => `{"n${at}":1}`).join()}]`,
+      })),
+    ),
+    ...[START, VALIDATE, WORKERS].map((line) => ({
+      finding: 'A15',
+      name: `${line}: 49,000 members with one name`,
+      line,
+      raw: `[${'{"n":1},'.repeat(49_000)}1]`,
+    })),
     {
       finding: 'A11',
       name: 'a login of 20 KB',

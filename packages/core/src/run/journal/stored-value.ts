@@ -59,8 +59,8 @@ function weigh(value: Json, limit: number): number {
     }
     return bytes;
   }
-  for (const [key, item] of Object.entries(value)) {
-    bytes += key.length + 4 + weigh(item, limit - bytes);
+  for (const key of Object.keys(value)) {
+    bytes += key.length + 4 + weigh(value[key] ?? null, limit - bytes);
     if (bytes > limit) break;
   }
   return bytes;
