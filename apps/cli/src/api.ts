@@ -4,45 +4,40 @@ import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
 import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
-import type { ApiSession, CommandOptions, Context, Project, Purpose } from './services.ts';
+import type { ApiSession, Call, OpenCall, PlacedCall, Purpose } from './services.ts';
 
-export interface ApiUse {
-  readonly makesFolder?: boolean;
+/**
+ * Opens a session at the location that the options name, signed in as the user of `--as` if it is given. Closes the
+ * session afterwards.
+ */
+export async function withApi<Result>(
+  call: Call,
+  purpose: Purpose,
+  work: (open: OpenCall) => Promise<Result>,
+  how: { readonly makesFolder?: boolean } = {},
+): Promise<Result> {
+  const project = await call.services.openProject(locationOf(call.options));
+  const session = await call.services.openApi(project, purpose, how);
+  return await withSession({ ...call, project }, session, async (open) => {
+    const user = textOption(call.options, 'as');
+    if (user === undefined) return await work(open);
+    const password = session.server === undefined ? undefined : await passwordOf(call, `password of ${user}`);
+    const signedIn = await session.as(user, password);
+    return await work({ ...open, session: signedIn, api: signedIn.api });
+  });
 }
 
-/** Opens a session at the location that the options name, and closes it afterwards. */
-export async function withApi<Result>(
-  { services }: Context,
-  options: CommandOptions,
-  purpose: Purpose,
-  work: (session: ApiSession, project: Project) => Promise<Result>,
-  how: ApiUse = {},
+/** Closes the session after the work. */
+export async function withSession<Result>(
+  call: PlacedCall,
+  session: ApiSession,
+  work: (open: OpenCall) => Promise<Result>,
 ): Promise<Result> {
-  const project = await services.openProject(locationOf(options));
-  const session = await services.openApi(project, purpose, how);
   try {
-    return await work(session, project);
+    return await work({ ...call, session, api: session.api });
   } finally {
     await session.close();
   }
-}
-
-/** Like `withApi`, signed in as the user of `--as` if it is given. */
-export function withApiAs<Result>(
-  context: Context,
-  options: CommandOptions,
-  purpose: Purpose,
-  work: (session: ApiSession, project: Project) => Promise<Result>,
-  how: ApiUse = {},
-): Promise<Result> {
-  const inTheirName = async (session: ApiSession, project: Project): Promise<Result> => {
-    const user = textOption(options, 'as');
-    if (user === undefined) return await work(session, project);
-    const password =
-      session.server === undefined ? undefined : await passwordOf(context, options, `password of ${user}`);
-    return await work(await session.as(user, password), project);
-  };
-  return withApi(context, options, purpose, inTheirName, how);
 }
 
 /** Returns undefined if the thing does not exist or the caller may not see it. */

@@ -6,14 +6,14 @@ import type { BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
 import { withApi } from './api.ts';
-import { inProject, textOption, textsOption } from './command-options.ts';
+import { given, textOption, textsOption } from './command-options.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
-import { writeLines } from './report-runs.ts';
+import { print, writeLines } from './print.ts';
+import { recordedLines } from './recorded-requests.ts';
 import { type RunFilter, runNamed, runsOf } from './runs.ts';
-import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
+import type { Call, CommandOptions, OpenCall, PlacedCall } from './services.ts';
 import { type Output, readingWidth } from './terminal/io.ts';
-import { jsonDocument } from './views/json.ts';
 import { tableLines } from './views/table.ts';
 import { statusGlyph, statusPaint } from './views/theme.ts';
 import { agoText, plural } from './views/words.ts';
@@ -31,8 +31,8 @@ export interface Change {
   /** `cancel`. */
   readonly verb: string;
   /** Returns the reason why the run cannot be changed, or undefined. */
-  refusal(target: Target, project: Project): NebulaError | undefined;
-  act(target: Target, session: ApiSession, project: Project): Promise<void>;
+  refusal(target: Target, call: PlacedCall): NebulaError | undefined;
+  act(target: Target, open: OpenCall): Promise<unknown>;
   /** The bulk request for many runs; without it, the runs are changed one after the other. */
   readonly bulk?: Omit<BodyOf<'bulkExecutions'>, 'ids' | 'filter' | 'limit'>;
   /** The name of the result in `--json`: `requested`. */
@@ -41,39 +41,42 @@ export interface Change {
 
 /** `one`: exactly one run was named; the command reports on it itself. */
 export type Changed =
-  | { readonly one: true; readonly project: Project; readonly target: Target }
+  | { readonly one: true; readonly call: PlacedCall; readonly target: Target }
   | {
       readonly one: false;
-      readonly project: Project;
+      readonly call: PlacedCall;
       readonly changed: readonly Target[];
       readonly failures: readonly { readonly target: Target; readonly error: unknown }[];
     };
 
-export function changeRuns(
-  context: Context,
-  executionIds: readonly string[],
-  options: CommandOptions,
-  change: Change,
-): Promise<Changed> {
-  return withApi(context, options, 'look', async (session, project): Promise<Changed> => {
-    const hasFilter = [options.status, options.workflow, options.project].some((given) => given !== undefined);
+export function changeRuns(asked: Call, executionIds: readonly string[], change: Change): Promise<Changed> {
+  return withApi(asked, 'look', async (open): Promise<Changed> => {
+    const { status, workflow, project } = asked.options;
+    const hasFilter = [status, workflow, project].some((one) => one !== undefined);
     if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
+    const call = { ...asked, project: open.project };
     const targets = hasFilter
-      ? await filtered(session, options)
-      : await Promise.all([...new Set(executionIds)].map((id) => named(session, project, id)));
+      ? await filtered(open)
+      : await Promise.all([...new Set(executionIds)].map((id) => named(open, id)));
     const [only] = targets;
     if (!hasFilter && targets.length === 1 && only !== undefined) {
-      const refusal = change.refusal(only, project);
+      const refusal = change.refusal(only, call);
       if (refusal !== undefined) throw refusal;
-      await change.act(only, session, project);
-      return { one: true, project, target: only };
+      await change.act(only, open);
+      return { one: true, call, target: only };
     }
-    const fitting = targets.filter((target) => change.refusal(target, project) === undefined);
-    if (!(await isConfirmed(context, options, change.verb, fitting, targets.length - fitting.length))) {
-      return { one: false, project, changed: [], failures: [] };
+    const fitting = targets.filter((target) => change.refusal(target, call) === undefined);
+    if (!(await isConfirmed(call, change.verb, fitting, targets.length - fitting.length))) {
+      return { one: false, call, changed: [], failures: [] };
     }
-    return { one: false, project, ...(await actOnAll(fitting, session, project, change)) };
+    return { one: false, call, ...(await actOnAll(fitting, open, change)) };
   });
+}
+
+/** Refuses runs that have ended. */
+export function ended({ executionId, status, isFinished }: Target): NebulaError | undefined {
+  if (!isFinished) return undefined;
+  return new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}`);
 }
 
 /** The most ids in one request. */
@@ -85,13 +88,13 @@ function whichRuns(verb: string, isBoth: boolean): NebulaError {
   });
 }
 
-async function actOnAll(targets: readonly Target[], session: ApiSession, project: Project, change: Change) {
+async function actOnAll(targets: readonly Target[], open: OpenCall, change: Change) {
   const changed: Target[] = [];
   const failures: { target: Target; error: unknown }[] = [];
   for (let from = 0; change.bulk !== undefined && from < targets.length; from += MAX_IDS) {
     const some = targets.slice(from, from + MAX_IDS);
     const body = { ...change.bulk, ids: some.map(({ executionId }) => executionId) };
-    const { failed } = await session.api.call('bulkExecutions', { body });
+    const { failed } = await open.api.call('bulkExecutions', { body });
     const refused = new Map(failed.map((one) => [one.executionId, new NebulaError(one.code, one.message)]));
     changed.push(...some.filter(({ executionId }) => !refused.has(executionId)));
     for (const target of some) {
@@ -102,7 +105,7 @@ async function actOnAll(targets: readonly Target[], session: ApiSession, project
   if (change.bulk !== undefined) return { changed, failures };
   for (const target of targets) {
     try {
-      await change.act(target, session, project);
+      await change.act(target, open);
       changed.push(target);
     } catch (error) {
       failures.push({ target, error });
@@ -111,43 +114,32 @@ async function actOnAll(targets: readonly Target[], session: ApiSession, project
   return { changed, failures };
 }
 
-async function named(session: ApiSession, project: Project, executionId: string): Promise<Target> {
-  const { workflowId, version, status, startedAt, finishedAt } = await runNamed(session, project, executionId);
+async function named(open: OpenCall, executionId: string): Promise<Target> {
+  const { workflowId, version, status, startedAt, finishedAt } = await runNamed(open, executionId);
   const at = startedAt === null ? null : Date.parse(startedAt);
   return { executionId, workflowId, version, status, startedAt: at, isFinished: finishedAt !== null };
 }
 
-async function filtered({ api }: ApiSession, options: CommandOptions): Promise<Target[]> {
+async function filtered({ api, options }: OpenCall): Promise<Target[]> {
   const { rows } = await runsOf(api, filterOf(options), { limit: Number.POSITIVE_INFINITY });
-  return rows.map(({ executionId, workflowId, version, status, createdAt, finishedAt }) => {
-    return {
-      executionId,
-      workflowId,
-      version,
-      status,
-      startedAt: Date.parse(createdAt),
-      isFinished: finishedAt !== null,
-    };
-  });
+  return rows.map(({ createdAt, finishedAt, ...row }) => ({
+    ...row,
+    startedAt: Date.parse(createdAt),
+    isFinished: finishedAt !== null,
+  }));
 }
 
 /** The filter from the options. */
 export function filterOf(options: CommandOptions): RunFilter {
-  const workflowId = textOption(options, 'workflow');
-  const status = textsOption(options, 'status')?.join(',');
-  return {
-    ...inProject(options),
-    ...(status !== undefined && { status }),
-    ...(workflowId !== undefined && { workflowId }),
-  };
+  const [project, workflowId] = [textOption(options, 'project'), textOption(options, 'workflow')];
+  return given({ project, status: textsOption(options, 'status')?.join(','), workflowId });
 }
 
 /** The number of runs listed before the question. */
 const MAX_LISTED = 20;
 
 async function isConfirmed(
-  { io }: Context,
-  options: CommandOptions,
+  { io, options }: Call,
   verb: string,
   targets: readonly Target[],
   left: number,
@@ -173,7 +165,7 @@ async function isConfirmed(
 
 function targetLines(targets: readonly Target[], output: Output, now: number): string[] {
   const { colors } = output;
-  const headings = [{ title: 'EXECUTION' }, { title: 'STATUS' }, { title: 'WORKFLOW' }, { title: 'STARTED' }];
+  const headings = ['EXECUTION', 'STATUS', 'WORKFLOW', 'STARTED'];
   const rows = targets
     .slice(0, MAX_LISTED)
     .map(({ executionId, status, workflowId, version, startedAt }) => [
@@ -186,29 +178,28 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
   return [...tableLines(headings, rows, { colors, width: readingWidth(output) }), ...more];
 }
 
-/** Reports on several changed runs. `after`: lines about what happens next. */
+/** Reports on several changed runs. `recorded`: words about the requests, if an engine still has to act on them. */
 export function reportChange(
-  { io }: Context,
-  options: CommandOptions,
-  change: Pick<Change, 'verb' | 'done'>,
-  { changed, failures }: Changed & { readonly one: false },
-  after: readonly string[],
+  { verb, done }: Change,
+  { call, changed, failures }: Changed & { readonly one: false },
+  recorded?: string,
 ): number {
-  if (options.json === true) {
-    const items = [
-      ...changed.map(({ executionId }) => ({ executionId, [change.done]: true })),
-      ...failures.map(({ target, error }) => ({
-        executionId: target.executionId,
-        ...(failureDocument(failureOf(error, false)) as object),
-      })),
-    ];
-    io.out.write(jsonDocument({ items }));
-  } else {
-    if (changed.length > 0) writeLines(io.out, [`${change.verb}: ${plural(changed.length, 'run')}`, ...after]);
-    for (const { target, error } of failures) {
-      const { code, message } = failureOf(error, false);
-      writeLines(io.err, [`${io.err.colors.red(`error ${code}:`)} ${target.executionId}: ${message}`]);
-    }
+  const { io } = call;
+  const items = [
+    ...changed.map(({ executionId }) => ({ executionId, [done]: true })),
+    ...failures.map(({ target: { executionId }, error }) => ({
+      executionId,
+      ...(failureDocument(failureOf(error, false)) as object),
+    })),
+  ];
+  print(call, { items }, () => {
+    if (changed.length === 0) return [];
+    const after = recorded === undefined ? [] : recordedLines(call, undefined, recorded);
+    return [`${verb}: ${plural(changed.length, 'run')}`, ...after];
+  });
+  for (const { target, error } of call.options.json === true ? [] : failures) {
+    const { code, message } = failureOf(error, false);
+    writeLines(io.err, [`${io.err.colors.red(`error ${code}:`)} ${target.executionId}: ${message}`]);
   }
   return failures.length === 0 ? EXIT.completed : EXIT.failed;
 }

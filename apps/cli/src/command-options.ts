@@ -7,6 +7,13 @@ export function textOption(options: CommandOptions, name: string): string | unde
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The members that are not undefined. */
+export function given<Members extends object>(
+  members: Members,
+): { [K in keyof Members]?: Exclude<Members[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** The values of a repeatable option. */
 export function textsOption(options: CommandOptions, name: string): readonly string[] | undefined {
   const value = options[name];
@@ -23,8 +30,7 @@ export function countOption(options: CommandOptions, name: string, fallback: num
 
 /** The project from `--project`. */
 export function inProject(options: CommandOptions): { readonly project?: string } {
-  const project = textOption(options, 'project');
-  return project === undefined ? {} : { project };
+  return given({ project: textOption(options, 'project') });
 }
 
 /** Reads a typed version: `3` or `v3`. */

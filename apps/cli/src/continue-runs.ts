@@ -1,80 +1,39 @@
 /** Continues runs in an engine of this process until they have ended or are parked. */
-
-import { type Ended, type WatchedRun, watch } from './live/watch.ts';
+import { withSession } from './api.ts';
+import { type WatchedRun, watch } from './live/watch.ts';
 import { unknownExecution } from './location.ts';
+import { print } from './print.ts';
 import { engineHere, recordedLines } from './recorded-requests.ts';
-import { anyCommandWriter, reportInterrupted, reportRun, reportRuns, viewOf, writeLines } from './report-runs.ts';
+import { reportInterrupted, reportRun, reportRuns, viewOf } from './report-runs.ts';
 import { definitionOfRun, findRun } from './runs.ts';
-import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
-import { jsonDocument } from './views/json.ts';
+import type { ApiSession, OpenCall, PlacedCall } from './services.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
 /** Continues runs that have a recorded request. Calls `otherwise` with `--no-run`, or if another engine owns the folder. */
 export async function continueHere(
-  context: Context,
-  project: Project,
+  call: PlacedCall,
   executionIds: readonly string[],
-  options: CommandOptions,
-  otherwise: (...args: Parameters<typeof reportRecorded>) => number | Promise<number> = reportRecorded,
+  otherwise: (call: PlacedCall, executionIds: readonly string[]) => number | Promise<number> = reportRecorded,
 ): Promise<number> {
-  const session = options.run === false ? undefined : await engineHere(context, project);
-  if (session === undefined) return otherwise(context, project, executionIds, options);
-  try {
-    return await resumeSome(context, project, session, executionIds, options);
-  } finally {
-    await session.close();
-  }
+  const session = call.options.run === false ? undefined : await engineHere(call);
+  if (session === undefined) return otherwise(call, executionIds);
+  return await withSession(call, session, (open) => resumeSome(open, executionIds));
 }
 
-export function reportRecorded(
-  context: Context,
-  project: Project,
-  executionIds: readonly string[],
-  options: CommandOptions,
-): number {
-  const { out } = context.io;
-  const [only] = executionIds;
-  const isOne = executionIds.length === 1;
-  if (options.json === true) {
-    const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
-    out.write(jsonDocument(isOne ? documents[0] : { items: documents }));
-  } else {
-    const words = isOne ? `Request for ${only} recorded` : 'Requests recorded';
-    writeLines(out, recordedLines(context, project, isOne ? only : undefined, words));
-  }
-  return 0;
+export function reportRecorded(call: PlacedCall, executionIds: readonly string[]): number {
+  const only = executionIds.length === 1 ? executionIds[0] : undefined;
+  const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
+  const words = only === undefined ? 'Requests recorded' : `Request for ${only} recorded`;
+  const document = only === undefined ? { items: documents } : documents[0];
+  return print(call, document, () => recordedLines(call, only, words));
 }
 
 /** Continues runs and their children, and reports how they ended. */
-export async function resumeSome(
-  context: Context,
-  project: Project,
-  session: ApiSession,
-  executionIds: readonly string[],
-  options: CommandOptions,
-): Promise<number> {
-  const runs = await watchedRuns(project, session, executionIds);
-  return await continueRuns(context, project, session, runs, options, () => session.work(executionIds));
+export async function resumeSome(open: OpenCall, executionIds: readonly string[]): Promise<number> {
+  return await continueRuns(open, await watchedRuns(open, executionIds), () => open.session.work(executionIds));
 }
 
-/** Like `resumeSome`, without the report. */
-export async function watchSome(
-  context: Context,
-  project: Project,
-  session: ApiSession,
-  executionIds: readonly string[],
-  view: { readonly json: boolean; readonly quiet: boolean },
-): Promise<Ended> {
-  const runs = await watchedRuns(project, session, executionIds);
-  const watching = { ...view, command: anyCommandWriter(context, project) };
-  return await watch(context, session, runs, watching, () => session.work(executionIds));
-}
-
-async function watchedRuns(
-  project: Project,
-  session: ApiSession,
-  executionIds: readonly string[],
-): Promise<WatchedRun[]> {
+export async function watchedRuns({ session, project }: OpenCall, executionIds: readonly string[]) {
   const runs: WatchedRun[] = [];
   for (const executionId of executionIds) {
     runs.push((await watchedRun(session, executionId)) ?? unknownExecution(project, executionId));
@@ -83,26 +42,20 @@ async function watchedRuns(
 }
 
 export async function continueRuns(
-  context: Context,
-  project: Project,
-  session: ApiSession,
+  open: OpenCall,
   runs: readonly WatchedRun[],
-  options: CommandOptions,
-  open: () => Promise<void>,
+  begin: () => Promise<void>,
   isList = runs.length > 1,
 ): Promise<number> {
-  const view = viewOf(options);
-  const { json } = view;
-  const watching = { ...view, command: anyCommandWriter(context, project) };
-  const ended = await watch(context, session, runs, watching, open);
+  const view = viewOf(open.options);
+  const ended = await watch(open, runs, view, begin);
   const executionIds = runs.map((run) => run.executionId);
-  if (ended.interrupted) return reportInterrupted(context, project, session, executionIds, json);
-  const reporting = { context, project, session };
+  if (ended.interrupted) return await reportInterrupted(open, executionIds, view.json);
   const [only] = ended.results;
-  if (ended.results.length > 1 || only === undefined || (isList && json)) {
-    return await reportRuns(reporting, ended.results, json);
+  if (ended.results.length > 1 || only === undefined || (isList && view.json)) {
+    return await reportRuns(open, ended.results, view.json);
   }
-  return await reportRun(reporting, only, view);
+  return await reportRun(open, only, view);
 }
 
 export async function watchedRun(session: ApiSession, executionId: string): Promise<WatchedRun | undefined> {

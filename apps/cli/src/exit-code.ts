@@ -28,3 +28,9 @@ export function exitCodeOf(status: RunStatus): number {
       return EXIT.parked;
   }
 }
+
+/** The exit code of several runs is that of the one that ended worst. */
+export function worstExitCode(codes: readonly number[]): number {
+  const badness = [EXIT.internal, EXIT.failed, EXIT.stopped, EXIT.parked];
+  return badness.find((code) => codes.includes(code)) ?? EXIT.completed;
+}

@@ -9,19 +9,15 @@ import {
   overCeiling,
   type WorkflowDefinition,
 } from '@nebula/core';
-import { writeLines } from './report-runs.ts';
+import { writeLines } from './print.ts';
 import { definitionOf } from './runs.ts';
-import type { ApiSession, Context } from './services.ts';
+import type { OpenCall } from './services.ts';
 import { ceilingText } from './views/ceiling.ts';
 
 /** Prints nothing for a workflow that asks for no capabilities, or whose version has run here before. */
-export async function printGrants(
-  { io }: Context,
-  { api, server }: ApiSession,
-  definition: WorkflowDefinition,
-): Promise<void> {
+export async function printGrants({ io, api, session }: OpenCall, definition: WorkflowDefinition): Promise<void> {
   const asked = askedBy(definition);
-  if (server !== undefined || isNothing(asked)) return;
+  if (session.server !== undefined || isNothing(asked)) return;
   const known = await definitionOf(api, definition.id);
   if (known !== undefined && textOf(known) === textOf(definition)) return;
   const { ceiling } = (await api.call('validateWorkflow', { body: { definition } })) as { readonly ceiling: Ceiling };

@@ -1,11 +1,19 @@
 /** JSON from the command line: given as text, in a file or on stdin, and changed field by field. */
 import { describePath, isJsonObject, type Json, NebulaError, RUN_DEFAULTS, readDefinition } from '@nebula/core';
+import { textOption } from './command-options.ts';
 import { readNamedFile } from './named-file.ts';
+import type { Call } from './services.ts';
 import type { Io } from './terminal/io.ts';
 
 const MAX_DEPTH = RUN_DEFAULTS.maxInputDepth;
 const SHOWN_SETTING = 80;
 const INLINE_HINT = `give JSON (a text in double quotes: '"abc"'), @file, or - for stdin`;
+
+/** The JSON of an option: `JSON`, `@file` or `-`. */
+export async function jsonOption({ io, options }: Call, name: string): Promise<Json | undefined> {
+  const text = textOption(options, name);
+  return text === undefined ? undefined : await readJson(io, text, `--${name}`);
+}
 
 /** `JSON`, `@file` or `-`. `name` is how the user knows the value: `--input`. */
 export async function readJson(io: Io, text: string, name: string): Promise<Json> {

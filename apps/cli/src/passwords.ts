@@ -1,9 +1,9 @@
 /** Reads a password from the terminal without echo, or from stdin. */
 import { NebulaError } from '@nebula/core';
-import type { CommandOptions, Context } from './services.ts';
+import type { Call, Context } from './services.ts';
 
 /** Reads the password from stdin or the terminal. Several passwords are lines of stdin, in the order of the questions. */
-export async function passwordOf({ io }: Context, options: CommandOptions, what: string): Promise<string> {
+export async function passwordOf({ io, options }: Call, what: string): Promise<string> {
   if (options.passwordStdin === true) return (await linesOfStdin(io)).shift() ?? '';
   if (io.ask !== undefined) return await io.ask(`${what} (not shown): `, { hidden: true });
   throw new NebulaError('USAGE', `the ${what} is missing, and there is no terminal to ask for it`, {

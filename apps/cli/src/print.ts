@@ -1,30 +1,34 @@
 /** Prints the result of a command: text, or one JSON document. */
-import { writeLines } from './report-runs.ts';
-import type { CommandOptions, Context } from './services.ts';
-import { readingWidth } from './terminal/io.ts';
+import type { Call } from './services.ts';
+import { type Output, readingWidth } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import { type Heading, tableLines } from './views/table.ts';
 
-/** Prints a list as a table or as one document. */
-export function printList(
-  { io }: Context,
-  options: CommandOptions,
-  list: {
-    readonly document: unknown;
-    readonly headings: readonly Heading[];
-    readonly rows: readonly (readonly string[])[];
-    readonly none: string;
-  },
-): number {
-  if (options.json === true) io.out.write(jsonDocument(list.document));
-  else if (list.rows.length === 0) writeLines(io.out, [list.none]);
-  else writeLines(io.out, tableLines(list.headings, list.rows, { colors: io.out.colors, width: readingWidth(io.out) }));
+export function writeLines(output: Output, lines: readonly string[]): void {
+  if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
+}
+
+/** Prints lines, or with `--json` the document. */
+export function print({ io, options }: Call, document: unknown, lines: () => readonly string[]): number {
+  if (options.json === true) io.out.write(jsonDocument(document));
+  else writeLines(io.out, lines());
   return 0;
 }
 
-/** Prints the result of one change as a line or a document. */
-export function printDone({ io }: Context, options: CommandOptions, document: unknown, words: string): number {
-  if (options.json === true) io.out.write(jsonDocument(document));
-  else writeLines(io.out, [`${io.out.colors.green('✓')} ${words}`]);
-  return 0;
+/** Prints the result of one change. */
+export function printDone(call: Call, document: unknown, words: string): number {
+  return print(call, document, () => [`${call.io.out.colors.green('✓')} ${words}`]);
+}
+
+/** Prints a list as a table. */
+export function printList(
+  call: Call,
+  document: unknown,
+  headings: readonly (string | Heading)[],
+  rows: readonly (readonly string[])[],
+  none: string,
+): number {
+  const { out } = call.io;
+  const view = { colors: out.colors, width: readingWidth(out) };
+  return print(call, document, () => (rows.length === 0 ? [none] : tableLines(headings, rows, view)));
 }

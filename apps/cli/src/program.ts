@@ -1,10 +1,9 @@
 /** Builds the parser and the help from the table of commands. */
 import { Command, type CommanderError, Option } from 'commander';
 import { COMMANDS } from './command-table.ts';
-import { FAMILIES, familyNamed } from './families.ts';
 import { ownVersion } from './own-version.ts';
-import type { Context } from './services.ts';
-import { type CommandSpec, GROUPS, type Group } from './table/spec.ts';
+import type { CommandOptions, Context } from './services.ts';
+import { type CommandSpec, FAMILIES, familyNamed, GROUPS, type Group } from './table/spec.ts';
 import { type Colors, readingWidth } from './terminal/io.ts';
 import { column, wrap } from './terminal/width.ts';
 
@@ -32,11 +31,8 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     const command = declare(context, parent, spec, second ?? first);
     command.action(async (...parsed: unknown[]) => {
       const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
-      exitCode = await (await spec.load()).execute(
-        context,
-        words,
-        parsed[parsed.length - 2] as Record<string, unknown>,
-      );
+      const options = parsed.at(-2) as CommandOptions;
+      exitCode = await (await spec.load())({ ...context, options }, words);
     });
   }
   const words = argv.filter((word) => !word.startsWith('-'));

@@ -4,14 +4,14 @@
  */
 
 import { NebulaError } from '@nebula/core';
-import type { Target } from './bulk.ts';
-import { commandWriter, writeLines } from './report-runs.ts';
-import type { ApiSession, Context, Project } from './services.ts';
+import { print } from './print.ts';
+import { commandWriter } from './report-runs.ts';
+import type { ApiSession, PlacedCall } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
 import { wrap } from './terminal/width.ts';
 
 /** Returns undefined when the engine of another process owns the data folder, which acts on requests itself. */
-export async function engineHere({ services }: Context, project: Project): Promise<ApiSession | undefined> {
+export async function engineHere({ services, project }: PlacedCall): Promise<ApiSession | undefined> {
   try {
     return await services.openApi(project, 'work', { makesFolder: true });
   } catch (error) {
@@ -21,30 +21,18 @@ export async function engineHere({ services }: Context, project: Project): Promi
 }
 
 /** Says who acts on a recorded request: the server, a running engine, or else `nebula resume`. */
-export function recordedLines(
-  context: Context,
-  project: Project,
-  executionId: string | undefined,
-  words: string,
-): string[] {
-  const { out } = context.io;
-  const { colors } = out;
-  const resume = commandWriter(context, project, executionId)('resume');
-  if (project.server !== undefined) return wrap(`${words}. The server acts on it.`, readingWidth(out));
+export function recordedLines(call: PlacedCall, executionId: string | undefined, words: string): string[] {
+  const { out } = call.io;
+  if (call.project.server !== undefined) return wrap(`${words}. The server acts on it.`, readingWidth(out));
   const said = wrap(`${words}. A running engine picks it up; otherwise run`, readingWidth(out));
-  return [...said, `  ${colors.bold(resume)}`];
+  return [...said, `  ${out.colors.bold(commandWriter(call, executionId)('resume'))}`];
 }
 
+/** Prints the document, or words about the request of a run. */
 export function printRecorded(
-  context: Context,
-  project: Project,
-  executionId: string | undefined,
+  call: PlacedCall,
+  document: { readonly executionId: string; [member: string]: unknown },
   words: string,
-): void {
-  writeLines(context.io.out, recordedLines(context, project, executionId, words));
-}
-
-export function ended({ executionId, status, isFinished }: Target): NebulaError | undefined {
-  if (!isFinished) return undefined;
-  return new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}`);
+): number {
+  return print(call, document, () => recordedLines(call, document.executionId, words));
 }

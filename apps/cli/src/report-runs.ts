@@ -2,23 +2,28 @@
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { found } from './api.ts';
-import { EXIT, exitCodeOf } from './exit-code.ts';
+import { EXIT, exitCodeOf, worstExitCode } from './exit-code.ts';
 import { linkedDocument } from './links.ts';
-import { worstExitCode } from './live/watch.ts';
+import { writeLines } from './print.ts';
 import { findRun } from './runs.ts';
-import type { ApiSession, CommandOptions, Context, Project } from './services.ts';
+import type { CommandOptions, OpenCall, PlacedCall, Project } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import type { ParkedRun } from './views/parked.ts';
 import { plural, shellWord } from './views/words.ts';
 import type { WaitResult } from './wait-for-run.ts';
 
+type Place = Pick<PlacedCall, 'program' | 'project'>;
+
 /** Writes a command for a run: `executions show` → `nebula executions show exe_1 --data-dir …`. */
-export function commandWriter(context: Context, project: Project, executionId: string | undefined) {
-  return (verb: string, result?: string): string => {
-    const place = locationOption(project);
-    return [context.program, verb, executionId, result, place].filter((part) => part !== undefined).join(' ');
-  };
+export function commandWriter(place: Place, executionId: string | undefined) {
+  return (verb: string, rest?: string): string => anyCommandWriter(place)(executionId, verb, rest);
+}
+
+/** Like `commandWriter`, for a run that each call names. */
+export function anyCommandWriter({ program, project }: Place) {
+  return (executionId: string | undefined, verb: string, rest?: string): string =>
+    [program, verb, executionId, rest, locationOption(project)].filter((part) => part !== undefined).join(' ');
 }
 
 /** The option with which a later command finds the same runs, or undefined if it needs none. */
@@ -27,14 +32,8 @@ function locationOption({ server, needsDataDirOption, dataDir }: Project): strin
   return needsDataDirOption ? `--data-dir ${shellWord(dataDir)}` : undefined;
 }
 
-/** Like `commandWriter`, for a run that each call names. */
-export function anyCommandWriter(context: Context, project: Project) {
-  return (executionId: string | undefined, verb: string, result?: string): string =>
-    commandWriter(context, project, executionId)(verb, result);
-}
-
 /** Rewrites `nebula …` from another source so that it works in this shell and folder. */
-export function localCommand({ program }: Context, project: Project, text: string): string {
+export function localCommand({ program, project }: Place, text: string): string {
   if (!text.startsWith('nebula ')) return text;
   const place = locationOption(project);
   return program + text.slice('nebula'.length) + (place === undefined ? '' : ` ${place}`);
@@ -42,12 +41,6 @@ export function localCommand({ program }: Context, project: Project, text: strin
 
 function waitExitCode(result: WaitResult): number {
   return result.parked ? EXIT.parked : exitCodeOf(result.document.status);
-}
-
-interface ReportContext {
-  readonly context: Context;
-  readonly project: Project;
-  readonly session: ApiSession;
 }
 
 /** The output options of a command. */
@@ -64,34 +57,34 @@ export function viewOf({ json, quiet, full }: CommandOptions): ReportView {
 
 /** Reports on one run: its document, or a summary. */
 export async function reportRun(
-  reporting: ReportContext,
+  open: OpenCall,
   result: WaitResult,
   { json, quiet, full }: ReportView,
 ): Promise<number> {
-  const { io } = reporting.context;
-  if (json) io.out.write(jsonDocument(await linkedDocument(reporting.session.api, result.document)));
+  const { io, api } = open;
+  if (json) io.out.write(jsonDocument(await linkedDocument(api, result.document)));
   // With `--json`, stderr still says what a parked run needs.
   const output = json ? io.err : io.out;
   const isUnderTree = output.live && !quiet;
-  if (!json || result.parked) writeLines(output, await runLines(reporting, result, output, { isUnderTree, full }));
+  if (!json || result.parked) writeLines(output, await runLines(open, result, output, { isUnderTree, full }));
   return waitExitCode(result);
 }
 
 async function runLines(
-  { context, project, session }: ReportContext,
+  open: OpenCall,
   result: WaitResult,
   output: Output,
   how: { readonly isUnderTree: boolean; readonly full: boolean },
 ): Promise<string[]> {
   const view = { colors: output.colors, width: output.columns() };
-  const command = commandWriter(context, project, result.document.executionId);
+  const command = commandWriter(open, result.document.executionId);
   if (!result.parked) {
     const { summaryLines } = await import('./views/summary.ts');
     return summaryLines(result.document, { ...view, ...how, command });
   }
   const { parkedLines } = await import('./views/parked.ts');
-  const runs = await Promise.all(parkedIn(result).map((one) => parkedRun(session, one)));
-  return parkedLines(runs, { ...view, command: anyCommandWriter(context, project), now: context.io.now() });
+  const runs = await Promise.all(parkedIn(result).map((one) => parkedRun(open, one)));
+  return parkedLines(runs, { ...view, command: anyCommandWriter(open), now: open.io.now() });
 }
 
 type Parked = WaitResult & { readonly parked: true };
@@ -101,7 +94,7 @@ function parkedIn(result: WaitResult): Parked[] {
   return result.parked ? [result, ...result.inside.flatMap(parkedIn)] : [];
 }
 
-async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
+async function parkedRun({ api }: OpenCall, { document, waitingFor, inside }: Parked): Promise<ParkedRun> {
   const { executionId } = document;
   const explanations = [...waitingFor];
   const gated = Object.entries(document.nodes).filter(([, { waitsFor }]) => waitsFor?.kind === 'gate');
@@ -116,22 +109,18 @@ async function parkedRun({ api }: ApiSession, { document, waitingFor, inside }: 
 const MAX_GATED = 10;
 
 /** Reports on several runs: `{items: [documents]}`, or counts by status and the details of runs that did not complete. */
-export async function reportRuns(
-  reporting: ReportContext,
-  results: readonly WaitResult[],
-  json: boolean,
-): Promise<number> {
-  const { io } = reporting.context;
+export async function reportRuns(open: OpenCall, results: readonly WaitResult[], json: boolean): Promise<number> {
+  const { io, api } = open;
   if (json) {
     const items = [];
-    for (const { document } of results) items.push(await linkedDocument(reporting.session.api, document));
+    for (const { document } of results) items.push(await linkedDocument(api, document));
     io.out.write(jsonDocument({ items }));
   }
   const output = json ? io.err : io.out;
   if (!json) writeLines(output, [`${plural(results.length, 'run')} continued: ${countsText(results)}`]);
   for (const one of results) {
     if (one.parked || (!json && one.document.status !== 'completed')) {
-      writeLines(output, ['', ...(await runLines(reporting, one, output, { isUnderTree: false, full: false }))]);
+      writeLines(output, ['', ...(await runLines(open, one, output, { isUnderTree: false, full: false }))]);
     }
   }
   return worstExitCode(results.map(waitExitCode));
@@ -149,45 +138,32 @@ export function countsText(results: readonly WaitResult[]): string {
 
 /** Reports an interruption and the command that continues the runs. */
 export async function reportInterrupted(
-  context: Context,
-  project: Project,
-  session: ApiSession,
+  open: OpenCall,
   executionIds: readonly string[],
   json: boolean,
 ): Promise<number> {
-  const { io } = context;
+  const { io, session } = open;
   const output = json ? io.err : io.out;
-  if (json) await printUnfinished(context, session, executionIds);
+  if (json) await printUnfinished(open, executionIds);
   const only = executionIds.length === 1 ? executionIds[0] : undefined;
   const { colors } = output;
-  const write = commandWriter(context, project, only);
-  if (session.server !== undefined) {
-    const again = only === undefined ? write('executions list') : write('resume');
-    writeLines(output, [
-      ...(output.live ? [] : ['']),
-      `${colors.yellow(`⏸ ${colors.bold('not watched any more')}`)}  it goes on at ${session.server}; look again with`,
-      `  ${colors.bold(again)}`,
-    ]);
-    return EXIT.interrupted;
-  }
-  const command = write('resume');
+  const isAtServer = session.server !== undefined;
+  const [what, then] = isAtServer
+    ? ['not watched any more', `it goes on at ${session.server}; look again with`]
+    : ['interrupted', 'nothing finished is lost; go on with'];
   writeLines(output, [
     ...(output.live ? [] : ['']),
-    `${colors.yellow(`⏸ ${colors.bold('interrupted')}`)}  nothing finished is lost; go on with`,
-    `  ${colors.bold(command)}`,
+    `${colors.yellow(`⏸ ${colors.bold(what)}`)}  ${then}`,
+    `  ${colors.bold(commandWriter(open, only)(isAtServer && only === undefined ? 'executions list' : 'resume'))}`,
   ]);
   return EXIT.interrupted;
 }
 
-async function printUnfinished(context: Context, session: ApiSession, executionIds: readonly string[]): Promise<void> {
+async function printUnfinished({ io, api }: OpenCall, executionIds: readonly string[]): Promise<void> {
   const documents: RunDocument[] = [];
   for (const executionId of executionIds) {
-    const document = await findRun(session.api, executionId);
-    if (document !== undefined) documents.push(await linkedDocument(session.api, document));
+    const document = await findRun(api, executionId);
+    if (document !== undefined) documents.push(await linkedDocument(api, document));
   }
-  context.io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { items: documents }));
-}
-
-export function writeLines(output: Output, lines: readonly string[]): void {
-  if (lines.length > 0) output.write(`${lines.join('\n')}\n`);
+  io.out.write(jsonDocument(documents.length === 1 ? documents[0] : { items: documents }));
 }

@@ -3,7 +3,7 @@ import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
 import type { BareRun, Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import { allItems, found } from './api.ts';
 import { unknownExecution } from './location.ts';
-import type { ApiSession, Project } from './services.ts';
+import type { OpenCall, PlacedCall } from './services.ts';
 
 /** Page sizes: the most that an operation returns at once. */
 const MAX_ROWS = 1_000;
@@ -30,20 +30,17 @@ export async function findBareRun(api: NebulaClient, executionId: string): Promi
   return (await found(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
 }
 
-export async function runNamed({ api }: ApiSession, project: Project, executionId: string): Promise<RunDocument> {
+export async function runNamed({ api, project }: OpenCall, executionId: string): Promise<RunDocument> {
   return (await findRun(api, executionId)) ?? unknownExecution(project, executionId);
 }
 
 /** Awaits a request; throws `UNKNOWN_EXECUTION` with the usual hint if the run does not exist. */
-export async function requested<T>(project: Project, executionId: string, call: Promise<T>): Promise<T> {
-  return (await ifRun(call)) ?? unknownExecution(project, executionId);
-}
-
-async function ifRun<T>(call: Promise<T>): Promise<T | undefined> {
+export async function requested<T>({ project }: PlacedCall, executionId: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && GONE.has(String(error.code))) return undefined;
+    if (error instanceof Error && 'code' in error && GONE.has(String(error.code)))
+      unknownExecution(project, executionId);
     throw error;
   }
 }

@@ -108,10 +108,24 @@ export interface Context {
   readonly program: string;
 }
 
-/** The exports of a file in `commands/`. */
-export interface CommandModule {
-  execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number>;
-}
-
 /** The options as parsed; `command-table.ts` defines them. */
 export type CommandOptions = Readonly<Record<string, unknown>>;
+
+/** A command as it was given. */
+export interface Call extends Context {
+  readonly options: CommandOptions;
+}
+
+/** A call whose location is known. */
+export interface PlacedCall extends Call {
+  readonly project: Project;
+}
+
+/** A call with a session open at its location. */
+export interface OpenCall extends PlacedCall {
+  readonly session: ApiSession;
+  readonly api: NebulaClient;
+}
+
+/** Resolves to the exit code. */
+export type Command = (call: Call, args: readonly string[]) => Promise<number>;

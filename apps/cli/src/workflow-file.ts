@@ -1,4 +1,5 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
+import type { NebulaClient } from '@nebula/client';
 import {
   type Catalog,
   compileRead,
@@ -7,6 +8,7 @@ import {
   NebulaError,
   type Plan,
   type Problem,
+  pinWorkflows,
   type ReadResult,
   readDefinition,
   renderProblems,
@@ -178,4 +180,23 @@ function problemDocument({ severity, code, message, hint, path: at, range }: Pro
     path: [...at],
     ...(range !== undefined && { line: range.line, column: range.column, length: range.length }),
   };
+}
+
+/** Registers the used workflows first and pins the uses to the stored versions. Activates only the last workflow. */
+export async function registerAll(
+  api: NebulaClient,
+  others: readonly WorkflowDefinition[],
+  definition: WorkflowDefinition,
+  { activate, project }: { readonly activate: boolean; readonly project?: string },
+) {
+  const versions = new Map<string, number>();
+  const store = async (one: WorkflowDefinition, isActive: boolean) => {
+    const pinned = pinWorkflows(one, (id) => versions.get(id)) as unknown as Json;
+    const body = { definition: pinned, activate: isActive, ...(project !== undefined && { project }) };
+    const registered = await api.call('registerWorkflow', { body });
+    versions.set(registered.workflowId, registered.version);
+    return registered;
+  };
+  for (const other of others) await store(other, false);
+  return await store(definition, activate);
 }

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openProject } from '../src/project.ts';
 import { commandWriter } from '../src/report-runs.ts';
-import type { Context } from '../src/services.ts';
 import { shellWord } from '../src/views/words.ts';
 import { memoryIo } from './support/screen-text.ts';
 
@@ -68,9 +67,8 @@ describe('the project', () => {
   test('[CLI-34] printed commands name --data-dir exactly when it is needed', async () => {
     write('a/package.json', '{}');
     write('b/nebula.config.mjs', 'export default {};');
-    const context = { program: 'nebula' } as Context;
     const command = async (...args: Parameters<typeof open>) =>
-      commandWriter(context, await open(...args), 'exe_1')('resume');
+      commandWriter({ program: 'nebula', project: await open(...args) }, 'exe_1')('resume');
     expect(await command('a')).toBe('nebula resume exe_1');
     expect(await command('a', { dataDir: '.nebula' })).toBe('nebula resume exe_1');
     expect(await command('a', { dataDir: 'other' })).toBe(

@@ -61,7 +61,7 @@ async function nebulaTest(
   dir = projectFolder({ 'flow.yaml': FLOW, 'nebula.config.ts': CONFIG, ...files });
   const io = memoryIo({ cwd: dir, out: memoryOutput({ colours: options.colours ?? false }) });
   const context = { io, services: composeServices(io), program: 'nebula' };
-  const code = await execute(context, args, { json: options.json === true });
+  const code = await execute({ ...context, options: { json: options.json === true } }, args);
   return { code, io, text: io.out.text() };
 }
 
@@ -87,7 +87,7 @@ describe('nebula test', () => {
   test('[TST-30] the tests of the examples pass', async () => {
     const root = path.resolve(import.meta.dirname, '../../..');
     const io = memoryIo({ cwd: root });
-    const code = await execute({ io, services: composeServices(io), program: 'nebula' }, ['examples'], {});
+    const code = await execute({ io, services: composeServices(io), program: 'nebula', options: {} }, ['examples']);
     expect(io.out.text()).not.toContain('✗');
     expect(code).toBe(0);
   });
@@ -201,7 +201,7 @@ test('rejected', async () => {
       "import 'node:test';\nimport '@nebula/testing';\nthrow new Error('broken');",
     );
     const context = { io: found.io, services: composeServices(found.io), program: 'nebula' };
-    expect(await execute(context, [], {})).toBe(1);
+    expect(await execute({ ...context, options: {} }, [])).toBe(1);
     expect(found.io.out.text()).toMatch(/✗ \(the file\)[\s\S]*Error: broken/);
   });
 });

@@ -16,7 +16,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 async function types(cwd: string, args: readonly string[] = [], options: Record<string, unknown> = {}) {
   const io = memoryIo({ cwd });
-  const code = await execute({ io, services: composeServices(io), program: 'nebula' }, args, options);
+  const code = await execute({ io, services: composeServices(io), program: 'nebula', options }, args);
   return { code, out: io.out.text() };
 }
 

@@ -15,6 +15,7 @@ export { grantLine } from './capability/grant-line.ts';
 export {
   CAPABILITY_LISTS,
   type Ceiling,
+  capabilitiesOf,
   entriesOf,
   isNothing,
   isWithin,

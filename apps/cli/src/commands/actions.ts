@@ -1,32 +1,23 @@
 import { type Action, type Catalog, didYouMean, NebulaError } from '@nebula/core';
 import { found } from '../api.ts';
 import { locationOf } from '../location.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context, Project } from '../services.ts';
+import { print } from '../print.ts';
+import type { Command, Context, Project } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { actionLines, actionListLines } from '../views/actions.ts';
-import { jsonDocument } from '../views/json.ts';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
-  const project = await context.services.openProject(locationOf(options));
-  const actions = [
-    ...(await context.services.actions(project)),
-    ...remoteOnly(await context.services.catalog(project)),
-  ];
-  const view = { colors: out.colors, width: readingWidth(out) };
-  const [name] = args;
+export const execute: Command = async (call, [name]) => {
+  const { io, services, options } = call;
+  const project = await services.openProject(locationOf(options));
+  const actions = [...(await services.actions(project)), ...remoteOnly(await services.catalog(project))];
+  const view = { colors: io.out.colors, width: readingWidth(io.out) };
   if (name === undefined) {
     const sorted = [...actions].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-    if (options.json === true) out.write(jsonDocument({ items: sorted.map(actionDocument) }));
-    else writeLines(out, actionListLines(sorted, view));
-    return 0;
+    return print(call, { items: sorted.map(actionDocument) }, () => actionListLines(sorted, view));
   }
-  const shown = (await actionAt(context, project, name)) ?? findAction(actions, name);
-  if (options.json === true) out.write(jsonDocument(actionDocument(shown)));
-  else writeLines(out, actionLines(shown, view));
-  return 0;
-}
+  const shown = (await actionAt(call, project, name)) ?? findAction(actions, name);
+  return print(call, actionDocument(shown), () => actionLines(shown, view));
+};
 
 /** Asks the server, which also knows versions that its list leaves out. */
 async function actionAt({ services }: Context, project: Project, actionId: string): Promise<Action | undefined> {

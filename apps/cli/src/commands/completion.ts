@@ -1,9 +1,8 @@
 import { didYouMean, NebulaError } from '@nebula/core';
 import { SCRIPTS } from '../completion/scripts.ts';
-import type { Context } from '../services.ts';
+import type { Command } from '../services.ts';
 
-export async function execute({ io }: Context, args: readonly string[]): Promise<number> {
-  const shell = args[0] ?? '';
+export const execute: Command = async ({ io }, [shell = '']) => {
   const script = SCRIPTS[shell];
   if (script === undefined) {
     const known = Object.keys(SCRIPTS);
@@ -13,4 +12,4 @@ export async function execute({ io }: Context, args: readonly string[]): Promise
   }
   io.out.write(script);
   return 0;
-}
+};

@@ -1,9 +1,9 @@
 import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textOption } from '../command-options.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { given, textOption } from '../command-options.ts';
+import { writeLines } from '../print.ts';
+import type { Command } from '../services.ts';
 import { nextLines } from '../views/summary.ts';
 import { loadWorkflow } from '../workflow-file.ts';
 import { runWorkflow } from './run.ts';
@@ -15,13 +15,13 @@ const COPY = 'nebula-demo';
 const EXAMPLE = 'examples/order.yaml';
 
 /** Runs one example workflow. */
-export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io, program } = context;
+export const execute: Command = async (call) => {
+  const { io, program, options } = call;
   const isInstalled = existsSync(PACKAGED);
   const file = path.join(isInstalled ? copied(path.join(io.cwd, COPY)) : CLONE, EXAMPLE);
   const dataDir = textOption(options, 'dataDir');
-  const project = await context.services.openProject({ file, ...(dataDir !== undefined && { dataDir }) });
-  const workflow = await loadWorkflow(context, project, file);
+  const project = await call.services.openProject({ file, ...given({ dataDir }) });
+  const workflow = await loadWorkflow(call, project, file);
   const shown = path.relative(io.cwd, file);
   const again = isInstalled ? EXAMPLE : shown;
   const { colors } = io.out;
@@ -29,7 +29,7 @@ export async function execute(context: Context, _args: readonly string[], option
     `${colors.bold('This is Nebula.')} It runs ${colors.bold(shown)}: ${workflow.definition.description ?? workflow.definition.name}`,
     '',
   ]);
-  const exitCode = await runWorkflow(context, project, workflow, {}, options);
+  const exitCode = await runWorkflow({ ...call, project }, workflow, {});
   writeLines(io.out, [
     '',
     ...nextLines(
@@ -45,7 +45,7 @@ export async function execute(context: Context, _args: readonly string[], option
     ),
   ]);
   return exitCode;
-}
+};
 
 /** Keeps existing files. */
 function copied(folder: string): string {

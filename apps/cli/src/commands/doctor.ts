@@ -1,22 +1,19 @@
 import { checkUp, type Finding } from '../doctor.ts';
 import { EXIT } from '../exit-code.ts';
 import { locationOf } from '../location.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { print } from '../print.ts';
+import type { Command, Context } from '../services.ts';
 import { column, printable, wrap } from '../terminal/width.ts';
-import { jsonDocument } from '../views/json.ts';
 
 const NAME_CELLS = 10;
 
-export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
-  const project = await context.services.openProject(locationOf(options));
-  const findings = await checkUp(context, project);
+export const execute: Command = async (call) => {
+  const project = await call.services.openProject(locationOf(call.options));
+  const findings = await checkUp(call, project);
   const isWell = findings.every(({ ok }) => ok);
-  if (options.json === true) out.write(jsonDocument({ ok: isWell, checks: findings }));
-  else for (const finding of findings) writeLines(out, findingLines(context, finding));
+  print(call, { ok: isWell, checks: findings }, () => findings.flatMap((finding) => findingLines(call, finding)));
   return isWell ? EXIT.completed : EXIT.failed;
-}
+};
 
 function findingLines({ io }: Context, { name, ok, message, hint }: Finding): string[] {
   const { colors } = io.out;

@@ -11,20 +11,16 @@ import {
   parseExpression,
   type Scope,
 } from '@nebula/core';
-import { textOption } from '../command-options.ts';
-import { readJson } from '../input.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
-import { jsonDocument, jsonLines } from '../views/json.ts';
+import { jsonOption } from '../input.ts';
+import { print } from '../print.ts';
+import type { Call, Command } from '../services.ts';
+import { jsonLines } from '../views/json.ts';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
-  const source = args[0] as string;
-  const value = evaluate(source, await scopeOf(context, options));
-  if (options.json === true) io.out.write(jsonDocument({ value }));
-  else writeLines(io.out, jsonLines(value, { colors: io.out.colors, width: io.out.columns() }).lines);
-  return 0;
-}
+export const execute: Command = async (call, [source = '']) => {
+  const { out } = call.io;
+  const value = evaluate(source, await scopeOf(call));
+  return print(call, { value }, () => jsonLines(value, { colors: out.colors, width: out.columns() }).lines);
+};
 
 /** A text with `{{ }}` is a template, as in a workflow; anything else is an expression. */
 function evaluate(source: string, scope: Scope): Json {
@@ -67,15 +63,11 @@ function pointedLines(source: string, offset: number, length: number): string[] 
   ];
 }
 
-async function scopeOf({ io }: Context, options: CommandOptions): Promise<Scope> {
-  const read = async (name: string): Promise<Json | undefined> => {
-    const text = textOption(options, name);
-    return text === undefined ? undefined : await readJson(io, text, `--${name}`);
-  };
-  const input = (await read('data')) ?? null;
-  const vars = asObject((await read('vars')) ?? {}, '--vars');
-  const outputs = asObject((await read('nodes')) ?? {}, '--nodes');
-  const now = new Date(io.now()).toISOString();
+async function scopeOf(call: Call): Promise<Scope> {
+  const input = (await jsonOption(call, 'data')) ?? null;
+  const vars = asObject((await jsonOption(call, 'vars')) ?? {}, '--vars');
+  const outputs = asObject((await jsonOption(call, 'nodes')) ?? {}, '--nodes');
+  const now = new Date(call.io.now()).toISOString();
   return {
     input,
     vars,

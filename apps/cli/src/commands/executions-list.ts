@@ -2,47 +2,38 @@ import type { NebulaClient } from '@nebula/client';
 import { withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
 import { countOption, textOption } from '../command-options.ts';
-import { writeLines } from '../report-runs.ts';
+import { print } from '../print.ts';
 import { type RunWaits, waitsOf } from '../run-waits.ts';
 import { findRun, type RunSummary, runsOf } from '../runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { Command } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { executionLines } from '../views/executions.ts';
-import { jsonDocument } from '../views/json.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LOOKED_AT = 200;
 
-export function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
-  return withApi(context, options, 'look', async ({ api }) => {
+export const execute: Command = (call) =>
+  withApi(call, 'look', async ({ api, io, options, program }) => {
     const page = { limit: countOption(options, 'limit', DEFAULT_LIMIT), cursor: textOption(options, 'cursor') };
     const { rows, next } = await runsOf(api, filterOf(options), page);
     const waits = await allWaits(api, rows, io.now());
-    if (options.json === true) {
-      const items = rows.map((row) => rowDocument(row, waits.get(row.executionId)));
-      io.out.write(jsonDocument({ items, next }));
-      return 0;
-    }
-    const { colors } = io.out;
-    if (rows.length === 0) {
-      const isFiltered = [options.status, options.workflow, options.project, options.cursor].some(
-        (given) => given !== undefined,
-      );
-      const none = `no runs yet; start one with ${colors.bold(`${context.program} run FILE`)}`;
-      writeLines(io.out, [isFiltered ? 'no run matches' : none]);
-      return 0;
-    }
-    const listed = rows.map((row) => ({
-      ...row,
-      createdAt: Date.parse(row.createdAt),
-      finishedAt: row.finishedAt === null ? null : Date.parse(row.finishedAt),
-    }));
-    writeLines(io.out, executionLines(listed, { colors, width: readingWidth(io.out), now: io.now() }, waits));
-    if (next !== null) writeLines(io.out, [colors.dim(`more: --cursor ${next}`)]);
-    return 0;
+    const items = rows.map((row) => rowDocument(row, waits.get(row.executionId)));
+    return print(call, { items, next }, () => {
+      const { colors } = io.out;
+      if (rows.length === 0) {
+        const { status, workflow, project, cursor } = options;
+        const isFiltered = [status, workflow, project, cursor].some((given) => given !== undefined);
+        return [isFiltered ? 'no run matches' : `no runs yet; start one with ${colors.bold(`${program} run FILE`)}`];
+      }
+      const listed = rows.map((row) => ({
+        ...row,
+        createdAt: Date.parse(row.createdAt),
+        finishedAt: row.finishedAt === null ? null : Date.parse(row.finishedAt),
+      }));
+      const lines = executionLines(listed, { colors, width: readingWidth(io.out), now: io.now() }, waits);
+      return next === null ? lines : [...lines, colors.dim(`more: --cursor ${next}`)];
+    });
   });
-}
 
 /** The waits of open runs. Each needs a read of its own, so at most `MAX_LOOKED_AT` runs are read. */
 async function allWaits(api: NebulaClient, rows: readonly RunSummary[], now: number): Promise<Map<string, RunWaits>> {

@@ -1,11 +1,11 @@
 import type { NebulaClient } from '@nebula/client';
 import type { LogLevel, StoredLogLine } from '@nebula/ports';
 import { withApi } from '../api.ts';
-import { countOption, textOption } from '../command-options.ts';
+import { countOption, given, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { storedLine } from '../live/followed.ts';
 import { runNamed } from '../runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { Command, CommandOptions } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { jsonDocument, jsonLine } from '../views/json.ts';
 import { storedLogLine } from '../views/logs.ts';
@@ -21,34 +21,31 @@ interface Filter {
 
 type Show = (line: StoredLogLine) => void;
 
-export function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { out } = context.io;
-  const executionId = args[0] as string;
-  return withApi(context, options, 'look', async (session, project) => {
-    await runNamed(session, project, executionId);
+export const execute: Command = (call, [executionId = '']) =>
+  withApi(call, 'look', async (open) => {
+    const { io, options } = call;
+    await runNamed(open, executionId);
     const filter = filterOf(options);
     const lines: StoredLogLine[] = [];
     // A stream cannot be one JSON document, so `--follow --json` prints one document per line.
     const isEach = options.json === true && options.follow === true;
     const show: Show = (line) => {
-      if (isEach) out.write(jsonLine(lineDocument(line)));
+      if (isEach) io.out.write(jsonLine(lineDocument(line)));
       else if (options.json === true) lines.push(line);
-      else out.write(`${storedLogLine(line, out.colors)}\n`);
+      else io.out.write(`${storedLogLine(line, io.out.colors)}\n`);
     };
-    const { api } = session;
-    const exitCode =
-      options.follow === true
-        ? await follow(api, executionId, filter, show)
-        : await read(api, executionId, filter, show);
-    if (options.json === true && !isEach) out.write(jsonDocument({ executionId, lines: lines.map(lineDocument) }));
+    const exitCode = await (options.follow === true ? follow : read)(open.api, executionId, filter, show);
+    if (options.json === true && !isEach) io.out.write(jsonDocument({ executionId, lines: lines.map(lineDocument) }));
     return exitCode;
   });
-}
 
 function filterOf(options: CommandOptions): Filter {
-  const node = textOption(options, 'node');
   const level = (textOption(options, 'level') ?? 'info') as LogLevel;
-  return { limit: countOption(options, 'limit', DEFAULT_LIMIT), level, ...(node !== undefined && { node }) };
+  return {
+    limit: countOption(options, 'limit', DEFAULT_LIMIT),
+    level,
+    ...given({ node: textOption(options, 'node') }),
+  };
 }
 
 async function read(

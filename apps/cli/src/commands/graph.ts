@@ -1,24 +1,22 @@
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { print } from '../print.ts';
+import type { Command } from '../services.ts';
 import { dotLines, mermaidLines } from '../views/graph-formats.ts';
 import { pictureLines } from '../views/graph-picture.ts';
-import { jsonDocument } from '../views/json.ts';
 import { graphOf, type WorkflowGraph } from '../views/workflow-graph.ts';
 import { readFile, validDefinition } from '../workflow-file.ts';
 import { findOthers } from '../workflow-folder.ts';
 
 /** Draws the file without checking that its actions exist. */
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
-  const file = args[0] as string;
+export const execute: Command = async (call, [file = '']) => {
+  const { io, options } = call;
   const definition = validDefinition(io, await readFile(io, file));
-  const graph = graphOf(definition, (await findOthers(context, file, definition)).find);
-  if (options.json === true) io.out.write(jsonDocument(graphDocument(graph)));
-  else if (options.format === 'mermaid') writeLines(io.out, mermaidLines(graph));
-  else if (options.format === 'dot') writeLines(io.out, dotLines(graph));
-  else writeLines(io.out, pictureLines(graph, { colors: io.out.colors, width: io.out.columns() }));
-  return 0;
-}
+  const graph = graphOf(definition, (await findOthers(call, file, definition)).find);
+  return print(call, graphDocument(graph), () => {
+    if (options.format === 'mermaid') return mermaidLines(graph);
+    if (options.format === 'dot') return dotLines(graph);
+    return pictureLines(graph, { colors: io.out.colors, width: io.out.columns() });
+  });
+};
 
 function graphDocument({ id, name, nodes, edges, level }: WorkflowGraph): unknown {
   return {

@@ -4,20 +4,16 @@ import { NebulaError } from '@nebula/core';
 import { linkClone } from '../init/clone.ts';
 import { templateFiles } from '../init/template.ts';
 import { ownVersion } from '../own-version.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
-import { jsonDocument } from '../views/json.ts';
+import { print } from '../print.ts';
+import type { Command, Context } from '../services.ts';
 import { nextLines } from '../views/summary.ts';
 import { shellWord } from '../views/words.ts';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
-  const folder = path.resolve(io.cwd, args[0] ?? '.');
-  const made = makeProject(folder, await ownVersion(), options.force === true);
-  if (options.json === true) io.out.write(jsonDocument({ folder, ...made }));
-  else tell(context, folder, made);
-  return 0;
-}
+export const execute: Command = async (call, [name = '.']) => {
+  const folder = path.resolve(call.io.cwd, name);
+  const made = makeProject(folder, await ownVersion(), call.options.force === true);
+  return print(call, { folder, ...made }, () => madeLines(call, folder, made));
+};
 
 interface Made {
   readonly written: readonly string[];
@@ -103,11 +99,10 @@ function packageName(folder: string): string {
   return name === '' ? 'nebula-project' : name;
 }
 
-function tell(context: Context, folder: string, { written, kept, linked }: Made): void {
-  const { io, program } = context;
+function madeLines({ io, program }: Context, folder: string, { written, kept, linked }: Made): string[] {
   const { colors } = io.out;
   const place = path.relative(io.cwd, folder) || '.';
-  writeLines(io.out, [
+  return [
     `${colors.green('✓')} a project in ${colors.bold(place)}`,
     ...written.map((name) => `  ${colors.green('+')} ${name}`),
     ...kept.map((name) => `  ${colors.dim(`= ${name} (kept)`)}`),
@@ -125,5 +120,5 @@ function tell(context: Context, folder: string, { written, kept, linked }: Made)
       ],
       { colors, width: io.out.columns() },
     ),
-  ]);
+  ];
 }

@@ -1,70 +1,62 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { realRandom, sha256 } from '@nebula/drivers/real';
 import { keyedExecutionId } from '@nebula/engine';
-import { inProject, textOption } from '../command-options.ts';
+import { withSession } from '../api.ts';
+import { inProject, textOption, textsOption } from '../command-options.ts';
 import { resumeSome } from '../continue-runs.ts';
 import { printGrants } from '../grants.ts';
-import { applySettings, readJson } from '../input.ts';
+import { applySettings, jsonOption } from '../input.ts';
 import { labelsIn, runnableHere } from '../jobs-file.ts';
 import { type WatchedRun, watch } from '../live/watch.ts';
 import { locationOf } from '../location.ts';
-import { registerAll } from '../register.ts';
-import { anyCommandWriter, reportInterrupted, reportRun, viewOf, writeLines } from '../report-runs.ts';
+import { writeLines } from '../print.ts';
+import { reportInterrupted, reportRun, viewOf } from '../report-runs.ts';
 import { findRun, runNamed } from '../runs.ts';
-import type { ApiSession, CommandOptions, Context, Project } from '../services.ts';
+import type { Call, Command, OpenCall, PlacedCall } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { agoText } from '../views/words.ts';
-import { type LoadedWorkflow, loadWorkflow } from '../workflow-file.ts';
+import { type LoadedWorkflow, loadWorkflow, registerAll } from '../workflow-file.ts';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const file = args[0] as string;
-  const found = await context.services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
+export const execute: Command = async (call, [file = '']) => {
+  const { options, services } = call;
+  const found = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
   const labels = labelsIn(textOption(options, 'labels'));
   const project = labels === undefined ? found : { ...found, config: { ...found.config, labels } };
-  const workflow = await loadWorkflow(context, project, file);
-  const input = await inputOf(context, options);
-  return await runWorkflow(context, project, workflow, input, options);
-}
+  const workflow = await loadWorkflow(call, project, file);
+  return await runWorkflow({ ...call, project }, workflow, await inputOf(call));
+};
 
 /** The input from `--input` and `--set`. */
-export async function inputOf({ io }: Context, options: CommandOptions): Promise<Json> {
-  const given = textOption(options, 'input');
-  const input = given === undefined ? undefined : await readJson(io, given, '--input');
-  return applySettings(input, Array.isArray(options.set) ? (options.set as string[]) : []) ?? {};
+export async function inputOf(call: Call): Promise<Json> {
+  return applySettings(await jsonOption(call, 'input'), textsOption(call.options, 'set') ?? []) ?? {};
 }
 
 /** Starts a checked workflow and stays until it has ended. */
-export async function runWorkflow(
-  context: Context,
-  project: Project,
-  workflow: LoadedWorkflow,
-  input: Json,
-  options: CommandOptions,
-): Promise<number> {
+export async function runWorkflow(call: PlacedCall, workflow: LoadedWorkflow, input: Json): Promise<number> {
+  const { project, options } = call;
   workflow.checkInput(input);
-  return await withWork(context, project, options, { makesFolder: true }, async (session) => {
-    const { server } = session;
+  return await withWork(call, { makesFolder: true }, async (open) => {
+    const { api, session } = open;
     const { others } = workflow;
-    if (server === undefined && inProject(options).project !== undefined) {
+    const isHere = session.server === undefined;
+    if (isHere && inProject(options).project !== undefined) {
       throw new NebulaError('NEEDS_SERVER', '--project needs a server', {
         hint: 'name a running server with --server',
       });
     }
-    const definition =
-      server === undefined ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
-    const executionId = await idOf(session, definition.id, options);
+    const definition = isHere ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
+    const executionId = await idOf(open, definition.id);
     if (typeof executionId !== 'string') return executionId;
-    if (options.json !== true && options.quiet !== true) await printGrants(context, session, definition);
+    if (options.json !== true && options.quiet !== true) await printGrants(open, definition);
     const find = (id: string) => others.find((other) => other.id === id);
     const run = { executionId, definition, find, title: definition.name ?? definition.id };
-    return await startWatched(context, project, session, run, options, async () => {
+    return await startWatched(open, run, async () => {
       // Running a file does not activate its triggers.
       const how = { activate: false, ...inProject(options) };
-      const { workflowId, version } = await registerAll(session.api, others, definition, how);
-      const body = { workflowId, version, executionId, input };
-      return (await session.api.call('startExecution', { body })).executionId;
+      const { workflowId, version } = await registerAll(api, others, definition, how);
+      return (await api.call('startExecution', { body: { workflowId, version, executionId, input } })).executionId;
     });
   });
 }
@@ -75,11 +67,7 @@ interface Existing {
 }
 
 /** The id of the run to start: a new id, or the one derived from the idempotency key, whose run may exist already. */
-export async function idOf(
-  { api }: ApiSession,
-  workflowId: string,
-  options: CommandOptions,
-): Promise<string | Existing> {
+export async function idOf({ api, options }: OpenCall, workflowId: string): Promise<string | Existing> {
   const key = textOption(options, 'idempotencyKey');
   if (key === undefined) return realRandom().id('exe');
   if (key === '') {
@@ -91,67 +79,47 @@ export async function idOf(
 
 /** Stays until the run has ended. `start` returns the id of the run; an id other than `executionId` is an existing run. */
 export async function startWatched(
-  context: Context,
-  project: Project,
-  session: ApiSession,
+  open: OpenCall,
   run: WatchedRun,
-  options: CommandOptions,
   start: () => Promise<string>,
 ): Promise<number | Existing> {
-  const view = viewOf(options);
-  const { json } = view;
+  const view = viewOf(open.options);
   const { executionId } = run;
-  const command = anyCommandWriter(context, project);
   let answered = executionId;
-  const ended = await watch(context, session, [run], { ...view, command }, async () => {
-    await session.work([executionId]);
+  const ended = await watch(open, [run], view, async () => {
+    await open.session.work([executionId]);
     answered = await start();
     return answered === executionId;
   });
   if (answered !== executionId) return { existing: answered };
-  if (ended.interrupted) return await reportInterrupted(context, project, session, [executionId], json);
+  if (ended.interrupted) return await reportInterrupted(open, [executionId], view.json);
   const [rest] = ended.results;
   if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return await reportRun({ context, project, session }, rest, view);
+  return await reportRun(open, rest, view);
 }
 
 /** Opens another engine for an existing run: the engine that found it was opened for a different run id. */
 export async function withWork(
-  context: Context,
-  project: Project,
-  options: CommandOptions,
+  call: PlacedCall,
   how: { readonly makesFolder?: boolean },
-  work: (session: ApiSession) => Promise<number | Existing>,
+  work: (open: OpenCall) => Promise<number | Existing>,
 ): Promise<number> {
-  const inSession = async <Result>(act: (session: ApiSession) => Promise<Result>): Promise<Result> => {
-    const session = await context.services.openApi(project, 'work', how);
-    try {
-      return await act(session);
-    } finally {
-      await session.close();
-    }
-  };
+  const inSession = async <Result>(act: (open: OpenCall) => Promise<Result>): Promise<Result> =>
+    await withSession(call, await call.services.openApi(call.project, 'work', how), act);
   const done = await inSession(work);
-  if (typeof done === 'number') return done;
-  return await inSession((session) => goOnWith(context, project, session, done.existing, options));
+  return typeof done === 'number' ? done : await inSession((open) => goOnWith(open, done.existing));
 }
 
-async function goOnWith(
-  context: Context,
-  project: Project,
-  session: ApiSession,
-  executionId: string,
-  options: CommandOptions,
-): Promise<number> {
-  const { out, err } = context.io;
-  const { status, startedAt } = await runNamed(session, project, executionId);
-  const output = options.json === true ? err : out;
-  const when = startedAt === null ? '' : `started ${agoText(Date.parse(startedAt), context.io.now())}; `;
+async function goOnWith(open: OpenCall, executionId: string): Promise<number> {
+  const { io, options } = open;
+  const { status, startedAt } = await runNamed(open, executionId);
+  const output = options.json === true ? io.err : io.out;
+  const when = startedAt === null ? '' : `started ${agoText(Date.parse(startedAt), io.now())}; `;
   const sign = statusPaint(status, output.colors)(`${statusGlyph(status)} already ${status}`);
   writeLines(output, [
     ...packed([sign, executionId], readingWidth(output)),
     output.colors.dim(`${when}same idempotency key, so no new run`),
     '',
   ]);
-  return await resumeSome(context, project, session, [executionId], options);
+  return await resumeSome(open, [executionId]);
 }

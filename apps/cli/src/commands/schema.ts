@@ -1,8 +1,8 @@
 import { workflowJsonSchema } from '@nebula/core';
-import type { Context } from '../services.ts';
+import type { Command } from '../services.ts';
 import { jsonDocument } from '../views/json.ts';
 
-export async function execute({ io }: Context): Promise<number> {
+export const execute: Command = async ({ io }) => {
   io.out.write(jsonDocument(workflowJsonSchema()));
   return 0;
-}
+};

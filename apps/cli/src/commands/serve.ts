@@ -1,43 +1,37 @@
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import { textOption } from '../command-options.ts';
+import { given, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
 import { foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
-import type { CommandOptions, Context, Project, ServerSession } from '../services.ts';
+import type { Command, CommandOptions, PlacedCall, Project, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { outliveReaders } from '../terminal/io.ts';
 import { WatchedFolders } from '../watched-folder.ts';
 
-export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
-  const dataDir = textOption(options, 'dataDir');
-  const project = await context.services.openProject(dataDir === undefined ? {} : { dataDir });
-  const report = reportOf(context, project, options);
+export const execute: Command = async (asked) => {
+  const project = await asked.services.openProject(given({ dataDir: textOption(asked.options, 'dataDir') }));
+  const call = { ...asked, project };
+  const report = reportOf(call);
   const interrupt = listenForInterrupt();
   try {
-    await serveUntil(context, project, report, options, interrupt.happened);
+    await serveUntil(call, report, interrupt.happened);
   } finally {
     interrupt.release();
   }
   report.stopped();
   return EXIT.completed;
-}
+};
 
-async function serveUntil(
-  context: Context,
-  project: Project,
-  report: ServeReport,
-  options: CommandOptions,
-  interrupted: Promise<unknown>,
-): Promise<void> {
+async function serveUntil(call: PlacedCall, report: ServeReport, interrupted: Promise<unknown>): Promise<void> {
   let onAnnounced = (): void => undefined;
-  const session = await context.services.openServer(project, {
-    ...given(options),
+  const session = await call.services.openServer(call.project, {
+    ...given(askedFor(call.options)),
     onLog: (line) => report.logged(line),
     onRequest(operation, status, milliseconds) {
       report.request(operation, status, milliseconds);
@@ -47,7 +41,7 @@ async function serveUntil(
   const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   try {
-    const serving = await serve(context, project, session, report);
+    const serving = await serve(call, session, report);
     onAnnounced = serving.onAnnounced;
     // A worker may have announced itself during the first registration.
     onAnnounced();
@@ -61,8 +55,8 @@ async function serveUntil(
   }
 }
 
-function reportOf({ io, program }: Context, { config }: Project, options: CommandOptions): ServeReport {
-  const level = config.server?.logLevel ?? 'info';
+function reportOf({ io, program, project, options }: PlacedCall): ServeReport {
+  const level = project.config.server?.logLevel ?? 'info';
   if (options.json === true || !io.out.live) return jsonReport(io.out, io.now, level);
   const shown = (file: string): string => {
     const relative = path.relative(io.cwd, file);
@@ -71,18 +65,13 @@ function reportOf({ io, program }: Context, { config }: Project, options: Comman
   return terminalReport(io.out, { program, level, now: io.now, shown });
 }
 
-function given(options: CommandOptions): { readonly preset?: string; readonly host?: string; readonly port?: number } {
-  const preset = textOption(options, 'preset');
-  const host = textOption(options, 'host');
-  const port = textOption(options, 'port');
-  return {
-    ...(preset !== undefined && { preset }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port: portOf(port) }),
-  };
+function askedFor(options: CommandOptions) {
+  const port = portOf(textOption(options, 'port'));
+  return { preset: textOption(options, 'preset'), host: textOption(options, 'host'), port };
 }
 
-function portOf(text: string): number {
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new NebulaError('USAGE', `--port ${text}: not a port`, {
@@ -97,14 +86,9 @@ interface Serving {
 }
 
 /** Reports the server's address and workflows, then what happens. */
-async function serve(
-  context: Context,
-  project: Project,
-  session: ServerSession,
-  report: ServeReport,
-): Promise<Serving> {
-  const { io } = context;
-  const knowing = { ...context, services: { ...context.services, catalog: async () => session.catalog } };
+async function serve(call: PlacedCall, session: ServerSession, report: ServeReport): Promise<Serving> {
+  const { io, project } = call;
+  const knowing = { ...call, services: { ...call.services, catalog: async () => session.catalog } };
   const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
   let patterns = workflowPatterns(project.config);
   const look = (): void => {

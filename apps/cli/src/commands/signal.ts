@@ -1,47 +1,39 @@
-import { type Json, NebulaError, parseDuration } from '@nebula/core';
+import { NebulaError, parseDuration } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { inProject, textOption } from '../command-options.ts';
-import { readJson } from '../input.ts';
+import { given, inProject, textOption } from '../command-options.ts';
+import { jsonOption } from '../input.ts';
+import { print } from '../print.ts';
 import { recordedLines } from '../recorded-requests.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import type { Command } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
-import { jsonDocument } from '../views/json.ts';
 import { momentText } from '../views/words.ts';
 
 const DEFAULT_KEEP = '1d';
 
 /** Sends a signal that one run takes: a run that waits for it now, or the next that does. */
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
-  const signal = args[0] as string;
+export const execute: Command = async (call, [signal = '']) => {
+  const { io, options } = call;
+  const { colors } = io.out;
   const key = textOption(options, 'key');
-  const text = textOption(options, 'payload');
   const keepMs = keepOf(textOption(options, 'keep') ?? DEFAULT_KEEP);
-  const payload: Json = text === undefined ? null : await readJson(io, text, '--payload');
-  return await withApi(context, options, 'look', async ({ api }, project) => {
+  const payload = (await jsonOption(call, 'payload')) ?? null;
+  return await withApi(call, 'look', async (open) => {
     const keptUntil = io.now() + keepMs;
-    const body = { signal, payload, keep: `${keepMs}ms`, ...inProject(options), ...(key !== undefined && { key }) };
-    const { taken, started } = await api.call('publishSignal', { body });
+    const body = { signal, payload, keep: `${keepMs}ms`, ...inProject(options), ...given({ key }) };
+    const { taken, started } = await open.api.call('publishSignal', { body });
     const executionId = taken ?? started[0];
-    if (options.json === true) {
-      const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
-      io.out.write(jsonDocument({ signal, key: key ?? '', executionId: executionId ?? null, ...until }));
-      return 0;
-    }
+    const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
+    const document = { signal, key: key ?? '', executionId: executionId ?? null, ...until };
     const name = `signal ${printableLine(signal)}${key === undefined ? '' : ` (key ${printableLine(key)})`}`;
-    if (executionId !== undefined) {
-      writeLines(io.out, recordedLines(context, project, executionId, `${name} sent to ${executionId}`));
-    } else {
-      const { colors } = io.out;
-      writeLines(io.out, [
+    return print(call, document, () => {
+      if (executionId !== undefined) return recordedLines(open, executionId, `${name} sent to ${executionId}`);
+      return [
         `${colors.yellow('⏸')} no run waits for ${name} yet`,
         `The signal is buffered for the next run that waits for it, until ${momentText(keptUntil, io.now())}`,
-      ]);
-    }
-    return 0;
+      ];
+    });
   });
-}
+};
 
 function keepOf(text: string): number {
   const keepMs = parseDuration(text);

@@ -1,28 +1,26 @@
 import { EXIT } from '../exit-code.ts';
 import { locationOf } from '../location.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { print } from '../print.ts';
+import type { Command, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
-import { jsonDocument } from '../views/json.ts';
 import { plural } from '../views/words.ts';
 import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io, services } = context;
+export const execute: Command = async (call, args) => {
+  const { services, options } = call;
   const checked: CheckedFile[] = [];
   for (const file of args) {
     // Each file is checked against the actions of its own project.
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    checked.push(await checkFile(context, project, file));
+    checked.push(await checkFile(call, project, file));
   }
   const accepts = (one: CheckedFile): boolean =>
     one.definition !== undefined && (options.strict !== true || allProblems(one).length === 0);
   const isValid = checked.every(accepts);
   const documents = checked.map((one) => fileDocument(one, accepts(one)));
-  if (options.json === true) io.out.write(jsonDocument({ valid: isValid, files: documents }));
-  else for (const one of checked) writeLines(io.out, fileLines(context, one, accepts(one)));
+  print(call, { valid: isValid, files: documents }, () => checked.flatMap((one) => fileLines(call, one, accepts(one))));
   return isValid ? EXIT.completed : EXIT.invalid;
-}
+};
 
 function fileDocument(checked: CheckedFile, isValid: boolean): Record<string, unknown> {
   const { file, definition } = checked;

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Spans } from '@nebula/ports';
 import type { WorkerEvent } from '@nebula/worker';
-import { countOption, textOption } from '../command-options.ts';
+import { countOption, given, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { labelsIn } from '../jobs-file.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { writeLines } from '../print.ts';
+import type { Command } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -15,10 +15,8 @@ const DEFAULT_CONCURRENCY = 4;
 /** How long the last spans may take to be sent when the worker stops. */
 const LAST_SPANS_MS = 2_000;
 
-export async function execute(context: Context, _args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io, services } = context;
-  const dataDir = textOption(options, 'dataDir');
-  const project = await services.openProject(dataDir === undefined ? {} : { dataDir });
+export const execute: Command = async ({ io, services, options }) => {
+  const project = await services.openProject(given({ dataDir: textOption(options, 'dataDir') }));
   const server = textOption(options, 'server') ?? io.env['NEBULA_SERVER'];
   if (server === undefined) {
     throw new NebulaError('SERVER_MISSING', 'no server is given', {
@@ -26,8 +24,6 @@ export async function execute(context: Context, _args: readonly string[], option
     });
   }
   const token = await tokenOf(io, project.dataDir);
-  const workerId = textOption(options, 'id');
-  const home = textOption(options, 'project');
   const tell = (event: WorkerEvent): void => {
     if (options['quiet'] !== true) writeLines(io.err, [lineOf(event, server)]);
   };
@@ -39,9 +35,7 @@ export async function execute(context: Context, _args: readonly string[], option
     labels: labelsIn(textOption(options, 'labels')) ?? project.config.labels ?? [],
     concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
     projectDir: project.dir,
-    ...(token !== undefined && { token }),
-    ...(workerId !== undefined && { workerId }),
-    ...(home !== undefined && { project: home }),
+    ...given({ token, workerId: textOption(options, 'id'), project: textOption(options, 'project') }),
     onEvent: tell,
   });
   const interrupt = listenForInterrupt();
@@ -54,7 +48,7 @@ export async function execute(context: Context, _args: readonly string[], option
     interrupt.release();
     await traces?.close(LAST_SPANS_MS);
   }
-}
+};
 
 /** Exports spans of the actions' own code. The server exports the spans of runs. */
 async function openTraces(env: Io['env'], onTrouble: (error: unknown) => void): Promise<Spans | undefined> {

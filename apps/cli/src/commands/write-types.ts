@@ -6,13 +6,13 @@
 import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
-import { workflowIdsOf } from '../api.ts';
-import { textOption } from '../command-options.ts';
+import { withSession, workflowIdsOf } from '../api.ts';
+import { given, textOption } from '../command-options.ts';
 import { locationOf } from '../location.ts';
+import { print } from '../print.ts';
 import { definitionOf } from '../runs.ts';
-import type { CommandOptions, Context, Project } from '../services.ts';
+import type { Command, Context, PlacedCall } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
-import { jsonDocument } from '../views/json.ts';
 import { typeModule } from '../views/type-module.ts';
 import { plural } from '../views/words.ts';
 import { readFile, validDefinition } from '../workflow-file.ts';
@@ -21,15 +21,14 @@ import { isModule, loadModule } from '../workflow-module.ts';
 const MAX_FILES = 1_000;
 const MAX_DEPTH = 8;
 
-export async function execute(context: Context, args: readonly string[], options: CommandOptions): Promise<number> {
-  const { io, services } = context;
-  const [first] = args;
-  const project = await services.openProject({ ...(first !== undefined && { file: first }), ...locationOf(options) });
+export const execute: Command = async (call, args) => {
+  const { io, services, options } = call;
+  const project = await services.openProject({ ...given({ file: args[0] }), ...locationOf(options) });
   const actions = await services.actions(project);
   const workflows = distinct(
     args.length > 0
-      ? await namedWorkflows(context, args)
-      : [...(await foundWorkflows(context, project.dir)), ...(await registeredHere(context, project))],
+      ? await namedWorkflows(call, args)
+      : [...(await foundWorkflows(call, project.dir)), ...(await registeredHere({ ...call, project }))],
   );
   const text = typeModule(actions, workflows);
   const out = textOption(options, 'out');
@@ -38,14 +37,10 @@ export async function execute(context: Context, args: readonly string[], options
     return 0;
   }
   const isChanged = await writeChanged(path.resolve(io.cwd, out), text, out);
-  if (options.json === true) {
-    io.out.write(jsonDocument({ file: out, changed: isChanged, actions: actions.length, workflows: workflows.length }));
-    return 0;
-  }
+  const document = { file: out, changed: isChanged, actions: actions.length, workflows: workflows.length };
   const what = `${plural(actions.length, 'action')}, ${plural(workflows.length, 'workflow')}`;
-  io.out.write(`${printableLine(out)} ${isChanged ? 'written' : 'is up to date'}: ${what}\n`);
-  return 0;
-}
+  return print(call, document, () => [`${printableLine(out)} ${isChanged ? 'written' : 'is up to date'}: ${what}`]);
+};
 
 async function namedWorkflows(context: Context, files: readonly string[]): Promise<WorkflowDefinition[]> {
   const found: WorkflowDefinition[] = [];
@@ -67,22 +62,20 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
 }
 
 /** The newest version of each registered workflow; none if the data folder does not exist yet. */
-async function registeredHere({ services }: Context, project: Project): Promise<WorkflowDefinition[]> {
-  const session = await services.openApi(project, 'look').catch((error: unknown) => {
+async function registeredHere(call: PlacedCall): Promise<WorkflowDefinition[]> {
+  const session = await call.services.openApi(call.project, 'look').catch((error: unknown) => {
     if (error instanceof NebulaError && error.code === 'DATA_DIR_MISSING') return undefined;
     throw error;
   });
   if (session === undefined) return [];
-  try {
+  return await withSession(call, session, async ({ api }) => {
     const found: WorkflowDefinition[] = [];
-    for (const id of await workflowIdsOf(session.api)) {
-      const definition = await definitionOf(session.api, id);
+    for (const id of await workflowIdsOf(api)) {
+      const definition = await definitionOf(api, id);
       if (definition !== undefined) found.push(definition);
     }
     return found;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 async function yamlFiles(dir: string, depth: number): Promise<string[]> {

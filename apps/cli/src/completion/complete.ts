@@ -2,11 +2,10 @@
 
 import { workflowIdsOf } from '../api.ts';
 import { COMMANDS } from '../command-table.ts';
-import { FAMILIES, familyNamed } from '../families.ts';
 import { LOCAL, readContexts } from '../remote/contexts.ts';
 import { findRun, runsOf } from '../runs.ts';
 import type { Context } from '../services.ts';
-import type { CommandSpec } from '../table/spec.ts';
+import { type CommandSpec, FAMILIES, familyNamed } from '../table/spec.ts';
 
 interface Candidate {
   readonly word: string;

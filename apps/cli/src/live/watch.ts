@@ -1,28 +1,20 @@
 /** Watches runs until they have ended or are parked, or until an interrupt. */
 import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
+import { anyCommandWriter } from '../report-runs.ts';
 import { timelineOf } from '../runs.ts';
-import type { ApiSession, Context } from '../services.ts';
+import type { ApiSession, OpenCall } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
-import { type Output, outliveReaders } from '../terminal/io.ts';
+import { type Io, type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
-import { printableLine } from '../terminal/width.ts';
+import { printable, printableLine } from '../terminal/width.ts';
 import type { FindWorkflow } from '../views/workflow-graph.ts';
 import { type WaitResult, waitForRun } from '../wait-for-run.ts';
 import type { Followed } from './followed.ts';
 import type { LiveView } from './live-view.ts';
 import type { ShownRun } from './shown-run.ts';
-import { silentView } from './silent-view.ts';
-
-export interface WatchOptions {
-  /** The one document goes to stdout, so everything else goes to stderr, and only to a terminal. */
-  readonly json: boolean;
-  readonly quiet: boolean;
-  /** Writes a command for a run, or, without one, for all of them. */
-  readonly command: (executionId: string | undefined, verb: string, rest?: string) => string;
-}
 
 export interface WatchedRun {
   readonly executionId: string;
@@ -43,14 +35,18 @@ const HAND_BACK_MS = 3_000;
 /** With more runs than this, logs are not shown. */
 const MAX_RUNS_WITH_LOGS = 4;
 
-/** `begin` starts the runs; false means that there is nothing to watch. */
+/**
+ * `begin` starts the runs; false means that there is nothing to watch. With `json` one document goes to stdout, so
+ * everything else goes to stderr, and only to a terminal.
+ */
 export async function watch(
-  { io }: Context,
-  session: ApiSession,
+  open: OpenCall,
   watched: readonly WatchedRun[],
-  options: WatchOptions,
+  options: { readonly json: boolean; readonly quiet: boolean },
   begin: () => Promise<unknown>,
 ): Promise<Ended> {
+  const { io, session } = open;
+  const command = anyCommandWriter(open);
   const output: Output = options.json ? io.err : io.out;
   const isFew = watched.length <= MAX_RUNS_WITH_LOGS;
   const quiet = options.quiet || (options.json && !output.live);
@@ -58,11 +54,11 @@ export async function watch(
   const live = quiet ? undefined : await import('./live-view.ts');
   const runs = new Map(live && watched.map((run) => [run.executionId, live.shownRun(run, isFew)]));
   const interrupt = listenForInterrupt();
-  const view = live?.openLiveView(io, output, [...runs.values()], options.command) ?? silentView(io);
+  const view = live?.openLiveView(io, output, [...runs.values()], command) ?? silentView(io);
   const releaseOutput = captureForeignOutput((line) => view.foreign(concealed(line)));
   const stopOutliving = outliveReaders();
   const forgetCommand = noteResumeCommand(
-    options.command(watched.length === 1 ? watched[0]?.executionId : undefined, 'resume'),
+    command(watched.length === 1 ? watched[0]?.executionId : undefined, 'resume'),
   );
   const stop = new AbortController();
   const stopTrouble = session.onTrouble(troubleTeller(session, view));
@@ -107,6 +103,17 @@ export async function watch(
   }
 }
 
+/** Shows nothing of a run; what else is printed meanwhile goes to stderr. */
+function silentView({ err }: Io): LiveView {
+  return {
+    event: () => undefined,
+    log: () => undefined,
+    foreign: (line) => err.write(`${printable(line)}\n`),
+    say: (line) => err.write(`${line}\n`),
+    close: () => undefined,
+  };
+}
+
 /** The engine failed before the run ended; the journal is intact. */
 class StrandedRun extends NebulaError {
   readonly exitCode = EXIT.failed;
@@ -147,10 +154,4 @@ function wordsOf(error: unknown): string {
 
 function hintOf(error: unknown): string {
   return error instanceof NebulaError && error.hint !== undefined ? ` ${error.hint}` : '';
-}
-
-/** The exit code of several runs is that of the one that ended worst. */
-export function worstExitCode(codes: readonly number[]): number {
-  const badness = [EXIT.internal, EXIT.failed, EXIT.stopped, EXIT.parked];
-  return badness.find((code) => codes.includes(code)) ?? EXIT.completed;
 }

@@ -12,11 +12,10 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
-import { registerAll } from '../register.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
-import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
+import { allProblems, type CheckedFile, checkFile, registerAll, reportLines } from '../workflow-file.ts';
 
 /** A folder of data is not searched to its end. */
 const MAX_FILES = 2_000;

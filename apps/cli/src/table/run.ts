@@ -1,15 +1,5 @@
 /** Commands that run workflows. */
-import {
-  type CommandSpec,
-  DATA_DIR,
-  EXIT_CODES,
-  FULL,
-  JSON_OUTPUT,
-  LOCATION,
-  type OptionSpec,
-  PROJECT,
-  QUIET,
-} from './spec.ts';
+import { commands, DATA_DIR, EXIT_CODES, type OptionSpec, PROJECT, STAYING } from './spec.ts';
 
 const INPUT: OptionSpec = { flags: '-i, --input <json>', text: 'the input: JSON, @file, or - to read it from stdin' };
 const SET: OptionSpec = {
@@ -22,12 +12,10 @@ const IDEMPOTENCY_KEY: OptionSpec = {
   text: 'start at most one run for this key; a second start continues the first',
 };
 
-export const RUN_COMMANDS: readonly CommandSpec[] = [
+export const RUN_COMMANDS = commands('Run', [
   {
-    name: 'run',
-    takes: '<file>',
+    usage: 'run <file>',
     summary: 'run a workflow to its end',
-    group: 'Run',
     options: [
       INPUT,
       SET,
@@ -37,10 +25,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
         text: 'labels of this process, separated by commas: linux,aws (default: from the configuration)',
       },
       { ...PROJECT, text: 'the project of the server for a new workflow (default: default)' },
-      ...LOCATION,
-      JSON_OUTPUT,
-      FULL,
-      QUIET,
+      ...STAYING,
     ],
     examples: [
       ['run examples/order.yaml', 'run it, with a live tree of its nodes'],
@@ -54,33 +39,23 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
 If the start policy or the idempotency key finds an existing run, the command continues that run.
 Ctrl-C hands back running attempts and leaves the run resumable; a second Ctrl-C exits at once.
 ${EXIT_CODES}`,
-    load: () => import('../commands/run.ts'),
+    load: async () => (await import('../commands/run.ts')).execute,
   },
   {
-    name: 'resume',
-    takes: '[execution]',
+    usage: 'resume [execution]',
     summary: 'continue one run, or all open runs',
-    group: 'Run',
-    options: [
-      { ...PROJECT, text: 'all open runs of this project of the server' },
-      ...LOCATION,
-      JSON_OUTPUT,
-      FULL,
-      QUIET,
-    ],
+    options: [{ ...PROJECT, text: 'all open runs of this project of the server' }, ...STAYING],
     examples: [
       ['resume', 'continue all open runs'],
       ['resume exe_01k9…', 'continue one run and wait for it'],
     ],
     notes: `Children of a run continue with it. A paused run continues when it is named; \`nebula resume\` alone leaves it paused.
 ${EXIT_CODES}`,
-    load: () => import('../commands/resume.ts'),
+    load: async () => (await import('../commands/resume.ts')).execute,
   },
   {
-    name: 'start',
-    takes: '<workflow>',
+    usage: 'start <workflow>',
     summary: 'start a registered workflow and wait for its end',
-    group: 'Run',
     options: [
       INPUT,
       SET,
@@ -88,10 +63,7 @@ ${EXIT_CODES}`,
       { flags: '--workflow-version <number>', text: 'a version other than the active one' },
       IDEMPOTENCY_KEY,
       { flags: '--no-wait', text: 'print its id as soon as it is durable' },
-      ...LOCATION,
-      JSON_OUTPUT,
-      FULL,
-      QUIET,
+      ...STAYING,
     ],
     examples: [
       ['start order --set order.id=7', 'the active version, or the newest if none is active'],
@@ -99,13 +71,11 @@ ${EXIT_CODES}`,
       ['start order --no-wait --server https://flows.example.com', 'at a server, without waiting for its end'],
     ],
     notes: EXIT_CODES,
-    load: () => import('../commands/start.ts'),
+    load: async () => (await import('../commands/start.ts')).execute,
   },
   {
-    name: 'serve',
-    takes: '',
+    usage: 'serve',
     summary: 'start a server: API, scheduler and worker on one port',
-    group: 'Run',
     options: [
       { flags: '-p, --port <port>', text: 'port to listen on (default: 7777; 0: any free port)' },
       { flags: '--host <address>', text: 'address to listen on (default: 127.0.0.1, this machine only)' },
@@ -124,15 +94,37 @@ ${EXIT_CODES}`,
     ],
     notes: `Registers and activates the workflows in workflows/**/*.yaml, or in \`server.workflows\` of the configuration, and does so again when they change.
 Ctrl-C or SIGTERM stops the server: it rejects requests and hands back running attempts; runs continue at the next start.`,
-    load: () => import('../commands/serve.ts'),
+    load: async () => (await import('../commands/serve.ts')).execute,
   },
   {
-    name: 'demo',
-    takes: '',
+    usage: 'demo',
     summary: 'run an example workflow and suggest next steps',
-    group: 'Run',
     options: [DATA_DIR],
     examples: [['demo', 'see a workflow run']],
-    load: () => import('../commands/demo.ts'),
+    load: async () => (await import('../commands/demo.ts')).execute,
   },
-];
+  {
+    usage: 'worker',
+    summary: 'run actions of this project for a server',
+    options: [
+      { flags: '--server <url>', text: 'where the server is (default: $NEBULA_SERVER)' },
+      {
+        flags: '--labels <labels>',
+        text: 'labels that nodes may require, separated by commas: gpu,eu (default: from the configuration)',
+      },
+      { flags: '--concurrency <count>', text: 'attempts at the same time (default: 4)' },
+      { flags: '--project <id>', text: 'work for this project of the server (default: the only one of the token)' },
+      { flags: '--id <name>', text: 'its name in lists (default: generated)' },
+      { flags: '--data-dir <dir>', text: 'the folder with the token of a server on this machine' },
+      { flags: '-q, --quiet', text: 'print nothing while it runs' },
+    ],
+    examples: [
+      ['worker --server http://127.0.0.1:7777', 'runs the actions of nebula.config.ts'],
+      ['worker --server https://nebula.example.com --labels gpu,eu --concurrency 2', 'two at a time, with labels'],
+    ],
+    notes: `The token of the server is $NEBULA_TOKEN, or the file \`token\` in the data folder. It is never an argument: other users
+of the machine can see arguments.
+Ctrl-C hands back attempts that can be repeated and waits for the others; a second Ctrl-C exits at once.`,
+    load: async () => (await import('../commands/worker.ts')).execute,
+  },
+]);

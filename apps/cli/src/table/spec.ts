@@ -1,5 +1,5 @@
 /** The shape of a command in the table, and the options that many commands share. */
-import type { CommandModule } from '../services.ts';
+import type { Command } from '../services.ts';
 
 export interface OptionSpec {
   /** As commander reads it: `-n, --limit <count>`. */
@@ -20,7 +20,17 @@ export interface CommandSpec {
   readonly examples: readonly (readonly [words: string, purpose: string])[];
   /** Further text of the command's help. */
   readonly notes?: string;
-  readonly load: () => Promise<CommandModule>;
+  readonly load: () => Promise<Command>;
+}
+
+/** A row of the table. `usage`: the name and the arguments. */
+type Row = Omit<CommandSpec, 'name' | 'takes' | 'group'> & { readonly usage: string };
+
+export function commands(group: Group, rows: readonly Row[]): readonly CommandSpec[] {
+  return rows.map(({ usage, ...row }) => {
+    const [name = ''] = usage.split(/ [<[]/);
+    return { ...row, name, takes: usage.slice(name.length).trim(), group };
+  });
 }
 
 export type Group = 'Run' | 'Write' | 'Look at runs' | 'Change runs' | 'Server' | 'More';
@@ -40,9 +50,13 @@ export const SERVER: readonly OptionSpec[] = [
 ];
 export const LOCATION: readonly OptionSpec[] = [DATA_DIR, ...SERVER];
 export const QUIET: OptionSpec = { flags: '-q, --quiet', text: 'print nothing while it runs' };
+/** The options of most commands. */
+export const AT: readonly OptionSpec[] = [...LOCATION, JSON_OUTPUT];
 
 /** Applies to text output; JSON documents are never cut. */
 export const FULL: OptionSpec = { flags: '--full', text: 'do not cut long output' };
+/** The options of commands that stay until a run has ended. */
+export const STAYING: readonly OptionSpec[] = [...AT, FULL, QUIET];
 
 export const STATUS_FILTER: OptionSpec = {
   flags: '--status <status>',
@@ -70,3 +84,23 @@ export const ANSWER: readonly OptionSpec[] = [
 
 export const EXIT_CODES =
   'Exit codes: 0 completed, 1 failed, 2 invalid file, input or usage, 3 cancelled or timed out, 4 parked (waits for a person or a signal), 130 interrupted.';
+
+/** The first words of two-word commands, with a description and an alias. */
+export const FAMILIES: Readonly<Record<string, { readonly about: string; readonly alias?: string }>> = {
+  executions: { about: 'inspect and change runs', alias: 'exec' },
+  workflows: { about: 'manage workflows and their versions' },
+  schedules: { about: 'manage schedules' },
+  plans: { about: 'manage launch plans: workflows with stored inputs and limits' },
+  workers: { about: 'manage the workers of a server and their actions' },
+  cache: { about: 'manage cached outputs' },
+  users: { about: 'manage the users of a server' },
+  keys: { about: 'manage keys with which programs call a server' },
+  projects: { about: 'manage projects' },
+  context: { about: 'manage saved servers' },
+  secrets: { about: 'manage secrets' },
+};
+
+/** The family with this name or alias. */
+export function familyNamed(word: string): string | undefined {
+  return Object.keys(FAMILIES).find((name) => name === word || FAMILIES[name]?.alias === word);
+}

@@ -1,12 +1,10 @@
-/** Commands for authors of workflows. */
-import { type CommandSpec, JSON_OUTPUT, LOCATION } from './spec.ts';
+/** Commands for authors of workflows, and about the program itself. */
+import { AT, commands, JSON_OUTPUT } from './spec.ts';
 
-export const WRITE_COMMANDS: readonly CommandSpec[] = [
+export const WRITE_COMMANDS = commands('Write', [
   {
-    name: 'init',
-    takes: '[folder]',
+    usage: 'init [folder]',
     summary: 'create a project: an example workflow, an action and a test',
-    group: 'Write',
     options: [
       { flags: '--force', text: 'write into a folder that is not empty; existing files are kept' },
       JSON_OUTPUT,
@@ -15,27 +13,23 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
       ['init my-project', 'in a new folder'],
       ['init', 'in the current folder'],
     ],
-    load: () => import('../commands/init.ts'),
+    load: async () => (await import('../commands/init.ts')).execute,
   },
   {
-    name: 'validate',
-    takes: '<files...>',
+    usage: 'validate <files...>',
     summary: 'report every problem of workflow files',
-    group: 'Write',
-    options: [{ flags: '--strict', text: 'treat warnings as errors' }, ...LOCATION, JSON_OUTPUT],
+    options: [{ flags: '--strict', text: 'treat warnings as errors' }, ...AT],
     examples: [
       ['validate order.yaml', 'check one file'],
       ['validate workflows/*.yaml --strict', 'fail on warnings, too'],
       ['validate workflows/*.yaml --json', 'check many, for an editor or CI'],
       ['validate order.yaml --server https://flows.example.com', 'against the actions of a server'],
     ],
-    load: () => import('../commands/validate.ts'),
+    load: async () => (await import('../commands/validate.ts')).execute,
   },
   {
-    name: 'graph',
-    takes: '<file>',
+    usage: 'graph <file>',
     summary: 'draw a workflow',
-    group: 'Write',
     options: [
       {
         flags: '-f, --format <format>',
@@ -49,13 +43,11 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
       ['graph order.yaml -f mermaid', 'for Markdown'],
       ['graph order.yaml -f dot | dot -Tsvg > order.svg', 'with Graphviz'],
     ],
-    load: () => import('../commands/graph.ts'),
+    load: async () => (await import('../commands/graph.ts')).execute,
   },
   {
-    name: 'test',
-    takes: '[files...]',
+    usage: 'test [files...]',
     summary: 'run the tests of workflows',
-    group: 'Write',
     options: [
       { flags: '-w, --watch', text: 'run them again when a workflow, a test or an action changes, until q or Ctrl-C' },
       JSON_OUTPUT,
@@ -66,29 +58,21 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
       ['test --watch', 'while you write'],
     ],
     notes: 'Exits with 0 if all tests pass, with 1 if one fails, with 2 if a file cannot be read.',
-    load: () => import('../commands/test.ts'),
+    load: async () => (await import('../commands/test.ts')).execute,
   },
   {
-    name: 'types',
-    takes: '[files...]',
+    usage: 'types [files...]',
     summary: 'write TypeScript types for actions and workflows',
-    group: 'Write',
-    options: [
-      { flags: '-o, --out <file>', text: 'write to this file if the types have changed' },
-      ...LOCATION,
-      JSON_OUTPUT,
-    ],
+    options: [{ flags: '-o, --out <file>', text: 'write to this file if the types have changed' }, ...AT],
     examples: [
       ['types -o nebula.types.ts', 'all actions, and the workflows of the project and its data folder'],
       ['types order.yaml', 'one workflow, on stdout'],
     ],
-    load: () => import('../commands/write-types.ts'),
+    load: async () => (await import('../commands/write-types.ts')).execute,
   },
   {
-    name: 'eval',
-    takes: '<expression>',
+    usage: 'eval <expression>',
     summary: 'evaluate an expression',
-    group: 'Write',
     options: [
       { flags: '-d, --data <json>', text: 'the $input: JSON, @file, or - for stdin' },
       { flags: '--vars <json>', text: 'the $vars' },
@@ -101,27 +85,37 @@ export const WRITE_COMMANDS: readonly CommandSpec[] = [
       ["eval '$..price' --data @order.json", 'JSONPath over the data'],
     ],
     notes: 'An expression may also be a template: `Hello {{ $input.name }}`.',
-    load: () => import('../commands/eval.ts'),
+    load: async () => (await import('../commands/eval.ts')).execute,
   },
   {
-    name: 'actions',
-    takes: '[name]',
+    usage: 'actions [name]',
     summary: 'list actions, or describe one',
-    group: 'Write',
-    options: [...LOCATION, JSON_OUTPUT],
+    options: AT,
     examples: [
       ['actions', 'the actions that workflows here can use'],
       ['actions http.request', 'its input, output, effect and capabilities'],
     ],
-    load: () => import('../commands/actions.ts'),
+    load: async () => (await import('../commands/actions.ts')).execute,
   },
   {
-    name: 'schema',
-    takes: '',
+    usage: 'schema',
     summary: 'print the JSON Schema of workflow files',
-    group: 'Write',
     options: [JSON_OUTPUT],
     examples: [['schema > workflow.schema.json', 'for completion in an editor']],
-    load: () => import('../commands/schema.ts'),
+    load: async () => (await import('../commands/schema.ts')).execute,
   },
-];
+]);
+
+export const MORE_COMMANDS = commands('More', [
+  {
+    usage: 'completion <shell>',
+    summary: 'print a completion script for bash, zsh or fish',
+    options: [],
+    examples: [
+      ['completion bash >> ~/.bashrc', 'bash'],
+      ['completion zsh > ~/.zfunc/_nebula', 'zsh, with fpath+=~/.zfunc before compinit'],
+      ['completion fish > ~/.config/fish/completions/nebula.fish', 'fish'],
+    ],
+    load: async () => (await import('../commands/completion.ts')).execute,
+  },
+]);

@@ -6,8 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
-import { writeLines } from '../report-runs.ts';
-import type { CommandOptions, Context } from '../services.ts';
+import { writeLines } from '../print.ts';
+import type { Call, Context } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { CTRL_C, listenForKeys } from '../terminal/keys.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -16,8 +16,8 @@ import { WatchedFolders } from '../watched-folder.ts';
 
 const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 
-export async function watchTests(context: Context, files: readonly string[], options: CommandOptions): Promise<number> {
-  const { io } = context;
+export async function watchTests(call: Call, files: readonly string[]): Promise<number> {
+  const { io, options } = call;
   if (options.json === true) {
     throw new NebulaError('USAGE', '--watch goes on and on, and --json is one document', {
       hint: 'choose one of them',
@@ -31,12 +31,12 @@ export async function watchTests(context: Context, files: readonly string[], opt
   });
   const interrupt = listenForInterrupt();
   void interrupt.happened.then(() => quit.resolve(EXIT.interrupted));
-  const rounds = new Rounds(context, files, (code) => {
+  const rounds = new Rounds(call, files, (code) => {
     exitCode = code;
   });
   const folders = new WatchedFolders((changed) => rounds.begin(changed));
   try {
-    for (const folder of await foldersOf(context, files)) await folders.add(folder);
+    for (const folder of await foldersOf(call, files)) await folders.add(folder);
     rounds.begin([]);
     return await quit.promise;
   } finally {

@@ -14,12 +14,13 @@ export interface Heading {
 }
 
 export function tableLines(
-  headings: readonly Heading[],
+  titles: readonly (string | Heading)[],
   rows: readonly (readonly string[])[],
   { colors, width }: { readonly colors: Colors; readonly width: number },
   /** The lines below each row. */
   notes: readonly (readonly string[])[] = [],
 ): string[] {
+  const headings = titles.map((one): Heading => (typeof one === 'string' ? { title: one } : one));
   const widths = headings.map(({ title }, at) => {
     let widest = title.length;
     for (const row of rows) widest = Math.max(widest, visibleWidth(row[at] ?? ''));

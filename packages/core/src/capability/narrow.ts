@@ -144,7 +144,7 @@ class Comparison {
   }
 }
 
-function capabilitiesOf(entries: (list: CapabilityList) => readonly string[]): Capabilities {
+export function capabilitiesOf(entries: (list: CapabilityList) => readonly string[]): Capabilities {
   const [network, read, write, shell, env] = CAPABILITY_LISTS.map(entries) as [
     readonly string[],
     readonly string[],

@@ -1,0 +1,122 @@
+/** Commands of `nebula executions` that read one thing and print it. */
+import { didYouMean, idsInOrder, NebulaError, type UndoPlan } from '@nebula/core';
+import type { Explanation } from '@nebula/engine';
+import { found, withApi } from '../api.ts';
+import { filterOf } from '../bulk.ts';
+import { type Links, linksOf, present } from '../links.ts';
+import { unknownExecution } from '../location.ts';
+import { print, printList } from '../print.ts';
+import { localCommand } from '../report-runs.ts';
+import { journalOf, requested, runNamed, timelineOf } from '../runs.ts';
+import type { Call, Command } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
+import { printableLine } from '../terminal/width.ts';
+import { explanationLines } from '../views/explanation.ts';
+import { journalLines } from '../views/journal.ts';
+import { linkLines } from '../views/links.ts';
+import { timelineEventLines, timelineLines } from '../views/timeline.ts';
+import { undoPlanLines } from '../views/undo-plan.ts';
+
+/** The number of bars shown without `--all`. */
+const MAX_BARS = 100;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+const reading = ({ io: { out } }: Call) => ({ colors: out.colors, width: readingWidth(out) });
+
+export const count: Command = (call) =>
+  withApi(call, 'look', async ({ api }) => {
+    const { counts } = await api.call('countExecutions', { query: filterOf(call.options) });
+    const rows = Object.entries(counts).flatMap(([status, runs]) =>
+      runs > 0 ? [[status, runs.toLocaleString('en')]] : [],
+    );
+    return printList(call, { counts }, ['STATUS', { title: 'RUNS', align: 'right' }], rows, 'no run matches');
+  });
+
+export const timeline: Command = (call, [executionId = '']) =>
+  withApi(call, 'look', async (open) => {
+    const { io, options } = call;
+    const { colors } = io.out;
+    await runNamed(open, executionId);
+    const events = await timelineOf(open.api, executionId);
+    const maxRows = options.all === true ? {} : { maxRows: MAX_BARS };
+    return print(call, { executionId, events }, () =>
+      options.events === true
+        ? timelineEventLines(events, colors)
+        : timelineLines(events, { colors, width: io.out.columns(), now: io.now(), ...maxRows }),
+    );
+  });
+
+export const explain: Command = (call, [executionId = '', node]) =>
+  withApi(call, 'look', async (open) => {
+    const { api } = open;
+    const { out } = call.io;
+    const document = await runNamed(open, executionId);
+    const query = node === undefined ? {} : { node };
+    const explained = await found(api.call('explainExecution', { params: { executionId }, query }));
+    if (explained === undefined) return unknownNode(node ?? '', idsInOrder(document));
+    const explanation = explained as Explanation;
+    const next = explanation.next.map((step) => localCommand(open, step));
+    const links = linksFor(await linksOf(api, document), node);
+    return print(call, { executionId, ...explanation, next, ...present(links) }, () => {
+      const view = { colors: out.colors, width: out.columns() };
+      const linked = linkLines(links, view);
+      return [...explanationLines({ ...explanation, next }, view), ...(linked.length > 0 ? ['', ...linked] : [])];
+    });
+  });
+
+/** For a single node, only the child execution that runs for it. */
+function linksFor({ parent, children }: Links, node: string | undefined): Links {
+  if (node === undefined) return { parent, children };
+  return { parent: null, children: children.filter((child) => child.node === node) };
+}
+
+export function unknownNode(node: string, nodes: readonly string[]): never {
+  const guess = didYouMean(node, nodes);
+  throw new NebulaError('UNKNOWN_NODE', `the run has no node ${node}`, {
+    hint: guess === undefined ? `its nodes are ${nodes.slice(0, 10).join(', ')}` : `did you mean ${guess}?`,
+  });
+}
+
+/** Lists the runs that hold a concurrency key of this run, and those that wait for it, in the order of granting. */
+export const holders: Command = (call, [executionId = '', key = '']) =>
+  withApi(call, 'look', async (open) => {
+    const { colors } = call.io.out;
+    const answer = open.api.call('listPlaces', { params: { executionId }, query: { key: `key:${key}` } });
+    const { items } = await requested(open, executionId, answer);
+    const rows = items.map(({ executionId: id, node, isHeld }) => [
+      isHeld ? colors.green('held') : colors.dim('waits'),
+      id,
+      node === '' ? colors.dim('the run') : printableLine(node),
+    ]);
+    const none = `no run holds the key ${printableLine(key)} or waits for it`;
+    return printList(call, { executionId, key, items }, ['KEY', 'EXECUTION', 'NODE'], rows, none);
+  });
+
+/** Prints a large value as it is stored. */
+export const value: Command = async (call, [executionId = '', sha256 = '']) => {
+  if (!SHA256.test(sha256)) {
+    throw new NebulaError('USAGE', 'a large value is named by 64 hexadecimal digits', {
+      hint: 'documents show a large value as { "blob": NAME }',
+    });
+  }
+  return await withApi(call, 'look', async (open) => {
+    const bytes = await requested(open, executionId, open.api.blob(executionId, sha256));
+    call.io.out.write(new TextDecoder().decode(bytes));
+    return 0;
+  });
+};
+
+export const journal: Command = (call, [executionId = '']) =>
+  withApi(call, 'look', async ({ api, project }) => {
+    const frames = await journalOf(api, executionId);
+    if (frames.length === 0) unknownExecution(project, executionId);
+    return print(call, { executionId, frames }, () => journalLines(frames, reading(call)));
+  });
+
+/** Shows the compensations that would run, in order, if the run failed or were cancelled now. */
+export const undoPlan: Command = (call, [executionId = '']) =>
+  withApi(call, 'look', async (open) => {
+    const { status } = await runNamed(open, executionId);
+    const plan = (await open.api.call('getUndoPlan', { params: { executionId } })) as UndoPlan;
+    return print(call, { executionId, status, ...plan }, () => undoPlanLines(status, plan, reading(call)));
+  });
