@@ -2,15 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
-import {
-  compileSource,
-  createCatalog,
-  type Entry,
-  type Json,
-  parseDuration,
-  type RunDocument,
-  renderProblems,
-} from '@nebula/core';
+import { compileSource, createCatalog, type Json, parseDuration, type RunDocument, renderProblems } from '@nebula/core';
 import {
   memoryBlobs,
   memoryLogs,
@@ -147,7 +139,7 @@ function attemptsIn(frames: readonly JournalFrame[]): string[] {
   const all: Attempt[] = [];
   const open = new Map<string, Attempt>();
   for (const { at, entries } of frames) {
-    for (const entry of entries as unknown as readonly Entry[]) {
+    for (const entry of entries) {
       if (entry.type === 'node.started') {
         const attempt = { node: entry.node, from: at, end: '' };
         all.push(attempt);

@@ -1,3 +1,4 @@
+import type { Store } from '@nebula/ports';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Booted, boot } from './support/boot.ts';
 
@@ -23,6 +24,10 @@ const counting = {
     hold: { wait: { signal: 'go' }, needs: ['more'] },
     say: { action: 'core.noop@1', with: { total: '{{ $vars.n }}' }, needs: ['hold'] },
   },
+};
+const long = {
+  id: 'long',
+  nodes: { each: { forEach: { in: '$input' }, do: { nodes: { say: { action: 'core.noop' } } } } },
 };
 const keyed = { id: 'keyed', nodes: { hold: { wait: { signal: 'go' }, concurrency: { key: 'one', limit: 1 } } } };
 
@@ -89,14 +94,48 @@ describe('what is seen of a run', () => {
     booted = await boot();
     const { client, parts } = booted;
     const executionId = await started(booted, counting, { by: 4 });
-    const asked: number[] = [];
-    const { frames } = parts.store;
-    parts.store.frames = (id, after) => {
-      asked.push(after);
-      return frames.call(parts.store, id, after);
-    };
+    const asked = watchFrames(parts.store);
     const { items } = await client.call('getJournal', { params: { executionId }, query: { after: 1 } });
     expect(items.every(({ seq }) => seq > 1)).toBe(true);
-    expect(asked).toEqual([1]);
+    expect(asked).toEqual([[1, items.length]]);
+  });
+
+  test('[SRV-673] pages of journal and timeline read no more frames than they show', async () => {
+    booted = await boot();
+    const { client, parts } = booted;
+    const executionId = await started(
+      booted,
+      long,
+      Array.from({ length: 120 }, (_, n) => n),
+    );
+    const params = { executionId };
+    const whole = await client.call('getTimeline', { params, query: { limit: 10_000 } });
+    const frames = await client.call('getJournal', { params, query: { limit: 10_000 } });
+    expect([whole.next, frames.next]).toEqual([null, null]);
+    expect(frames.items.length).toBeGreaterThan(100);
+    const asked = watchFrames(parts.store);
+    const pages: (typeof whole)[] = [];
+    for (let after = 0; ; after = Number(pages.at(-1)?.next)) {
+      pages.push(await client.call('getTimeline', { params, query: { after, limit: 7 } }));
+      if (pages.at(-1)?.next === null) break;
+      expect(pages.at(-1)?.items.length).toBeGreaterThanOrEqual(7);
+    }
+    expect(pages.flatMap(({ items }) => items)).toEqual(whole.items);
+    const first = await client.call('getJournal', { params, query: { limit: 3 } });
+    expect(first.items).toEqual(frames.items.slice(0, 3));
+    expect(first.next).toBe(String(first.items.at(-1)?.seq));
+    expect(Math.max(...asked.map(([, count]) => count))).toBeLessThanOrEqual(32);
   });
 });
+
+/** Which frames are read from the store from now on: after which, and how many. */
+function watchFrames(store: Store): [after: number, count: number][] {
+  const asked: [number, number][] = [];
+  const { frames } = store;
+  store.frames = async (id, after, limit) => {
+    const rows = await frames.call(store, id, after, limit);
+    asked.push([after, rows.length]);
+    return rows;
+  };
+  return asked;
+}

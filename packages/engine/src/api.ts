@@ -7,6 +7,7 @@ import type {
   Ceiling,
   CompileOptions,
   ConcurrencySlot,
+  Entry,
   ExecutionId,
   Explanation,
   ExpressionLimits,
@@ -129,7 +130,9 @@ export interface JournalFrame {
   readonly seq: number;
   readonly at: number;
   readonly position: Position;
-  readonly entries: readonly Json[];
+  readonly entries: readonly Entry[];
+  /** Of the entries as JSON text. */
+  readonly chars: number;
 }
 
 /** Reads runs and leaves durable requests; works beside an engine of another process. */
@@ -138,7 +141,9 @@ export interface ExecutionService {
   document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
   bareDocument(executionId: ExecutionId, at?: number): Promise<BareRun | undefined>;
-  /** The frames after this one. */
+  /** The frames after this one, read in pieces: others go on in between, and a reader may stop at any frame. */
+  frames(executionId: ExecutionId, after?: number): AsyncIterable<JournalFrame>;
+  /** The same, all at once. */
   journal(executionId: ExecutionId, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: ExecutionId): Promise<readonly TimelineEvent[]>;
   /** Why a node, or without `node` the run, has its status. */

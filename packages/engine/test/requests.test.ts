@@ -1,14 +1,9 @@
-import type { Json } from '@nebula/core';
 import type { InboxRow, Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import { altered, BenchTop } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
 const one = { nodes: { a: hand() } };
-
-function typeOf(entry: Json): Json | undefined {
-  return (entry as { type?: Json }).type;
-}
 
 describe('requests', () => {
   it('[ENG-51] what cannot be understood is consumed, and what stands behind it is heard', async () => {
@@ -89,7 +84,7 @@ describe('requests', () => {
     await top.fail('a');
     await top.clock.advance(60_000);
     const journal = await top.engine.journal(executionId);
-    const reopened = journal.flatMap(({ entries }) => entries).filter((entry) => typeOf(entry) === 'run.reopened');
+    const reopened = journal.flatMap(({ entries }) => entries).filter(({ type }) => type === 'run.reopened');
     expect(reopened).toHaveLength(1);
   });
 
@@ -113,7 +108,7 @@ describe('requests', () => {
     await top.engine.requestRetry(executionId);
     await top.clock.advance(10_000);
     const journal = await top.engine.journal(executionId);
-    const reopened = journal.flatMap(({ entries }) => entries).filter((entry) => typeOf(entry) === 'run.reopened');
+    const reopened = journal.flatMap(({ entries }) => entries).filter(({ type }) => type === 'run.reopened');
     expect(reopened).toHaveLength(1);
     expect(await top.cachedRuns()).toBe(0);
   });

@@ -5,7 +5,7 @@ import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Clock } from '@nebula/ports';
 import { expect, it } from 'vitest';
-import { createEngine, type Drivers } from '../src/index.ts';
+import { createEngine, createExecutionService, type Drivers } from '../src/index.ts';
 import { Plans } from '../src/start/plans.ts';
 
 const NODES = 600;
@@ -95,6 +95,24 @@ it('[ENG-241] a graph that an action returned is compiled in slices before it is
   // 600 nodes in slices of ten steps, beside the turns of the run itself.
   expect(clock.turns - before).toBeGreaterThan(NODES / 20);
   await engine.close();
+});
+
+it('[ENG-275] a long journal is folded in slices', async () => {
+  const clock = busyClock();
+  const drivers = driversWith(clock);
+  const engine = createEngine(drivers, { actions: [noop] });
+  await engine.open();
+  const each = { forEach: { in: '$input' }, do: { nodes: { say: { action: 'noop' } } } };
+  await engine.register({ id: 'long', nodes: { each } });
+  const executionId = await engine.start('long', undefined, { input: Array.from({ length: 200 }, () => 0) });
+  await expect.poll(async () => (await engine.document(executionId))?.status, { timeout: 20_000 }).toBe('completed');
+  await engine.close();
+  const frames = (await engine.journal(executionId)).length;
+  expect(frames).toBeGreaterThan(150);
+  const reader = createExecutionService(drivers, { actions: [noop] });
+  clock.turns = 0;
+  expect(await reader.document(executionId, frames - 1)).toMatchObject({ status: 'running' });
+  expect(clock.turns).toBeGreaterThan(frames / 20);
 });
 
 it('[ENG-274] a run whose turn takes long holds up no other run, and is whole when it is written', async () => {

@@ -90,7 +90,7 @@ export class Observability {
       onTrouble: (error) => this.trouble(error, 'spans are lost'),
     });
     if (spans === undefined) return;
-    const tracer = new Tracer({ digest, journal: (executionId) => engine.journal(executionId), spans });
+    const tracer = new Tracer({ digest, frames: (executionId) => engine.frames(executionId), spans });
     this.stops.push(engine.trace((frame) => tracer.take(frame)));
     this.spans = spans;
   }

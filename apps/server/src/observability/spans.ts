@@ -49,7 +49,7 @@ interface HeldFrame {
 
 export interface TracerParts {
   readonly digest: Digest;
-  journal(executionId: string): Promise<readonly JournalFrame[]>;
+  frames(executionId: string): AsyncIterable<JournalFrame>;
   readonly spans: Pick<Spans, 'take' | 'drop'>;
 }
 
@@ -97,9 +97,9 @@ export class Tracer {
     this.reading.set(executionId, waiting);
     try {
       const run = this.newRun(frame);
-      for (const { seq, at, entries } of await this.parts.journal(executionId)) {
+      for await (const { seq, at, entries } of this.parts.frames(executionId)) {
         if (seq >= held.seq) break;
-        this.apply(run, { seq, at, entries: entries as unknown as readonly Entry[], actions: new Map() }, false);
+        this.apply(run, { seq, at, entries, actions: new Map() }, false);
       }
       for (const next of waiting) this.apply(run, next, true);
     } catch {

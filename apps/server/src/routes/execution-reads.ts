@@ -1,32 +1,35 @@
 /** Reads of an execution besides its document: timeline, journal, logs, values. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { type Json, NebulaError } from '@nebula/core';
+import { type Json, NebulaError, timelineOf } from '@nebula/core';
+import type { JournalFrame } from '@nebula/engine';
 import type { Position } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from './times.ts';
 
+/** Of journal entries as JSON text, in one page. */
+const MAX_PAGE_CHARS = 1024 * 1024;
+
 type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
 
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
 export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
   return {
-    async getJournal({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const frames = await executions.journal(executionId, after);
-      const items = frames.slice(0, limit).map(({ seq, at, position, entries }) => ({
-        seq,
-        at: isoTime(at),
-        position: wirePosition(position),
-        entries: [...entries],
-      }));
-      return ok({ items, next: frames.length > limit ? String(items.at(-1)?.seq) : null });
+    async getJournal({ params: { executionId }, query: { after, limit } }) {
+      return ok(
+        await pageOf(executions.frames(executionId, after), limit, ({ seq, at, position, entries }) => [
+          { seq, at: isoTime(at), position: wirePosition(position), entries: [...entries] },
+        ]),
+      );
     },
 
-    async getTimeline({ params: { executionId }, query: { after = 0, limit = 1_000 } }) {
-      const events = await executions.timeline(executionId);
-      const items = events.slice(after, after + limit).map((event) => ({ ...event, at: isoTime(event.at) }));
-      return ok({ items, next: events.length > after + limit ? String(after + limit) : null });
+    async getTimeline({ params: { executionId }, query: { after, limit } }) {
+      return ok(
+        await pageOf(executions.frames(executionId, after), limit, ({ at, entries }) =>
+          entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, at: isoTime(event.at) })),
+        ),
+      );
     },
 
     async explainExecution({ params: { executionId }, query: { node } }) {
@@ -76,6 +79,28 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
       return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
     },
   };
+}
+
+/**
+ * The items of the frames up to the one that fills the page; `next` is the last of these frames. A page has at least one frame, so a
+ * frame of any size is read.
+ */
+async function pageOf<T>(
+  frames: AsyncIterable<JournalFrame>,
+  limit = 1_000,
+  itemsOf: (frame: JournalFrame) => readonly T[],
+): Promise<{ items: T[]; next: string | null }> {
+  const items: T[] = [];
+  let chars = 0;
+  let last: number | undefined;
+  for await (const frame of frames) {
+    const isFull = items.length >= limit || chars >= MAX_PAGE_CHARS;
+    if (last !== undefined && isFull) return { items, next: String(last) };
+    items.push(...itemsOf(frame));
+    chars += frame.chars;
+    last = frame.seq;
+  }
+  return { items, next: null };
 }
 
 /** A number if JSON can hold the position exactly, for clients that expect numbers. */

@@ -46,7 +46,7 @@ async function traced(
   const response = await fetch(`${server.url}/api/v1/executions?wait=10s`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ workflowId: definitions.at(-1)?.['id'] }),
+    body: JSON.stringify({ workflowId: definitions.at(-1)?.id }),
   });
   const result = (await response.json()) as { executionId: string; status: string };
   await booted.close();
@@ -140,7 +140,7 @@ describe('traces', () => {
   it('[SRV-211] a trace goes on from the caller, through children, to whom a node calls', async () => {
     const heard: (string | undefined)[] = [];
     const other = createServer((request, response) => {
-      heard.push(request.headers['traceparent'] as string | undefined);
+      heard.push(request.headers.traceparent as string | undefined);
       response.end('{}');
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -207,7 +207,9 @@ describe('spans of a journal', () => {
     const lost: number[] = [];
     const tracer = new Tracer({
       digest: sha256,
-      journal,
+      async *frames() {
+        yield* await journal();
+      },
       spans: { take: (span) => spans.push(span), drop: (count) => lost.push(count) },
     });
     return { tracer, spans, lost };
@@ -308,7 +310,7 @@ describe('spans of an action', () => {
   async function calledService(): Promise<{ url: string; heard: unknown[]; close(): void }> {
     const heard: unknown[] = [];
     const service = createServer((request, response) => {
-      heard.push(request.headers['traceparent']);
+      heard.push(request.headers.traceparent);
       response.end('{}');
     });
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));

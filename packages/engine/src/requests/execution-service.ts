@@ -20,6 +20,7 @@ import {
   refuseSettle,
   spilledInDocument,
   spilledInUndoPlan,
+  type TimelineEvent,
   timelineOf,
   undoPlanOf,
   type WorkflowDefinition,
@@ -34,13 +35,13 @@ import {
   type Random,
   type Store,
 } from '@nebula/ports';
-import type { EngineOptions, ExecutionService } from '../api.ts';
+import type { EngineOptions, ExecutionService, JournalFrame } from '../api.ts';
 import { Authority } from '../start/authority.ts';
 import { Plans } from '../start/plans.ts';
 import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
-import { decodeFrame } from '../turn/codec.ts';
+import { framesOf } from '../turn/codec.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName } from '../turn/messages.ts';
 import { readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
@@ -94,7 +95,7 @@ export class StoreExecutionService implements ExecutionService {
 
   #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
     const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> => this.#plans.get(workflowId, version);
-    return readState(this.#drivers.store, planOf, executionId, at);
+    return readState(this.#drivers, planOf, executionId, at);
   }
 
   /** With its large values. */
@@ -114,17 +115,21 @@ export class StoreExecutionService implements ExecutionService {
     return state && bareDocumentOf(state);
   };
 
-  readonly journal: ExecutionService['journal'] = async (executionId, after = 0) => {
-    const rows = await this.#drivers.store.frames(executionId, after);
-    return rows.map((row) => {
-      const { seq, at, entries } = decodeFrame(row);
-      return { seq, at, entries: entries as unknown as Json[], position: row.position };
-    });
+  readonly frames: ExecutionService['frames'] = (executionId, after = 0) =>
+    framesOf(this.#drivers.store, executionId, after);
+
+  readonly journal: ExecutionService['journal'] = async (executionId, after) => {
+    const frames: JournalFrame[] = [];
+    for await (const frame of this.frames(executionId, after)) frames.push(frame);
+    return frames;
   };
 
   readonly timeline: ExecutionService['timeline'] = async (executionId) => {
-    const rows = await this.#drivers.store.frames(executionId, 0);
-    return rows.map(decodeFrame).flatMap((frame) => frame.entries.flatMap((entry) => timelineOf(entry, frame.at)));
+    const events: TimelineEvent[] = [];
+    for await (const { at, entries } of framesOf(this.#drivers.store, executionId, 0)) {
+      for (const entry of entries) events.push(...timelineOf(entry, at));
+    }
+    return events;
   };
 
   readonly input: ExecutionService['input'] = async (executionId) => {

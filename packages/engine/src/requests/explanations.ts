@@ -17,7 +17,7 @@ import {
   slotPermit,
 } from '@nebula/core';
 import type { Journal, PermitRow, Permits } from '@nebula/ports';
-import { decodeFrame } from '../turn/codec.ts';
+import { framesOf } from '../turn/codec.ts';
 
 /** Longer journals are not folded from their beginning for a question: a fold of this many takes about a second. */
 const MAX_FOLDED_ENTRIES = 200_000;
@@ -97,10 +97,13 @@ async function explainCollapsed(
   path: NodePath,
   collapsed: Explanation,
 ): Promise<Explanation | undefined> {
-  const frames = (await store.frames(executionId, 0)).map(decodeFrame);
-  if (frames.reduce((sum, { entries }) => sum + entries.length, 0) > MAX_FOLDED_ENTRIES) return collapsed;
   const view = new RunView(plan, executionId, (other) => other === path);
-  for (const frame of frames) view.apply(frame);
+  let folded = 0;
+  for await (const frame of framesOf(store, executionId, 0)) {
+    folded += frame.entries.length;
+    if (folded > MAX_FOLDED_ENTRIES) return collapsed;
+    view.apply(frame);
+  }
   const node = view.node(path);
   return node && explainEnded(collapsed, view.state, node);
 }

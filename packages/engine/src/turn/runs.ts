@@ -18,19 +18,22 @@ import {
   type Plan,
   type RunState,
   replay,
+  type Steps,
 } from '@nebula/core';
-import type { ExecutionRow, InboxRow, Journal, LoadedExecution, Store } from '@nebula/ports';
+import type { Clock, ExecutionRow, InboxRow, Journal, LoadedExecution, Store, StoredFrame } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import type { Authority } from '../start/authority.ts';
 import type { Plans } from '../start/plans.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
+import { inSlices } from './time-slices.ts';
 
 /** A journal younger than this is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
 
 interface RunsParts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly plans: Plans;
   readonly authority: Authority;
   readonly workerId: string;
@@ -102,8 +105,8 @@ export class Runs {
   }
 
   private async read(executionId: ExecutionId): Promise<ReadRun | undefined> {
-    const { store, plans, authority, effects } = this.parts;
-    const loaded = await readState(store, (row) => plans.get(row.workflowId, row.version), executionId);
+    const { store, clock, plans, authority, effects } = this.parts;
+    const loaded = await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
     await authority.settle(state, row.project);
@@ -117,8 +120,8 @@ export class Runs {
 
   /** Folds the journal again, after the store refused a frame. Returns the inbox. */
   async reload(run: LiveRun): Promise<readonly InboxRow[]> {
-    const { store, authority, effects } = this.parts;
-    const loaded = await readState(store, () => run.plan, run.executionId);
+    const { store, clock, authority, effects } = this.parts;
+    const loaded = await readState({ store, clock }, () => run.plan, run.executionId);
     if (loaded === undefined) throw journalMissing(run.executionId);
     const { state, row, inbox } = loaded;
     // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
@@ -187,7 +190,7 @@ function adopt(run: LiveRun, loaded: Loaded): void {
 
 /** The state of a run after frame `upTo`, in one round trip: its newest usable snapshot, and the journal after it. */
 export async function readState(
-  store: Journal,
+  { store, clock }: { readonly store: Journal; readonly clock: Clock },
   planOf: (row: ExecutionRow) => Plan | Promise<Plan>,
   executionId: ExecutionId,
   upTo = Number.POSITIVE_INFINITY,
@@ -201,14 +204,10 @@ export async function readState(
   // A snapshot of an earlier format cannot be used: then the whole journal is folded.
   const isWhole = snapshot === undefined || base !== undefined;
   const frames = (isWhole ? stored : await store.load(executionId, { after: 0, upTo }))?.frames ?? [];
-  let journalBytes = 0;
-  let lastAt = 0;
-  for (const frame of frames) {
-    lastAt = frame.at;
-    if (frame.seq <= state.seq) continue;
-    fold(state, decodeFrame({ executionId, ...frame }));
-    journalBytes += frame.entries.length;
-  }
+  const newer = frames.filter(({ seq }) => seq > state.seq);
+  await inSlices(foldAll(state, newer), clock);
+  const journalBytes = newer.reduce((sum, { entries }) => sum + entries.length, 0);
+  const lastAt = frames.at(-1)?.at ?? 0;
   if (state.seq === 0) throw journalMissing(executionId);
   // Snapshots of earlier versions have no `updatedAt`.
   state.updatedAt = lastAt;
@@ -220,6 +219,14 @@ function journalMissing(executionId: ExecutionId): NebulaError {
   return new NebulaError('JOURNAL_MISSING', `Execution ${executionId} has no journal.`, {
     hint: 'Restore the data folder from a backup, or delete this execution.',
   });
+}
+
+function* foldAll(state: RunState, frames: readonly StoredFrame[]): Steps<void> {
+  const { executionId } = state;
+  for (const frame of frames) {
+    fold(state, decodeFrame({ executionId, ...frame }));
+    yield;
+  }
 }
 
 function fold(state: RunState, frame: Frame): void {
