@@ -3,7 +3,7 @@ import type { Clock, Records } from '@nebula/ports';
 import { PeriodicTask } from './periodic-task.ts';
 
 const SWEEP_MS = 60_000;
-/** One commit removes so many; an iteration of many of them would keep others from the store. */
+/** One commit removes so many; a pass of many of them would keep others from the store. */
 const BATCH = 1_000;
 const MAX_BATCHES = 20;
 

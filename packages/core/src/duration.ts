@@ -117,7 +117,7 @@ function formatExact(ms: number): string {
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return ms < 0 ? `-${formatDuration(-ms)}` : 'unknown';
   if (ms < 1_000) return `${Math.round(ms)}ms`;
-  // Iterations first, so that 59.97s becomes 1m and never 60s.
+  // Rounded first, so that 59.97s becomes 1m and never 60s.
   if (ms < 59_950) return `${Number((ms / 1_000).toFixed(1))}s`;
   const step = ms < MS.h ? MS.s : ms < MS.d ? MS.m : MS.h;
   return splitUnits(Math.round(ms / step) * step)

@@ -109,7 +109,7 @@ export { type DocumentPath, didYouMean, type Problem, type SourceRange } from '.
 export { decideRetry } from './retry/retry.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { stepsBefore } from './run/composite/returned-graph.ts';
-export { continueTurn, decide, isOpen, resumeTurn, timeoutError } from './run/decide/decide.ts';
+export { completeTurn, decide, isOpen, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/decide/stimulus.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';

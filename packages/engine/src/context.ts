@@ -13,7 +13,7 @@ import type { BlobPins } from './storage/blob-pins.ts';
 import type { Values } from './storage/values.ts';
 import type { Mailbox } from './turn/mailbox.ts';
 import type { Runs } from './turn/runs.ts';
-import type { WorkerLease } from './wake/worker-lease.ts';
+import type { EngineLease } from './wake/engine-lease.ts';
 
 export interface EngineContext extends Drivers {
   /** This process among the workers of the store. */
@@ -22,7 +22,7 @@ export interface EngineContext extends Drivers {
   readonly concurrency: number;
   readonly lifecycle: Lifecycle;
   readonly selection: Selection;
-  readonly lease: WorkerLease;
+  readonly lease: EngineLease;
   readonly runs: Runs;
   readonly values: Values;
   readonly durations: Durations;

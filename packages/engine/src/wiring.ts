@@ -34,9 +34,9 @@ import { Recovery } from './turn/recovery.ts';
 import { Runs } from './turn/runs.ts';
 import { SLICE_MS } from './turn/time-slices.ts';
 import { Turns } from './turn/turns.ts';
+import { EngineLease, WORKER_PREFIX } from './wake/engine-lease.ts';
 import { RunWaiters } from './wake/run-waiters.ts';
 import { Waker } from './wake/waker.ts';
-import { WORKER_PREFIX, WorkerLease } from './wake/worker-lease.ts';
 
 const DEFAULTS = {
   concurrency: 4,
@@ -126,7 +126,7 @@ function newContext(
     ...{ workerId, concurrency, meter, tracing, effects, runs },
     lifecycle: new Lifecycle(),
     selection: new Selection(shared),
-    lease: new WorkerLease(shared),
+    lease: new EngineLease(shared),
     values: new Values(drivers, inlineLimitBytes),
     durations: new Durations(drivers.store),
     blobPins: new BlobPins(),

@@ -311,7 +311,10 @@ describe('leases', () => {
     expect(second).toMatchObject({ attempt: 2, idempotencyKey: first.idempotencyKey });
     await expect(complete(top, first)).rejects.toMatchObject(STALE);
     await top.clock.advance(2_000);
-    expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', error: { code: 'WORKER_LOST' } });
+    const document = await top.engine.document(executionId);
+    expect(document).toMatchObject({ status: 'failed', error: { code: 'WORKER_LOST' } });
+    // People read who was lost, not its lease.
+    expect(JSON.stringify([document, await top.engine.timeline(executionId)])).not.toContain('lse_');
   });
 
   it('[ENG-193] a once action whose lease has passed is unknown', async () => {

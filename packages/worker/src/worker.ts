@@ -7,6 +7,7 @@
  *  3. To stop, the worker first tells the server, which ends its pending claim, so that a leaving worker gets no work.
  */
 import { type AnswerOf, ApiError, createClient, type NebulaClient } from '@nebula/client';
+import { DEFAULT_LEASE_MS } from '@nebula/client/contract';
 import { type Action, NebulaError } from '@nebula/core';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Sandbox } from '@nebula/ports';
@@ -58,7 +59,7 @@ export interface Worker {
 
 type AnnouncedWorker = AnswerOf<'registerWorker'>;
 
-const DEFAULTS = { concurrency: 4, leaseMs: 30_000, waitMs: 20_000, graceMs: 10_000 } as const;
+const DEFAULTS = { concurrency: 4, leaseMs: DEFAULT_LEASE_MS, waitMs: 20_000, graceMs: 10_000 } as const;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5_000;
 /** Time for the server to end the claim of a leaving worker. */

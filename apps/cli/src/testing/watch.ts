@@ -50,7 +50,7 @@ export async function watchTests(call: Call, files: readonly string[]): Promise<
 
 /** The folders of the tests and of the project, whose actions may be elsewhere. */
 async function foldersOf({ io, services }: Context, files: readonly string[]): Promise<string[]> {
-  // A configuration that cannot be loaded now is told by every iteration, until it can.
+  // A configuration that cannot be loaded now is reported by every run of the tests, until it can.
   const project = await services.openProject({}).catch(() => undefined);
   const folders = [io.cwd, ...files.map((file) => path.dirname(path.resolve(io.cwd, file)))];
   return [...new Set(project?.configFile === undefined ? folders : [project.dir, ...folders])];

@@ -116,10 +116,10 @@ function spanLook({ kind, end }: Span, colors: Colors): { sign: string; paint: P
     : { sign: '█', paint: statusPaint(end ?? 'running', colors) };
 }
 
-/** Marks at iteration times: `0ms      500ms     1.0s`. */
+/** Marks at round times: `0ms      500ms     1.0s`. */
 function axis(scale: Scale): string {
   const length = scale.to - scale.from;
-  const step = iterationStep(length / Math.max(1, Math.floor(scale.cells / 12)));
+  const step = roundStep(length / Math.max(1, Math.floor(scale.cells / 12)));
   let line = '';
   for (let at = 0; at <= length; at += step) {
     const cell = Math.floor((at / length) * scale.cells);
@@ -130,7 +130,7 @@ function axis(scale: Scale): string {
   return line;
 }
 
-function iterationStep(atLeast: number): number {
+function roundStep(atLeast: number): number {
   const steps = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000,
   ];

@@ -5,7 +5,7 @@ import { NebulaError, type RunDocument } from '@nebula/core';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendEvents } from '../http/sse.ts';
 import type { Principal } from '../identity/principal.ts';
-import { watchRights } from '../identity/rights.ts';
+import { watchRights } from '../identity/watch-rights.ts';
 import type { Parts } from '../parts.ts';
 import { type Ask, type Compat, found } from './endpoint.ts';
 import { chunkDocument } from './wire.ts';

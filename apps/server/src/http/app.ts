@@ -17,7 +17,7 @@ import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { LOGIN_WINDOW_MS } from '../identity/accounts.ts';
 import { isInScope, judge, NOBODY, type Principal } from '../identity/principal.ts';
-import { watchRights } from '../identity/rights.ts';
+import { watchRights } from '../identity/watch-rights.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { bodyError, readJsonBodies } from './bodies.ts';

@@ -21,7 +21,7 @@ import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution, unknownExecution } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
-import { watchRights } from '../identity/rights.ts';
+import { watchRights } from '../identity/watch-rights.ts';
 import { LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';

@@ -1,5 +1,5 @@
 /** Operations of remote workers: register, claim tasks under a lease, report outcomes. */
-import type { AnswerOf, BodyOf, OperationId } from '@nebula/client/contract';
+import { type AnswerOf, type BodyOf, DEFAULT_LEASE_MS, type OperationId } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
 import type { LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
@@ -24,7 +24,7 @@ const OWN = [
   'removeAnnouncedAction',
 ] as const satisfies readonly OperationId[];
 
-const LEASE_LIMITS = { defaultMs: 30_000, minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
+const LEASE_LIMITS = { minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
 export function workerRoutes(
   parts: EngineParts,
@@ -66,7 +66,7 @@ export function workerRoutes(
         holder: workerId,
         principal: who.name,
         max: body.max ?? 1,
-        leaseMs: leaseMsOf(body.lease) ?? LEASE_LIMITS.defaultMs,
+        leaseMs: leaseMsOf(body.lease) ?? DEFAULT_LEASE_MS,
         waitMs: Math.min(durationOf('wait', body.wait) ?? 0, LEASE_LIMITS.maxWaitMs),
         signal: AbortSignal.any([signal, leaving.signal]),
         serves: (route, project) =>

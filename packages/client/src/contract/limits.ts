@@ -6,3 +6,6 @@ export const CONTRACT_LIMITS = {
   /** Length of the text of a definition. */
   maxSourceChars: 256 * 1024,
 } as const;
+
+/** How long a lease of a remote worker lasts without a heartbeat, where a claim does not say. */
+export const DEFAULT_LEASE_MS = 30_000;

@@ -91,7 +91,7 @@ function after(delayMs: number | null, error: RunError, rule: number | 'lost'): 
   return { retry: true, delayMs: wholeDelay(Math.max(delayMs, askedDelay(error))), rule };
 }
 
-/** Iterations to whole milliseconds within safe integers, as stores require. */
+/** Rounds up to whole milliseconds within safe integers, as stores require. */
 function wholeDelay(ms: number): number {
   return Math.min(Math.ceil(ms), DURATION_LIMITS.maxDurationMs);
 }

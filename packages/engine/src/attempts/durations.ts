@@ -1,5 +1,5 @@
 /**
- * Average durations of nodes, cacheFills from those that complete, so that the next run starts its critical path first.
+ * Average durations of nodes, learned from those that complete, so that the next run starts its critical path first.
  *
  *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the node.
  *    The store is read once for each workflow; so another engine learns of it when it next begins with that workflow.

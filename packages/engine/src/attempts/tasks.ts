@@ -1,7 +1,7 @@
 /**
  * Between the ready nodes of runs and the slots of this process stands the queue.
  *
- *  K1 A task is a hint: `take` asks the state whether the node may start.
+ *  K1 A task is a hint: `startAttempt` asks the state whether the node may start.
  *  K2 For a task of a run that is not in memory, or of an attempt that this process does not know of yet, the journal is
  *     read and the task is offered again.
  */

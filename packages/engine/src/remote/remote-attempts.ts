@@ -50,7 +50,8 @@ import { pause } from '../turn/time-slices.ts';
 import { Claims } from './claims.ts';
 import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
 
-const DEFAULT_LEASE_MS = 30_000;
+/** Lease ids of earlier versions do not contain the length of the lease. */
+const UNRECORDED_LEASE_MS = 30_000;
 /** Pause before a run that is being drafted or read is looked at again, and how often. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOKS = 1_000;
@@ -401,7 +402,7 @@ export class RemoteAttempts implements RemoteWorkers {
     const known = this.known.get(lease.leaseId);
     if (known !== undefined) return known;
     const since = node.phase.status === 'running' ? node.phase.since : run.lastAt;
-    const leaseMs = lease.leaseMs ?? DEFAULT_LEASE_MS;
+    const leaseMs = lease.leaseMs ?? UNRECORDED_LEASE_MS;
     const until = this.context.clock.now() + leaseMs;
     return this.keep(lease, leaseMs, until, since, openTimeLimit(node, lease.node, since));
   }

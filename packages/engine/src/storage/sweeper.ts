@@ -20,7 +20,7 @@ export class Sweeper {
   private timer: Timer | undefined;
   private inProgress: Promise<void> | undefined;
   private isOpen = false;
-  /** Blobs that had no execution in the last iteration. */
+  /** Blobs that had no execution in the last pass. */
   private suspects: ReadonlySet<string> = new Set();
 
   constructor(context: EngineContext) {
@@ -29,7 +29,7 @@ export class Sweeper {
 
   open(): void {
     this.isOpen = true;
-    // The first iteration comes at once, in the background: a process that lives for seconds must sweep, too.
+    // The first pass comes at once, in the background: a process that lives for seconds must sweep, too.
     this.later(0);
   }
 
@@ -54,7 +54,7 @@ export class Sweeper {
     );
   }
 
-  /** One iteration: everything that has expired by now. */
+  /** One pass: removes everything that has expired by now. */
   async sweep(): Promise<void> {
     const { store, clock } = this.context;
     let removed = 0;
@@ -80,7 +80,7 @@ export class Sweeper {
   /**
    * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs are written before the frame that
    * names them, so those of a run that is just being started look the same. Such a run is in memory here; where other
-   * engines share the store, a second look an iteration later finds it in the store.
+   * engines share the store, a second look one pass later finds it in the store.
    */
   private async sweepOrphans(): Promise<void> {
     const { store, blobs } = this.context;

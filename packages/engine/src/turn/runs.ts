@@ -3,8 +3,8 @@
  * nothing but a far timer or a stimulus can move it.
  *
  *  C1 At most one LiveRun per execution; callers that ask while it is being loaded get the same one.
- *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of other workers do not keep
- *     it in memory.
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of other engines do not keep
+ *     it in memory; leases that this engine gave out do (`engine-effects.ts`, E2).
  */
 import {
   backlogOf,

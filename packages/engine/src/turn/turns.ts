@@ -1,7 +1,7 @@
 /**
  * The turn loop: the only place that appends frames.
  *
- *   mail of all runs ─▶ decide ─▶ queue ─▶ take ─▶ seal ─▶ one append for all runs ─▶ carry out
+ *   mail of all runs ─▶ decide ─▶ queue ─▶ start ─▶ seal ─▶ one append for all runs ─▶ carry out
  *
  * The loop waits in one place: the append. While it is under way mail gathers for the next turn, so a slow disk makes
  * larger batches, not longer queues.
@@ -17,7 +17,7 @@
  * `tasks.ts` fills the slots; `recovery.ts` takes over a run that could not be written or read.
  */
 import {
-  continueTurn,
+  completeTurn,
   decide,
   HERE,
   hasEndChecks,
@@ -249,7 +249,7 @@ export class Turns {
       run.messages = [];
       // All stimuli are kept before any is decided on: if they are decided on again, none may be missing.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
-      if (mailbox.length === 0 && hasEndChecks(state)) continueTurn(draft.turn);
+      if (mailbox.length === 0 && hasEndChecks(state)) completeTurn(draft.turn);
     } catch (error) {
       this.parts.recovery.undecided(run, error);
       return false;

@@ -3,9 +3,9 @@
  *
  *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
- *  W3 One iteration at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
+ *  W3 One pass at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
  *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
- *     up (`worker-lease.ts`).
+ *     up (`engine-lease.ts`).
  *  W5 No message is posted from an inbox that is older than the state of the run: another engine may have journalled it
  *     in between. A state that is older than the inbox does no harm: the store refuses its next frame.
  */
@@ -28,12 +28,12 @@ import type { Starts } from '../start/starts.ts';
 import type { LiveRun, TakenMessage } from '../turn/live-run.ts';
 import { type ChildEnded, type ReceivedMessage, receivedMessage } from '../turn/messages.ts';
 import type { Recovery } from '../turn/recovery.ts';
-import { HEARTBEAT_MS, WORKER_PREFIX } from './worker-lease.ts';
+import { HEARTBEAT_MS, WORKER_PREFIX } from './engine-lease.ts';
 
 /** A claimed run comes back after this if its claimer dies. */
 const CLAIM_MS = 30_000;
 const CLAIM_BATCH = 256;
-/** Pause before the next iteration when memory is full of unfinished runs. */
+/** Pause before the next pass when memory is full of unfinished runs. */
 const CROWDED_MS = 200;
 /** How often runs with attempts here are compared with the store while other engines write. */
 const LOOK_MS = 1_000;
@@ -90,13 +90,13 @@ export class Waker {
     this.timerAt = at;
     const delayMs = Math.max(0, at - this.context.clock.now());
     // Not in the background: while a run waits for its time, its process must not end.
-    this.timer = this.context.clock.timer(delayMs, () => this.startIteration());
+    this.timer = this.context.clock.timer(delayMs, () => this.startPass());
   }
 
-  private startIteration(): void {
+  private startPass(): void {
     this.timerAt = Number.POSITIVE_INFINITY;
     if (this.inProgress !== undefined) {
-      // The iteration under way may have asked the store already: another one follows it.
+      // The pass under way may have asked the store already: another one follows it.
       void this.inProgress.then(() => this.wakeAt(this.context.clock.now()));
       return;
     }

@@ -1,6 +1,6 @@
 /** Schemas of all resources except workflows and executions. */
 import { Type } from 'typebox';
-import { CONTRACT_LIMITS } from '../limits.ts';
+import { CONTRACT_LIMITS, DEFAULT_LEASE_MS } from '../limits.ts';
 import { LogLevel } from './executions.ts';
 import { AnyJson, closed, DurationText, Id, Moment, NodePath, Role, Version } from './pieces.ts';
 
@@ -170,7 +170,7 @@ export const ClaimBody = Type.Object(
     max: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1 })),
     lease: Type.Optional({
       ...DurationText,
-      description: 'The time without a heartbeat after which the lease expires. Default: 30 s.',
+      description: `The time without a heartbeat after which the lease expires. Default: ${DEFAULT_LEASE_MS / 1_000} s.`,
     }),
     wait: Type.Optional({ ...DurationText, description: 'The maximum time to wait for work; at most one minute.' }),
     actions: Type.Optional(

@@ -4,7 +4,7 @@
  *  forEach ─ node.opened(items) ─ scopes.opened 0…9 ─ … ─ scope.closed 3 ─ scopes.opened 10 ─ … ─ node.completed
  *
  * An iteration ends when all its nodes are final, or when it is being stopped and nothing of it runs. `drain` finds such
- * scopes in `state.settled`, one after the other, so that 100,000 iterations need no recursion.
+ * scopes in `state.endChecks`, one after the other, so that 100,000 iterations need no recursion.
  */
 import type { RunError } from '../../error.ts';
 import { type CompiledValue, isTrue } from '../../expression/index.ts';
@@ -163,7 +163,7 @@ function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue
   });
 }
 
-/** Called for what is in `state.settled`. */
+/** Called for each scope and node in `state.endChecks`. */
 export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
   if ('plan' in subject) return checkNodeEnd(turn, subject);
   const node = subject.parent;

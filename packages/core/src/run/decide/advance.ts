@@ -352,7 +352,7 @@ function underWayIn(outer: ScopeState | NodeState): NodeState[] {
   return found;
 }
 
-/** Of a run that is ending: what is not undone yet stays as it is. How it ends has been said. */
+/** Stops the compensation of a run that is ending: effects that are not undone yet stay. Its status is decided already. */
 export function leaveDone(turn: Turn, reason: string): void {
   const { stopping, root } = turn.state;
   if (!undoesMore(turn.state)) return;

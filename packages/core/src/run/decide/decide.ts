@@ -30,6 +30,7 @@ import {
 } from '../state/selectors.ts';
 import { timeoutsOf } from '../state/settings.ts';
 import type { NodeState, RunState, TimerItem } from '../state/state.ts';
+import { workerName } from '../state/worker-name.ts';
 import { abort } from '../stop/abort.ts';
 import { cancelNode } from '../stop/cancel-node.ts';
 import { finishIfDone, giveUpEnding } from '../stop/finish.ts';
@@ -73,11 +74,6 @@ export function resumeTurn(turn: Turn): void {
   drain(turn);
   if (!turn.isSuspended) fireTimers(turn);
   if (!turn.isSuspended) completeTurn(turn);
-}
-
-/** Goes on with what an earlier turn left. */
-export function continueTurn(turn: Turn): void {
-  completeTurn(turn);
 }
 
 /** Nothing is left half done: joins have led to something, and a run without a future has ended. */
@@ -181,7 +177,7 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
   emit(turn, { type: 'run.held', until: delay?.until ?? turn.now });
 }
 
-/** It begins at its time, which may have come. */
+/** The run got its slot. It begins at its time, which may have come. */
 function placed(turn: Turn): void {
   const { delayedUntil } = turn.state;
   if (delayedUntil !== null && waitsForSlot(turn.state)) {
@@ -277,7 +273,7 @@ function lostError(worker: string): RunError {
     code: WORKER_LOST,
     kind: 'SYSTEM',
     message: 'The process that ran this attempt stopped before it ended.',
-    details: { worker },
+    details: { worker: workerName(worker) },
   };
 }
 
@@ -314,7 +310,7 @@ function notHappened(
   emit(turn, { type: 'node.scheduled', nodes: [path] });
 }
 
-/** What is being undone around the node may have one more to undo, or has waited for this only. */
+/** An undo around the node may have one more node to undo, or may have waited only for this outcome. */
 function lookAtUndoing(turn: Turn, node: NodeState): void {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     const { undoing } = at.scope;

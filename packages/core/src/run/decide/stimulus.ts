@@ -105,7 +105,7 @@ export type Stimulus =
       readonly comment?: string;
       readonly form?: Json;
     }
-  /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`askOf`). */
+  /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`gateRequestId`). */
   | {
       readonly type: 'granted';
       readonly node: NodePath;

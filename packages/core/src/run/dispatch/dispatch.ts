@@ -162,7 +162,7 @@ function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Ef
   }
 }
 
-/** What does not stand before its gate any more must not be granted a place: nobody would give it back. */
+/** A node that has left its gate must not be granted a permit: nothing would release it. */
 function forgetStaleAsks({ state, gateRequests: asks }: Turn): void {
   const left = asks.filter(({ node, gate }) => {
     const phase = nodeAt(state, node)?.phase;

@@ -265,7 +265,7 @@ export interface ScopeState {
   isClosed: boolean;
   /** It went well, and is kept only for what nobody knows the outcome of. A scope that undoes: `scope.compensated` says so. */
   isDone: boolean;
-  /** The same for it and below. */
+  /** Attempts under way in this scope and below. */
   busy: number;
   /** Nodes that are not final yet. */
   open: number;
@@ -362,9 +362,9 @@ export interface RunState {
   projectCeiling: Ceiling;
   /** The seed of `uuid()` and `random()`, beside the id of the execution. */
   seed: string | null;
-  /** Of the starts of this workflow, which ones it stands for, while it does. */
+  /** The start key that this run holds; null once it is released. */
   startKey: string | null;
-  /** How long nodes took in earlier runs, as it was told at its start. */
+  /** How long nodes took in earlier runs, as the run was told at its start. */
   estimates: Estimates | null;
   startedAt: number;
   /** Time of the newest frame. */

@@ -16,18 +16,18 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
   return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
 }
 
-/** Whoever asked for a child may have died before it was started: somebody looks once. */
+/** The engine that requested a child may have died before it was started: another engine looks once. */
 function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
   return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
 /** Something is queued or running here, so somebody must keep an eye on it. */
 function isActive(state: RunState): boolean {
-  return state.running.size > 0 || hasWork(state) || asksNobody(state);
+  return state.running.size > 0 || hasWork(state) || mustAskAgain(state);
 }
 
-/** Whoever asked for it gives the answer, and may have died: then somebody asks again. Places are granted by the store. */
-function asksNobody(state: RunState): boolean {
+/** A rate or cache gate is answered by the engine that asked. If that one died, another asks again. The store grants permits. */
+function mustAskAgain(state: RunState): boolean {
   if (isPaused(state)) return false;
   for (const { phase } of state.gated) {
     if (phase.status === 'gated' && phase.until === null && ['rate', 'cache'].includes(phase.gate.kind)) return true;
@@ -35,7 +35,7 @@ function asksNobody(state: RunState): boolean {
   return false;
 }
 
-/** This worker runs something of it, or could. What others run wakes them, and whoever resyncs. */
+/** Whether this worker runs an attempt of the run, or could start one. Attempts of other workers wake those. */
 export function concerns(state: RunState, worker: string): boolean {
   return hasWork(state) || openAttempts(state).some((open) => open.worker === worker);
 }

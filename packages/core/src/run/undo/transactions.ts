@@ -82,7 +82,7 @@ export function isUndoingInside(outer: ScopeState | NodeState): boolean {
   return false;
 }
 
-/** What is stopped around the node is to undo what it did. Not, when whoever cancels it refuses that. */
+/** Whether stopping the node undoes it: yes, unless a cancel of the run or of a node around it has `compensate: false`. */
 export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
   if (stopping?.compensate === false) return false;
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {

@@ -7,18 +7,18 @@ export const WORKER_PREFIX = 'wrk';
 const LEASE_MS = 30_000;
 export const HEARTBEAT_MS = LEASE_MS / 3;
 
-interface WorkerLeaseParts {
+interface EngineLeaseParts {
   readonly store: Workers & Pick<Store, 'exclusive'>;
   readonly clock: Clock;
   readonly effects: Effects;
   readonly workerId: string;
 }
 
-export class WorkerLease {
-  private readonly parts: WorkerLeaseParts;
+export class EngineLease {
+  private readonly parts: EngineLeaseParts;
   private until = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: WorkerLeaseParts) {
+  constructor(parts: EngineLeaseParts) {
     this.parts = parts;
   }
 
