@@ -57,7 +57,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
 };
 
 /** Files of the core that put its folders together. `catalog.ts` knows the one action that an import brings. */
-const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'compile-source.ts', 'catalog.ts']);
+const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'catalog.ts']);
 
 interface Manifest {
   readonly folder: string;

@@ -11,12 +11,12 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
-export { grantLine } from './capability/grant-line.ts';
 export {
   CAPABILITY_LISTS,
   type Ceiling,
   capabilitiesOf,
   entriesOf,
+  grantLine,
   isNothing,
   isWithin,
   joinCapabilities,
@@ -28,11 +28,17 @@ export {
   overCeiling,
   patternsOf,
 } from './capability/narrow.ts';
-export type { CapabilityList } from './capability/pattern.ts';
-export { matchesName, matchesSegments, matchesSequence } from './capability/wildcard.ts';
+export { type CapabilityList, matchesName, matchesSegments, matchesSequence } from './capability/pattern.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
-export { type Compilation, type CompileOptions, compilePlan, compileSteps } from './compile.ts';
-export { compileRead, compileSource, type SourceCompilation } from './compile-source.ts';
+export {
+  type Compilation,
+  type CompileOptions,
+  compilePlan,
+  compileRead,
+  compileSource,
+  compileSteps,
+  type SourceCompilation,
+} from './compile.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export {
   type ConfigDefinition,
@@ -54,7 +60,16 @@ export {
   type WorkflowDefinition,
   workflowJsonSchema,
 } from './definition/index.ts';
-export { formatDuration, formatSize, parseDuration, parseSize, type TextProblem } from './duration.ts';
+export {
+  formatDuration,
+  formatSize,
+  isMoment,
+  MOMENT_LIMITS,
+  momentIn,
+  parseDuration,
+  parseSize,
+  type TextProblem,
+} from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';
 export {
   compileCondition,
@@ -91,7 +106,6 @@ export {
   readJobsDocument,
 } from './imports/index.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
-export { isMoment, MOMENT_LIMITS, momentIn } from './moment.ts';
 export { idsInOrder, writtenOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
 export {
@@ -103,15 +117,21 @@ export {
   type TriggerPlan,
 } from './plan/plan.ts';
 export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
-export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
+export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { decideRetry } from './retry/retry.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
-export { stepsBefore } from './run/composite/returned-graph.ts';
 export { completeTurn, decide, isOpen, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
-export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/decide/stimulus.ts';
+export {
+  type ChildResult,
+  type OpenAttempt,
+  type Outcome,
+  type Settlement,
+  type Stimulus,
+  stepsBefore,
+} from './run/decide/stimulus.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
 export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
@@ -138,12 +158,12 @@ export {
   resolveValue,
   type StoredValue,
 } from './run/journal/stored-value.ts';
-export { actionWork } from './run/state/action-work.ts';
 export { ceilingOf, childAuthority, grantTo } from './run/state/authority.ts';
 export type { Estimates } from './run/state/estimates.ts';
 export { newRunState } from './run/state/new-state.ts';
 export { recallDispatched } from './run/state/phases.ts';
 export {
+  actionWork,
   bodyOf,
   endingOf,
   idempotencyKey,
@@ -161,7 +181,6 @@ export {
   stopReason,
 } from './run/state/selectors.ts';
 export { timeoutsOf } from './run/state/settings.ts';
-export { startKey } from './run/state/start-key.ts';
 export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
 export { TIMEOUT_MARGIN_MS } from './run/timers/timers.ts';

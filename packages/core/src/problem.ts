@@ -21,6 +21,11 @@ export interface Problem {
   readonly range?: SourceRange;
 }
 
+/** Shortens user text for messages. */
+export function clipped(text: string, most = 60): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 /** The candidate closest to a misspelt `word`, or `undefined` when none is close enough. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const budget = Math.max(1, Math.floor(word.length / 3));

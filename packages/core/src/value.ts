@@ -27,6 +27,22 @@ export function memberOf(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** Sets an own member, even if its name is `__proto__`. */
+export function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** The type of a value, as JSON Schema names it. */
+export function jsonTypeOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}
+
 /** Deep equality by type and value, regardless of key order. */
 export function jsonEquals(a: Json, b: Json): boolean {
   if (a === b) return true;

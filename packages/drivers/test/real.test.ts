@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { clockSuite, randomSuite } from '@nebula/ports/conformance';
 import { afterEach, expect, test, vi } from 'vitest';
-import { idMaker } from '../src/real/id.ts';
 import { realClock, realRandom } from '../src/real/index.ts';
+import { idMaker } from '../src/real/random.ts';
 
 clockSuite('real', async () => ({
   clock: realClock,

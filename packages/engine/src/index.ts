@@ -25,4 +25,4 @@ export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './observe/
 export { executionOfLease, staleLease } from './remote/lease.ts';
 export { createExecutionService, type ServiceDrivers } from './requests/execution-service.ts';
 export type { Projects } from './start/authority.ts';
-export { keyedExecutionId } from './start/execution-id.ts';
+export { keyedExecutionId } from './start/starts.ts';

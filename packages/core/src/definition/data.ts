@@ -1,6 +1,6 @@
 /** Checks that apply to every value of a definition, regardless of its key and of the source format. */
 import { DEFINITION_LIMITS } from '../limits.ts';
-import { isJsonList, type Json } from '../value.ts';
+import { isJsonList, type Json, setMember } from '../value.ts';
 import type { ProblemList } from './problem-list.ts';
 
 const DATA_LIMITS = {
@@ -146,13 +146,6 @@ export function copyData(root: unknown, problems: ProblemList): Json | undefined
 
 export function tooDeepMessage(): string {
   return `values are nested deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`;
-}
-
-/** Plain assignment, except for `__proto__`, where assignment would change the prototype. */
-export function setMember(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === '__proto__')
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
-  else target[key] = value;
 }
 
 function isPlainObject(value: unknown): value is object {

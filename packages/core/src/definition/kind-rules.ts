@@ -1,7 +1,21 @@
 /** Checks which keys are allowed on which kind of node, and rules between the keys of each kind. */
-import { isJsonObject, type Json } from '../value.ts';
+
+import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { NODE } from './node-keys.ts';
-import type { RuleContext } from './rule-context.ts';
+import type { Finding } from './problem-list.ts';
+import type { RecordType } from './value-type.ts';
+
+/** The input and output of a rule about the keys of a record. */
+export interface RuleContext {
+  readonly record: RecordType;
+  readonly value: JsonObject;
+  /** Keys that are present under a misspelt name. */
+  readonly meant: ReadonlySet<string>;
+  readonly workflow: JsonObject;
+  /** Paths are relative to the record. */
+  report(finding: Finding): void;
+  warn(finding: Finding): void;
+}
 
 export const LOOP_KINDS: readonly string[] = ['forEach', 'while', 'retryUntil'];
 

@@ -3,12 +3,14 @@
  * keys for editors are removed. Accepts definitions with errors and leaves out the parts it cannot understand, so that
  * the graph can be checked as well.
  */
+
+import type { TextProblem } from '../duration.ts';
 import { mayLoseOrder, writtenOrder } from '../node-order.ts';
-import type { DocumentPath } from '../problem.ts';
+import { clipped, type DocumentPath } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
-import { parseEdgeText } from './edge-text.ts';
 import { BODY_KEYS, type BodyDefinition, type EdgeDefinition, type WorkflowDefinition } from './model.ts';
 import { bodyKey, type EdgeOrigin } from './source-map.ts';
+import { ID_PATTERN } from './value-type.ts';
 
 export interface Normalised {
   readonly definition: WorkflowDefinition;
@@ -109,4 +111,35 @@ function normaliseEdges(list: readonly Json[]): { edges: EdgeDefinition[]; origi
     }
   });
   return { edges, origins: same ? undefined : origins };
+}
+
+/** The short form of edges: `a -> b`, or a chain `a -> b -> c`. */
+interface EdgeTextPart {
+  readonly id: string;
+  /** Offset of the id in the text. */
+  readonly offset: number;
+}
+
+const ID = new RegExp(ID_PATTERN);
+
+/** Returns the ids along the chain, at least two. */
+export function parseEdgeText(text: string): EdgeTextPart[] | TextProblem {
+  const parts: EdgeTextPart[] = [];
+  let offset = 0;
+  for (const piece of text.split('->')) {
+    const id = piece.trim();
+    parts.push({ id, offset: offset + piece.indexOf(id) });
+    offset += piece.length + 2;
+  }
+  if (parts.length >= 2 && parts.every(({ id }) => ID.test(id))) return parts;
+  return { message: `'${clipped(text)}' is not an edge`, hint: suggest(text) };
+}
+
+function suggest(text: string): string {
+  const general = "write it as 'a -> b', or as { from: a, to: b }";
+  if (text.length > 1_000) return general;
+  const mended = text.replace(/\s*(?:→|=>|⇒|-{1,2}>|—>|–>|>)\s*/g, ' -> ').trim();
+  return mended !== text && mended.includes('->') && Array.isArray(parseEdgeText(mended))
+    ? `did you mean '${mended}'?`
+    : general;
 }

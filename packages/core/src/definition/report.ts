@@ -8,7 +8,7 @@
  *        │     ^^^^^^^
  *     hint: did you mean 'retry'?
  */
-import type { Problem, SourceRange } from '../problem.ts';
+import { clipped, type Problem, type SourceRange } from '../problem.ts';
 
 export interface ReportOptions {
   /** Shown before line and column. */
@@ -157,9 +157,7 @@ function cut(line: string, from: number): string {
 }
 
 function clean(text: string): string {
-  return visible(
-    text.length > REPORT_DEFAULTS.messageLength ? `${text.slice(0, REPORT_DEFAULTS.messageLength)}…` : text,
-  );
+  return visible(clipped(text, REPORT_DEFAULTS.messageLength));
 }
 
 /**

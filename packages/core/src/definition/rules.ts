@@ -11,10 +11,10 @@ import {
   checkSubWorkflow,
   checkTerminate,
   checkWait,
+  type RuleContext,
 } from './kind-rules.ts';
 import type { NodeKind, RetryDefinition } from './model.ts';
 import { NODE, NODE_KINDS } from './node-keys.ts';
-import type { RuleContext } from './rule-context.ts';
 import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
 import type { RecordType } from './value-type.ts';
 

@@ -2,12 +2,12 @@
 import { parseDuration } from '../duration.ts';
 import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
-import { didYouMean } from '../problem.ts';
+import { clipped, didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
-import { parseEdgeText } from './edge-text.ts';
 import { RECORDS, WORKFLOW } from './keys.ts';
 import { ERROR_MATCH } from './kind-keys.ts';
 import { BODY } from './node-keys.ts';
+import { parseEdgeText } from './normalise.ts';
 import type { Finding, ProblemList } from './problem-list.ts';
 import { checkRecordRules } from './rules.ts';
 import {
@@ -373,6 +373,5 @@ function describeValue(value: Json): string {
 
 /** Formats a value for a message, on one line. */
 function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+  return clipped(text.replace(/\s+/g, ' '));
 }

@@ -1,7 +1,7 @@
 /** Rules about triggers that the tables cannot express. */
 import { cronProblem, isTimezone } from '../cron.ts';
 import { parseDuration } from '../duration.ts';
-import type { RuleContext } from './rule-context.ts';
+import type { RuleContext } from './kind-rules.ts';
 import { TRIGGER } from './trigger-keys.ts';
 
 export function checkTrigger({ value, meant, report }: RuleContext): void {

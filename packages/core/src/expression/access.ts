@@ -1,6 +1,8 @@
 /** Member access on values, and the errors for missing members. */
+
+import { clipped } from '../problem.ts';
 import { isJsonList, type Json, type JsonObject } from '../value.ts';
-import { clipped, ExpressionError, quoted, type Span } from './expression-error.ts';
+import { ExpressionError, quoted, type Span } from './expression-error.ts';
 import { closestMember, describe, kindOf } from './kind.ts';
 import { hasMethod } from './library/registry.ts';
 
@@ -112,7 +114,10 @@ function memberHint(object: JsonObject, key: string, access: string): string {
   if (call !== undefined) return call;
   const optional = access.startsWith('.') ? `?${access}` : `?.${access}`;
   const names = Object.keys(object);
-  const listed = names.slice(0, LISTED_MEMBERS).map(clipped).join(', ');
+  const listed = names
+    .slice(0, LISTED_MEMBERS)
+    .map((name) => clipped(name))
+    .join(', ');
   const known = names.length === 0 ? 'it is empty' : `it has ${listed}${names.length > LISTED_MEMBERS ? ', …' : ''}`;
   return `${known}; write ${optional} if it may be missing`;
 }

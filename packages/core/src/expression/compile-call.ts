@@ -1,14 +1,23 @@
 /** Compiles calls to closures. Arguments are checked against the signature, results against the limits. */
 import type { Json } from '../value.ts';
 import { sourceText } from './access.ts';
-import type { Compilation } from './compilation.ts';
 import { type ExpressionError, located, type Span, typeError, valueError } from './expression-error.ts';
 import { type Frame, Lambda, type Run } from './frame.ts';
 import { compileQueryText, queryAtRun } from './jsonpath/query-argument.ts';
 import { describe, type Kind, kindOf, spokenKind } from './kind.ts';
 import type { Callee, FunctionArgument, Implementation, Overload, Parameter } from './library/definition.ts';
 import { compilePattern, patternAtRun } from './regex.ts';
-import type { Argument, ChainSyntax, Step } from './syntax.ts';
+import type { Argument, ChainSyntax, Step, Syntax } from './syntax.ts';
+
+/** The state that the parts of the compiler share. */
+export interface Compilation {
+  readonly source: string;
+  /** Whether the result may contain a value that is not part of the scope. */
+  builds: boolean;
+  compile(syntax: Syntax): Run;
+  /** A lambda costs at least one operation per call, even when its body is a literal. */
+  compileLambdaBody(syntax: Syntax): Run;
+}
 
 type ReadArgument = (frame: Frame) => FunctionArgument;
 type Invoke = (frame: Frame, self: Json) => Json;

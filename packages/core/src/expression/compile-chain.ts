@@ -4,8 +4,7 @@
  */
 import type { Json } from '../value.ts';
 import { keyReader, missing, readKey } from './access.ts';
-import type { Compilation } from './compilation.ts';
-import { compileMethod } from './compile-call.ts';
+import { type Compilation, compileMethod } from './compile-call.ts';
 import { compileRoot } from './compile-root.ts';
 import { ExpressionError, typeError } from './expression-error.ts';
 import type { Frame, Run } from './frame.ts';

@@ -1,13 +1,12 @@
 /** Compiles syntax to closures, once per plan, so that evaluation consists of calls only. */
 import { unreachable } from '../error.ts';
-import { isJsonObject, type Json } from '../value.ts';
-import type { Compilation } from './compilation.ts';
-import { compilePlainCall } from './compile-call.ts';
+import { isJsonObject, type Json, setMember } from '../value.ts';
+import { type Compilation, compilePlainCall } from './compile-call.ts';
 import { compileChain } from './compile-chain.ts';
 import { typeError } from './expression-error.ts';
 import type { Run } from './frame.ts';
 import { compileQuery } from './jsonpath/select.ts';
-import { describe, setMember } from './kind.ts';
+import { describe } from './kind.ts';
 import { addMembers } from './library/object.ts';
 import {
   compileArithmetic,

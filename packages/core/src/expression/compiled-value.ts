@@ -1,13 +1,12 @@
 /** The values of a definition: literals, templates and expressions at any depth, compiled once. */
 import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
-import { isJsonObject, type Json } from '../value.ts';
+import { isJsonObject, type Json, setMember } from '../value.ts';
 import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { syntaxError } from './characters.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { ExpressionError, limitError } from './expression-error.ts';
-import { setMember } from './kind.ts';
 import type { Reference } from './reference.ts';
 import { chargingPatterns } from './regex.ts';
 import type { Scope } from './scope.ts';

@@ -1,6 +1,6 @@
 /** Errors of expressions: code, message, hint and position in the source. */
 import { NebulaError, type NebulaErrorOptions } from '../error.ts';
-import type { DocumentPath } from '../problem.ts';
+import { clipped, type DocumentPath } from '../problem.ts';
 
 /**
  * Error codes:
@@ -71,13 +71,6 @@ export class ExpressionError extends NebulaError {
     this.documentPath = path;
     return this;
   }
-}
-
-const QUOTED_CHARACTERS = 60;
-
-/** Shortens user text for messages. */
-export function clipped(text: string): string {
-  return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
 }
 
 export function quoted(text: string): string {

@@ -35,15 +35,6 @@ export function isTrue(value: Json): boolean {
   return value !== false && value !== null;
 }
 
-/** Sets an own member, even if its name is `__proto__`. */
-export function setMember(object: Record<string, Json>, key: string, value: Json): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    object[key] = value;
-  }
-}
-
 /** Enough to find the intended name; an object with more members is a table, not a record. */
 const SUGGESTED_FROM_MEMBERS = 1_000;
 /** The cost of a comparison is the product of the lengths. */

@@ -1,6 +1,8 @@
 /** Parses calls: functions by name, arguments by signature, lambdas only where the signature allows them. */
+
+import { clipped } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { clipped, ExpressionError, located } from './expression-error.ts';
+import { ExpressionError, located } from './expression-error.ts';
 import { compileQueryText } from './jsonpath/query-argument.ts';
 import { isWord } from './lexer.ts';
 import type { Callee, Overload } from './library/definition.ts';

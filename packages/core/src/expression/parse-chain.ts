@@ -1,7 +1,7 @@
 /** Parses access chains: root, steps and the resulting references. */
-import { didYouMean } from '../problem.ts';
+import { clipped, didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { clipped, ExpressionError, quoted } from './expression-error.ts';
+import { ExpressionError, quoted } from './expression-error.ts';
 import { parseEmbeddedQuery } from './jsonpath/parse.ts';
 import { type Query, singularPrefix } from './jsonpath/query.ts';
 import type { CallParser } from './parse-call.ts';

@@ -3,9 +3,9 @@
  * here: names, functions, numbers of arguments, members of nodes, nesting.
  */
 import { DEFINITION_LIMITS } from '../limits.ts';
-import { didYouMean } from '../problem.ts';
+import { clipped, didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
-import { clipped, ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './expression-error.ts';
 import { isWord, type Lexer } from './lexer.ts';
 import { findPlainFunction, hasMethod } from './library/registry.ts';
 import { CallParser, lambdaHead } from './parse-call.ts';

@@ -1,8 +1,9 @@
 /** The source as seen by the parts of the parser: tokens, positions, known names and collected references. */
-import { syntaxError } from './characters.ts';
-import { clipped, type ExpressionError, type Span } from './expression-error.ts';
+
+import { clipped } from '../problem.ts';
+import { Nesting, syntaxError } from './characters.ts';
+import type { ExpressionError, Span } from './expression-error.ts';
 import { Lexer } from './lexer.ts';
-import { Nesting } from './nesting.ts';
 import type { ReferenceDraft } from './reference.ts';
 
 export class SourceReader {

@@ -2,8 +2,7 @@
 import type { EdgeDefinition } from '../definition/model.ts';
 import { idsInOrder } from '../node-order.ts';
 import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
-import { canonicalJson } from '../value.ts';
-import { branchTargets } from './branch-targets.ts';
+import { canonicalJson, isJsonObject } from '../value.ts';
 import { FROM_CASE, type Graph, packAdjacency } from './graph.ts';
 
 /** The part of a definition or body that determines its graph. */
@@ -182,4 +181,31 @@ function knownNodes(ids: readonly string[]): string {
   if (ids.length === 0) return 'the workflow has no nodes';
   const shown = ids.slice(0, 8).join(', ');
   return `the nodes are ${shown}${ids.length > 8 ? `, and ${ids.length - 8} more` : ''}`;
+}
+
+/** The target nodes of a branch. Accepts drafts, in which any value may have any type. */
+interface BranchTarget {
+  readonly id: string;
+  /** Path inside the branch. */
+  readonly path: DocumentPath;
+}
+
+function branchTargets(branch: unknown): BranchTarget[] {
+  if (!isJsonObject(branch)) return [];
+  const found: BranchTarget[] = [];
+  const add = (targets: unknown, path: DocumentPath): void => {
+    if (typeof targets === 'string') found.push({ id: targets, path });
+    else if (Array.isArray(targets)) {
+      for (const [index, id] of targets.entries())
+        if (typeof id === 'string') found.push({ id, path: [...path, index] });
+    }
+  };
+  const { cases } = branch;
+  if (Array.isArray(cases)) {
+    for (const [index, one] of cases.entries()) if (isJsonObject(one)) add(one.to, ['cases', index, 'to']);
+  } else if (isJsonObject(cases)) {
+    for (const key of Object.keys(cases)) add(cases[key], ['cases', key]);
+  }
+  add(branch.default, ['default']);
+  return found;
 }

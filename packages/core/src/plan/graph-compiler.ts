@@ -21,12 +21,11 @@ import type { CompileContext, CompiledGraph, GraphSource } from './context.ts';
 import { linkSubject } from './kinds/branch.ts';
 import { compileNode } from './node-compiler.ts';
 import { NodeReader } from './node-reader.ts';
-import { outputSchema } from './output-schema.ts';
 import type { BranchWork, EdgePlan, GraphPlan, Mutable, NodePlan, NodeRead } from './plan.ts';
 import { References } from './references.ts';
 import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
-import { closed, schemaOfValue } from './value-schema.ts';
+import { closed, outputSchema, schemaOfValue } from './value-schema.ts';
 
 const EDGES_PER_STEP = 64;
 

@@ -6,10 +6,9 @@ import type { Json, JsonSchema } from '../value.ts';
 import { compensation } from './kinds/action.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
-import { durationOf, effectiveRetry, numberOf, retryPlan } from './retry-plan.ts';
+import { durationOf, effectiveRetry, numberOf, retryPlan, timeoutsOf } from './retry-plan.ts';
 import { HERE, routeOf } from './route.ts';
 import { type MergeLimit, settingsOf } from './settings.ts';
-import { timeoutsOf } from './timeouts.ts';
 import { compileWork, type Surroundings } from './work.ts';
 
 export interface CompiledNode {

@@ -3,7 +3,7 @@ import type { Action } from '../action.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import { NebulaError } from '../error.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
-import { compileSchema, describePath, type SchemaProblem } from '../schema/index.ts';
+import { compileSchema, describePath, type SchemaCheck, type SchemaProblem } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
 
 export function checkParameters(
@@ -61,7 +61,7 @@ function reportAll(
     if (isOpen(given, problem.path)) continue;
     const where = describePath(problem.path, whole);
     const name = String(problem.path.at(-1) ?? '');
-    const near = problem.message.startsWith('is not known') ? didYouMean(name, knownMembers(schema)) : undefined;
+    const near = problem.isUnknown ? didYouMean(name, knownMembers(schema)) : undefined;
     problems.error({
       code,
       message: `'${where}' of ${of} ${problem.message}`,
@@ -95,4 +95,21 @@ function isOpen(parameters: Json, path: DocumentPath): boolean {
 
 function knownMembers(schema: JsonSchema): string[] {
   return isJsonObject(schema) && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+}
+
+/** Compiles a JSON Schema of a definition, and reports an invalid one. */
+export function checkedSchema(
+  problems: ProblemList,
+  schema: JsonSchema | undefined,
+  path: DocumentPath,
+  options: { readonly fillDefaults?: boolean } = {},
+): SchemaCheck | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return compileSchema(schema, options);
+  } catch (error) {
+    if (!(error instanceof NebulaError)) throw error;
+    problems.error({ code: 'BAD_SCHEMA', message: error.message, hint: error.hint, path });
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 /** Compiles retry definitions: the node's keys override the workflow's, and both override the defaults. */
 import type { Catalog } from '../action.ts';
-import type { Numeric, RetryDefinition, RetryRules } from '../definition/model.ts';
+import type { Numeric, RetryDefinition, RetryRules, TimeoutDefinition } from '../definition/model.ts';
 import { retryPolicyOf } from '../definition/rules.ts';
 import { parseDuration } from '../duration.ts';
 import type { ErrorMatcher } from '../expression/index.ts';
@@ -8,7 +8,7 @@ import { RUN_DEFAULTS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import { checkPolicy, isBuiltIn } from './actions.ts';
 import type { CompileContext, DefaultRetry } from './context.ts';
-import type { RetryMatch, RetryPlan, RetryRule } from './plan.ts';
+import type { RetryMatch, RetryPlan, RetryRule, Timeouts } from './plan.ts';
 
 const RETRY_DEFAULTS = {
   initialMs: 1_000,
@@ -95,4 +95,14 @@ export function durationOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseDuration(text);
   return typeof parsed === 'number' ? parsed : undefined;
+}
+
+/** Compiles the time limits of a node. */
+export function timeoutsOf(timeout: string | TimeoutDefinition | undefined): Timeouts {
+  const { attempt, queued, total } = typeof timeout === 'string' ? { attempt: timeout } : (timeout ?? {});
+  return {
+    attemptMs: durationOf(attempt) ?? null,
+    queuedMs: durationOf(queued) ?? null,
+    totalMs: durationOf(total) ?? null,
+  };
 }

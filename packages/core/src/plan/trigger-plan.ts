@@ -1,6 +1,6 @@
 /** Compiles triggers, and computes the input of the runs that they start. */
 import type { CompiledValue } from '../expression/index.ts';
-import type { Json } from '../value.ts';
+import { canonicalJson, type Json } from '../value.ts';
 import type { CompileContext } from './context.ts';
 import type { Plan, TriggerPlan } from './plan.ts';
 
@@ -36,4 +36,10 @@ function scopeOf({ workflowId, version, variables }: Plan, input: Json, trigger:
     workflow: { id: workflowId, version },
     node: () => undefined,
   };
+}
+
+/** The value of `config.start.key` for an input; throws what the expression throws. */
+export function startKey(plan: Plan, input: Json): string {
+  const value = plan.start?.key.evaluate(scopeOf(plan, input, null), plan.newBudget()) ?? '';
+  return typeof value === 'string' ? value : canonicalJson(value);
 }

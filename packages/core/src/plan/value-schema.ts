@@ -1,12 +1,23 @@
 /**
  * Derives the schema of a value before it is evaluated: the types of its expressions, as far as schemas determine them.
  */
+
+import type { Action } from '../action.ts';
+import type { NodeDefinition, NodeKind, WaitDefinition } from '../definition/model.ts';
 import { ExpressionError } from '../expression/index.ts';
 import { parseAt } from '../expression/parser.ts';
 import type { Root, Step, Syntax } from '../expression/syntax.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
 import { followPath } from '../schema/index.ts';
-import { canonicalJson, hasMoreValues, isJsonList, isJsonObject, type Json, type JsonSchema } from '../value.ts';
+import {
+  canonicalJson,
+  hasMoreValues,
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonSchema,
+  jsonTypeOf,
+} from '../value.ts';
 import { type GraphScope, itemAround } from './scope.ts';
 
 /** The position of a value. */
@@ -38,7 +49,7 @@ function schemaAt(raw: Json, place: ValuePlace): JsonSchema | undefined {
   if (isJsonObject(raw)) {
     return closed(Object.entries(raw).map(([name, value]) => [name, schemaAt(value, place)]));
   }
-  return { type: typeOf(raw), const: raw };
+  return { type: jsonTypeOf(raw), const: raw };
 }
 
 /** For keys that take a bare expression. */
@@ -70,7 +81,7 @@ function parsed(source: string, offset: number, expectedEnd: number): Syntax | u
 function schemaOf(syntax: Syntax, place: ValuePlace): JsonSchema | undefined {
   switch (syntax.kind) {
     case 'literal':
-      return { type: typeOf(syntax.value), const: syntax.value };
+      return { type: jsonTypeOf(syntax.value), const: syntax.value };
     case 'list':
       if (syntax.items.some(({ spread }) => spread)) return { type: 'array' };
       return listOf(syntax.items.map(({ value }) => schemaOf(value, place)));
@@ -238,8 +249,46 @@ export function closed(members: readonly (readonly [string, JsonSchema | undefin
   };
 }
 
-function typeOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+/**
+ * The output schema of a node before it runs. For composite nodes it becomes more exact once their bodies are compiled.
+ */
+export function outputSchema(
+  kind: NodeKind | undefined,
+  action: Action | undefined,
+  definition: NodeDefinition,
+): JsonSchema | undefined {
+  switch (kind) {
+    case 'action':
+      return action?.output;
+    case 'branch':
+      return closed([['taken', { type: 'array', items: { type: 'string' } }]]);
+    case 'forEach':
+    case 'split':
+      return { type: 'array' };
+    case 'merge':
+      return closed([['aggregated', { type: 'array' }]]);
+    case 'wait':
+      return closed([
+        ['event', { type: 'string' }],
+        ['payload', isJsonObject(definition.wait) ? payloadSchema(definition.wait as WaitDefinition) : undefined],
+        ['at', undefined],
+      ]);
+    case 'set':
+      return isJsonObject(definition.set)
+        ? closed(Object.keys(definition.set).map((name) => [name, undefined]))
+        : undefined;
+    case 'dynamic':
+    case 'while':
+    case 'retryUntil':
+    case 'workflow':
+    case 'group':
+    case 'terminate':
+    case undefined:
+      return undefined;
+  }
+}
+
+/** A payload that does not match the schema of its signal does not end the wait. */
+function payloadSchema({ signal, schema }: WaitDefinition): JsonSchema | undefined {
+  return signal === undefined ? undefined : schema;
 }

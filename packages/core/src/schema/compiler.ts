@@ -9,8 +9,7 @@
 import { NebulaError } from '../error.ts';
 import { SCHEMA_LIMITS } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, nestsDeeper } from '../value.ts';
-import type { Keyword, KeywordCompiler } from './keyword.ts';
-import { compileSchemaPattern, type SchemaPattern } from './pattern.ts';
+import { compileSchemaPattern, type Keyword, type KeywordCompiler, type SchemaPattern } from './pattern.ts';
 import { References, type Target } from './references.ts';
 import { STRUCTURE_KEYWORDS } from './structure.ts';
 import { type Check, countValues, pass, type Seen, type Trail } from './trail.ts';

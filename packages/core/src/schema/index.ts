@@ -1,4 +1,3 @@
-export { compileSchema, describePath, type SchemaCheck } from './check.ts';
+export { compileSchema, describePath, givenProblem, type SchemaCheck } from './check.ts';
 export { followPath } from './follow.ts';
-export { givenProblem } from './given.ts';
 export type { SchemaProblem } from './trail.ts';

@@ -1,9 +1,12 @@
 /** Patterns in schemas. Both pattern and data come from users, so matching takes linear time and is metered. */
+
+import type { NebulaError } from '../error.ts';
 import { Budget } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
 import { compilePattern } from '../expression/regex.ts';
 import { EXPRESSION_LIMITS } from '../limits.ts';
-import type { Trail } from './trail.ts';
+import type { Json, JsonObject } from '../value.ts';
+import type { Check, Trail } from './trail.ts';
 
 /** One operation of the expression budget is 4,000 pattern steps: 80 µs, or this many steps of a check. */
 const STEPS_PER_OPERATION = 2_000;
@@ -36,4 +39,24 @@ export function compileSchemaPattern(source: string): SchemaPattern {
       }
     },
   };
+}
+
+/** A keyword of JSON Schema: compiles its argument to a check, or to undefined when there is nothing to check. */
+export type Keyword = (argument: Json, compiler: KeywordCompiler, schema: JsonObject) => Check | undefined;
+
+export interface KeywordCompiler {
+  /** Some schema depends on what other schemas have evaluated. */
+  readonly tracks: boolean;
+  node(schema: Json): Check;
+  /** A list of schemas. */
+  list(argument: Json): Check[];
+  /** Schemas by name. */
+  members(argument: Json): (readonly [string, Check])[];
+  names(argument: Json): readonly string[];
+  pattern(source: string): SchemaPattern;
+  keyword(name: string, argument: Json): Check | undefined;
+  /** Compiles a schema that is only tried and therefore fills no defaults. */
+  guess<T>(compile: () => T): T;
+  at<T>(key: string | number, compile: () => T): T;
+  wrong(what: string): NebulaError;
 }

@@ -1,6 +1,6 @@
 /** Keywords that apply other schemas: to members, to items, or to the value itself. */
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
-import type { Keyword, KeywordCompiler } from './keyword.ts';
+import type { Keyword, KeywordCompiler } from './pattern.ts';
 import { type Check, fits, inside, pass, type Trail } from './trail.ts';
 
 const INPLACE: Readonly<Record<string, Keyword>> = {
@@ -115,7 +115,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       if (!isJsonObject(value)) return;
       for (const name of Object.keys(value)) {
         if (known.has(name) || patterns.some((pattern) => pattern.test(name, trail))) continue;
-        if (argument === false) trail.report([...trail.path, name], unknown);
+        if (argument === false) trail.reportUnknown(name, unknown);
         else inside(check, value[name] ?? null, name, trail);
         trail.seen?.members.add(name);
       }
@@ -134,7 +134,7 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
       if (!isJsonObject(value)) return;
       for (const name of Object.keys(value)) {
         if (trail.seen?.members.has(name)) continue;
-        if (argument === false) trail.report([...trail.path, name], 'is not known');
+        if (argument === false) trail.reportUnknown(name);
         else inside(check, value[name] ?? null, name, trail);
         trail.seen?.members.add(name);
       }

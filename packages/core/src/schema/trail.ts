@@ -14,6 +14,8 @@ import { type Json, partsOf } from '../value.ts';
 export interface SchemaProblem {
   readonly path: DocumentPath;
   readonly message: string;
+  /** The schema knows no member of this name. */
+  readonly isUnknown?: true;
 }
 
 /** The base URI of a schema without an id. */
@@ -52,9 +54,18 @@ export class Trail {
   }
 
   report(path: DocumentPath, message: string): void {
+    this.#add({ path: [...path], message });
+  }
+
+  /** Reports a member of the current value that the schema does not know. */
+  reportUnknown(name: string, message = 'is not known'): void {
+    this.#add({ path: [...this.path, name], message, isUnknown: true });
+  }
+
+  #add(problem: SchemaProblem): void {
     this.count++;
     this.problems ??= [];
-    if (this.problems.length < SCHEMA_LIMITS.maxProblems) this.problems.push({ path: [...path], message });
+    if (this.problems.length < SCHEMA_LIMITS.maxProblems) this.problems.push(problem);
   }
 
   /** Drops problems found since then, for a branch that does not have to match. */

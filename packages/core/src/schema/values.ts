@@ -1,8 +1,11 @@
 /** Keywords that check a value by itself: numbers, strings, lengths, equality. */
+
+import { SCHEMA_LIMITS } from '../limits.ts';
+import { loadModule } from '../on-demand.ts';
+import { clipped } from '../problem.ts';
 import { canonicalJson, isJsonList, isJsonObject, type Json, jsonEquals } from '../value.ts';
-import { formatTest } from './format.ts';
-import type { Keyword, KeywordCompiler } from './keyword.ts';
-import { type Check, countValues } from './trail.ts';
+import type { Keyword, KeywordCompiler } from './pattern.ts';
+import { type Check, countValues, type Trail } from './trail.ts';
 
 /** Maximum length of schema values quoted in messages. */
 const MAX_SAID_CHARS = 500;
@@ -22,7 +25,7 @@ export const VALUE_KEYWORDS = {
   },
   enum: (argument, compiler) => {
     if (!Array.isArray(argument)) throw compiler.wrong('is not a list');
-    const message = `must be one of ${said(argument.map((choice) => JSON.stringify(choice)).join(', '))}`;
+    const message = `must be one of ${clipped(argument.map((choice) => JSON.stringify(choice)).join(', '), MAX_SAID_CHARS)}`;
     const costs = countValues(argument);
     return (value, trail) => {
       trail.spend(costs);
@@ -31,7 +34,7 @@ export const VALUE_KEYWORDS = {
   },
   const: (argument) => {
     const costs = countValues(argument);
-    const message = `must be ${said(JSON.stringify(argument))}`;
+    const message = `must be ${clipped(JSON.stringify(argument), MAX_SAID_CHARS)}`;
     return (value, trail) => {
       trail.spend(costs);
       if (!jsonEquals(argument, value)) trail.report(trail.path, message);
@@ -64,7 +67,7 @@ export const VALUE_KEYWORDS = {
   pattern: (argument, compiler) => {
     if (typeof argument !== 'string') throw compiler.wrong('is not a string');
     const pattern = compiler.pattern(argument);
-    const message = `must match the pattern ${said(argument)}`;
+    const message = `must match the pattern ${clipped(argument, MAX_SAID_CHARS)}`;
     return (value, trail) => {
       if (typeof value === 'string' && !pattern.test(value, trail)) trail.report(trail.path, message);
     };
@@ -73,7 +76,7 @@ export const VALUE_KEYWORDS = {
     if (typeof argument !== 'string') throw compiler.wrong('is not a string');
     const test = formatTest(argument);
     if (test === undefined) return undefined;
-    const message = `must match format "${said(argument)}"`;
+    const message = `must match format "${clipped(argument, MAX_SAID_CHARS)}"`;
     return (value, trail) => {
       if (!test(value, trail)) trail.report(trail.path, message);
     };
@@ -119,10 +122,6 @@ const TYPES = {
   array: isJsonList,
   object: isJsonObject,
 } as const;
-
-function said(text: string): string {
-  return text.length > MAX_SAID_CHARS ? `${text.slice(0, MAX_SAID_CHARS)}…` : text;
-}
 
 function withArticle(type: string): string {
   if (type === 'null') return 'null';
@@ -177,4 +176,28 @@ function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
+}
+
+/** Formats of strings and numbers. A library provides their tests; the first schema that names a format loads it. */
+type Definition = true | RegExp | ((text: string) => boolean) | { type?: 'string' | 'number'; validate: unknown };
+
+/** Undefined when the format is unknown or accepts everything; it is then an annotation. */
+function formatTest(name: string): ((value: Json, trail: Trail) => boolean) | undefined {
+  const { fullFormats } = loadModule<{ fullFormats: Readonly<Record<string, Definition>> }>(
+    'ajv-formats/dist/formats.js',
+  );
+  const definition = Object.hasOwn(fullFormats, name) ? fullFormats[name] : undefined;
+  if (definition === undefined || definition === true) return undefined;
+  const isPlain = definition instanceof RegExp || typeof definition === 'function';
+  const type = isPlain ? 'string' : (definition.type ?? 'string');
+  const rule = isPlain ? definition : (definition.validate as RegExp | ((value: Json) => boolean));
+  const test =
+    rule instanceof RegExp ? (value: Json) => rule.test(value as string) : (rule as (value: Json) => boolean);
+  return (value, trail) => {
+    if (typeof value !== type) return true;
+    if (typeof value === 'string' && value.length > SCHEMA_LIMITS.maxFormatChars) return false;
+    // The library's patterns are quadratic in the worst case.
+    trail.spend(typeof value === 'string' ? 1 + (value.length * value.length) / 1_000 : 1);
+    return test(value);
+  };
 }

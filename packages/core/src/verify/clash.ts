@@ -1,8 +1,7 @@
 /** Checks whether a value of one schema can be valid under another. Reports a clash only where it is certain. */
 import { typesOf } from '../plan/value-schema.ts';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../value.ts';
-import { choicesOf, sharesValues, typeOf } from './fit.ts';
-import { list, words } from './words.ts';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonTypeOf } from '../value.ts';
+import { choicesOf, list, sharesValues, words } from './fit.ts';
 
 export interface Clash {
   /** Members that lead to the difference. */
@@ -32,7 +31,7 @@ function isPlainSchema(schema: JsonSchema | undefined): schema is JsonObject {
 
 function kindsOf(schema: JsonObject): readonly string[] | undefined {
   const choices = choicesOf(schema);
-  return choices === undefined ? typesOf(schema) : [...new Set(choices.map(typeOf))];
+  return choices === undefined ? typesOf(schema) : [...new Set(choices.map(jsonTypeOf))];
 }
 
 function isOnly(types: readonly string[], type: string): boolean {
@@ -71,10 +70,11 @@ function ofItems(given: JsonObject, wanted: JsonObject): Clash | undefined {
   const inside = clashOf(given.items as JsonSchema | undefined, wanted.items as JsonSchema | undefined);
   if (inside === undefined) return undefined;
   const isCertain = inside.isCertain && typeof given.minItems === 'number' && given.minItems > 0;
-  return { path: [], message: `has items of which each ${at(inside)}`, isCertain };
+  return { path: [], message: `has items of which each ${told(inside)}`, isCertain };
 }
 
-function at({ path, message }: Clash): string {
+/** The clash as a part of a sentence about the value. */
+export function told({ path, message }: Clash): string {
   return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
 }
 

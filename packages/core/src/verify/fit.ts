@@ -3,8 +3,37 @@ import { isOperators } from '../expression/index.ts';
 import { typesOf } from '../plan/value-schema.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
-import { isJsonList, isJsonObject, type Json, type JsonObject, type JsonSchema, jsonEquals } from '../value.ts';
-import { list, words } from './words.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  jsonEquals,
+  jsonTypeOf,
+} from '../value.ts';
+
+/** Types and values in messages. */
+export function list(values: readonly Json[]): string {
+  return values
+    .slice(0, 8)
+    .map((one) => JSON.stringify(one))
+    .join(' or ');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+export function words(types: readonly string[]): string {
+  return types.map((type) => WORDS[type] ?? type).join(' or ');
+}
 
 /** The reason why a pattern never matches, and its position in the pattern. */
 export interface Misfit {
@@ -69,7 +98,7 @@ export function* undeclaredIn(
 function canEqual(value: Json, schema: JsonSchema | undefined): boolean {
   const choices = choicesOf(schema);
   if (choices !== undefined) return choices.some((choice) => jsonEquals(choice, value));
-  return hasType(schema, typeOf(value));
+  return hasType(schema, jsonTypeOf(value));
 }
 
 /** The values that a schema allows, if it enumerates them. */
@@ -135,7 +164,7 @@ function hasRoom({ gt, gte, lt, lte }: JsonObject): boolean {
 }
 
 function hasType(schema: JsonSchema | undefined, type: string): boolean {
-  const types = choicesOf(schema)?.map(typeOf) ?? typesOf(schema);
+  const types = choicesOf(schema)?.map(jsonTypeOf) ?? typesOf(schema);
   return types === undefined || types.some((one) => sharesValues(one, type));
 }
 
@@ -143,12 +172,6 @@ function hasType(schema: JsonSchema | undefined, type: string): boolean {
 export function sharesValues(one: string, other: string): boolean {
   const isNumber = (type: string): boolean => type === 'number' || type === 'integer';
   return one === other || (isNumber(one) && isNumber(other));
-}
-
-export function typeOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
 /** An empty list of codes, kinds or messages matches no error. */

@@ -1,7 +1,6 @@
 /** Finds actions that need a capability that is not granted; their attempts are certain to be denied. */
 import type { Action, Capabilities, Reaches } from '../action.ts';
-import { grantLine } from '../capability/grant-line.ts';
-import { entriesOf, patternsOf } from '../capability/narrow.ts';
+import { entriesOf, grantLine, patternsOf } from '../capability/narrow.ts';
 import { type CapabilityList, isOutOfReach } from '../capability/pattern.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';

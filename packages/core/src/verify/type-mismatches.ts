@@ -9,7 +9,7 @@ import { schemaOfCondition, schemaOfValue, type ValuePlace } from '../plan/value
 import type { DocumentPath } from '../problem.ts';
 import type { Steps } from '../steps.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
-import { type Clash, clashOf } from './clash.ts';
+import { clashOf, told } from './clash.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
 export function* checkTypes(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<void> {
@@ -91,10 +91,6 @@ class NodeTypes {
     };
     this.verification.problems[clash.isCertain ? 'error' : 'warning'](finding);
   }
-}
-
-function told({ path, message }: Clash): string {
-  return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
 }
 
 /** A schema for documentation only may reject values that the action accepts. */

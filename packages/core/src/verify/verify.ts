@@ -5,18 +5,17 @@
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { GraphRecord } from '../plan/context.ts';
+import type { GraphPlan, NodePlan } from '../plan/plan.ts';
 import type { Steps } from '../steps.ts';
 import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
-import { checkFailureEdges } from './failure-edges.ts';
-import { checkFailureNode } from './failure-node.ts';
 import { checkGrants } from './grants.ts';
 import { checkTimeLimits } from './limits.ts';
 import { checkLoops } from './loops.ts';
 import { checkReach } from './reach.ts';
 import { checkTypes } from './type-mismatches.ts';
 import { checkVariables } from './variables.ts';
-import { trustedScope, type Verification } from './verification.ts';
+import { edgePathOf, trustedScope, type Verification } from './verification.ts';
 import { checkWaits } from './waiting.ts';
 import type { Ways } from './ways.ts';
 
@@ -53,4 +52,49 @@ export function* verify(
   yield;
   checkVariables(verification);
   checkFailureNode(verification);
+}
+
+/** Finds edges that do not handle failures although they seem to. */
+function checkFailureEdges(verification: Verification, record: GraphRecord): void {
+  for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
+}
+
+/** Reports error cases that are reached only through an always edge: the run fails in spite of them. */
+function checkErrorCases(verification: Verification, record: GraphRecord, node: NodePlan): void {
+  const { work } = node;
+  if (work.kind !== 'branch' || !work.cases.some(({ error }) => error !== undefined)) return;
+  const { subject } = work;
+  if (subject === undefined || subject.onError === 'ignore') return;
+  if (subject.outgoing.some(({ on }) => on === 'error')) return;
+  const edge = node.incoming.find(({ on }) => on === 'always');
+  if (edge === undefined) return;
+  verification.problems.warning({
+    code: 'ALWAYS_HANDLES_NOTHING',
+    message: `the error cases of '${node.id}' do not handle a failure of '${subject.id}': after an always edge, the run still fails`,
+    hint: `add { from: ${subject.id}, to: ${node.id}, on: error }, or set onError: ignore on '${subject.id}'`,
+    path: edgePathOf(record, edge),
+  });
+}
+
+/** Finds a failure node in a workflow that never fails. */
+function checkFailureNode({ definition, graphs, problems }: Verification): void {
+  const { failureNode, onFailure, timeout } = definition.config ?? {};
+  const root = graphs.find(({ source }) => source.depth === 0 && source.outer === undefined)?.plan;
+  if (failureNode === undefined || onFailure !== 'ignore' || timeout !== undefined || root === undefined) return;
+  if ((root.output !== undefined && !root.output.constant) || canHalt(root)) return;
+  problems.warning({
+    code: 'NEVER_RUNS',
+    message: `'${failureNode}' can never run: with onFailure: ignore the workflow does not fail`,
+    hint: 'remove the failure node, or use another onFailure',
+    path: ['config', 'failureNode'],
+  });
+}
+
+/** Whether some node, at any depth, can fail the run regardless of the failure policy. */
+function canHalt({ nodes }: GraphPlan): boolean {
+  return nodes.some(({ onError, work }) => {
+    if (onError === 'halt' || work.kind === 'terminate' || work.kind === 'dynamic') return true;
+    if (work.kind === 'inline') return canHalt(work.workflow.root);
+    return 'body' in work && canHalt(work.body);
+  });
 }

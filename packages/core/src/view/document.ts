@@ -13,10 +13,10 @@ import {
   runOutput,
   statusOf,
   waitsForSlot,
+  workerName,
 } from '../run/state/selectors.ts';
 import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state/state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/state/status.ts';
-import { workerName } from '../run/state/worker-name.ts';
 import type { Json } from '../value.ts';
 
 /** Moments are ISO 8601, or null when they have not come. */

@@ -6,10 +6,18 @@ import { HERE, parseRoute } from '../plan/route.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { AwaitedEvent, CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
-import { bodyOf, isBlockedByLevel, isFinal, isStopped, pathOf, stateIn, statusOf } from '../run/state/selectors.ts';
+import {
+  bodyOf,
+  isBlockedByLevel,
+  isFinal,
+  isStopped,
+  pathOf,
+  stateIn,
+  statusOf,
+  workerName,
+} from '../run/state/selectors.ts';
 import { retryPlanOf } from '../run/state/settings.ts';
 import type { NodeState, Phase, RunState } from '../run/state/state.ts';
-import { workerName } from '../run/state/worker-name.ts';
 import { undoingIn } from '../run/undo/transactions.ts';
 import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';

@@ -13,8 +13,8 @@ import type {
   NodeSettled,
   SkipReason,
 } from '../run/journal/entry.ts';
+import { workerName } from '../run/state/selectors.ts';
 import type { FinalRunStatus } from '../run/state/status.ts';
-import { workerName } from '../run/state/worker-name.ts';
 
 /** What each type of event carries besides its time and its node. Moments are milliseconds since the epoch. */
 export interface TimelineDetails {

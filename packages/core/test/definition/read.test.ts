@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDefinitionObject } from '../../src/definition/check.ts';
+import { YAML_LIMITS } from '../../src/definition/yaml/convert.ts';
 import { readYaml } from '../../src/definition/yaml/library.ts';
-import { YAML_LIMITS } from '../../src/definition/yaml/limits.ts';
 import { DEFINITION_LIMITS } from '../../src/limits.ts';
 import { codes, cpuMs, find, json, places, read, underlined, yaml } from './reading.ts';
 

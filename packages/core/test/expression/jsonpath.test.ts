@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Nesting } from '../../src/expression/characters.ts';
 import { createBudget } from '../../src/expression/index.ts';
 import { parseQuery } from '../../src/expression/jsonpath/parse.ts';
 import { compileQuery } from '../../src/expression/jsonpath/select.ts';
-import { Nesting } from '../../src/expression/nesting.ts';
 import { EXPRESSION_LIMITS } from '../../src/limits.ts';
 import type { Json } from '../../src/value.ts';
 import { evaluate, failure, limited, parseFailure, sampleScope, scopeOf } from './sample-scope.ts';

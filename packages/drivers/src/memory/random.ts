@@ -1,5 +1,5 @@
 import type { Random } from '@nebula/ports';
-import { idMaker } from '../real/id.ts';
+import { idMaker } from '../real/random.ts';
 
 /** The same seed gives the same fractions and ids. Without `now`, ids count up from time 0. */
 export function seededRandom(seed: number, now: () => number = () => 0): Random {

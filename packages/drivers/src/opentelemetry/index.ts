@@ -1,2 +1,1 @@
-export { wantsTraces } from './environment.ts';
-export { openTelemetry, type TelemetryOptions } from './telemetry.ts';
+export { openTelemetry, type TelemetryOptions, wantsTraces } from './telemetry.ts';

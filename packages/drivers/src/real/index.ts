@@ -1,3 +1,2 @@
 export { realClock } from './clock.ts';
-export { sha256 } from './digest.ts';
-export { realRandom } from './random.ts';
+export { realRandom, sha256 } from './random.ts';

@@ -1,7 +1,7 @@
 /** Secrets that the environment of the process holds: `stripe-key` is `NEBULA_SECRET_STRIPE_KEY`. */
 import { NebulaError } from '@nebula/core';
 import { checkSecret, type Secrets } from '@nebula/ports';
-import { byName } from './order.ts';
+import { byName } from './memory.ts';
 
 const PREFIX = 'NEBULA_SECRET_';
 

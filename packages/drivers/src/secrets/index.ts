@@ -1,4 +1,3 @@
 export { environmentSecrets } from './environment.ts';
-export { memorySecrets } from './memory.ts';
-export { type RememberingSecrets, rememberingSecrets } from './remembering.ts';
+export { memorySecrets, type RememberingSecrets, rememberingSecrets } from './memory.ts';
 export { type SealedSecretsOptions, sealedSecrets } from './sealed.ts';

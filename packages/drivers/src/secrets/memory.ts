@@ -1,6 +1,7 @@
 /** Secrets that live as long as the process: for tests, and for programs that bring their own. */
-import { checkSecret, type Secrets } from '@nebula/ports';
-import { byName } from './order.ts';
+
+import { checkSecret, type SecretInfo, type Secrets } from '@nebula/ports';
+import { Redactor } from './redaction.ts';
 
 export function memorySecrets(
   values: Readonly<Record<string, string>> = {},
@@ -24,4 +25,29 @@ export function memorySecrets(
     delete: async (name) => held.delete(name),
     list: async () => [...held].map(([name, { updatedAt }]) => ({ name, updatedAt })).sort(byName),
   };
+}
+
+/** By the characters themselves, the same on every machine. */
+export function byName(a: SecretInfo, b: SecretInfo): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Remembers what was handed out, for what leaves the process by another way than the sandbox. */
+export interface RememberingSecrets {
+  readonly secrets: Pick<Secrets, 'get'>;
+  /** The text without any value that was handed out so far. */
+  conceal(text: string): string;
+}
+
+export function rememberingSecrets(secrets: Pick<Secrets, 'get'>): RememberingSecrets {
+  const redactor = new Redactor();
+  const seen = new Set<string>();
+  const get = async (name: string): Promise<string | undefined> => {
+    const value = await secrets.get(name);
+    if (value === undefined || seen.has(value)) return value;
+    seen.add(value);
+    redactor.add(value);
+    return value;
+  };
+  return { secrets: { get }, conceal: (text) => redactor.excerpt(text) };
 }

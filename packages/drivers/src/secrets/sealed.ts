@@ -12,7 +12,7 @@ import { type Clock, checkSecret, type Secrets } from '@nebula/ports';
 import { replaceFile } from '../fs/durable.ts';
 import type { SealingKey } from './key.ts';
 import { KeyRing, PRIVATE_MODE } from './key-ring.ts';
-import { byName } from './order.ts';
+import { byName } from './memory.ts';
 import { withWriteLock } from './write-lock.ts';
 
 export interface SealedSecretsOptions {

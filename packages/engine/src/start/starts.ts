@@ -1,4 +1,5 @@
 /** Starts runs: checks the start, joins starts that are one by key or id, and waits until the first frame is durable. */
+
 import {
   type ConcurrencySlot,
   type ExecutionId,
@@ -10,7 +11,7 @@ import {
   startPermit,
   type WorkflowId,
 } from '@nebula/core';
-import { DEFAULT_PROJECT, type Random } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Digest, type Random } from '@nebula/ports';
 import type { StartOptions } from '../api.ts';
 import type { EngineContext } from '../context.ts';
 import { readTraceparent } from '../observe/tracing.ts';
@@ -18,7 +19,6 @@ import type { LiveRun } from '../turn/live-run.ts';
 import { leave } from '../turn/messages.ts';
 import { StartTaken } from '../turn/recovery.ts';
 import type { Authority } from './authority.ts';
-import { keyedExecutionId } from './execution-id.ts';
 import type { Plans } from './plans.ts';
 
 /** Ids become part of paths, keys and commands. */
@@ -240,4 +240,9 @@ function onlySlot({ key, limit, policy }: ConcurrencySlot): ConcurrencySlot {
 function seedOf(random: Random, executionId: ExecutionId): string {
   if (random.seed !== undefined) return random.seed(executionId);
   return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
+}
+
+/** The same idempotency key of the same workflow is the same execution in every process. */
+export function keyedExecutionId(digest: Digest, workflowId: WorkflowId, key: string): ExecutionId {
+  return `exe_k${digest(`${workflowId} ${key}`).slice(0, 40)}`;
 }

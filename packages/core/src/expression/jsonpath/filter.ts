@@ -3,8 +3,16 @@ import type { Json } from '../../value.ts';
 import { ExpressionError } from '../expression-error.ts';
 import { compareText, valuesEqual } from '../order.ts';
 import { compilePattern, type Pattern, patternAtRun } from '../regex.ts';
-import type { Comparable, FilterOperator, FilterQuery, FilterTest } from './query.ts';
-import { type CompileSegments, type QueryContext, readSingular, type Selection } from './query-run.ts';
+import {
+  type Comparable,
+  type CompileSegments,
+  type FilterOperator,
+  type FilterQuery,
+  type FilterTest,
+  type QueryContext,
+  readSingular,
+  type Selection,
+} from './query.ts';
 
 export type Test = (context: QueryContext, current: Json) => boolean;
 /** `undefined` is the Nothing of RFC 9535: no value at all, unlike null. */

@@ -2,12 +2,11 @@
  * Parses RFC 9535, section 2. A standalone query takes the whole text; inside an expression, parsing stops where the
  * query ends.
  */
-import { isNameStart, nameEnd, skipBlanks, syntaxError } from '../characters.ts';
+
+import { isNameStart, type Nesting, nameEnd, skipBlanks, syntaxError } from '../characters.ts';
 import { ExpressionError } from '../expression-error.ts';
-import type { Nesting } from '../nesting.ts';
-import { FilterParser } from './parse-filter.ts';
+import { FilterParser, QueryText } from './parse-filter.ts';
 import { type Query, type Segment, type Selector, singularPrefix } from './query.ts';
-import { QueryText } from './query-text.ts';
 
 /** The range of integers that JSON implementations exchange exactly (I-JSON). */
 const MAX_INDEX = Number.MAX_SAFE_INTEGER;

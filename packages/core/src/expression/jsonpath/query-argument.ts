@@ -2,8 +2,8 @@
 import { EXPRESSION_LIMITS } from '../../limits.ts';
 import type { Json } from '../../value.ts';
 import type { Budget } from '../budget.ts';
+import { Nesting } from '../characters.ts';
 import { ExpressionError, limitError } from '../expression-error.ts';
-import { Nesting } from '../nesting.ts';
 import { parseQuery } from './parse.ts';
 import { compileQuery } from './select.ts';
 

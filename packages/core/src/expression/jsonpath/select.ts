@@ -2,8 +2,7 @@
 import { isJsonList, isJsonObject, type Json, memberOf, partsOf } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { compileFilter, type Test } from './filter.ts';
-import type { Query, Segment, Selector } from './query.ts';
-import type { QueryContext, Selection } from './query-run.ts';
+import type { Query, QueryContext, Segment, Selection, Selector } from './query.ts';
 
 /** Appends to `into` the values that one step selects below `value`. */
 type Step = (context: QueryContext, value: Json, into: Json[]) => void;

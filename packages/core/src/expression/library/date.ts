@@ -1,9 +1,7 @@
 /** Functions on dates: ISO 8601 text, or milliseconds since the epoch. */
 
 import { didYouMean } from '../../problem.ts';
-import type { Json } from '../../value.ts';
 import { quoted, valueError } from '../expression-error.ts';
-import type { Frame } from '../frame.ts';
 import {
   addUnits,
   dayOfYear,
@@ -17,75 +15,57 @@ import {
   startOfUnit,
   weekOf,
 } from './calendar.ts';
-import type { FunctionDefinition } from './definition.ts';
+import { type FunctionDefinition, functionsOn } from './definition.ts';
 
-type Run = FunctionDefinition['run'];
 type Moment = string | number;
 
-function ofDate(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
-  return { signature, on: ['string', 'number'], doc, example, result, run };
-}
+const ofDate = functionsOn<Moment>(['string', 'number']);
 
 export const dateFunctions: readonly FunctionDefinition[] = [
-  ofDate(
-    'toDate()',
-    'The date as ISO text in UTC.',
-    '0.toDate()',
-    '1970-01-01T00:00:00.000Z',
-    (_frame: Frame, moment: Moment) => isoText(parseDate(moment)),
+  ofDate('toDate()', 'The date as ISO text in UTC.', ['0.toDate()', '1970-01-01T00:00:00.000Z'], (_, moment) =>
+    isoText(parseDate(moment)),
   ),
   ofDate(
     'toMillis()',
     'The date as milliseconds since the epoch.',
-    `'1970-01-01T00:00:01Z'.toMillis()`,
-    1000,
-    (_frame: Frame, moment: Moment) => parseDate(moment),
+    [`'1970-01-01T00:00:01Z'.toMillis()`, 1000],
+    (_, moment) => parseDate(moment),
   ),
-  ofDate(
-    'isDate()',
-    'Whether the value is a valid date.',
-    `'2024-02-30'.isDate()`,
-    false,
-    (_frame: Frame, moment: Moment) => isDate(moment),
+  ofDate('isDate()', 'Whether the value is a valid date.', [`'2024-02-30'.isDate()`, false], (_, moment) =>
+    isDate(moment),
   ),
   ofDate(
     'plus(count: number, unit: string, zone?: string)',
     'Adds milliseconds, seconds, minutes, hours, days, weeks, months, quarters or years.',
-    `'2024-01-31'.plus(1, 'month')`,
-    '2024-02-29T00:00:00.000Z',
-    (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
+    [`'2024-01-31'.plus(1, 'month')`, '2024-02-29T00:00:00.000Z'],
+    (_, moment, count: number, unit: string, zone = 'UTC') =>
       isoText(addUnits(parseDate(moment), count, parseUnit(unit), zone)),
   ),
   ofDate(
     'minus(count: number, unit: string, zone?: string)',
     'Subtracts a number of units.',
-    `'2024-03-01'.minus(1, 'day')`,
-    '2024-02-29T00:00:00.000Z',
-    (_frame: Frame, moment: Moment, count: number, unit: string, zone = 'UTC') =>
+    [`'2024-03-01'.minus(1, 'day')`, '2024-02-29T00:00:00.000Z'],
+    (_, moment, count: number, unit: string, zone = 'UTC') =>
       isoText(addUnits(parseDate(moment), -count, parseUnit(unit), zone)),
   ),
   ofDate(
     'diff(other: date, unit?: string, zone?: string)',
     'The time since the other date, in days or another unit; months, quarters and years are whole numbers.',
-    `'2024-03-01'.diff('2024-02-01', 'days')`,
-    29,
-    (_frame: Frame, moment: Moment, other: Moment, unit = 'day', zone = 'UTC') =>
+    [`'2024-03-01'.diff('2024-02-01', 'days')`, 29],
+    (_, moment, other: Moment, unit = 'day', zone = 'UTC') =>
       difference(parseDate(moment), parseDate(other), parseUnit(unit), zone),
   ),
   ofDate(
     'startOf(unit: string, zone?: string)',
     'The first millisecond of the day, week (Monday), month or another unit.',
-    `'2024-05-17T10:30Z'.startOf('month')`,
-    '2024-05-01T00:00:00.000Z',
-    (_frame: Frame, moment: Moment, unit: string, zone = 'UTC') =>
-      isoText(startOfUnit(parseDate(moment), parseUnit(unit), zone)),
+    [`'2024-05-17T10:30Z'.startOf('month')`, '2024-05-01T00:00:00.000Z'],
+    (_, moment, unit: string, zone = 'UTC') => isoText(startOfUnit(parseDate(moment), parseUnit(unit), zone)),
   ),
   ofDate(
     'endOf(unit: string, zone?: string)',
     'The last millisecond of the day, week, month or another unit.',
-    `'2024-02-17'.endOf('month')`,
-    '2024-02-29T23:59:59.999Z',
-    (_frame: Frame, moment: Moment, name: string, zone = 'UTC') => {
+    [`'2024-02-17'.endOf('month')`, '2024-02-29T23:59:59.999Z'],
+    (_, moment, name: string, zone = 'UTC') => {
       const unit = parseUnit(name);
       return isoText(addUnits(startOfUnit(parseDate(moment), unit, zone), 1, unit, zone) - 1);
     },
@@ -93,30 +73,26 @@ export const dateFunctions: readonly FunctionDefinition[] = [
   ofDate(
     'isBefore(other: date)',
     'Whether the date is earlier than the other.',
-    `'2024-01-01'.isBefore('2024-01-02')`,
-    true,
-    (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) < parseDate(other),
+    [`'2024-01-01'.isBefore('2024-01-02')`, true],
+    (_, moment, other: Moment) => parseDate(moment) < parseDate(other),
   ),
   ofDate(
     'isAfter(other: date)',
     'Whether the date is later than the other.',
-    `'2024-01-01'.isAfter('2024-01-02')`,
-    false,
-    (_frame: Frame, moment: Moment, other: Moment) => parseDate(moment) > parseDate(other),
+    [`'2024-01-01'.isAfter('2024-01-02')`, false],
+    (_, moment, other: Moment) => parseDate(moment) > parseDate(other),
   ),
   ofDate(
     'datePart(part: string, zone?: string)',
     'One part of the date as a number: year, quarter, month, week, day, dayOfYear, weekday (1 is Monday), hour, minute, second, millisecond.',
-    `'2024-05-17T10:30Z'.datePart('weekday')`,
-    5,
-    (_frame: Frame, moment: Moment, part: string, zone = 'UTC') => datePart(fieldsOf(parseDate(moment), zone), part),
+    [`'2024-05-17T10:30Z'.datePart('weekday')`, 5],
+    (_, moment, part: string, zone = 'UTC') => datePart(fieldsOf(parseDate(moment), zone), part),
   ),
   ofDate(
     'formatDate(pattern: string, zone?: string)',
     'Formats the date: yyyy MM dd HH mm ss SSS, MMM, MMMM, EEE, EEEE, hh, a, Z; text in [brackets] stays.',
-    `'2024-05-17T10:30Z'.formatDate('dd.MM.yyyy HH:mm', 'Europe/Berlin')`,
-    '17.05.2024 12:30',
-    (frame: Frame, moment: Moment, pattern: string, zone = 'UTC') => {
+    [`'2024-05-17T10:30Z'.formatDate('dd.MM.yyyy HH:mm', 'Europe/Berlin')`, '17.05.2024 12:30'],
+    (frame, moment, pattern: string, zone = 'UTC') => {
       frame.budget.spendForCharacters(pattern.length);
       return formatted(fieldsOf(parseDate(moment), zone), pattern);
     },

@@ -29,6 +29,19 @@ export interface FunctionDefinition {
   readonly run: (frame: Frame, self: never, ...args: never[]) => Json;
 }
 
+/** Returns a function that defines functions on these kinds of receivers. */
+export function functionsOn<Self>(
+  on: readonly Kind[],
+  traits: Pick<FunctionDefinition, 'picks' | 'draws' | 'reads'> = {},
+): (
+  signature: string,
+  doc: string,
+  example: readonly [source: string, result: Json],
+  run: (frame: Frame, self: Self, ...args: never[]) => Json,
+) => FunctionDefinition {
+  return (signature, doc, [example, result], run) => ({ signature, on, doc, example, result, run, ...traits });
+}
+
 /**
  *  - key: a lambda `(item) => …`, or the name of a member
  *  - pattern: a regular expression as text; arrives compiled

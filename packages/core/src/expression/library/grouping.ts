@@ -1,57 +1,47 @@
 /** Functions on lists that use a key of each element: sorting, grouping, sums. */
 
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from '../../value.ts';
 import type { Budget } from '../budget.ts';
 import { ExpressionError, quoted, typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
-import { closestMember, describe, kindOf, setMember } from '../kind.ts';
+import { identityText } from '../json-text.ts';
+import { closestMember, describe, kindOf } from '../kind.ts';
 import { compareText } from '../order.ts';
-import type { FunctionDefinition, Key } from './definition.ts';
-import { DistinctValues } from './distinct.ts';
+import { type FunctionDefinition, functionsOn, type Key } from './definition.ts';
 
 /** Sorting compares two keys in 50 to 80 ns. */
 const COMPARISONS_PER_VALUE = 2;
 
-type Run = FunctionDefinition['run'];
 type List = readonly Json[];
 
-function ofList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
-  return { signature, on: ['array'], doc, example, result, run };
-}
+const ofList = functionsOn<List>(['array']);
 
-function pickFromList(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
-  return { ...ofList(signature, doc, example, result, run), picks: true };
-}
+const pickFromList = functionsOn<List>(['array'], { picks: true });
 
 export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'pluck(name: string)',
     'The named member of each element.',
-    '[{ n: 1 }, { n: 2 }].pluck("n")',
-    [1, 2],
-    (frame: Frame, list: List, name: string) => keysOf(frame, list, name),
+    ['[{ n: 1 }, { n: 2 }].pluck("n")', [1, 2]],
+    (frame, list, name: string) => keysOf(frame, list, name),
   ),
   ofList(
     'sort(direction?: string)',
     `Sorts numbers or strings; 'desc' reverses the order.`,
-    '[3, 1, 2].sort()',
-    [1, 2, 3],
-    (frame: Frame, list: List, direction?: string) => sorted(frame.budget, list, list, direction),
+    ['[3, 1, 2].sort()', [1, 2, 3]],
+    (frame, list, direction?: string) => sorted(frame.budget, list, list, direction),
   ),
   ofList(
     'sortBy(key: key, direction?: string)',
     `Sorts by a key that is a number or a string; 'desc' reverses the order; null keys come last.`,
-    `[{ n: 2 }, { n: 1 }].sortBy(i => i.n)`,
-    [{ n: 1 }, { n: 2 }],
-    (frame: Frame, list: List, key: Key, direction?: string) =>
-      sorted(frame.budget, list, keysOf(frame, list, key), direction),
+    [`[{ n: 2 }, { n: 1 }].sortBy(i => i.n)`, [{ n: 1 }, { n: 2 }]],
+    (frame, list, key: Key, direction?: string) => sorted(frame.budget, list, keysOf(frame, list, key), direction),
   ),
   ofList(
     'groupBy(key: key)',
     'An object with a list of elements for each key.',
-    `['a', 'bb', 'cc'].groupBy(i => i.length)`,
-    { 1: ['a'], 2: ['bb', 'cc'] },
-    (frame: Frame, list: List, key: Key) => {
+    [`['a', 'bb', 'cc'].groupBy(i => i.length)`, { 1: ['a'], 2: ['bb', 'cc'] }],
+    (frame, list, key: Key) => {
       const groups = new Map<string, Json[]>();
       for (const [index, value] of keysOf(frame, list, key).entries()) {
         const name = keyText(value);
@@ -65,9 +55,8 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'keyBy(key: key)',
     'An object with one element for each key; the last one wins for equal keys.',
-    `[{ id: 'a', n: 1 }].keyBy(i => i.id)`,
-    { a: { id: 'a', n: 1 } },
-    (frame: Frame, list: List, key: Key) => {
+    [`[{ id: 'a', n: 1 }].keyBy(i => i.id)`, { a: { id: 'a', n: 1 } }],
+    (frame, list, key: Key) => {
       const elements = new Map<string, Json>();
       for (const [index, value] of keysOf(frame, list, key).entries())
         elements.set(keyText(value), list[index] ?? null);
@@ -77,9 +66,8 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'countBy(key: key)',
     'An object with the number of elements for each key.',
-    `['a', 'bb', 'cc'].countBy(i => i.length)`,
-    { 1: 1, 2: 2 },
-    (frame: Frame, list: List, key: Key) => {
+    [`['a', 'bb', 'cc'].countBy(i => i.length)`, { 1: 1, 2: 2 }],
+    (frame, list, key: Key) => {
       const counts = new Map<string, number>();
       for (const value of keysOf(frame, list, key)) counts.set(keyText(value), (counts.get(keyText(value)) ?? 0) + 1);
       return objectFrom(frame, counts);
@@ -88,9 +76,8 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'uniqueBy(key: key)',
     'The first element for each key.',
-    '[{ n: 1, a: 1 }, { n: 1, a: 2 }].uniqueBy(i => i.n)',
-    [{ n: 1, a: 1 }],
-    (frame: Frame, list: List, key: Key) => {
+    ['[{ n: 1, a: 1 }, { n: 1, a: 2 }].uniqueBy(i => i.n)', [{ n: 1, a: 1 }]],
+    (frame, list, key: Key) => {
       const seen = new DistinctValues(frame.budget);
       const keys = keysOf(frame, list, key);
       return list.filter((_, index) => seen.add(keys[index] ?? null));
@@ -99,44 +86,32 @@ export const groupingFunctions: readonly FunctionDefinition[] = [
   ofList(
     'sum(key?: key)',
     'The sum of numbers, or of a key of each element.',
-    '[{ n: 1 }, { n: 2 }].sum(i => i.n)',
-    3,
-    (frame: Frame, list: List, key?: Key) => sumOf(frame, list, key),
+    ['[{ n: 1 }, { n: 2 }].sum(i => i.n)', 3],
+    (frame, list, key?: Key) => sumOf(frame, list, key),
   ),
   ofList(
     'avg(key?: key)',
     'The average of numbers, or of a key of each element; null for an empty list.',
-    '[1, 2, 6].avg()',
-    3,
-    (frame: Frame, list: List, key?: Key) => (list.length === 0 ? null : sumOf(frame, list, key) / list.length),
+    ['[1, 2, 6].avg()', 3],
+    (frame, list, key?: Key) => (list.length === 0 ? null : sumOf(frame, list, key) / list.length),
   ),
-  pickFromList(
-    'min()',
-    'The smallest number or string; null for an empty list.',
-    '[2, 1].min()',
-    1,
-    (frame: Frame, list: List) => smallest(frame, list),
+  pickFromList('min()', 'The smallest number or string; null for an empty list.', ['[2, 1].min()', 1], (frame, list) =>
+    smallest(frame, list),
   ),
-  pickFromList(
-    'max()',
-    'The largest number or string; null for an empty list.',
-    '[2, 1].max()',
-    2,
-    (frame: Frame, list: List) => largest(frame, list),
+  pickFromList('max()', 'The largest number or string; null for an empty list.', ['[2, 1].max()', 2], (frame, list) =>
+    largest(frame, list),
   ),
   pickFromList(
     'minBy(key: key)',
     'The element with the smallest key, or null.',
-    '[{ n: 2 }, { n: 1 }].minBy(i => i.n)',
-    { n: 1 },
-    (frame: Frame, list: List, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), -1)] ?? null,
+    ['[{ n: 2 }, { n: 1 }].minBy(i => i.n)', { n: 1 }],
+    (frame, list, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), -1)] ?? null,
   ),
   pickFromList(
     'maxBy(key: key)',
     'The element with the largest key, or null.',
-    '[{ n: 2 }, { n: 1 }].maxBy(i => i.n)',
-    { n: 2 },
-    (frame: Frame, list: List, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), 1)] ?? null,
+    ['[{ n: 2 }, { n: 1 }].maxBy(i => i.n)', { n: 2 }],
+    (frame, list, key: Key) => list[extreme(frame.budget, keysOf(frame, list, key), 1)] ?? null,
   ),
 ];
 
@@ -243,4 +218,38 @@ function comparison(budget: Budget, keys: List): (a: Json, b: Json) => number {
 
 function mixed(found: string): ExpressionError {
   return typeError(`the values must be all numbers or all strings, but there is ${found}`);
+}
+
+/** A set of JSON values by type and value: scalars directly, lists and objects by their canonical text. */
+export class DistinctValues {
+  private readonly budget: Budget;
+  private readonly scalars = new Set<Json>();
+  private readonly structures = new Set<string>();
+
+  constructor(budget: Budget, values: readonly Json[] = []) {
+    this.budget = budget;
+    for (const value of values) this.add(value);
+  }
+
+  has(value: Json): boolean {
+    this.budget.spendForValues(1);
+    if (typeof value === 'object' && value !== null) return this.structures.has(identityText(this.budget, value));
+    if (typeof value === 'string') this.budget.spendForCharacters(value.length);
+    return this.scalars.has(value);
+  }
+
+  /** Returns false when the set already contains the value. */
+  add(value: Json): boolean {
+    this.budget.spendForValues(1);
+    if (typeof value === 'object' && value !== null) {
+      return grow(this.structures, identityText(this.budget, value));
+    }
+    if (typeof value === 'string') this.budget.spendForCharacters(value.length);
+    return grow(this.scalars, value);
+  }
+}
+
+function grow<T>(set: Set<T>, value: T): boolean {
+  const before = set.size;
+  return set.add(value).size > before;
 }

@@ -1,61 +1,43 @@
 /** Functions of objects. */
-import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf, setMember } from '../../value.ts';
 import { MAX_VALUE_DEPTH } from '../budget.ts';
 import { limitError, typeError } from '../expression-error.ts';
 import type { Frame, Lambda } from '../frame.ts';
-import { describe, isTrue, setMember } from '../kind.ts';
-import type { FunctionDefinition } from './definition.ts';
+import { describe, isTrue } from '../kind.ts';
+import { type FunctionDefinition, functionsOn } from './definition.ts';
 
-type Run = FunctionDefinition['run'];
-
-function ofObject(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
-  return { signature, on: ['object'], doc, example, result, run };
-}
+const ofObject = functionsOn<JsonObject>(['object']);
 
 export const objectFunctions: readonly FunctionDefinition[] = [
-  ofObject(
-    'keys()',
-    'The names of the members.',
-    '{ a: 1, b: 2 }.keys()',
-    ['a', 'b'],
-    (frame: Frame, object: JsonObject) => namesOf(frame, object),
+  ofObject('keys()', 'The names of the members.', ['{ a: 1, b: 2 }.keys()', ['a', 'b']], (frame, object) =>
+    namesOf(frame, object),
   ),
-  ofObject(
-    'values()',
-    'The values of the members.',
-    '{ a: 1, b: 2 }.values()',
-    [1, 2],
-    (frame: Frame, object: JsonObject) => entriesOf(frame, object).map(([, value]) => value),
+  ofObject('values()', 'The values of the members.', ['{ a: 1, b: 2 }.values()', [1, 2]], (frame, object) =>
+    entriesOf(frame, object).map(([, value]) => value),
   ),
   ofObject(
     'entries()',
     'The members as a list of `{key, value}`.',
-    '{ a: 1 }.entries()',
-    [{ key: 'a', value: 1 }],
-    (frame: Frame, object: JsonObject) => entriesOf(frame, object).map(([key, value]) => ({ key, value })),
+    ['{ a: 1 }.entries()', [{ key: 'a', value: 1 }]],
+    (frame, object) => entriesOf(frame, object).map(([key, value]) => ({ key, value })),
   ),
   ofObject(
     'has(name: string)',
     'Whether the object has the member.',
-    `{ a: null }.has('a')`,
-    true,
-    (_frame: Frame, object: JsonObject, name: string) => Object.hasOwn(object, name),
+    [`{ a: null }.has('a')`, true],
+    (_, object, name: string) => Object.hasOwn(object, name),
   ),
-  {
-    signature: 'get(path: string, otherwise?: any)',
-    on: ['object', 'array'],
-    doc: 'The value at a path such as `a.b[0].c`; null, or `otherwise`, when it is missing.',
-    example: `{ a: [{ b: 1 }] }.get('a[0].b')`,
-    result: 1,
-    picks: true,
-    run: (frame: Frame, value: Json, path: string, otherwise: Json = null) => readPath(frame, value, path) ?? otherwise,
-  },
+  functionsOn<Json>(['object', 'array'], { picks: true })(
+    'get(path: string, otherwise?: any)',
+    'The value at a path such as `a.b[0].c`; null, or `otherwise`, when it is missing.',
+    [`{ a: [{ b: 1 }] }.get('a[0].b')`, 1],
+    (frame, value, path: string, otherwise: Json = null) => readPath(frame, value, path) ?? otherwise,
+  ),
   ofObject(
     'set(name: string, value: any)',
     'A copy with one member added or replaced.',
-    `{ a: 1 }.set('b', 2)`,
-    { a: 1, b: 2 },
-    (frame: Frame, object: JsonObject, name: string, value: Json) => {
+    [`{ a: 1 }.set('b', 2)`, { a: 1, b: 2 }],
+    (frame, object, name: string, value: Json) => {
       const changed = copyOf(frame, object);
       setMember(changed, name, value);
       return changed;
@@ -64,9 +46,8 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'pick(...names: string)',
     'A copy with only the named members.',
-    `{ a: 1, b: 2, c: 3 }.pick('a', 'c')`,
-    { a: 1, c: 3 },
-    (frame: Frame, object: JsonObject, names: readonly string[]) => {
+    [`{ a: 1, b: 2, c: 3 }.pick('a', 'c')`, { a: 1, c: 3 }],
+    (frame, object, names: readonly string[]) => {
       const wanted = new Set(names);
       return filtered(frame, object, (_, key) => wanted.has(key));
     },
@@ -74,9 +55,8 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'omit(...names: string)',
     'A copy without the named members.',
-    `{ a: 1, b: 2, c: 3 }.omit('b')`,
-    { a: 1, c: 3 },
-    (frame: Frame, object: JsonObject, names: readonly string[]) => {
+    [`{ a: 1, b: 2, c: 3 }.omit('b')`, { a: 1, c: 3 }],
+    (frame, object, names: readonly string[]) => {
       const unwanted = new Set(names);
       return filtered(frame, object, (_, key) => !unwanted.has(key));
     },
@@ -84,9 +64,8 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'merge(...objects: object)',
     'A copy with the members of other objects; later ones win.',
-    '{ a: 1, b: 1 }.merge({ b: 2 })',
-    { a: 1, b: 2 },
-    (frame: Frame, object: JsonObject, objects: readonly JsonObject[]) => {
+    ['{ a: 1, b: 1 }.merge({ b: 2 })', { a: 1, b: 2 }],
+    (frame, object, objects: readonly JsonObject[]) => {
       const merged = copyOf(frame, object);
       for (const other of objects) addMembers(frame, merged, other);
       return merged;
@@ -95,16 +74,14 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'mergeDeep(other: object)',
     'Like merge, but nested objects are merged, too.',
-    '{ a: { x: 1 } }.mergeDeep({ a: { y: 2 } })',
-    { a: { x: 1, y: 2 } },
-    (frame: Frame, object: JsonObject, other: JsonObject) => mergedDeep(frame, object, other, 0),
+    ['{ a: { x: 1 } }.mergeDeep({ a: { y: 2 } })', { a: { x: 1, y: 2 } }],
+    (frame, object, other: JsonObject) => mergedDeep(frame, object, other, 0),
   ),
   ofObject(
     'mapValues(each: (value, key))',
     'A copy with each value replaced by the result of the lambda.',
-    '{ a: 1, b: 2 }.mapValues(v => v * 10)',
-    { a: 10, b: 20 },
-    (frame: Frame, object: JsonObject, each: Lambda) => {
+    ['{ a: 1, b: 2 }.mapValues(v => v * 10)', { a: 10, b: 20 }],
+    (frame, object, each: Lambda) => {
       const mapped: Record<string, Json> = {};
       for (const [key, value] of entriesOf(frame, object)) setMember(mapped, key, each.call(frame, value, key));
       return mapped;
@@ -113,9 +90,8 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'mapKeys(each: (key, value))',
     'A copy with each name replaced by the result of the lambda.',
-    '{ a: 1 }.mapKeys(k => k.upper())',
-    { A: 1 },
-    (frame: Frame, object: JsonObject, each: Lambda) => {
+    ['{ a: 1 }.mapKeys(k => k.upper())', { A: 1 }],
+    (frame, object, each: Lambda) => {
       const mapped: Record<string, Json> = {};
       for (const [key, value] of entriesOf(frame, object)) {
         const name = each.call(frame, key, value);
@@ -128,17 +104,11 @@ export const objectFunctions: readonly FunctionDefinition[] = [
   ofObject(
     'filterValues(test: (value, key))',
     'Only the members for which the lambda is true.',
-    '{ a: 1, b: 2 }.filterValues(v => v > 1)',
-    { b: 2 },
-    (frame: Frame, object: JsonObject, test: Lambda) =>
-      filtered(frame, object, (value, key) => isTrue(test.call(frame, value, key))),
+    ['{ a: 1, b: 2 }.filterValues(v => v > 1)', { b: 2 }],
+    (frame, object, test: Lambda) => filtered(frame, object, (value, key) => isTrue(test.call(frame, value, key))),
   ),
-  ofObject(
-    'compact()',
-    'A copy without null members.',
-    '{ a: 1, b: null }.compact()',
-    { a: 1 },
-    (frame: Frame, object: JsonObject) => filtered(frame, object, (value) => value !== null),
+  ofObject('compact()', 'A copy without null members.', ['{ a: 1, b: null }.compact()', { a: 1 }], (frame, object) =>
+    filtered(frame, object, (value) => value !== null),
   ),
 ];
 

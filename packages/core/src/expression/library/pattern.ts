@@ -1,37 +1,33 @@
 /** Functions on text with regular expressions (RE2 syntax; a leading `(?i)` ignores case). */
 import type { Frame } from '../frame.ts';
 import type { Pattern } from '../regex.ts';
-import type { FunctionDefinition } from './definition.ts';
+import { type FunctionDefinition, functionsOn } from './definition.ts';
+
+const ofText = functionsOn<string>(['string']);
 
 export const patternFunctions: readonly FunctionDefinition[] = [
-  {
-    signature: 'matches(pattern: pattern)',
-    on: ['string'],
-    doc: 'Whether the text contains a match; `^` and `$` anchor the pattern.',
-    example: `'INV-2024'.matches('^INV-\\\\d+$')`,
-    result: true,
-    run: (frame: Frame, text: string, pattern: Pattern) => pattern.test(frame.budget, text),
-  },
-  {
-    signature: 'extract(pattern: pattern)',
-    on: ['string'],
-    doc: 'The first match, or its first group if the pattern has groups; null when there is none.',
-    example: `'Order #4711 shipped'.extract('#(\\\\d+)')`,
-    result: '4711',
-    run: (frame: Frame, text: string, pattern: Pattern) => {
+  ofText(
+    'matches(pattern: pattern)',
+    'Whether the text contains a match; `^` and `$` anchor the pattern.',
+    [`'INV-2024'.matches('^INV-\\\\d+$')`, true],
+    (frame, text, pattern: Pattern) => pattern.test(frame.budget, text),
+  ),
+  ofText(
+    'extract(pattern: pattern)',
+    'The first match, or its first group if the pattern has groups; null when there is none.',
+    [`'Order #4711 shipped'.extract('#(\\\\d+)')`, '4711'],
+    (frame, text, pattern: Pattern) => {
       for (const match of pattern.matches(frame.budget, text)) {
         return (match.groups.length > 0 ? match.groups[0] : text.slice(match.start, match.end)) ?? null;
       }
       return null;
     },
-  },
-  {
-    signature: 'extractAll(pattern: pattern)',
-    on: ['string'],
-    doc: 'All matches; with groups, the first group of each.',
-    example: `'a1 b22'.extractAll('\\\\d+')`,
-    result: ['1', '22'],
-    run: (frame: Frame, text: string, pattern: Pattern) => {
+  ),
+  ofText(
+    'extractAll(pattern: pattern)',
+    'All matches; with groups, the first group of each.',
+    [`'a1 b22'.extractAll('\\\\d+')`, ['1', '22']],
+    (frame, text, pattern: Pattern) => {
       const found: (string | null)[] = [];
       for (const match of pattern.matches(frame.budget, text)) {
         found.push((match.groups.length > 0 ? match.groups[0] : text.slice(match.start, match.end)) ?? null);
@@ -39,22 +35,18 @@ export const patternFunctions: readonly FunctionDefinition[] = [
       }
       return found;
     },
-  },
-  {
-    signature: 'replacePattern(pattern: pattern, by: string)',
-    on: ['string'],
-    doc: 'Replaces every match; `$1` to `$9` are groups, `$&` the match, `$$` a dollar sign.',
-    example: `'2024-05-01'.replacePattern('(\\\\d+)-(\\\\d+)-(\\\\d+)', '$3.$2.$1')`,
-    result: '01.05.2024',
-    run: replacePattern,
-  },
-  {
-    signature: 'splitPattern(pattern: pattern)',
-    on: ['string'],
-    doc: 'The parts between matches.',
-    example: `'a, b;c'.splitPattern('[,;] *')`,
-    result: ['a', 'b', 'c'],
-    run: (frame: Frame, text: string, pattern: Pattern) => {
+  ),
+  ofText(
+    'replacePattern(pattern: pattern, by: string)',
+    'Replaces every match; `$1` to `$9` are groups, `$&` the match, `$$` a dollar sign.',
+    [`'2024-05-01'.replacePattern('(\\\\d+)-(\\\\d+)-(\\\\d+)', '$3.$2.$1')`, '01.05.2024'],
+    replacePattern,
+  ),
+  ofText(
+    'splitPattern(pattern: pattern)',
+    'The parts between matches.',
+    [`'a, b;c'.splitPattern('[,;] *')`, ['a', 'b', 'c']],
+    (frame, text, pattern: Pattern) => {
       const parts: string[] = [];
       let from = 0;
       for (const match of pattern.matches(frame.budget, text)) {
@@ -66,7 +58,7 @@ export const patternFunctions: readonly FunctionDefinition[] = [
       parts.push(text.slice(from));
       return parts;
     },
-  },
+  ),
 ];
 
 function replacePattern(frame: Frame, text: string, pattern: Pattern, by: string): string {

@@ -5,7 +5,6 @@ import type { Kind } from '../kind.ts';
 import { conversionFunctions } from './conversion.ts';
 import { dateFunctions } from './date.ts';
 import { type Callee, type FunctionDefinition, nameOf, readOverload } from './definition.ts';
-import { drawingFunctions } from './drawing.ts';
 import { encodingFunctions } from './encoding.ts';
 import { groupingFunctions } from './grouping.ts';
 import { listFunctions as listMethods } from './list.ts';
@@ -13,7 +12,6 @@ import { numberFunctions } from './number.ts';
 import { objectFunctions } from './object.ts';
 import { patternFunctions } from './pattern.ts';
 import { plainFunctions } from './plain.ts';
-import { queryFunctions } from './querying.ts';
 import { sequenceFunctions } from './sequence.ts';
 import { textFunctions } from './text.ts';
 
@@ -28,13 +26,10 @@ const METHODS: readonly FunctionDefinition[] = [
   ...objectFunctions,
   ...dateFunctions,
   ...conversionFunctions,
-  ...queryFunctions,
 ];
 
-const PLAIN: readonly FunctionDefinition[] = [...plainFunctions, ...drawingFunctions];
-
 const methodNames = byName(METHODS);
-const plainNames = byName(PLAIN);
+const plainNames = byName(plainFunctions);
 const methods = new Map<string, Callee>();
 const plain = new Map<string, Callee>();
 
@@ -104,7 +99,7 @@ export interface FunctionListing {
 
 /** All functions, for the reference and `nebula eval`; tests verify each example. */
 export function listFunctions(): readonly FunctionListing[] {
-  return [...METHODS, ...PLAIN].map((definition) => {
+  return [...METHODS, ...plainFunctions].map((definition) => {
     const { signature, on, doc, example, result } = definition;
     return { name: nameOf(definition), signature, on, doc, example, result };
   });

@@ -2,108 +2,82 @@
  * Functions on strings. Positions and lengths count UTF-16 units, as in JavaScript. No function splits a surrogate
  * pair: a position inside a character means the position before it.
  */
-import type { Json } from '../../value.ts';
 import type { Frame } from '../frame.ts';
-import type { FunctionDefinition } from './definition.ts';
+import { type FunctionDefinition, functionsOn } from './definition.ts';
 
-type Run = FunctionDefinition['run'];
+const ofText = functionsOn<string>(['string']);
 
-function ofText(signature: string, doc: string, example: string, result: Json, run: Run): FunctionDefinition {
-  return { signature, on: ['string'], doc, example, result, run };
+/** Defines a function that reads every character; `weight` as in `spendForCharacters`. */
+function ofWholeText(
+  signature: string,
+  doc: string,
+  example: readonly [source: string, result: string],
+  weight: number,
+  run: (text: string) => string,
+): FunctionDefinition {
+  return ofText(signature, doc, example, (frame, text) => {
+    frame.budget.spendForCharacters(text.length, weight);
+    return run(text);
+  });
 }
 
 export const textFunctions: readonly FunctionDefinition[] = [
-  ofText(
-    'trim()',
-    'Removes white space at both ends.',
-    `' a '.trim()`,
-    'a',
-    walked((text) => text.trim()),
+  ofWholeText('trim()', 'Removes white space at both ends.', [`' a '.trim()`, 'a'], 1, (text) => text.trim()),
+  ofWholeText('trimStart()', 'Removes white space at the start.', [`' a '.trimStart()`, 'a '], 1, (text) =>
+    text.trimStart(),
   ),
-  ofText(
-    'trimStart()',
-    'Removes white space at the start.',
-    `' a '.trimStart()`,
-    'a ',
-    walked((text) => text.trimStart()),
-  ),
-  ofText(
-    'trimEnd()',
-    'Removes white space at the end.',
-    `' a '.trimEnd()`,
-    ' a',
-    walked((text) => text.trimEnd()),
-  ),
-  ofText(
-    'upper()',
-    'The text in upper case.',
-    `'abc'.upper()`,
-    'ABC',
-    walked((text) => text.toUpperCase()),
-  ),
-  ofText(
-    'lower()',
-    'The text in lower case.',
-    `'ABC'.lower()`,
-    'abc',
-    walked((text) => text.toLowerCase()),
-  ),
-  ofText(
+  ofWholeText('trimEnd()', 'Removes white space at the end.', [`' a '.trimEnd()`, ' a'], 1, (text) => text.trimEnd()),
+  ofWholeText('upper()', 'The text in upper case.', [`'abc'.upper()`, 'ABC'], 1, (text) => text.toUpperCase()),
+  ofWholeText('lower()', 'The text in lower case.', [`'ABC'.lower()`, 'abc'], 1, (text) => text.toLowerCase()),
+  ofWholeText(
     'capitalize()',
     'The text with its first character in upper case.',
-    `'order placed'.capitalize()`,
-    'Order placed',
-    walked(capitalized),
+    [`'order placed'.capitalize()`, 'Order placed'],
+    1,
+    capitalized,
   ),
-  ofText(
+  ofWholeText(
     'camelCase()',
     'The words joined in camel case.',
-    `'Order total (EUR)'.camelCase()`,
-    'orderTotalEur',
-    walked(
-      (text) =>
-        wordsOf(text)
-          .map((word, index) => (index === 0 ? word : capitalized(word)))
-          .join(''),
-      20,
-    ),
+    [`'Order total (EUR)'.camelCase()`, 'orderTotalEur'],
+    20,
+    (text) =>
+      wordsOf(text)
+        .map((word, index) => (index === 0 ? word : capitalized(word)))
+        .join(''),
   ),
-  ofText(
+  ofWholeText(
     'snakeCase()',
     'The words in lower case, joined by underscores.',
-    `'orderTotal'.snakeCase()`,
-    'order_total',
-    walked((text) => wordsOf(text).join('_'), 20),
+    [`'orderTotal'.snakeCase()`, 'order_total'],
+    20,
+    (text) => wordsOf(text).join('_'),
   ),
-  ofText(
+  ofWholeText(
     'kebabCase()',
     'The words in lower case, joined by hyphens.',
-    `'orderTotal'.kebabCase()`,
-    'order-total',
-    walked((text) => wordsOf(text).join('-'), 20),
+    [`'orderTotal'.kebabCase()`, 'order-total'],
+    20,
+    (text) => wordsOf(text).join('-'),
   ),
-  ofText(
+  ofWholeText(
     'slug()',
     'Lower-case ASCII letters, digits and hyphens, for URLs and file names.',
-    `'Crème brûlée!'.slug()`,
-    'creme-brulee',
-    walked(
-      (text) =>
-        text
-          .normalize('NFKD')
-          .replace(/\p{M}+/gu, '')
-          .toLowerCase()
-          .replace(/[^a-z0-9]+/g, '-')
-          .replace(/^-|-$/g, ''),
-      5,
-    ),
+    [`'Crème brûlée!'.slug()`, 'creme-brulee'],
+    5,
+    (text) =>
+      text
+        .normalize('NFKD')
+        .replace(/\p{M}+/gu, '')
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .replace(/^-|-$/g, ''),
   ),
   ofText(
     'split(separator: string, limit?: integer)',
     'The parts between separators, at most `limit` of them; an empty separator splits into characters.',
-    `'a,b,c'.split(',')`,
-    ['a', 'b', 'c'],
-    (frame: Frame, text: string, separator: string, limit?: number) => {
+    [`'a,b,c'.split(',')`, ['a', 'b', 'c']],
+    (frame, text, separator: string, limit?: number) => {
       frame.budget.spendForCharacters(text.length);
       // One more than allowed: enough to detect the excess without creating a million parts.
       const most = frame.budget.limits.maxArrayLength + 1;
@@ -111,45 +85,40 @@ export const textFunctions: readonly FunctionDefinition[] = [
       return separator === '' ? characters(text, count) : text.split(separator, count);
     },
   ),
-  ofText('lines()', 'The lines of the text.', `'a\\nb'.lines()`, ['a', 'b'], (frame: Frame, text: string) => {
+  ofText('lines()', 'The lines of the text.', [`'a\\nb'.lines()`, ['a', 'b']], (frame, text) => {
     frame.budget.spendForCharacters(text.length);
     return text.split(/\r?\n/, frame.budget.limits.maxArrayLength + 1);
   }),
   ofText(
     'replace(find: string, by: string)',
     'Replaces every occurrence of a text.',
-    `'a-b-c'.replace('-', '+')`,
-    'a+b+c',
+    [`'a-b-c'.replace('-', '+')`, 'a+b+c'],
     replaceText,
   ),
   ofText(
     'startsWith(start: string)',
     'Whether the text starts with the argument.',
-    `'invoice.pdf'.startsWith('inv')`,
-    true,
-    (_frame: Frame, text: string, start: string) => text.startsWith(start),
+    [`'invoice.pdf'.startsWith('inv')`, true],
+    (_, text, start: string) => text.startsWith(start),
   ),
   ofText(
     'endsWith(end: string)',
     'Whether the text ends with the argument.',
-    `'invoice.pdf'.endsWith('.pdf')`,
-    true,
-    (_frame: Frame, text: string, end: string) => text.endsWith(end),
+    [`'invoice.pdf'.endsWith('.pdf')`, true],
+    (_, text, end: string) => text.endsWith(end),
   ),
   ofText(
     'contains(part: string)',
     'Whether the text contains the part.',
-    `'workflow'.contains('flow')`,
-    true,
+    [`'workflow'.contains('flow')`, true],
     containsText,
   ),
-  ofText('includes(part: string)', 'The same as contains.', `'workflow'.includes('flow')`, true, containsText),
+  ofText('includes(part: string)', 'The same as contains.', [`'workflow'.includes('flow')`, true], containsText),
   ofText(
     'indexOf(part: string)',
     'The index of the first occurrence of the part, or -1.',
-    `'workflow'.indexOf('flow')`,
-    4,
-    (frame: Frame, text: string, part: string) => {
+    [`'workflow'.indexOf('flow')`, 4],
+    (frame, text, part: string) => {
       frame.budget.spendForCharacters(text.length);
       return text.indexOf(part);
     },
@@ -157,23 +126,20 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ofText(
     'slice(start: integer, end?: integer)',
     'The part from start up to end; negative positions count from the end.',
-    `'workflow'.slice(0, 4)`,
-    'work',
-    (_frame: Frame, text: string, start: number, end?: number) => wholeSlice(text, start, end),
+    [`'workflow'.slice(0, 4)`, 'work'],
+    (_, text, start: number, end?: number) => wholeSlice(text, start, end),
   ),
   ofText(
     'at(index: integer)',
     'One character, or null; a negative index counts from the end.',
-    `'abc'.at(-1)`,
-    'c',
-    (_frame: Frame, text: string, index: number) => characterAt(text, index),
+    [`'abc'.at(-1)`, 'c'],
+    (_, text, index: number) => characterAt(text, index),
   ),
   ofText(
     'before(separator: string)',
     'The text before the first separator; the whole text when there is none.',
-    `'ada@example.com'.before('@')`,
-    'ada',
-    (frame: Frame, text: string, separator: string) => {
+    [`'ada@example.com'.before('@')`, 'ada'],
+    (frame, text, separator: string) => {
       frame.budget.spendForCharacters(text.length);
       const index = text.indexOf(separator);
       return index < 0 ? text : text.slice(0, index);
@@ -182,9 +148,8 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ofText(
     'after(separator: string)',
     'The text after the first separator; empty when there is none.',
-    `'ada@example.com'.after('@')`,
-    'example.com',
-    (frame: Frame, text: string, separator: string) => {
+    [`'ada@example.com'.after('@')`, 'example.com'],
+    (frame, text, separator: string) => {
       frame.budget.spendForCharacters(text.length);
       const index = text.indexOf(separator);
       return index < 0 ? '' : text.slice(index + separator.length);
@@ -193,24 +158,20 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ofText(
     'removePrefix(prefix: string)',
     'Removes the prefix, if present.',
-    `'v1.2'.removePrefix('v')`,
-    '1.2',
-    (_frame: Frame, text: string, prefix: string) => (text.startsWith(prefix) ? text.slice(prefix.length) : text),
+    [`'v1.2'.removePrefix('v')`, '1.2'],
+    (_, text, prefix: string) => (text.startsWith(prefix) ? text.slice(prefix.length) : text),
   ),
   ofText(
     'removeSuffix(suffix: string)',
     'Removes the suffix, if present.',
-    `'a.json'.removeSuffix('.json')`,
-    'a',
-    (_frame: Frame, text: string, suffix: string) =>
-      text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text,
+    [`'a.json'.removeSuffix('.json')`, 'a'],
+    (_, text, suffix: string) => (text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text),
   ),
   ofText(
     'padStart(length: integer, fill?: string)',
     'Pads the start to the given length, with spaces by default.',
-    `'7'.padStart(3, '0')`,
-    '007',
-    (frame: Frame, text: string, length: number, fill?: string) => {
+    [`'7'.padStart(3, '0')`, '007'],
+    (frame, text, length: number, fill?: string) => {
       frame.budget.allowText(length);
       return filling(text, length, fill) + text;
     },
@@ -218,30 +179,22 @@ export const textFunctions: readonly FunctionDefinition[] = [
   ofText(
     'padEnd(length: integer, fill?: string)',
     'Pads the end to the given length, with spaces by default.',
-    `'7'.padEnd(3, '.')`,
-    '7..',
-    (frame: Frame, text: string, length: number, fill?: string) => {
+    [`'7'.padEnd(3, '.')`, '7..'],
+    (frame, text, length: number, fill?: string) => {
       frame.budget.allowText(length);
       return text + filling(text, length, fill);
     },
   ),
-  ofText(
-    'repeat(count: integer)',
-    'Repeats the text.',
-    `'ab'.repeat(3)`,
-    'ababab',
-    (frame: Frame, text: string, count: number) => {
-      const times = Math.max(0, count);
-      frame.budget.allowText(text.length * times);
-      return text.repeat(times);
-    },
-  ),
+  ofText('repeat(count: integer)', 'Repeats the text.', [`'ab'.repeat(3)`, 'ababab'], (frame, text, count: number) => {
+    const times = Math.max(0, count);
+    frame.budget.allowText(text.length * times);
+    return text.repeat(times);
+  }),
   ofText(
     'truncate(length: integer, ending?: string)',
     'Shortens the text to the given length; the end is replaced by `…` or another ending.',
-    `'A long title'.truncate(7)`,
-    'A long…',
-    (_frame: Frame, text: string, length: number, ending = '…') =>
+    [`'A long title'.truncate(7)`, 'A long…'],
+    (_, text, length: number, ending = '…') =>
       text.length <= length ? text : wholeSlice(text, 0, Math.max(0, length - ending.length)) + ending,
   ),
 ];
@@ -286,14 +239,6 @@ function characters(text: string, most: number): string[] {
 function filling(text: string, length: number, fill = ' '): string {
   const missing = length - text.length;
   return missing <= 0 ? '' : wholeSlice(''.padEnd(missing + 1, fill), 0, missing);
-}
-
-/** Wraps a function that reads every character; `weight` as in `spendForCharacters`. */
-function walked(run: (text: string) => string, weight = 1): (frame: Frame, text: string) => string {
-  return (frame, text) => {
-    frame.budget.spendForCharacters(text.length, weight);
-    return run(text);
-  };
 }
 
 function containsText(frame: Frame, text: string, part: string): boolean {

@@ -1,20 +1,17 @@
 /** Compiles nodes that run an action, and compensating actions. */
 import type { Action, Capabilities } from '../../action.ts';
-import { joinCapabilities, narrow } from '../../capability/narrow.ts';
+import { entriesOf, joinCapabilities, narrow, type OverCeiling, overCeiling } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
-import type { DocumentPath } from '../../problem.ts';
+import { type DocumentPath, didYouMean } from '../../problem.ts';
 import type { Json } from '../../value.ts';
 import { findAction } from '../actions.ts';
-import { checkCeiling } from '../ceiling-check.ts';
 import type { CompileContext } from '../context.ts';
-import { checkCredentials } from '../credentials.ts';
 import type { NodeReader } from '../node-reader.ts';
 import { checkParameters } from '../parameters.ts';
 import type { ActionWork, CompensationPlan } from '../plan.ts';
-import { retryPlan } from '../retry-plan.ts';
+import { retryPlan, timeoutsOf } from '../retry-plan.ts';
 import { routeOf } from '../route.ts';
 import { hasSettings } from '../settings.ts';
-import { timeoutsOf } from '../timeouts.ts';
 
 export function actionWork(reader: NodeReader, action: Action | undefined): ActionWork | undefined {
   const { definition } = reader.parts;
@@ -72,4 +69,55 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
       timeouts: timeoutsOf(compensate.timeout),
     }
   );
+}
+
+/**
+ * Warns of capabilities beyond the ceiling of the project. The definition runs, and access beyond the ceiling is
+ * denied.
+ */
+export function checkCeiling(
+  { ceiling, problems }: Pick<CompileContext, 'ceiling' | 'problems'>,
+  asked: Capabilities | undefined,
+  path: DocumentPath,
+): void {
+  if (asked === undefined) return;
+  for (const { list, entry } of overCeiling(asked, ceiling)) {
+    const allowed = ceiling === 'all' ? [] : entriesOf(ceiling, list);
+    problems.warning({
+      code: 'OVER_CEILING',
+      message: `'${entry}' in ${list} exceeds the ceiling of the project, which allows ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
+      hint: `an owner of the project can allow it: nebula projects set PROJECT --allow ${list}=${entry}`,
+      path: [...path, ...list.split('.'), indexIn(asked, { list, entry })],
+    });
+  }
+}
+
+function indexIn(asked: Capabilities, { list, entry }: OverCeiling): number {
+  return entriesOf(asked, list).indexOf(entry);
+}
+
+/** Checks that a node maps a secret to every credential that its action reads. `keys` lead to the action call. */
+function checkCredentials(reader: NodeReader, action: Action, keys: DocumentPath): void {
+  const { credentials: wanted } = action;
+  if (wanted === undefined) return;
+  const { credentials: given = {}, compensate } = reader.parts.definition;
+  const named = Object.keys(given);
+  const place = reader.parts.definition.credentials === undefined ? [...keys, 'action'] : ['credentials'];
+  for (const alias of wanted.filter((one) => !named.includes(one))) {
+    const message = `${action.id} needs the credential '${alias}', but the node maps no secret to it`;
+    reader.error('MISSING_CREDENTIAL', message, `add credentials: { ${alias}: <name of a secret> }`, place);
+  }
+  // The compensating action shares the node's credentials and may be the one that reads it.
+  if (compensate !== undefined) return;
+  for (const alias of named.filter((one) => !wanted.includes(one))) {
+    const near = didYouMean(alias, wanted);
+    const hint = near === undefined ? 'remove it' : `did you mean '${near}'?`;
+    reader.warning(
+      'UNUSED_CREDENTIAL',
+      `${action.id} never reads the credential '${alias}'`,
+      hint,
+      ['credentials', alias],
+      'key',
+    );
+  }
 }

@@ -4,8 +4,8 @@ import { isDate } from '../../expression/library/calendar.ts';
 import type { DocumentPath } from '../../problem.ts';
 import type { Steps } from '../../steps.ts';
 import type { NodeReader } from '../node-reader.ts';
+import { checkedSchema } from '../parameters.ts';
 import type { WaitPlan, WaitWork } from '../plan.ts';
-import { checkedSchema } from '../schema-check.ts';
 
 export function* waitWork(reader: NodeReader, wait: WaitDefinition): Steps<WaitWork> {
   const waits: (WaitPlan | undefined)[] = [];

@@ -12,7 +12,18 @@ import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } 
 import type { Problem } from '../../problem.ts';
 import { decideRetry } from '../../retry/retry.ts';
 import type { Json } from '../../value.ts';
-import { cancelWaiting, completeNode, cutOffInside, endCancelled, failNode } from '../decide/advance.ts';
+import {
+  cancelWaiting,
+  completeNode,
+  cutOffInside,
+  endCancelled,
+  failNode,
+  MAX_ITERATIONS,
+  notAList,
+  repeat,
+  retryOf,
+  tooManyItems,
+} from '../decide/advance.ts';
 import { evaluated, inputOf } from '../decide/evaluate.ts';
 import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
@@ -20,7 +31,7 @@ import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-v
 import { bodyOutput, RunScope } from '../state/expression-scope.ts';
 import { bodyOf, isInside, isQuiet, isStopped, pathOf, requireBody, stateIn } from '../state/selectors.ts';
 import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from '../state/settings.ts';
-import type { BodyState, NodeState, ScopeState, Stopping } from '../state/state.ts';
+import type { BodyState, NodeState, RunState, ScopeState, Stopping } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 import { abort } from '../stop/abort.ts';
 import {
@@ -32,8 +43,6 @@ import {
   mustUndoInside,
   transactionsIn,
 } from '../undo/transactions.ts';
-import { MAX_ITERATIONS, notAList, tooManyItems } from './items.ts';
-import { failBody } from './retry-body.ts';
 
 export function openLoop(turn: Turn, node: NodeState): void {
   const { work } = node.plan;
@@ -358,9 +367,7 @@ function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: 
     jitter: turn.jitter,
     newBudget: () => turn.budgets.next(),
   });
-  // Nobody knows whether something in it took effect: trying again could do it twice.
-  const isInDoubt = [...turn.state.unknown].some(({ scope }) => isInside(scope, node));
-  if (!decision.retry || isInDoubt) return stopNode(turn, node, cause);
+  if (!decision.retry || isInDoubt(turn.state, node)) return stopNode(turn, node, cause);
   if (decision.delayMs === 0) return openIterations(turn, node, body.next + 1);
   emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
 }
@@ -445,4 +452,44 @@ function tooFew(needed: number, total: number, failed: number, last: RunError | 
       ...(last?.node === undefined ? {} : { node: last.node }),
     },
   };
+}
+
+/**
+ * The body of a node has failed, and nothing of it runs: it is tried again once all is undone, or the node fails. The
+ * next try is a new iteration of all that is in it, with idempotency keys of its own.
+ *
+ *  group ─ node.opened ─ … ─ node.compensating ─ (what completed is undone) ─ node.retrying ─ node.opened ─ …
+ */
+function failBody(turn: Turn, node: NodeState, error: RunError): void {
+  const { state } = turn;
+  const retry = retryOf(turn, node, error, turn.jitter);
+  if (retry === undefined || isInDoubt(state, node) || isLeftDone(node)) return failNode(turn, node, error);
+  if (undoings(node).length > 0 || !hasToUndo(state, node)) return repeat(turn, node, error, retry);
+  emit(turn, { type: 'node.compensating', node: pathOf(node), error });
+  const [first] = undoings(node)[0]?.nodes ?? [];
+  if (first !== undefined) turn.work.push(first);
+}
+
+/** Nobody knows whether something in it took effect: to try again could do it twice. */
+function isInDoubt(state: RunState, node: NodeState): boolean {
+  for (const { scope } of state.unknown) if (isInside(scope, node)) return true;
+  return false;
+}
+
+/** A compensation did not succeed, so what it should undo stands. */
+function isLeftDone(node: NodeState): boolean {
+  return undoings(node).some(({ nodes }) => nodes.some(({ phase }) => phase.status !== 'completed'));
+}
+
+function undoings(node: NodeState): ScopeState[] {
+  const found: ScopeState[] = [];
+  for (const { undoing } of bodyOf(node)?.scopes.values() ?? []) {
+    if (undoing !== null && !undoing.isClosed) found.push(undoing);
+  }
+  return found;
+}
+
+function hasToUndo({ undo }: RunState, node: NodeState): boolean {
+  const prefix = `${pathOf(node)}/`;
+  return undo.some(({ path }) => path.startsWith(prefix));
 }

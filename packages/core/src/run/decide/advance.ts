@@ -7,7 +7,6 @@ import type { CompiledValue } from '../../expression/index.ts';
 import type { EdgeError } from '../../plan/plan.ts';
 import { decideRepeat, decideRetry, impliedRule, type RetryDecision, WORKER_LOST } from '../../retry/retry.ts';
 import type { Json } from '../../value.ts';
-import { MAX_ITERATIONS, notAList, tooManyItems } from '../composite/items.ts';
 import {
   type DecidedEdges,
   decideCancelled,
@@ -432,4 +431,17 @@ function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Sto
     return true;
   }
   return false;
+}
+
+/** Iterations that a loop may have, items added while it runs included. */
+export const MAX_ITERATIONS = 1_000_000;
+
+export function notAList(value: Json, where: string): RunError {
+  const found =
+    value === null ? 'null' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
+  return { code: 'NOT_A_LIST', kind: 'USER', message: `\`${where}\` must give a list, not ${found}.` };
+}
+
+export function tooManyItems(count: number): RunError {
+  return { code: 'TOO_MANY_ITEMS', kind: 'USER', message: `A loop has at most ${MAX_ITERATIONS} items, not ${count}.` };
 }

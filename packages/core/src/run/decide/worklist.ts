@@ -3,20 +3,21 @@
  * from its edges to its slot: join, condition, level, gates.
  */
 import { isTrue } from '../../expression/index.ts';
+import { acceptedSetting } from '../../plan/settings.ts';
+import { canonicalJson } from '../../value.ts';
 import { checkEnd } from '../composite/composite.ts';
 import { decideOnward, expressionFailure } from '../joins/edges.ts';
 import { joinOf } from '../joins/joins.ts';
-import type { Gate } from '../journal/entry.ts';
+import type { CacheMiss, Gate } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
-import { actionWork } from '../state/action-work.ts';
 import { RunScope } from '../state/expression-scope.ts';
 import { addReady, takesSlot } from '../state/phases.ts';
-import { isOver, isStopped, pathOf } from '../state/selectors.ts';
+import { actionWork, isOver, isStopped, pathOf } from '../state/selectors.ts';
+import { gateLimits } from '../state/settings.ts';
 import type { NodeState, ScopeState } from '../state/state.ts';
-import { nextGate } from '../waits/next-gate.ts';
+import { gatesOf } from '../waits/gates.ts';
 import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts';
 import { beginNode } from './begin-node.ts';
-import { configure } from './configure.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 
 /** A loop whose body needs no worker could otherwise keep everybody waiting. */
@@ -141,4 +142,49 @@ function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = no
 export function passGate(turn: Turn, node: NodeState, missed = node.missed): void {
   if (node.phase.status !== 'gated' || !configure(turn, node)) return;
   admitted(turn, node, node.passed + 1, missed);
+}
+
+/** Evaluates the settings that are expressions, once: retries use what the journal has. False: the node has failed. */
+function configure(turn: Turn, node: NodeState): boolean {
+  const { settings } = node.plan;
+  if (settings === undefined || node.settings !== undefined) return true;
+  const values: Record<string, number | string> = Object.create(null);
+  for (const setting of settings) {
+    try {
+      const scope = new RunScope(turn.state, node.scope, turn.lookup);
+      values[setting.key] = acceptedSetting(setting, setting.value.evaluate(scope, turn.budgets.next()));
+    } catch (error) {
+      failNode(turn, node, expressionFailure(error, setting.key));
+      return false;
+    }
+  }
+  emit(turn, { type: 'node.configured', node: pathOf(node), values: { ...values } });
+  return true;
+}
+
+/** The gate after the first `passed` ones, with what the cache `missed`; throws what an expression throws. */
+function nextGate(
+  turn: Turn,
+  node: NodeState,
+  scope: RunScope,
+  passed: number,
+  missed: CacheMiss | undefined,
+): Gate | undefined {
+  const { plan } = node;
+  const kind = gatesOf(plan)[passed];
+  const { concurrency, rateLimit } = plan;
+  const budget = turn.budgets.next();
+  if (kind === 'concurrency' && concurrency !== undefined) {
+    return { kind, key: keyOf(concurrency.key.evaluate(scope, budget)), limit: gateLimits(node).concurrency };
+  }
+  if (kind === 'rate' && rateLimit !== undefined) {
+    const { rate: limit, perMs } = gateLimits(node);
+    return { kind, key: keyOf(rateLimit.key.evaluate(scope, budget)), limit, perMs };
+  }
+  if (kind === 'reserve' && missed !== undefined) return { kind, ...missed };
+  return kind === 'cache' ? { kind } : undefined;
+}
+
+function keyOf(value: Parameters<typeof canonicalJson>[0]): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
 }

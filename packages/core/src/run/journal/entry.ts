@@ -11,7 +11,6 @@ import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
 import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
 import type { SettingValues } from '../../plan/plan.ts';
-import { keysOf } from '../../typed-keys.ts';
 import type { Json } from '../../value.ts';
 import type { Estimates } from '../state/estimates.ts';
 import type { FinalRunStatus } from '../state/status.ts';
@@ -559,4 +558,11 @@ export function valuesIn(entry: Entry): readonly StoredValue[] {
   for (const field of VALUE_FIELDS) if (holder[field] !== undefined) values.push(holder[field]);
   for (const field of VALUES_FIELDS) values.push(...Object.values(holder[field] ?? {}));
   return values;
+}
+
+/** The keys of a record, with their type. */
+function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): K[] {
+  const keys: K[] = [];
+  for (const key in record) keys.push(key);
+  return keys;
 }

@@ -2,7 +2,7 @@
 
 import { assert, type RunError } from '../../error.ts';
 import type { NodePath, WorkflowId } from '../../ids.ts';
-import type { NodePlan } from '../../plan/plan.ts';
+import type { ActionWork, DynamicWork, NodePlan } from '../../plan/plan.ts';
 import { isJsonObject } from '../../value.ts';
 import type { ConcurrencySlot } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
@@ -238,4 +238,21 @@ export function generationOf(node: NodeState | null): number {
 /** Notes in the counts of a scope by level that a node of it is open, or no longer. */
 export function countOpen({ openPerLevel }: ScopeState, { level }: NodePlan, change: 1 | -1): void {
   openPerLevel[level] = (openPerLevel[level] ?? 0) + change;
+}
+
+/** What a node that takes a slot runs. */
+export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
+  const { work } = plan;
+  assert(work.kind === 'action' || work.kind === 'dynamic', `node '${plan.id}' runs an action`);
+  return work;
+}
+
+/**
+ * The worker of an attempt, for people. The journal names a remote worker by its lease: `lse_<hash>:<worker>`. Journals of
+ * before have the id of the lease itself there, which authorised whoever had it: that is not shown.
+ */
+export function workerName(worker: string): string {
+  if (!worker.startsWith('lse_')) return worker;
+  const colon = worker.indexOf(':');
+  return colon === -1 || colon === worker.length - 1 ? 'a remote worker' : worker.slice(colon + 1);
 }

@@ -4,13 +4,14 @@
  */
 import type { RunError } from '../../error.ts';
 import type { Json } from '../../value.ts';
+import { cutOffInside, stoppingAnew } from '../decide/advance.ts';
 import { emit, emitCompensated, emitSkipped, type Turn } from '../decide/turn.ts';
 import { admit, drain } from '../decide/worklist.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import { rootOutput } from '../state/expression-scope.ts';
-import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet } from '../state/selectors.ts';
-import type { Ending, RunState } from '../state/state.ts';
+import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet, pathOf } from '../state/selectors.ts';
+import type { Ending, RunState, ScopeState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
 
@@ -96,4 +97,34 @@ function complete(turn: Turn): void {
     return stopped(turn, { status: 'failed', error: expressionFailure(error, 'output'), ...NO_OUTPUT });
   }
   emit(turn, { type: 'run.finished', status: 'completed', output: turn.store(output) });
+}
+
+/**
+ * For what ends early by entries from before always edges were a finally: says anew how it ends, so that it goes on as
+ * it would today. What ran stays.
+ */
+export function renewOldStops(turn: Turn): void {
+  const { state } = turn;
+  state.hasOldStops = false;
+  if (state.stopping !== null && isOld(state.root)) {
+    emit(turn, {
+      ...stoppingAnew(state.stopping),
+      ...(!isPaused(state) ? {} : { paused: true }),
+      finally: true,
+    });
+    cutOffInside(turn, state.root, 'the run is ending');
+  }
+  for (const scope of [...state.scopes.values()]) {
+    if (!isOld(scope) || scope.parent === null) continue;
+    const { parent, stopping } = scope;
+    if (parent.phase.status === 'open' && parent.phase.stopping !== null) {
+      const { since: _, ...how } = parent.phase.stopping;
+      emit(turn, { type: 'node.stopping', node: pathOf(parent), ...how, finally: true });
+    } else emit(turn, { type: 'scope.stopping', scope: scope.path, error: stopping?.error ?? null, finally: true });
+    cutOffInside(turn, scope, 'what is around it is ending');
+  }
+}
+
+function isOld({ stopping, undoes, isClosed }: ScopeState): boolean {
+  return stopping !== null && stopping.finally === undefined && undoes === null && !isClosed;
 }

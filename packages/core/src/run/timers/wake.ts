@@ -2,8 +2,7 @@
 
 import type { Heap } from '../../heap.ts';
 import type { OpenAttempt } from '../decide/stimulus.ts';
-import { actionWork } from '../state/action-work.ts';
-import { isFinished, isPaused, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
+import { actionWork, isFinished, isPaused, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import { needsEndCheck } from '../undo/transactions.ts';
 import { movesByItself, nextTimer } from './timers.ts';
