@@ -103,9 +103,7 @@ export function announcedAction(description: ActionDescription, project?: string
       throw new NebulaError(
         'RUNS_OUTSIDE',
         `Action '${description.id}' runs only on remote workers, not in this process.`,
-        {
-          hint: 'Start a worker that provides the action: `nebula worker --server URL`.',
-        },
+        { hint: 'Start a worker that provides the action: `nebula worker --server URL`.' },
       );
     },
   };

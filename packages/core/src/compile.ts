@@ -1,7 +1,7 @@
 /** Combines compilation and verification. `plan` does not import `verify`, because `verify` reads plans. */
 import type { Catalog } from './action.ts';
 import type { ReadResult } from './definition/check.ts';
-import type { WorkflowDefinition } from './definition/index.ts';
+import type { WorkflowDefinition } from './definition/model.ts';
 import { inTextOrder, isLocal } from './definition/problem-list.ts';
 import { type ReadOptions, readDefinition } from './definition/read.ts';
 import { bodyDepthOf, type SourceMap } from './definition/source-map.ts';

@@ -24,14 +24,12 @@ export {
   NOTHING,
   narrow,
   narrowCeiling,
-  type OverCeiling,
   overCeiling,
   patternsOf,
 } from './capability/narrow.ts';
 export { type CapabilityList, matchesName, matchesSegments, matchesSequence } from './capability/pattern.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export {
-  type Compilation,
   type CompileOptions,
   compilePlan,
   compileRead,
@@ -40,36 +38,23 @@ export {
   type SourceCompilation,
 } from './compile.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
-export {
-  type ConfigDefinition,
-  countGraphs,
-  type EdgeDefinition,
-  findJsonError,
-  MIN_INTERVAL_MS,
-  type NodeDefinition,
-  type NodeKind,
-  type ReadOptions,
-  type ReadResult,
-  type RetryDefinition,
-  readDefinition,
-  readDefinitionObject,
-  renderProblems,
-  type SourceMap,
-  type TriggerDefinition,
-  type WebhookDefinition,
-  type WorkflowDefinition,
-  workflowJsonSchema,
-} from './definition/index.ts';
-export {
-  formatDuration,
-  formatSize,
-  isMoment,
-  MOMENT_LIMITS,
-  momentIn,
-  parseDuration,
-  parseSize,
-  type TextProblem,
-} from './duration.ts';
+export { type ReadResult, readDefinitionObject } from './definition/check.ts';
+export { countGraphs } from './definition/graphs.ts';
+export { findJsonError } from './definition/json/syntax.ts';
+export type {
+  ConfigDefinition,
+  EdgeDefinition,
+  NodeDefinition,
+  NodeKind,
+  TriggerDefinition,
+  WorkflowDefinition,
+} from './definition/model.ts';
+export { readDefinition } from './definition/read.ts';
+export { renderProblems } from './definition/report.ts';
+export { workflowJsonSchema } from './definition/schema.ts';
+export type { SourceMap } from './definition/source-map.ts';
+export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
+export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';
 export {
   compileCondition,
@@ -78,33 +63,18 @@ export {
   ExpressionError,
   type FunctionListing,
   listFunctions,
-  type NodeView,
   parseExpression,
   type Scope,
   StepBudget,
   stepCost,
   withFewPatterns,
 } from './expression/index.ts';
-export {
-  buildGraph,
-  edgesAt,
-  type Graph,
-  nodeLevels,
-  topologicalOrder,
-} from './graph/index.ts';
+export { buildGraph, edgesAt, nodeLevels, topologicalOrder } from './graph/index.ts';
 export { Heap } from './heap.ts';
 export { type ExecutionId, isLeaseId, LEASE_PREFIX, type LeaseId, type NodePath, type WorkflowId } from './ids.ts';
-export {
-  JOB_ACTION,
-  JOB_FAILED,
-  JOB_REFERENCE,
-  JOB_REFUSED,
-  type JobSummary,
-  jobCommand,
-  jobsDefinition,
-  jobsIn,
-  readJobsDocument,
-} from './imports/index.ts';
+export { JOB_FAILED, JOB_REFERENCE, JOB_REFUSED, jobCommand } from './imports/job-action.ts';
+export { type JobSummary, jobsDefinition, jobsIn } from './imports/jobs-definition.ts';
+export { readJobsDocument } from './imports/jobs-document.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { idsInOrder, writtenOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
@@ -116,11 +86,10 @@ export {
   type RetryRule,
   type TriggerPlan,
 } from './plan/plan.ts';
-export { HERE, mayServe, parseRoute, type Route } from './plan/route.ts';
+export { HERE, mayServe, parseRoute } from './plan/route.ts';
 export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
-export { decideRetry } from './retry/retry.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { completeTurn, decide, isOpen, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
@@ -149,15 +118,7 @@ export {
   valuesIn,
 } from './run/journal/entry.ts';
 export { decodeSnapshot, encodeSnapshot } from './run/journal/snapshot.ts';
-export {
-  type BlobRef,
-  exceedsBytes,
-  type InlineValue,
-  inlineValue,
-  NULL_VALUE,
-  resolveValue,
-  type StoredValue,
-} from './run/journal/stored-value.ts';
+export { type BlobRef, exceedsBytes, inlineValue, NULL_VALUE, type StoredValue } from './run/journal/stored-value.ts';
 export { ceilingOf, childAuthority, grantTo } from './run/state/authority.ts';
 export type { Estimates } from './run/state/estimates.ts';
 export { newRunState } from './run/state/new-state.ts';
@@ -170,7 +131,6 @@ export {
   isFinished,
   isFinishedPhase,
   isPaused,
-  isStopped,
   nodeAt,
   pathOf,
   runError,
@@ -195,11 +155,11 @@ export {
   toVerify,
   wakeTime,
 } from './run/timers/wake.ts';
-export { spilledInUndoPlan, type UndoPlan, type UndoStep, undoPlanOf } from './run/undo/undo-plan.ts';
+export { spilledInUndoPlan, type UndoPlan, undoPlanOf } from './run/undo/undo-plan.ts';
 export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
-export { compileSchema, describePath, givenProblem, type SchemaCheck, type SchemaProblem } from './schema/index.ts';
-export { allSteps, type Steps } from './steps.ts';
+export { compileSchema, describePath, givenProblem, type SchemaCheck } from './schema/index.ts';
+export type { Steps } from './steps.ts';
 export {
   canonicalJson,
   isJsonObject,
@@ -208,9 +168,8 @@ export {
   type JsonSchema,
   jsonEquals,
   memberOf,
-  nestsDeeper,
 } from './value.ts';
-export type { Cause, EdgeCause, Explanation } from './view/cause.ts';
+export type { Explanation } from './view/cause.ts';
 export {
   type AwaitedDocument,
   type BareNode,
@@ -226,13 +185,7 @@ export {
   type WaitDocument,
 } from './view/document.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
-export { type IterationHistory, type NodeHistory, RunHistory, type Span } from './view/history.ts';
+export { type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';
 export { RunView, type ViewFrame } from './view/run-view.ts';
-export {
-  isFinalEvent,
-  type TimelineDetails,
-  type TimelineEvent,
-  type TimelineEventType,
-  timelineOf,
-} from './view/timeline.ts';
+export { isFinalEvent, type TimelineEvent, type TimelineEventType, timelineOf } from './view/timeline.ts';

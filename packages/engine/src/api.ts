@@ -80,7 +80,6 @@ export interface EngineOptions {
     start: { readonly project: string; readonly input: Json },
   ) => Promise<LaunchPlanStart>;
   readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  /** Actions that remote workers have announced. */
   readonly announced?: readonly Action[];
   /** Labels of this process: nodes that need other labels go to remote workers. `all`: there are no remote workers. */
   readonly labels?: readonly string[] | 'all';
@@ -318,7 +317,6 @@ export interface Engine extends ExecutionService {
   metrics(): Promise<Metrics>;
   /** From now on remote workers run these actions: plans are compiled with them. */
   announce(actions: readonly Action[]): void;
-  /** The operations of remote workers. */
   readonly remote: RemoteWorkers;
   health(): EngineHealth;
   /**

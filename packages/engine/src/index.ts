@@ -6,23 +6,18 @@ export type {
   EngineOptions,
   ExecutionService,
   Explanation,
-  Histogram,
   JournalFrame,
-  LeaseBeat,
-  LeaseLine,
   LeaseState,
   LiveEvent,
   Metrics,
   RemoteOutcome,
   RemoteTask,
-  RemoteWorkers,
   Settlement,
-  StartOptions,
   WaitResult,
 } from './api.ts';
 export { createEngine } from './engine.ts';
 export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './observe/tracing.ts';
 export { executionOfLease, staleLease } from './remote/lease.ts';
-export { createExecutionService, type ServiceDrivers } from './requests/execution-service.ts';
+export { createExecutionService } from './requests/execution-service.ts';
 export type { Projects } from './start/authority.ts';
 export { keyedExecutionId } from './start/starts.ts';

@@ -8,7 +8,6 @@ export interface Blobs {
   put(executionId: ExecutionId, sha256: string, data: Uint8Array): Promise<void>;
   /** Rejects with `BLOB_CORRUPT` when the bytes do not match their hash. */
   get(executionId: ExecutionId, sha256: string): Promise<Uint8Array | undefined>;
-  /** Deletes all blobs of an execution. */
   deleteExecution(executionId: ExecutionId): Promise<void>;
   /** Executions that have blobs, to find orphans. */
   executions(): AsyncIterable<string>;

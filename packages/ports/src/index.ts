@@ -23,7 +23,6 @@ export {
   type ExecutionStatus,
   type Executions,
   FINISHED_STATUSES,
-  type NewExecution,
   type StatusChange,
   UNFINISHED_STATUSES,
 } from './executions.ts';
@@ -48,7 +47,6 @@ export {
   nextMoment,
   type PermitChanges,
   type PermitHolder,
-  type PermitRelease,
   type PermitRequest,
   type PermitRow,
   type Permits,

@@ -97,7 +97,6 @@ export const TIMEOUT: RecordType = {
   },
 };
 
-/** The `timeout` key of nodes. */
 export const TIMEOUT_KEY: KeyType = {
   type: { is: 'either', of: [LIMIT, { is: 'record', record: TIMEOUT }] },
   doc: 'A duration, which limits each attempt, or `{ attempt, queued, total }`.',

@@ -87,7 +87,6 @@ function checkNumber(value: number, path: Path, problems: ProblemList): void {
   });
 }
 
-/** The number as written in the source. */
 function writtenNumber(path: Path, problems: ProblemList): string | undefined {
   if (problems.full) return undefined;
   const range = problems.source.rangeOf(path);

@@ -74,7 +74,6 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/** Builds the graph of one body and reports its problems. */
 export function checkedGraph(body: BodyDefinition, path: DocumentPath, problems: ProblemList): Graph {
   const { graph, problems: found } = buildGraph(body);
   for (const { severity, ...finding } of [...found, ...checkGraph(graph, body.nodes ?? {})]) {
@@ -117,7 +116,6 @@ function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Pl
   }
 }
 
-/** All nodes of the definition and its bodies. */
 export function* allNodes(definition: BodyDefinition): Generator<NodeDefinition> {
   for (const { body } of allBodies(definition)) yield* Object.values(body.nodes ?? {});
 }

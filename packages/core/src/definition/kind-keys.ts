@@ -248,10 +248,7 @@ const WAIT_KEYS = {
     alias: ['event', 'message'],
     example: 'signal: paid',
   },
-  key: {
-    type: VALUE,
-    doc: 'Only signals sent with the same key match. May be an {{ expression }}.',
-  },
+  key: { type: VALUE, doc: 'Only signals sent with the same key match. May be an {{ expression }}.' },
   schema: { type: { is: 'schema' }, doc: 'JSON Schema of the payload; signals that do not match are rejected.' },
   approval: {
     type: { is: 'record', record: APPROVAL },
@@ -392,7 +389,6 @@ function kind(record: RecordType, example: string, alias: readonly string[] = []
   return { type: { is: 'record', record }, doc: record.doc, kind: true, example, alias };
 }
 
-/** All kinds except `action` and `group`. */
 export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action' | 'group'>, KeyType>> = {
   branch: kind(BRANCH, 'branch: { on: $order.status, cases: { paid: ship } }', [
     'switch',

@@ -65,13 +65,7 @@ export function checkKindKeys({ value, meant, report }: RuleContext, kind: strin
   }
   if (LOOP_KINDS.includes(kind) && !Object.hasOwn(value, 'do') && !meant.has('do')) {
     const hint = `add it, e.g. ${NODE.keys.do?.example}`;
-    report({
-      code: 'MISSING_BODY',
-      message: `a ${kind} node must have a body`,
-      hint,
-      path: [kind],
-      at: 'key',
-    });
+    report({ code: 'MISSING_BODY', message: `a ${kind} node must have a body`, hint, path: [kind], at: 'key' });
   }
 }
 

@@ -106,7 +106,6 @@ export interface TimeoutDefinition {
 /** Keys of a node that contain a body. */
 export const BODY_KEYS = ['do', 'group'] as const;
 
-/** Returns the body of the node, if any. */
 export function bodyOf({ do: body, group }: NodeDefinition): BodyDefinition | undefined {
   return body ?? group;
 }

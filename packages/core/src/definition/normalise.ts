@@ -33,7 +33,6 @@ export function normalise(workflow: JsonObject, keysAt: Written['keysAt'] = () =
   return { definition, edgeOrigins: written.origins };
 }
 
-/** Normalises a standalone body. */
 export function normaliseBody(body: JsonObject): BodyDefinition {
   return normaliseGraph(body, [], { origins: new Map(), keysAt: () => undefined }) as unknown as BodyDefinition;
 }

@@ -16,9 +16,9 @@ import {
 import type { NodeKind, RetryDefinition } from './model.ts';
 import { NODE, NODE_KINDS } from './node-keys.ts';
 import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
-import type { RecordType } from './value-type.ts';
 
-const RULES: { readonly [name in RecordType['name']]?: (context: RuleContext) => void } = {
+/** By the name of the record. */
+const RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
   node: checkKind,
   edge: checkMatch,
   retry: (context) => {

@@ -1,4 +1,5 @@
 /** The types that describe the language's keys. Validation, JSON Schema and reference are derived from them. */
+import { isJsonObject } from '../value.ts';
 
 export const ID_PATTERN = '^[a-zA-Z0-9_-]+$';
 export const ACTION_PATTERN = '^[a-z][a-z0-9_.-]*(@[0-9]+(\\.[0-9]+)?)?$';
@@ -64,42 +65,7 @@ export interface KeyType {
 
 /** An object with these keys only. */
 export interface RecordType {
-  readonly name:
-    | 'workflow'
-    | 'config'
-    | 'start'
-    | 'body'
-    | 'branch'
-    | 'case'
-    | 'forEach'
-    | 'while'
-    | 'retryUntil'
-    | 'backoff'
-    | 'subWorkflow'
-    | 'dynamic'
-    | 'wait'
-    | 'waitOne'
-    | 'approval'
-    | 'split'
-    | 'merge'
-    | 'compensate'
-    | 'cache'
-    | 'concurrency'
-    | 'rateLimit'
-    | 'node'
-    | 'edge'
-    | 'retry'
-    | 'timeout'
-    | 'capabilities'
-    | 'files'
-    | 'errorMatch'
-    | 'trigger'
-    | 'webhook'
-    | 'signature'
-    | 'schedule'
-    | 'interval'
-    | 'event'
-    | 'file';
+  readonly name: string;
   /** The name with its article, for messages. */
   readonly title: string;
   readonly doc: string;
@@ -110,47 +76,33 @@ export interface RecordType {
 
 /** The expected type in a message, e.g. "a whole number from 1 to 9". */
 export function describeType(type: ValueType): string {
-  switch (type.is) {
-    case 'text':
-      return 'a text';
-    case 'id':
-      return 'an id';
-    case 'integer':
-      return `a whole number ${describeRange(type.min, type.max)}`;
-    case 'number':
-      return `a number ${describeRange(type.min, type.max)}`;
-    case 'boolean':
-      return 'true or false';
-    case 'choice':
-      return type.of.length === 1 ? `'${type.of[0]}'` : `one of ${type.of.join(', ')}`;
-    case 'name':
-      return `one of ${type.known.join(', ')} or a registered name`;
-    case 'duration':
-      return ['a duration such as 10s', ...(type.moment ? ['a date'] : []), ...(type.or ?? [])].join(' or ');
-    case 'moment':
-      return 'a date such as 2030-01-01T08:00:00Z or an expression';
-    case 'percent':
-      return 'a share such as 80%';
-    case 'expression':
-      return 'an expression';
-    case 'action':
-      return 'an action such as http.request@1';
-    case 'edgeText':
-      return "a text such as 'a -> b'";
-    case 'value':
-      return 'any value';
-    case 'object':
-    case 'map':
-    case 'record':
-      return 'a mapping';
-    case 'schema':
-      return 'a JSON Schema (a mapping, or true or false)';
-    case 'list':
-      return type.orOne ? `${describeType(type.of)} or a list` : 'a list';
-    case 'either':
-      return type.of.map(describeType).join(' or ');
+  if (type.is === 'integer') return `a whole number ${describeRange(type.min, type.max)}`;
+  if (type.is === 'number') return `a number ${describeRange(type.min, type.max)}`;
+  if (type.is === 'choice') return type.of.length === 1 ? `'${type.of[0]}'` : `one of ${type.of.join(', ')}`;
+  if (type.is === 'name') return `one of ${type.known.join(', ')} or a registered name`;
+  if (type.is === 'duration') {
+    return ['a duration such as 10s', ...(type.moment ? ['a date'] : []), ...(type.or ?? [])].join(' or ');
   }
+  if (type.is === 'list') return type.orOne ? `${describeType(type.of)} or a list` : 'a list';
+  if (type.is === 'either') return type.of.map(describeType).join(' or ');
+  return DESCRIPTIONS[type.is];
 }
+
+const DESCRIPTIONS = {
+  text: 'a text',
+  id: 'an id',
+  boolean: 'true or false',
+  moment: 'a date such as 2030-01-01T08:00:00Z or an expression',
+  percent: 'a share such as 80%',
+  expression: 'an expression',
+  action: 'an action such as http.request@1',
+  edgeText: "a text such as 'a -> b'",
+  value: 'any value',
+  object: 'a mapping',
+  map: 'a mapping',
+  record: 'a mapping',
+  schema: 'a JSON Schema (a mapping, or true or false)',
+} as const;
 
 function describeRange(min: number, max: number): string {
   return max >= Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -181,9 +133,9 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
     case 'object':
     case 'map':
     case 'record':
-      return isMapping(value);
+      return isJsonObject(value);
     case 'schema':
-      return isMapping(value) || typeof value === 'boolean';
+      return isJsonObject(value) || typeof value === 'boolean';
     case 'list':
       return Array.isArray(value) || (type.orOne === true && acceptsJsonType(type.of, value));
     case 'either':
@@ -191,55 +143,29 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
   }
 }
 
-const WRITTEN_OUT: ReadonlySet<ValueType['is']> = new Set([
-  'text',
-  'integer',
-  'number',
-  'duration',
-  'percent',
-  'either',
-]);
-
 /** True for an expression in a position whose value must be known before any expression is evaluated. */
 export function isMisplacedExpression(type: ValueType, value: unknown): boolean {
-  return typeof value === 'string' && WRITTEN_OUT.has(type.is) && value.includes('{{') && !takesExpression(type);
+  return typeof value === 'string' && value.includes('{{') && isWrittenOut(type);
+}
+
+/** Whether a text of this type is used as it is written. */
+function isWrittenOut(type: ValueType): boolean {
+  if (type.is === 'text') return type.plain === true;
+  if (type.is === 'either') return !type.of.some(takesExpression);
+  return isSettingType(type) && type.expression !== true;
 }
 
 function takesExpression(type: ValueType): boolean {
-  switch (type.is) {
-    case 'text':
-      return type.plain !== true;
-    case 'integer':
-    case 'number':
-    case 'duration':
-    case 'percent':
-      return type.expression === true;
-    case 'choice':
-    case 'record':
-    case 'list':
-      return false;
-    case 'either':
-      return type.of.some(takesExpression);
-    case 'id':
-    case 'boolean':
-    case 'name':
-    case 'moment':
-    case 'expression':
-    case 'action':
-    case 'edgeText':
-    case 'value':
-    case 'object':
-    case 'schema':
-    case 'map':
-      return true;
-  }
+  return type.is !== 'choice' && type.is !== 'record' && type.is !== 'list' && !isWrittenOut(type);
+}
+
+export type SettingType = Extract<ValueType, { is: 'integer' | 'number' | 'duration' | 'percent' }>;
+
+export function isSettingType(type: ValueType): type is SettingType {
+  return type.is === 'integer' || type.is === 'number' || type.is === 'duration' || type.is === 'percent';
 }
 
 /** True for a text that consists of one expression, which can evaluate to a number. */
 export function isExpression(value: unknown): boolean {
   return typeof value === 'string' && /^\s*\{\{.*\}\}\s*$/s.test(value);
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -51,15 +51,7 @@ function loneSurrogate(text: string): number {
   return -1;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  '/': '/',
-  '\\': '\\',
-};
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' };
 
 interface Quoted {
   readonly value: string;

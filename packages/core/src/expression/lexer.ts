@@ -42,7 +42,6 @@ export class Lexer {
   value: string | number = '';
   start = 0;
   end: number;
-  /** The end of the previous token. */
   previousEnd = 0;
 
   constructor(source: string, offset: number) {

@@ -186,7 +186,6 @@ function knownNodes(ids: readonly string[]): string {
 /** The target nodes of a branch. Accepts drafts, in which any value may have any type. */
 interface BranchTarget {
   readonly id: string;
-  /** Path inside the branch. */
   readonly path: DocumentPath;
 }
 

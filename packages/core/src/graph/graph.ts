@@ -51,7 +51,6 @@ export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   return { start, edges };
 }
 
-/** The document path of an edge. */
 export function edgePath(graph: Graph, edge: number): DocumentPath {
   const origin = graph.edgeOrigin[edge] ?? 0;
   if (origin >= 0) return ['edges', origin];

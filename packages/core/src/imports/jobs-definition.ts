@@ -28,11 +28,7 @@ export interface JobsOptions {
 
 type Runs = 'success' | 'always' | 'failure';
 
-const WORDS: Readonly<Record<string, Runs>> = {
-  'success()': 'success',
-  'always()': 'always',
-  'failure()': 'failure',
-};
+const WORDS: Readonly<Record<string, Runs>> = { 'success()': 'success', 'always()': 'always', 'failure()': 'failure' };
 
 export function jobsDefinition(document: JobsDocument, options: JobsOptions = {}): JobsDefinition {
   const { name, trigger, jobs } = document;
@@ -43,10 +39,7 @@ export function jobsDefinition(document: JobsDocument, options: JobsOptions = {}
     id: options.id ?? slug(name),
     name,
     ...(trigger !== '' && { description: trigger }),
-    config: {
-      onFailure: 'finish-running',
-      maxParallelism: Math.max(MIN_PARALLELISM, jobs.length),
-    },
+    config: { onFailure: 'finish-running', maxParallelism: Math.max(MIN_PARALLELISM, jobs.length) },
     nodes,
     ...(edges.length > 0 && { edges: edges.map(({ edge }) => edge) }),
   };

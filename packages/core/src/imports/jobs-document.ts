@@ -15,7 +15,6 @@ export interface JobFinding {
 
 export interface Job {
   readonly id: string;
-  /** Path in the document. */
   readonly path: DocumentPath;
   readonly name: string | undefined;
   readonly needs: readonly string[];

@@ -5,7 +5,7 @@
 
 import type { Action, Capabilities, Effect, RetryPolicyFunction } from '../action.ts';
 import type { FailurePolicy, Mode, OnError, TriggerDefinition, WorkflowDefinition } from '../definition/model.ts';
-import type { ValueType } from '../definition/value-type.ts';
+import type { SettingType } from '../definition/value-type.ts';
 import type { RunError } from '../error.ts';
 import type { Budget, CompiledValue, ErrorMatcher, Matcher } from '../expression/index.ts';
 import type { ExecutionId, WorkflowId } from '../ids.ts';
@@ -372,8 +372,6 @@ export interface SettingPlan {
   readonly type: SettingType;
   readonly value: CompiledValue;
 }
-
-export type SettingType = Extract<ValueType, { is: 'integer' | 'number' | 'duration' | 'percent' }>;
 
 /** Values by key: durations in milliseconds, shares as text. */
 export type SettingValues = Readonly<Record<string, number | string>>;

@@ -43,7 +43,6 @@ export class References {
     this.scope = scope;
   }
 
-  /** Checks a value and returns the nodes that it reads. */
   check(value: CompiledValue | undefined, path: DocumentPath, site: Site): readonly NodeRead[] {
     if (value === undefined || value.references.length === 0) return NONE;
     const reads: NodeRead[] = [];

@@ -10,11 +10,7 @@ import { checkPolicy, isBuiltIn } from './actions.ts';
 import type { CompileContext, DefaultRetry } from './context.ts';
 import type { RetryMatch, RetryPlan, RetryRule, Timeouts } from './plan.ts';
 
-const RETRY_DEFAULTS = {
-  initialMs: 1_000,
-  maxMs: 5 * 60_000,
-  multiplier: 2,
-} as const;
+const RETRY_DEFAULTS = { initialMs: 1_000, maxMs: 5 * 60_000, multiplier: 2 } as const;
 
 type Known = Pick<CompileContext, 'catalog' | 'problems' | 'values'>;
 

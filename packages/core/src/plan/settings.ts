@@ -4,13 +4,20 @@
 
 import { LIMIT } from '../definition/attempt-keys.ts';
 import { NODE } from '../definition/node-keys.ts';
-import { acceptsJsonType, describeType, PERCENT_PATTERN, type ValueType } from '../definition/value-type.ts';
+import {
+  acceptsJsonType,
+  describeType,
+  isSettingType,
+  PERCENT_PATTERN,
+  type SettingType,
+  type ValueType,
+} from '../definition/value-type.ts';
 import { DURATION_LIMITS, parseDuration } from '../duration.ts';
 import { ExpressionError } from '../expression/index.ts';
 import type { DocumentPath } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json } from '../value.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { SettingPlan, SettingType } from './plan.ts';
+import type { SettingPlan } from './plan.ts';
 
 /** Keys of a node that may contain such values. */
 const KEYS = [
@@ -34,7 +41,6 @@ export interface Effective {
 /** The time limit of the iterations of a split, set by its merge. */
 export interface MergeLimit {
   readonly timeout: string;
-  /** Document path of the timeout. */
   readonly path: DocumentPath;
 }
 
@@ -86,10 +92,6 @@ function* expressionsIn(type: ValueType, value: Json, keys: Found['keys']): Gene
   } else if (isSettingType(type) && type.expression === true && typeof value === 'string' && value.includes('{{')) {
     yield { keys, value, type };
   }
-}
-
-function isSettingType(type: ValueType): type is SettingType {
-  return type.is === 'integer' || type.is === 'number' || type.is === 'duration' || type.is === 'percent';
 }
 
 /** Whether a value contains an expression. */

@@ -23,7 +23,6 @@ import { type GraphScope, itemAround } from './scope.ts';
 /** The position of a value. */
 export interface ValuePlace {
   readonly scope: GraphScope;
-  /** The schema of the workflow's input. */
   readonly input: JsonSchema | undefined;
   /** The schema of `$self.output`, as far as known. */
   readonly self?: JsonSchema | undefined;
@@ -138,7 +137,6 @@ function common(operands: readonly Syntax[], place: ValuePlace): JsonSchema | un
   return { type: [...new Set(all.flat())] };
 }
 
-/** The types that a schema names, or undefined. */
 export function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   const { type } = schema;

@@ -21,11 +21,8 @@ export interface Surroundings {
   readonly kind: NodeKind | undefined;
   readonly action: Action | undefined;
   readonly edges: readonly EdgeDefinition[];
-  /** The split that a merge belongs to. */
   splitOf(merge: string): string | undefined;
-  /** The time limit of the iterations of a split. */
   limitOf(split: string): MergeLimit | undefined;
-  /** Compiles the iterations of a split. */
   compileSplit(reader: NodeReader): Steps<(CompiledWork & { readonly body: CompiledGraph }) | undefined>;
 }
 

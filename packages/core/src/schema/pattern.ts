@@ -48,9 +48,7 @@ export interface KeywordCompiler {
   /** Some schema depends on what other schemas have evaluated. */
   readonly tracks: boolean;
   node(schema: Json): Check;
-  /** A list of schemas. */
   list(argument: Json): Check[];
-  /** Schemas by name. */
   members(argument: Json): (readonly [string, Check])[];
   names(argument: Json): readonly string[];
   pattern(source: string): SchemaPattern;

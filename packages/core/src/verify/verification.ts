@@ -12,7 +12,6 @@ export interface Verification {
   readonly definition: WorkflowDefinition;
   readonly graphs: readonly GraphRecord[];
   readonly problems: ProblemList;
-  /** The graph that a scope belongs to. */
   readonly graphOf: ReadonlyMap<GraphScope, GraphRecord>;
   /** Other workflows, as far as they are known. */
   find(id: string, version: number | undefined): WorkflowDefinition | undefined;
@@ -28,7 +27,6 @@ export function definitionOf({ source }: GraphRecord, { id }: NodePlan): NodeDef
 
 const numbers = new WeakMap<GraphRecord, Map<EdgePlan, number>>();
 
-/** The number of the edge in its graph. */
 function numberOf(record: GraphRecord, edge: EdgePlan): number {
   let known = numbers.get(record);
   if (known === undefined) {
@@ -46,7 +44,6 @@ export function edgePathOf(record: GraphRecord, edge: EdgePlan): DocumentPath {
   return record.edgePath(numberOf(record, edge));
 }
 
-/** The `match` of the edge. */
 export function matchOf(record: GraphRecord, edge: EdgePlan): Json | undefined {
   const origin = record.scope.graph.edgeOrigin[numberOf(record, edge)] ?? 0;
   return origin < 0 ? undefined : record.source.body.edges?.[origin]?.match;

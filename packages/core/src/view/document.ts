@@ -178,7 +178,6 @@ function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocum
   return order === undefined ? {} : { order };
 }
 
-/** The values of the document that are in blobs. */
 export function spilledInDocument(state: RunState): BlobRef[] {
   if (state.spilled === 0) return [];
   const stored: (StoredValue | undefined)[] = [
@@ -220,11 +219,7 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
   if (body !== undefined && !runsOnce(plan)) document.rounds = roundsOf(body);
   if (plan.work.kind === 'child' && node.child !== undefined) {
     const { workflowId = null, launchPlan } = plan.work;
-    document.child = {
-      executionId: node.child,
-      workflowId,
-      ...(launchPlan === undefined ? {} : { plan: launchPlan }),
-    };
+    document.child = { executionId: node.child, workflowId, ...(launchPlan === undefined ? {} : { plan: launchPlan }) };
   }
   return document;
 }

@@ -93,7 +93,6 @@ type EventOf<T extends TimelineEventType> = {
 
 export type TimelineEvent = { readonly [T in TimelineEventType]: EventOf<T> }[TimelineEventType];
 
-/** The events of one journal entry. */
 export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
   const event = <T extends TimelineEventType>(type: T, node: string | null, details: TimelineDetails[T]) =>
     ({ at, type, node, details }) as TimelineEvent;

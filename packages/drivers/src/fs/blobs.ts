@@ -57,9 +57,7 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
         throw new NebulaError(
           'BLOB_CORRUPT',
           `The stored value ${file} is damaged: its content does not fit its name.`,
-          {
-            hint: 'Restore the file from a backup, or retry the run from the node that made the value.',
-          },
+          { hint: 'Restore the file from a backup, or retry the run from the node that made the value.' },
         );
       }
       return data;

@@ -172,7 +172,6 @@ function tooDeep(): NotJson {
   return notJson;
 }
 
-/** A copy of what is known to be JSON. */
 export function copyJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson);

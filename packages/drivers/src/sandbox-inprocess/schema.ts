@@ -26,10 +26,7 @@ function compiled(side: Side, schema: JsonSchema, action: string): SchemaCheck {
     throw new NebulaError(
       'ACTION_SCHEMA_INVALID',
       `the ${side} schema of ${action} cannot be used: ${(error as Error).message}`,
-      {
-        hint: "Mend the schema in the action's definition",
-        cause: error,
-      },
+      { hint: "Mend the schema in the action's definition", cause: error },
     );
   }
 }

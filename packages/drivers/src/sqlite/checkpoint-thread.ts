@@ -2,7 +2,4 @@
 import { type CheckpointMode, checkpoint } from './checkpoint.ts';
 import { serveCalls } from './serve-calls.ts';
 
-serveCalls((connection) => (_, args) => ({
-  result: checkpoint(connection, args[0] as CheckpointMode),
-  commitMs: 0,
-}));
+serveCalls((connection) => (_, args) => ({ result: checkpoint(connection, args[0] as CheckpointMode), commitMs: 0 }));

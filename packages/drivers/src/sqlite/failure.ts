@@ -82,11 +82,7 @@ function diskFull(path: string, cause: unknown): NebulaError {
   return new NebulaError(
     'DISK_FULL',
     `There is no space left on the disk of ${path}. Nothing that was saved is lost.`,
-    {
-      hint: 'Free some space; runs go on from where they stand.',
-      cause,
-      retryable: true,
-    },
+    { hint: 'Free some space; runs go on from where they stand.', cause, retryable: true },
   );
 }
 

@@ -27,7 +27,6 @@ interface Open {
   readonly reject: (error: Error) => void;
 }
 
-/** An error of the other thread. */
 class ThreadError extends Error {
   readonly code: string;
 
@@ -62,7 +61,6 @@ async function leaveThread(file: URL, worker: Worker): Promise<void> {
   threads.push(worker);
 }
 
-/** Resolves when the thread has ended. */
 function endThread(worker: Worker): Promise<void> {
   if (worker.threadId === ENDED) return Promise.resolve();
   return new Promise((resolve) => {

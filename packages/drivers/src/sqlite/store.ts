@@ -427,9 +427,7 @@ function notTheEngine(): NebulaError {
   return new NebulaError(
     'STORE_NOT_ENGINE',
     'This store was opened to look and to leave requests; only an engine appends.',
-    {
-      hint: 'Open it with `engine: true`.',
-    },
+    { hint: 'Open it with `engine: true`.' },
   );
 }
 

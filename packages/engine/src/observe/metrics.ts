@@ -81,10 +81,6 @@ export class Meter {
       });
       histograms[name] = { count, sum, buckets };
     }
-    return {
-      counters: Object.fromEntries(this.counters),
-      gauges: { ...gauges },
-      histograms,
-    };
+    return { counters: Object.fromEntries(this.counters), gauges: { ...gauges }, histograms };
   }
 }

@@ -16,7 +16,6 @@ import {
 } from '@nebula/core';
 import type { Digest, Task } from '@nebula/ports';
 
-/** The parts of a lease id. */
 export interface ParsedLease {
   readonly leaseId: LeaseId;
   readonly executionId: ExecutionId;

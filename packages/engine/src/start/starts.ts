@@ -105,9 +105,7 @@ export class Starts {
       throw new NebulaError(
         'SINGLETON_RUNNING',
         `${holder} is already running: '${workflowId}' is a singleton${which}.`,
-        {
-          hint: 'Give the node a `retry` with a delay, or an error edge for SINGLETON_RUNNING.',
-        },
+        { hint: 'Give the node a `retry` with a delay, or an error edge for SINGLETON_RUNNING.' },
       );
     }
   }

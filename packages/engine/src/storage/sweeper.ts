@@ -71,7 +71,6 @@ export class Sweeper {
     await this.sweepOrphans();
   }
 
-  /** Cached outputs that have expired. */
   private async sweepCache(): Promise<number> {
     const { store, clock } = this.context;
     return forgetOutputs(this.context, (limit) => (this.isOpen ? store.purgeCache(clock.now(), limit) : undefined));

@@ -105,10 +105,7 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
     places.push({ key: sharedName(project, key), node, limit, messageId, body });
   }
   if (places.length + rates.length + freedPermits.length === 0) return undefined;
-  const releases = freedPermits.map(({ key, node }) => ({
-    key: node === '' ? key : sharedName(project, key),
-    node,
-  }));
+  const releases = freedPermits.map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
   return { at: now, releases, asks: places, rates };
 }
 
@@ -155,7 +152,6 @@ function subscriptionsOf(
   return add.length + remove.length === 0 ? undefined : { at: now, add, remove };
 }
 
-/** Outputs of this frame for the cache. */
 function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRow[] {
   return cacheFills.map(({ node, output, miss: { key, family, input }, ttlMs }) => ({
     key,

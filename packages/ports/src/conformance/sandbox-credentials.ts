@@ -250,10 +250,7 @@ function forms({ told }: CredentialTools): void {
       {},
       { credential },
     );
-    expect(outcome).toEqual({
-      status: 'completed',
-      output: ['x [redacted] y', '[redacted]', '[redacted] [redacted]'],
-    });
+    expect(outcome).toEqual({ status: 'completed', output: ['x [redacted] y', '[redacted]', '[redacted] [redacted]'] });
   });
 
   test('[SBX-33] the lines of a value that has several, and the texts of one that is JSON', async () => {

@@ -133,10 +133,7 @@ function foreignRules(sandbox: () => Sandbox): void {
 
   test('[SBX-40] so are its lines', () => {
     const line = { message: 'says hunter2-hunter2', fields: { a: ['hunter2-hunter2'] } };
-    expect(sandbox().admitLine(foreign, line)).toEqual({
-      message: 'says [redacted]',
-      fields: { a: ['[redacted]'] },
-    });
+    expect(sandbox().admitLine(foreign, line)).toEqual({ message: 'says [redacted]', fields: { a: ['[redacted]'] } });
     expect(sandbox().admitLine(foreign, { message: 'plain' })).toEqual({ message: 'plain' });
   });
 }

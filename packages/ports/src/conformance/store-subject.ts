@@ -61,7 +61,6 @@ function writing(executionId: string, { status, finishedAt = null, expiresAt = n
   return { executionId, ...parts, ...(status !== undefined && { status: { status, finishedAt, expiresAt } }) };
 }
 
-/** Puts an execution into the store. */
 export async function put(store: Store, executionId: string, parts: Parts = {}): Promise<void> {
   const outcomes = await store.append([creating(executionId, parts)]);
   if (outcomes[0]?.ok !== true) throw new Error(`could not create ${executionId}`);
@@ -72,7 +71,6 @@ export function accepted(outcomes: readonly WriteOutcome[]): readonly boolean[] 
   return outcomes.map((outcome) => outcome.ok);
 }
 
-/** The positions of an execution's frames. */
 export async function positions(store: Store, executionId: string): Promise<readonly Position[]> {
   return (await store.frames(executionId, 0)).map((frame) => frame.position);
 }
@@ -99,15 +97,5 @@ export async function listed(store: Store, filter: ExecutionFilter): Promise<rea
 }
 
 export function outputRow(key: string, more: Partial<CacheRow> = {}): CacheRow {
-  return {
-    key,
-    family: 'f',
-    input: '{}',
-    output: '1',
-    executionId: 'a',
-    node: 'n',
-    at: 1,
-    expiresAt: null,
-    ...more,
-  };
+  return { key, family: 'f', input: '{}', output: '1', executionId: 'a', node: 'n', at: 1, expiresAt: null, ...more };
 }

@@ -2,10 +2,7 @@
 import { type ExecutionId, isMoment, type NodePath } from '@nebula/core';
 import type { LogLevel, LogLine, StoredLogLine } from '../logs.ts';
 
-const LOG_LIMITS = {
-  maxMessageChars: 16_384,
-  maxFieldsChars: 65_536,
-} as const;
+const LOG_LIMITS = { maxMessageChars: 16_384, maxFieldsChars: 65_536 } as const;
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
 

@@ -34,11 +34,7 @@ const RULES: readonly Rule[] = [
     message: "this line is not 'key: value'",
     hint: "is a ':' missing after the key, or a space after the ':'?",
   },
-  {
-    says: /Missing closing/,
-    message: 'the quoted text is not closed',
-    hint: 'add the closing quote',
-  },
+  { says: /Missing closing/, message: 'the quoted text is not closed', hint: 'add the closing quote' },
   {
     says: /(?:must|and) end with a }/,
     message: "the mapping that begins with '{' is not closed",
@@ -61,21 +57,13 @@ const RULES: readonly Rule[] = [
     message: 'this line is indented differently from its neighbours',
     hint: 'keys of one mapping, and items of one list, begin in the same column',
   },
-  {
-    code: 'BAD_INDENT',
-    message: 'the indentation is wrong here',
-    hint: 'a value is indented further than its key',
-  },
+  { code: 'BAD_INDENT', message: 'the indentation is wrong here', hint: 'a value is indented further than its key' },
   {
     code: 'BAD_DQ_ESCAPE',
     message: 'this is not an escape sequence',
     hint: "in double quotes write a backslash as \\\\, or use 'single quotes', where it has no meaning",
   },
-  {
-    code: 'BAD_SCALAR_START',
-    message: 'a text must not begin with this character',
-    hint: 'put the text in quotes',
-  },
+  { code: 'BAD_SCALAR_START', message: 'a text must not begin with this character', hint: 'put the text in quotes' },
   {
     says: /at node end|Unexpected (?:scalar|flow|double|single|seq|map)|in YAML stream/,
     message: 'unexpected text',

@@ -80,12 +80,7 @@ export class FilterParser {
     this.text.skipBlanks();
     const rightStart = this.text.position;
     const right = this.operand();
-    return {
-      kind: 'compare',
-      operator,
-      left: this.comparable(left, start),
-      right: this.comparable(right, rightStart),
-    };
+    return { kind: 'compare', operator, left: this.comparable(left, start), right: this.comparable(right, rightStart) };
   }
 
   private operator(): FilterOperator | undefined {

@@ -125,75 +125,50 @@ function datePart(fields: Fields, part: string): number {
 
 const MONTH_NAMES = 'January February March April May June July August September October November December'.split(' ');
 const DAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ');
-/** Accepts the letters of Luxon (yyyy, dd) and of Day.js (YYYY, DD). */
-const TOKENS = /\[([^\]]*)\]|yyyy|YYYY|yy|YY|MMMM|MMM|MM|M|EEEE|dddd|EEE|ddd|DD|dd|D|d|HH|H|hh|h|mm|m|ss|s|SSS|a|A|Z/g;
+const two = (value: number): string => String(value).padStart(2, '0');
+const monthName = ({ month }: Fields): string => MONTH_NAMES[month - 1] ?? '';
+const dayName = ({ weekday }: Fields): string => DAY_NAMES[weekday - 1] ?? '';
+const hourOfHalf = ({ hour }: Fields): number => hour % 12 || 12;
+const half = ({ hour }: Fields): string => (hour < 12 ? 'am' : 'pm');
+
+/** The letters of Luxon (yyyy, dd) and of Day.js (YYYY, DD). */
+const TOKENS: Readonly<Record<string, (fields: Fields) => string>> = {
+  yyyy: ({ year }) => String(year).padStart(4, '0'),
+  yy: ({ year }) => two(year % 100),
+  MMMM: monthName,
+  MMM: (fields) => monthName(fields).slice(0, 3),
+  MM: ({ month }) => two(month),
+  M: ({ month }) => String(month),
+  EEEE: dayName,
+  dddd: dayName,
+  EEE: (fields) => dayName(fields).slice(0, 3),
+  ddd: (fields) => dayName(fields).slice(0, 3),
+  dd: ({ day }) => two(day),
+  d: ({ day }) => String(day),
+  HH: ({ hour }) => two(hour),
+  H: ({ hour }) => String(hour),
+  hh: (fields) => two(hourOfHalf(fields)),
+  h: (fields) => String(hourOfHalf(fields)),
+  mm: ({ minute }) => two(minute),
+  m: ({ minute }) => String(minute),
+  ss: ({ second }) => two(second),
+  s: ({ second }) => String(second),
+  SSS: ({ millisecond }) => String(millisecond).padStart(3, '0'),
+  a: half,
+  A: (fields) => half(fields).toUpperCase(),
+  Z: ({ offsetMs }) => offsetText(offsetMs),
+};
+
+const TOKEN = /\[([^\]]*)\]|yyyy|YYYY|yy|YY|MMMM|MMM|MM|M|EEEE|dddd|EEE|ddd|DD|dd|D|d|HH|H|hh|h|mm|m|ss|s|SSS|a|A|Z/g;
 
 function formatted(fields: Fields, pattern: string): string {
-  return pattern.replace(TOKENS, (token, literal: string | undefined) => literal ?? shown(fields, token));
-}
-
-function shown(fields: Fields, token: string): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  const month = MONTH_NAMES[fields.month - 1] ?? '';
-  const weekday = DAY_NAMES[fields.weekday - 1] ?? '';
-  const hour = fields.hour % 12 || 12;
-  const half = fields.hour < 12 ? 'am' : 'pm';
-  switch (token) {
-    case 'yyyy':
-    case 'YYYY':
-      return String(fields.year).padStart(4, '0');
-    case 'yy':
-    case 'YY':
-      return two(fields.year % 100);
-    case 'MMMM':
-      return month;
-    case 'MMM':
-      return month.slice(0, 3);
-    case 'MM':
-      return two(fields.month);
-    case 'M':
-      return String(fields.month);
-    case 'EEEE':
-    case 'dddd':
-      return weekday;
-    case 'EEE':
-    case 'ddd':
-      return weekday.slice(0, 3);
-    case 'dd':
-    case 'DD':
-      return two(fields.day);
-    case 'd':
-    case 'D':
-      return String(fields.day);
-    case 'HH':
-      return two(fields.hour);
-    case 'H':
-      return String(fields.hour);
-    case 'hh':
-      return two(hour);
-    case 'h':
-      return String(hour);
-    case 'mm':
-      return two(fields.minute);
-    case 'm':
-      return String(fields.minute);
-    case 'ss':
-      return two(fields.second);
-    case 's':
-      return String(fields.second);
-    case 'SSS':
-      return String(fields.millisecond).padStart(3, '0');
-    case 'a':
-      return half;
-    case 'A':
-      return half.toUpperCase();
-    default:
-      return offsetText(fields.offsetMs);
-  }
+  return pattern.replace(TOKEN, (token, literal: string | undefined) => {
+    const name = /^[YD]/.test(token) ? token.toLowerCase() : token;
+    return literal ?? TOKENS[name]?.(fields) ?? token;
+  });
 }
 
 function offsetText(offsetMs: number): string {
   const minutes = Math.abs(Math.round(offsetMs / 60_000));
-  const two = (value: number) => String(value).padStart(2, '0');
   return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }

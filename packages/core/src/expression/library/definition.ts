@@ -71,7 +71,6 @@ export interface Parameter {
   readonly lambdaArity: number;
 }
 
-/** The argument for a parameter of type `key`. */
 export type Key = Lambda | string;
 
 export type FunctionArgument = Json | Lambda | Pattern | QueryRun | undefined;

@@ -219,7 +219,6 @@ function wholeSlice(text: string, start: number, end = text.length): string {
   return text.slice(before(text, start), before(text, end));
 }
 
-/** The whole character at `index`, or null. */
 function characterAt(text: string, index: number): string | null {
   const at = index < 0 ? text.length + index : index;
   if (at < 0 || at >= text.length) return null;

@@ -16,7 +16,6 @@ import { itemSchema, schemaOfCondition } from '../value-schema.ts';
 /** Conditions between iterations see the output and the index of the last iteration. */
 const BETWEEN_ROUNDS = { self: true, betweenIterations: true };
 
-/** Compiles the body `do` of the node. */
 export function compileBody(reader: NodeReader, loop: LoopKind, isParallel = false): Steps<CompiledGraph> {
   return compileBodyAt(reader, 'do', loop, isParallel);
 }

@@ -79,7 +79,6 @@ export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
   for (const scope of requireBody(node).scopes.values()) enter(turn, scope);
 }
 
-/** The action of a dynamic node has returned a graph. */
 export function expand(turn: Turn, node: NodeState, work: DynamicWork, output: StoredValue): void {
   const graph = resolveValue(output, turn.lookup);
   const compiled = work.accept(graph);
@@ -415,12 +414,7 @@ interface StopOptions extends Pick<Stopping, 'cancelled' | 'compensate'> {
 function withdraw(turn: Turn, node: NodeState): void {
   for (const scope of requireBody(node).scopes.values()) {
     if (scope.isClosed || scope.stopping !== null) continue;
-    const error: RunError = {
-      code: 'WITHDRAWN',
-      kind: 'USER',
-      message: 'Another round came first.',
-      node: scope.path,
-    };
+    const error: RunError = { code: 'WITHDRAWN', kind: 'USER', message: 'Another round came first.', node: scope.path };
     emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
     cutOffInside(turn, scope, error.message);
   }

@@ -118,7 +118,6 @@ export type Stimulus =
       readonly until?: number;
       readonly miss?: CacheMiss;
     }
-  /** The cache has the output. */
   | { readonly type: 'cached'; readonly node: NodePath; readonly output: Json; readonly hit: CacheHit }
   /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
   | { readonly type: 'callback'; readonly node: NodePath; readonly payload: Json; readonly generation?: number }

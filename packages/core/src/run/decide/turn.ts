@@ -61,7 +61,6 @@ export interface Turn extends FoldEffects {
   readonly store: (value: Json) => StoredValue;
   /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
   jitter: number;
-  /** A fresh id for an execution. */
   readonly newId: () => ExecutionId;
   readonly entries: Entry[];
   readonly aborts: Abort[];

@@ -123,12 +123,7 @@ function complete(fold: Fold, node: NodeState, entry: NodeCompleted): void {
   }
   if (node.plan.breaks) breakLoop(node);
   if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
-  close(fold, node, {
-    status: 'completed',
-    at,
-    dead,
-    ...(entry.cached === undefined ? {} : { cached: entry.cached }),
-  });
+  close(fold, node, { status: 'completed', at, dead, ...(entry.cached === undefined ? {} : { cached: entry.cached }) });
 }
 
 /** The innermost loop around the node opens no further iteration. */

@@ -465,7 +465,6 @@ export interface NodeCompensating {
 export interface RunHeld {
   readonly type: 'run.held';
   readonly until: number;
-  /** It has its place. */
   readonly placed?: boolean;
   readonly input?: StoredValue;
 }
@@ -560,7 +559,6 @@ export function valuesIn(entry: Entry): readonly StoredValue[] {
   return values;
 }
 
-/** The keys of a record, with their type. */
 function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): K[] {
   const keys: K[] = [];
   for (const key in record) keys.push(key);

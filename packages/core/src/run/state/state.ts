@@ -69,7 +69,6 @@ export type Phase =
       /** It has been cancelled, and the node ends with it. */
       readonly stopping?: Stopping;
     }
-  /** A wait. */
   | {
       readonly status: 'listening';
       readonly since: number;
@@ -374,7 +373,6 @@ export interface RunState {
   /** How the run will end, once it is being stopped. */
   stopping: (Ending & { readonly since: number; readonly cancelRequested?: CancelRequested }) | null;
   totalRetries: number;
-  /** How many times it has been reopened. */
   reopened: number;
   /** How many times it was reopened, or a composite node of it began again: each has idempotency keys of its own. */
   generations: number;

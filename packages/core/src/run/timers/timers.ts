@@ -254,7 +254,6 @@ export function movesByItself(state: RunState, until: number): boolean {
   return false;
 }
 
-/** Takes the next timer that is due at `now`. */
 export function popDue(state: RunState, now: number): TimerItem | undefined {
   const at = nextTimer(state);
   return at !== undefined && at <= now ? state.timers.pop() : undefined;
