@@ -21,6 +21,11 @@ export function later(doc: string): KeyType {
   return { type: VALUE, doc, later: true };
 }
 
+/** A key whose value is a record of its own. */
+export function recordKey(record: RecordType, example: string, alias: readonly string[] = []): KeyType {
+  return { type: { is: 'record', record }, doc: record.doc, example, alias };
+}
+
 export const FILES: RecordType = {
   name: 'files',
   title: 'files',
@@ -41,7 +46,7 @@ export const CAPABILITIES: RecordType = {
       doc: 'Hosts that may be called, with an optional port: `api.example.com`, `*.example.com`, `*`. A private, loopback or link-local address needs an entry of its own: `10.0.0.7`, `10.0.0.0/8`, `localhost`.',
       example: 'network: [api.example.com]',
     },
-    files: { type: { is: 'record', record: FILES }, doc: FILES.doc, example: 'files: { read: [data/**] }' },
+    files: recordKey(FILES, 'files: { read: [data/**] }'),
     shell: { type: TEXTS, doc: 'Programs that may be started.', example: 'shell: [git]' },
     env: { type: TEXTS, doc: 'Names of environment variables that may be read.', example: 'env: [HOME]' },
   },

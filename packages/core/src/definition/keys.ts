@@ -12,6 +12,7 @@ import {
   PRIORITY,
   RETRY,
   RETRY_KEY,
+  recordKey,
   TEXT,
   TEXTS,
   TIMEOUT,
@@ -86,11 +87,7 @@ const CONFIG: RecordType = {
       type: { is: 'record', record: CAPABILITIES },
       doc: 'The resources that all actions of this workflow may use.',
     },
-    start: {
-      type: { is: 'record', record: START },
-      doc: START.doc,
-      example: 'start: { key: $input.id, policy: singleton }',
-    },
+    start: recordKey(START, 'start: { key: $input.id, policy: singleton }'),
   },
 };
 
@@ -128,7 +125,7 @@ export const WORKFLOW: RecordType = {
       alias: ['vars', 'env'],
       example: 'variables: { region: eu }',
     },
-    config: { type: { is: 'record', record: CONFIG }, doc: CONFIG.doc, example: 'config: { timeout: 1h }' },
+    config: recordKey(CONFIG, 'config: { timeout: 1h }'),
     triggers: {
       type: { is: 'list', of: { is: 'record', record: TRIGGER } },
       doc: 'The triggers that start the active version of the workflow on a server.',

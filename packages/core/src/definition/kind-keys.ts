@@ -6,6 +6,7 @@ import {
   LIMIT,
   PLAIN_TEXT,
   RETRY_KEY,
+  recordKey,
   TEXT,
   TEXTS,
   TIMEOUT_KEY,
@@ -19,7 +20,7 @@ export const EXPRESSION_TEXT: ValueType = { is: 'expression', textOnly: true };
 const COUNT: ValueType = { is: 'integer', min: 1, max: 1_000_000, expression: true };
 const TARGETS: ValueType = { is: 'list', of: ID, orOne: true };
 
-const ACTION_KEYS = {
+export const ACTION_KEYS = {
   action: { type: { is: 'action' }, doc: 'The action to run.', required: true, example: 'action: http.request@1' },
   with: {
     type: { is: 'object' },
@@ -161,12 +162,7 @@ const RETRY_UNTIL: RecordType = {
       alias: ['maxAttempts', 'max'],
       example: 'attempts: 10',
     },
-    backoff: {
-      type: { is: 'record', record: BACKOFF },
-      doc: BACKOFF.doc,
-      alias: ['retry', 'delay'],
-      example: 'backoff: { delay: 5s }',
-    },
+    backoff: recordKey(BACKOFF, 'backoff: { delay: 5s }', ['retry', 'delay']),
   },
 };
 
@@ -250,12 +246,7 @@ const WAIT_KEYS = {
   },
   key: { type: VALUE, doc: 'Only signals sent with the same key match. May be an {{ expression }}.' },
   schema: { type: { is: 'schema' }, doc: 'JSON Schema of the payload; signals that do not match are rejected.' },
-  approval: {
-    type: { is: 'record', record: APPROVAL },
-    doc: APPROVAL.doc,
-    alias: ['approve'],
-    example: 'approval: { title: Pay the bill? }',
-  },
+  approval: recordKey(APPROVAL, 'approval: { title: Pay the bill? }', ['approve']),
   callback: {
     type: { is: 'boolean' },
     doc: 'true waits for an HTTP call to a URL created for this node.',
@@ -386,7 +377,7 @@ export const RATE_LIMIT: RecordType = {
 };
 
 function kind(record: RecordType, example: string, alias: readonly string[] = []): KeyType {
-  return { type: { is: 'record', record }, doc: record.doc, kind: true, example, alias };
+  return { ...recordKey(record, example, alias), kind: true };
 }
 
 export const KIND_KEYS: Readonly<Record<Exclude<NodeKind, 'action' | 'group'>, KeyType>> = {

@@ -8,11 +8,12 @@ import {
   PLAIN_TEXT,
   PRIORITY,
   RETRY_KEY,
+  recordKey,
   TEXT,
   TIMEOUT_KEY,
   VALUE,
 } from './attempt-keys.ts';
-import { CACHE, COMPENSATE, CONCURRENCY, EXPRESSION_TEXT, KIND_KEYS, RATE_LIMIT } from './kind-keys.ts';
+import { ACTION_KEYS, CACHE, COMPENSATE, CONCURRENCY, EXPRESSION_TEXT, KIND_KEYS, RATE_LIMIT } from './kind-keys.ts';
 import type { NodeKind } from './model.ts';
 import type { KeyType, RecordType } from './value-type.ts';
 
@@ -62,13 +63,8 @@ export const NODE: RecordType = {
       type: { is: 'choice', of: ['pure', 'idempotent', 'once'] },
       doc: 'The consequence of running the action twice; overrides the effect of the action.',
     },
-    cache: { type: { is: 'record', record: CACHE }, doc: CACHE.doc, example: 'cache: { ttl: 1h }' },
-    compensate: {
-      type: { is: 'record', record: COMPENSATE },
-      doc: COMPENSATE.doc,
-      alias: ['undo', 'rollback', 'compensation'],
-      example: 'compensate: { action: payment.refund@1 }',
-    },
+    cache: recordKey(CACHE, 'cache: { ttl: 1h }'),
+    compensate: recordKey(COMPENSATE, 'compensate: { action: payment.refund@1 }', ['undo', 'rollback', 'compensation']),
     credentials: {
       type: { is: 'map', of: ID },
       doc: 'The secrets that the action may read, by alias: `{ alias: name of the secret }`. A workflow never contains their values.',
@@ -79,18 +75,12 @@ export const NODE: RecordType = {
       type: { is: 'record', record: CAPABILITIES },
       doc: 'Resources that this node may use in addition to those that the workflow grants.',
     },
-    concurrency: {
-      type: { is: 'record', record: CONCURRENCY },
-      doc: CONCURRENCY.doc,
-      alias: ['mutex', 'semaphore', 'lock'],
-      example: 'concurrency: { key: "customer-{{ $input.id }}", limit: 1 }',
-    },
-    rateLimit: {
-      type: { is: 'record', record: RATE_LIMIT },
-      doc: RATE_LIMIT.doc,
-      alias: ['throttle', 'rate'],
-      example: 'rateLimit: { key: crm, limit: 10, per: 1s }',
-    },
+    concurrency: recordKey(CONCURRENCY, 'concurrency: { key: "customer-{{ $input.id }}", limit: 1 }', [
+      'mutex',
+      'semaphore',
+      'lock',
+    ]),
+    rateLimit: recordKey(RATE_LIMIT, 'rateLimit: { key: crm, limit: 10, per: 1s }', ['throttle', 'rate']),
     notes: { type: TEXT, doc: 'Remarks for people.' },
     break: {
       type: { is: 'boolean' },
@@ -119,12 +109,7 @@ export const NODE: RecordType = {
       kind: true,
       example: 'action: http.request@1',
     },
-    with: {
-      type: { is: 'object' },
-      doc: "The action's parameters; strings may contain {{ expressions }}.",
-      alias: ['params', 'parameters', 'args', 'arguments', 'inputs', 'input'],
-      example: 'with: { url: … }',
-    },
+    with: ACTION_KEYS.with,
     group: {
       type: {
         is: 'record',

@@ -1,5 +1,5 @@
 /** The key tables of triggers. */
-import { ID, POSITIVE_DURATION, TEXT } from './attempt-keys.ts';
+import { ID, POSITIVE_DURATION, recordKey, TEXT } from './attempt-keys.ts';
 import { EXPRESSION_TEXT } from './kind-keys.ts';
 import type { KeyType, RecordType } from './value-type.ts';
 
@@ -135,15 +135,11 @@ export const TRIGGER: RecordType = {
   title: 'a trigger',
   doc: 'A trigger that starts the workflow. Manual starts are always possible.',
   keys: {
-    webhook: { type: { is: 'record', record: WEBHOOK }, doc: WEBHOOK.doc, example: 'webhook: { path: /orders }' },
-    schedule: {
-      type: { is: 'record', record: SCHEDULE },
-      doc: SCHEDULE.doc,
-      example: 'schedule: { cron: "0 6 * * *" }',
-    },
-    interval: { type: { is: 'record', record: INTERVAL }, doc: INTERVAL.doc, example: 'interval: { every: 5m }' },
-    event: { type: { is: 'record', record: EVENT }, doc: EVENT.doc, example: 'event: { name: order-placed }' },
-    file: { type: { is: 'record', record: FILE }, doc: FILE.doc, example: 'file: { path: inbox/*.csv }' },
+    webhook: recordKey(WEBHOOK, 'webhook: { path: /orders }'),
+    schedule: recordKey(SCHEDULE, 'schedule: { cron: "0 6 * * *" }'),
+    interval: recordKey(INTERVAL, 'interval: { every: 5m }'),
+    event: recordKey(EVENT, 'event: { name: order-placed }'),
+    file: recordKey(FILE, 'file: { path: inbox/*.csv }'),
   },
 };
 

@@ -48,7 +48,33 @@ function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-type Begun = Pick<IterationHistory, 'startedAt'>;
+/** What an event of a node begins, and how it ends the attempt before. */
+interface Change {
+  readonly status: NodeStatus;
+  readonly span?: Span['kind'];
+  readonly end?: Span['end'];
+}
+
+const CHANGES: { readonly [type in TimelineEvent['type']]?: Change } = {
+  NodeScheduled: { status: 'queued', span: 'queued' },
+  NodeReturned: { status: 'queued', span: 'queued', end: 'returned' },
+  NodeStarted: { status: 'running', span: 'running' },
+  ChildRequested: { status: 'running', span: 'running' },
+  NodeOpened: { status: 'running', span: 'running' },
+  NodeWaiting: { status: 'waiting', span: 'waiting' },
+  NodeGated: { status: 'waiting', span: 'waiting' },
+  NodeRetried: { status: 'waiting', span: 'waiting', end: 'failed' },
+  NodeCompleted: { status: 'completed', end: 'completed' },
+  NodeFailed: { status: 'failed', end: 'failed' },
+  NodeSkipped: { status: 'skipped' },
+  NodeCancelled: { status: 'cancelled', end: 'cancelled' },
+  NodeUnknown: { status: 'unknown', end: 'unknown' },
+};
+
+function attemptOf({ type, details }: TimelineEvent): Pick<Span, 'attempt' | 'worker'> {
+  if (type === 'NodeStarted') return { attempt: details.attempt, worker: details.worker };
+  return type === 'ChildRequested' ? { attempt: details.attempt } : {};
+}
 
 export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
@@ -68,96 +94,30 @@ export class RunHistory {
     return this.loops.get(path) ?? [];
   }
 
-  note({ type, node, at, details }: TimelineEvent): void {
+  note(event: TimelineEvent): void {
+    const { type, node, at } = event;
     if (node === null) return;
-    switch (type) {
-      case 'NodeScheduled':
-        return this.enter(node, 'queued', at, { kind: 'queued', from: at, to: null });
-      case 'NodeReturned':
-        return this.enter(node, 'queued', at, { kind: 'queued', from: at, to: null }, 'returned');
-      case 'NodeStarted': {
-        const { attempt, worker } = details;
-        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt, worker });
-      }
-      case 'ChildRequested': {
-        const { attempt } = details;
-        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null, attempt });
-      }
-      case 'RoundStarted':
-        return this.iteration(node, (iteration) => ({ iteration, status: 'open', startedAt: at, endedAt: null }));
-      case 'RoundCompleted':
-        return this.iteration(
-          node,
-          (iteration, before) => ({ ...before, iteration, status: 'completed', endedAt: at }),
-          at,
-        );
-      case 'RoundFailed': {
-        const { error } = details;
-        return this.iteration(
-          node,
-          (iteration, before) => ({ ...before, iteration, status: 'failed', endedAt: at, error }),
-          at,
-        );
-      }
-      case 'NodeOpened':
-        this.loops.delete(node);
-        return this.enter(node, 'running', at, { kind: 'running', from: at, to: null });
-      case 'NodeWaiting':
-      case 'NodeGated':
-        return this.enter(node, 'waiting', at, { kind: 'waiting', from: at, to: null });
-      case 'NodeRetried':
-        return this.enter(node, 'waiting', at, { kind: 'waiting', from: at, to: null }, 'failed');
-      case 'NodeCompleted':
-        return this.enter(node, 'completed', at, undefined, 'completed');
-      case 'NodeFailed':
-        return this.enter(node, 'failed', at, undefined, 'failed');
-      case 'NodeSkipped':
-        return this.enter(node, 'skipped', at);
-      case 'NodeCancelled':
-        return this.enter(node, 'cancelled', at, undefined, 'cancelled');
-      case 'NodeUnknown':
-        return this.enter(node, 'unknown', at, undefined, 'unknown');
-      case 'CompensationStarted':
-      case 'CompensationCompleted':
-      case 'ItemsAdded':
-      case 'NodeAnswered':
-      case 'NodeConfigured':
-      case 'NodeGranted':
-      case 'NodeSettled':
-      case 'NodeStopping':
-      case 'NodeUnhandled':
-      case 'RoundDelayed':
-      case 'RoundStopping':
-      case 'SignalKept':
-      case 'SignalRefused':
-      case 'SignalTaken':
-      case 'StateCheckpointed':
-      case 'WorkflowBegun':
-      case 'WorkflowCancelled':
-      case 'WorkflowCompleted':
-      case 'WorkflowFailed':
-      case 'WorkflowHeld':
-      case 'WorkflowPaused':
-      case 'WorkflowReopened':
-      case 'WorkflowResumed':
-      case 'WorkflowStarted':
-      case 'WorkflowStopping':
-      case 'WorkflowTimedOut':
-        return;
-    }
+    if (type === 'RoundStarted') return this.iteration(node, at);
+    if (type === 'RoundCompleted') return this.iteration(node, at, { status: 'completed' });
+    if (type === 'RoundFailed') return this.iteration(node, at, { status: 'failed', error: event.details.error });
+    if (type === 'NodeOpened') this.loops.delete(node);
+    const change = CHANGES[type];
+    if (change === undefined) return;
+    const next = change.span && { kind: change.span, from: at, to: null, ...attemptOf(event) };
+    this.enter(node, change.status, at, next, change.end);
   }
 
   /** `path` is that of the iteration: `items/3`. A body that runs once has no iterations. */
-  private iteration(path: string, next: (iteration: number, before: Begun) => IterationHistory, at = 0): void {
+  private iteration(path: string, at: number, ended?: Pick<IterationHistory, 'status' | 'error'>): void {
     const cut = path.lastIndexOf('/');
     const loop = path.slice(0, Math.max(0, cut));
     const iteration = Number(path.slice(cut + 1));
-    let iterations = this.loops.get(loop);
-    if (iterations === undefined) {
-      iterations = [];
-      this.loops.set(loop, iterations);
-    }
-    iterations[iteration] = next(iteration, iterations[iteration] ?? { startedAt: at });
+    const iterations = this.loops.get(loop) ?? [];
+    this.loops.set(loop, iterations);
+    iterations[iteration] =
+      ended === undefined
+        ? { iteration, status: 'open', startedAt: at, endedAt: null }
+        : { startedAt: at, ...iterations[iteration], iteration, endedAt: at, ...ended };
   }
 
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {

@@ -2,7 +2,7 @@
  * The timeline of a run: a projection of its journal, with the event names that dashboards know. Each event follows from
  * one entry alone, so any part of a journal can be projected without the rest.
  */
-import { type RunError, unreachable } from '../error.ts';
+import type { RunError } from '../error.ts';
 import type { SettingValues } from '../plan/plan.ts';
 import type {
   AwaitedEvent,
@@ -94,104 +94,79 @@ type EventOf<T extends TimelineEventType> = {
 export type TimelineEvent = { readonly [T in TimelineEventType]: EventOf<T> }[TimelineEventType];
 
 export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
-  const event = <T extends TimelineEventType>(type: T, node: string | null, details: TimelineDetails[T]) =>
-    ({ at, type, node, details }) as TimelineEvent;
-  switch (entry.type) {
-    case 'run.started': {
-      const { workflowId, version, place } = entry;
-      const waits = place !== undefined && place.policy !== 'skip' && { place: { key: place.key, limit: place.limit } };
-      return [event('WorkflowStarted', null, { workflowId, version, ...waits })];
-    }
-    case 'node.scheduled':
-      return entry.nodes.map((node) => event('NodeScheduled', node, {}));
-    case 'node.configured':
-      return [event('NodeConfigured', entry.node, entry.values)];
-    case 'node.started':
-      return [event('NodeStarted', entry.node, { attempt: entry.attempt, worker: workerName(entry.worker) })];
-    case 'node.completed':
-      return [event('NodeCompleted', entry.node, entry.cached === undefined ? {} : { cached: entry.cached })];
-    case 'node.retrying':
-      return [event('NodeRetried', entry.node, { error: entry.error, until: entry.until })];
-    case 'node.returned':
-      return [event('NodeReturned', entry.node, {})];
-    case 'node.failed':
-      return [event('NodeFailed', entry.node, { error: entry.error, handling: entry.handling })];
-    case 'node.unhandled':
-      return [event('NodeUnhandled', entry.node, { handling: entry.handling })];
-    case 'node.skipped':
-      return entry.nodes.map((node) => event('NodeSkipped', node, { why: entry.why }));
-    case 'node.cancelled':
-      return [event('NodeCancelled', entry.node, {})];
-    case 'node.unknown':
-      return [event('NodeUnknown', entry.node, { error: entry.error })];
-    case 'node.settled':
-      return [event('NodeSettled', entry.node, { by: entry.by, outcome: entry.outcome })];
-    case 'node.opened':
-      return [event('NodeOpened', entry.node, entry.count === undefined ? {} : { items: entry.count })];
-    case 'node.stopping':
-      return [event('NodeStopping', entry.node, { error: entry.error })];
-    case 'scopes.opened':
-      return Array.from({ length: entry.to - entry.from }, (_, round) =>
-        event('RoundStarted', `${entry.node}/${entry.from + round}`, {}),
-      );
-    case 'scope.stopping':
-      return [event('RoundStopping', entry.scope, entry.error === null ? {} : { error: entry.error })];
-    case 'scope.closed':
-      return entry.error === undefined
-        ? [event('RoundCompleted', entry.scope, {})]
-        : [event('RoundFailed', entry.scope, { error: entry.error })];
-    case 'items.added':
-      return [event('ItemsAdded', entry.node, { items: entry.count })];
-    case 'round.delayed':
-      return [event('RoundDelayed', entry.node, { until: entry.until })];
-    case 'child.requested': {
-      const { executionId, workflowId = null, launchPlan, attempt } = entry;
-      const plan = launchPlan !== undefined && { plan: launchPlan };
-      return [event('ChildRequested', entry.node, { executionId, workflowId, ...plan, attempt })];
-    }
-    case 'node.waiting':
-      return [event('NodeWaiting', entry.node, { waits: entry.waits, deadline: entry.deadline ?? null })];
-    case 'node.answered': {
-      const { approved, by, comment = null } = entry;
-      return [event('NodeAnswered', entry.node, { approved, by, comment })];
-    }
-    case 'signal.kept':
-      return [event('SignalKept', null, { signal: entry.signal, key: entry.key })];
-    case 'signal.taken':
-      return [event('SignalTaken', null, { signal: entry.signal, key: entry.key })];
-    case 'signal.refused':
-      return [event('SignalRefused', entry.node, { event: entry.event, problem: entry.problem })];
-    case 'node.gated':
-      return [event('NodeGated', entry.node, entry.gate)];
-    case 'node.granted':
-      return [event('NodeGranted', entry.node, { until: entry.until })];
-    case 'scope.compensating':
-      return [event('CompensationStarted', entry.scope === '' ? null : entry.scope, { status: entry.status })];
-    case 'scope.compensated': {
-      const { scope, undone, left } = entry;
-      return [event('CompensationCompleted', scope === '' ? null : scope, { undone, left })];
-    }
-    case 'node.compensating':
-      return [event('CompensationStarted', entry.node, { error: entry.error })];
-    case 'run.held':
-      return [event('WorkflowHeld', null, { until: entry.until, ...(entry.placed === true && { placed: true }) })];
-    case 'run.begun':
-      return [event('WorkflowBegun', null, {})];
-    case 'run.paused':
-      return [event('WorkflowPaused', null, { reason: entry.reason ?? null })];
-    case 'run.resumed':
-      return [event('WorkflowResumed', null, {})];
-    case 'run.stopping':
-      return [event('WorkflowStopping', null, { status: entry.status })];
-    case 'run.finished':
-      return [event(FINISH_EVENTS[entry.status], null, entry.error === undefined ? {} : { error: entry.error })];
-    case 'run.reopened':
-      return [event('WorkflowReopened', null, { nodes: entry.nodes })];
-    case 'run.checkpointed':
-      return [event('StateCheckpointed', null, { seq: entry.seq })];
-    default:
-      return unreachable(entry);
-  }
+  const event: NewEvent = (type, node, details) => ({ at, type, node, details }) as TimelineEvent;
+  // The table has the events of each type of entry.
+  const told = EVENTS[entry.type] as (one: Entry, create: NewEvent) => TimelineEvent | TimelineEvent[];
+  const events = told(entry, event);
+  return Array.isArray(events) ? events : [events];
+}
+
+type NewEvent = <T extends TimelineEventType>(
+  type: T,
+  node: string | null,
+  details: TimelineDetails[T],
+) => TimelineEvent;
+
+type EventsOf<T> = (entry: Extract<Entry, { type: T }>, event: NewEvent) => TimelineEvent | TimelineEvent[];
+
+const EVENTS: { readonly [T in Entry['type']]: EventsOf<T> } = {
+  'run.started': ({ workflowId, version, place }, event) => {
+    const waits = place !== undefined && place.policy !== 'skip' && { place: { key: place.key, limit: place.limit } };
+    return event('WorkflowStarted', null, { workflowId, version, ...waits });
+  },
+  'node.scheduled': ({ nodes }, event) => nodes.map((node) => event('NodeScheduled', node, {})),
+  'node.configured': ({ node, values }, event) => event('NodeConfigured', node, values),
+  'node.started': ({ node, attempt, worker }, event) =>
+    event('NodeStarted', node, { attempt, worker: workerName(worker) }),
+  'node.completed': ({ node, cached }, event) => event('NodeCompleted', node, cached === undefined ? {} : { cached }),
+  'node.retrying': ({ node, error, until }, event) => event('NodeRetried', node, { error, until }),
+  'node.returned': ({ node }, event) => event('NodeReturned', node, {}),
+  'node.failed': ({ node, error, handling }, event) => event('NodeFailed', node, { error, handling }),
+  'node.unhandled': ({ node, handling }, event) => event('NodeUnhandled', node, { handling }),
+  'node.skipped': ({ nodes, why }, event) => nodes.map((node) => event('NodeSkipped', node, { why })),
+  'node.cancelled': ({ node }, event) => event('NodeCancelled', node, {}),
+  'node.unknown': ({ node, error }, event) => event('NodeUnknown', node, { error }),
+  'node.settled': ({ node, by, outcome }, event) => event('NodeSettled', node, { by, outcome }),
+  'node.opened': ({ node, count }, event) => event('NodeOpened', node, count === undefined ? {} : { items: count }),
+  'node.stopping': ({ node, error }, event) => event('NodeStopping', node, { error }),
+  'scopes.opened': ({ node, from, to }, event) =>
+    Array.from({ length: to - from }, (_, round) => event('RoundStarted', `${node}/${from + round}`, {})),
+  'scope.stopping': ({ scope, error }, event) => event('RoundStopping', scope, error === null ? {} : { error }),
+  'scope.closed': ({ scope, error }, event) =>
+    error === undefined ? event('RoundCompleted', scope, {}) : event('RoundFailed', scope, { error }),
+  'items.added': ({ node, count }, event) => event('ItemsAdded', node, { items: count }),
+  'round.delayed': ({ node, until }, event) => event('RoundDelayed', node, { until }),
+  'child.requested': ({ node, executionId, workflowId = null, launchPlan, attempt }, event) => {
+    const plan = launchPlan !== undefined && { plan: launchPlan };
+    return event('ChildRequested', node, { executionId, workflowId, ...plan, attempt });
+  },
+  'node.waiting': ({ node, waits, deadline = null }, event) => event('NodeWaiting', node, { waits, deadline }),
+  'node.answered': ({ node, approved, by, comment = null }, event) =>
+    event('NodeAnswered', node, { approved, by, comment }),
+  'signal.kept': ({ signal, key }, event) => event('SignalKept', null, { signal, key }),
+  'signal.taken': ({ signal, key }, event) => event('SignalTaken', null, { signal, key }),
+  'signal.refused': ({ node, event: name, problem }, event) => event('SignalRefused', node, { event: name, problem }),
+  'node.gated': ({ node, gate }, event) => event('NodeGated', node, gate),
+  'node.granted': ({ node, until }, event) => event('NodeGranted', node, { until }),
+  'scope.compensating': ({ scope, status }, event) => event('CompensationStarted', nodeOf(scope), { status }),
+  'scope.compensated': ({ scope, undone, left }, event) =>
+    event('CompensationCompleted', nodeOf(scope), { undone, left }),
+  'node.compensating': ({ node, error }, event) => event('CompensationStarted', node, { error }),
+  'run.held': ({ until, placed }, event) =>
+    event('WorkflowHeld', null, { until, ...(placed === true && { placed: true }) }),
+  'run.begun': (_, event) => event('WorkflowBegun', null, {}),
+  'run.paused': ({ reason = null }, event) => event('WorkflowPaused', null, { reason }),
+  'run.resumed': (_, event) => event('WorkflowResumed', null, {}),
+  'run.stopping': ({ status }, event) => event('WorkflowStopping', null, { status }),
+  'run.finished': ({ status, error }, event) =>
+    event(FINISH_EVENTS[status], null, error === undefined ? {} : { error }),
+  'run.reopened': ({ nodes }, event) => event('WorkflowReopened', null, { nodes }),
+  'run.checkpointed': ({ seq }, event) => event('StateCheckpointed', null, { seq }),
+};
+
+/** The run itself is the scope ''. */
+function nodeOf(scope: string): string | null {
+  return scope === '' ? null : scope;
 }
 
 const FINISH_EVENTS = {

@@ -6,11 +6,11 @@
  *  3. Names are made from ids by an encoding that leaves no dot, slash or NUL, and can be read back.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import type { Blobs } from '@nebula/ports';
-import { syncFolder } from './durable.ts';
+import { syncFolder, writeSynced } from './durable.ts';
 
 export interface FsBlobsOptions {
   readonly root: string;
@@ -41,7 +41,8 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
       if ((await sizeOf(file)) === data.byteLength) return syncFolder(dirname(file));
       const temporary = join(root, `${TEMPORARY}${process.pid}-${written++}`);
       try {
-        await writeSynced(root, temporary, data);
+        await mkdir(root, { recursive: true });
+        await writeSynced(temporary, data, 'wx');
         await moveSynced(root, temporary, file);
       } catch (error) {
         await rm(temporary, { force: true });
@@ -99,17 +100,6 @@ function idOf(name: string): string | undefined {
     return decodeURIComponent(name);
   } catch {
     return undefined; // a folder that is not ours
-  }
-}
-
-async function writeSynced(root: string, file: string, data: Uint8Array): Promise<void> {
-  await mkdir(root, { recursive: true });
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(data);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

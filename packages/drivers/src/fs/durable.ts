@@ -8,19 +8,28 @@ let written = 0;
 export async function replaceFile(file: string, data: string, mode: number): Promise<void> {
   const temporary = `${file}.tmp-${process.pid}-${written++}`;
   try {
-    const handle = await open(temporary, 'wx', mode);
-    try {
-      await handle.writeFile(data);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeSynced(temporary, data, 'wx', mode);
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
   await syncFolder(dirname(file));
+}
+
+export async function writeSynced(
+  file: string,
+  data: string | Uint8Array,
+  flags: string | number,
+  mode?: number,
+): Promise<void> {
+  const handle = await open(file, flags, mode);
+  try {
+    await handle.writeFile(data);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A new name is an entry of the folder, so the folder must reach the disk. */

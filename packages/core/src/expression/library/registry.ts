@@ -1,7 +1,5 @@
 /** All functions by name. */
 import { didYouMean } from '../../problem.ts';
-import type { Json } from '../../value.ts';
-import type { Kind } from '../kind.ts';
 import { conversionFunctions } from './conversion.ts';
 import { dateFunctions } from './date.ts';
 import { type Callee, type FunctionDefinition, nameOf, readOverload } from './definition.ts';
@@ -87,14 +85,8 @@ export function hasMethod(name: string): boolean {
   return methodNames.has(name);
 }
 
-export interface FunctionListing {
+export interface FunctionListing extends Omit<FunctionDefinition, 'run' | 'picks' | 'draws' | 'reads'> {
   readonly name: string;
-  readonly signature: string;
-  /** Kinds of receivers; empty for a plain function. */
-  readonly on: readonly Kind[];
-  readonly doc: string;
-  readonly example: string;
-  readonly result: Json;
 }
 
 /** All functions, for the reference and `nebula eval`; tests verify each example. */

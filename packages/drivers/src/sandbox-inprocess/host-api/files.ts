@@ -8,6 +8,7 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import { basename, dirname, join, resolve } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
+import { syncFolder, writeSynced } from '../../fs/durable.ts';
 import { demand, denied, grants, type Wanted } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
@@ -49,20 +50,11 @@ export async function writeGranted(
   // A link may have appeared where a folder was missing.
   const target = await reach(host, invocation, path, 'write');
   invocation.signal.throwIfAborted();
-  if (options.append) await append(target, data);
+  if (options.append) await writeSynced(target, data, APPEND, 0o644);
   else await replace(target, data, invocation.signal);
 }
 
-async function append(path: string, data: string | Uint8Array): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const handle = await open(path, flags, 0o644);
-  try {
-    await handle.writeFile(data);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /** Readers see the old content or the new one; when the promise resolves, the new one survives a loss of power. */
 async function replace(path: string, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
@@ -73,13 +65,7 @@ async function replace(path: string, data: string | Uint8Array, signal: AbortSig
     () => undefined,
   );
   try {
-    const handle = await open(temporary, 'wx', 0o644);
-    try {
-      await handle.writeFile(data);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeSynced(temporary, data, 'wx', 0o644);
     if (mode !== undefined) await chmod(temporary, mode);
     signal.throwIfAborted();
     await rename(temporary, path);
@@ -88,16 +74,6 @@ async function replace(path: string, data: string | Uint8Array, signal: AbortSig
     throw error;
   }
   await syncFolder(folder);
-}
-
-/** The new name is an entry of the folder, so the folder must reach the disk. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The real path, if it is granted. */
