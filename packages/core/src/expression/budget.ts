@@ -104,7 +104,8 @@ export class Budget {
 
   /** Call before building a list of this length. */
   allowList(length: number): void {
-    if (length > this.limits.maxArrayLength) throw tooLong(length, this.limits.maxArrayLength);
+    const { maxArrayLength: limit } = this.limits;
+    if (length > limit) throw limitError(`a list of ${length} elements exceeds the limit of ${limit}`);
   }
 
   /** Call before building text of at least this many UTF-16 units. */
@@ -223,10 +224,6 @@ function weightOf(value: Json, depth: number, allowed: number): number {
     if (weight > allowed) throw limitError('the result is too large', 'reduce it in the expression, or use an action');
   }
   return weight;
-}
-
-function tooLong(length: number, limit: number): ExpressionError {
-  return limitError(`a list of ${length} elements exceeds the limit of ${limit}`);
 }
 
 function tooMuchTogether(): ExpressionError {

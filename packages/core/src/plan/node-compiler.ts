@@ -39,7 +39,7 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
   const effective = {
     retry: effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
     // A node that needs no slot does not queue, so the workflow's priority expression is not evaluated for it.
-    priority: definition.priority ?? (isRun(work) ? config.priority : numberOf(config.priority)),
+    priority: definition.priority ?? (work && 'action' in work ? config.priority : numberOf(config.priority)),
   };
   const limit = around.limitOf(id);
   const estimateMs = durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS;
@@ -91,10 +91,6 @@ function timeoutsWith(
 /** The smaller of two limits; null means no limit. */
 function smaller(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
-}
-
-function isRun(work: Work | undefined): boolean {
-  return work !== undefined && 'action' in work;
 }
 
 /** The default retry of the workflow applies to action nodes only. */

@@ -30,7 +30,7 @@ class Look {
 
   private chainCanMiss({ root, steps, lenient }: ChainSyntax): boolean {
     if (this.canMiss(root)) return true;
-    if (lenient || steps.every(isForgiven)) return steps.some(({ kind }) => kind !== 'member');
+    if (lenient || steps.every(({ optional }) => optional)) return steps.some(({ kind }) => kind !== 'member');
     if (root.kind !== 'root') return true;
     const schema = this.certain(root.root);
     return schema === undefined || !isRequired(schema, steps);
@@ -50,10 +50,6 @@ class Look {
       edge.from.onError !== 'ignore';
     return isCompleted ? this.place.scope.outputs[edge.from.index] : undefined;
   }
-}
-
-function isForgiven({ optional }: Step): boolean {
-  return optional;
 }
 
 function isRequired(schema: JsonSchema, steps: readonly Step[]): boolean {

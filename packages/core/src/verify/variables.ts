@@ -1,5 +1,4 @@
 /** Finds variables that are never read, and reads of variables that are not set before. */
-import type { ValueReference } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import type { GraphScope } from '../plan/scope.ts';
@@ -69,7 +68,9 @@ class VariableCheck {
 
   checkUse(declared: readonly string[]): void {
     const references = this.reads.flatMap(({ read }) => read.value.references);
-    const names = new Set<string | number | undefined>(references.filter(isOfVariable).map(({ path }) => path[0]));
+    const names = new Set<string | number | undefined>(
+      references.filter(({ kind }) => kind === 'vars').map(({ path }) => path[0]),
+    );
     // An expression reads all variables, or one with a computed name.
     if (names.has(undefined)) return;
     const nodes = new Set(references.map((one) => (one.kind === 'node' ? one.id : undefined)));
@@ -89,10 +90,6 @@ class VariableCheck {
       at: 'key',
     });
   }
-}
-
-function isOfVariable({ kind }: ValueReference): boolean {
-  return kind === 'vars';
 }
 
 /** The values that a `set` assigns are also its output. */

@@ -33,7 +33,7 @@ export function* verify(
     const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
     ways.set(record, yield* checkReach(verification, record, place));
     yield;
-    checkFailureEdges(verification, record);
+    for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
     yield;
     yield* checkTypes(verification, record, place);
     yield;
@@ -52,11 +52,6 @@ export function* verify(
   yield;
   checkVariables(verification);
   checkFailureNode(verification);
-}
-
-/** Finds edges that do not handle failures although they seem to. */
-function checkFailureEdges(verification: Verification, record: GraphRecord): void {
-  for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
 }
 
 /** Reports error cases that are reached only through an always edge: the run fails in spite of them. */

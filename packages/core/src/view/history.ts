@@ -114,10 +114,8 @@ export class RunHistory {
     const iteration = Number(path.slice(cut + 1));
     const iterations = this.loops.get(loop) ?? [];
     this.loops.set(loop, iterations);
-    iterations[iteration] =
-      ended === undefined
-        ? { iteration, status: 'open', startedAt: at, endedAt: null }
-        : { startedAt: at, ...iterations[iteration], iteration, endedAt: at, ...ended };
+    const startedAt = (ended && iterations[iteration]?.startedAt) ?? at;
+    iterations[iteration] = { iteration, status: 'open', startedAt, endedAt: ended ? at : null, ...ended };
   }
 
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {

@@ -41,7 +41,9 @@ export function mayConnect(entries: readonly string[], host: Host, address: stri
   if (parsed === undefined) return false;
   if (isPublic(parsed)) return true;
   if (isLocalhost(host.name))
-    return isLoopback(parsed) && entries.some((entry) => patternsOf(entry).every((one) => matchesHost(one, host)));
+    return (
+      parsed.range() === 'loopback' && entries.some((entry) => patternsOf(entry).every((one) => matchesHost(one, host)))
+    );
   const name = address.includes(':') ? `[${address}]` : address;
   return entries.some(
     (entry) => namesAddresses(entry) && patternsOf(entry).every((one) => matchesHost(one, { ...host, name })),
@@ -150,19 +152,11 @@ function embedded(address: IPv6): Address {
 }
 
 function isPublic(address: Address): boolean {
-  return address.range() === 'unicast' && (address.kind() === 'ipv4' || isGlobal(address as IPv6));
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || isWithin(address as IPv6, GLOBAL));
 }
 
 /** All of IPv6 that is given out to the public; forms of IPv4 addresses that nobody uses any more are not in it. */
 const GLOBAL: AddressRange = [ipaddr.IPv6.parse('2000::'), 3];
-
-function isGlobal(address: IPv6): boolean {
-  return isWithin(address, GLOBAL);
-}
-
-function isLoopback(address: Address): boolean {
-  return address.range() === 'loopback';
-}
 
 /** `10.0.0.0/8`, `fc00::/7` or `[fc00::]/7`; undefined for anything else. */
 function rangeOf(text: string): AddressRange | undefined {

@@ -368,7 +368,9 @@ class OpenStore implements SqliteStore {
   #write<K extends WriteMethod>(method: K, ...args: Parameters<Writes[K]>): Promise<ReturnType<Writes[K]>> {
     if (this.#closing !== undefined) return Promise.reject(closed());
     if (this.#isGone) return Promise.reject(gone(this.#options.path));
-    if (this.#options.readonly === true) return Promise.reject(openedReadonly(this.#options.path));
+    if (this.#options.readonly === true) {
+      return Promise.reject(new NebulaError('STORE_READONLY', `${this.#options.path} was opened for reading only.`));
+    }
     return this.#commits.call(method, ...args);
   }
 
@@ -429,8 +431,4 @@ function notTheEngine(): NebulaError {
     'This store was opened to look and to leave requests; only an engine appends.',
     { hint: 'Open it with `engine: true`.' },
   );
-}
-
-function openedReadonly(path: string): NebulaError {
-  return new NebulaError('STORE_READONLY', `${path} was opened for reading only.`);
 }

@@ -1,6 +1,6 @@
 /** Compiles nodes that run an action, and compensating actions. */
 import type { Action, Capabilities } from '../../action.ts';
-import { entriesOf, joinCapabilities, narrow, type OverCeiling, overCeiling } from '../../capability/narrow.ts';
+import { entriesOf, joinCapabilities, narrow, overCeiling } from '../../capability/narrow.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import { type DocumentPath, didYouMean } from '../../problem.ts';
 import type { Json } from '../../value.ts';
@@ -87,13 +87,9 @@ export function checkCeiling(
       code: 'OVER_CEILING',
       message: `'${entry}' in ${list} exceeds the ceiling of the project, which allows ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
       hint: `an owner of the project can allow it: nebula projects set PROJECT --allow ${list}=${entry}`,
-      path: [...path, ...list.split('.'), indexIn(asked, { list, entry })],
+      path: [...path, ...list.split('.'), entriesOf(asked, list).indexOf(entry)],
     });
   }
-}
-
-function indexIn(asked: Capabilities, { list, entry }: OverCeiling): number {
-  return entriesOf(asked, list).indexOf(entry);
 }
 
 /** Checks that a node maps a secret to every credential that its action reads. `keys` lead to the action call. */

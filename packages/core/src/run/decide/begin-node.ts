@@ -1,7 +1,7 @@
 /** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
 
 import { type RunError, unreachable } from '../../error.ts';
-import { type CompiledValue, ExpressionError, isTrue } from '../../expression/index.ts';
+import { ExpressionError, isTrue } from '../../expression/index.ts';
 import type { NodePath } from '../../ids.ts';
 import { type BranchCase, type BranchWork, caseKeys, type SetWork, type TerminateWork } from '../../plan/plan.ts';
 import { isJsonObject, type Json } from '../../value.ts';
@@ -111,7 +111,8 @@ function assign(turn: Turn, node: NodeState, { values }: SetWork): void {
 }
 
 function terminate(turn: Turn, node: NodeState, { status, output, error }: TerminateWork): void {
-  const value = evaluated(turn, node, 'with', (scope) => valueFor(output ?? error, scope, turn));
+  const given = output ?? error;
+  const value = evaluated(turn, node, 'with', (scope) => given?.evaluate(scope, turn.budgets.next()) ?? null);
   if (value === undefined) return;
   // How the run ends has been said: in its finally, what ends it as failed is a cleanup that fails.
   if (status === 'failed' && turn.state.stopping !== null)
@@ -119,10 +120,6 @@ function terminate(turn: Turn, node: NodeState, { status, output, error }: Termi
   completeNode(turn, node, NULL_VALUE);
   if (status === 'completed') stop(turn, 'completed', null, { output: turn.store(value), from: node });
   else stop(turn, 'failed', terminationError(value, pathOf(node)), { from: node });
-}
-
-function valueFor(value: CompiledValue | undefined, scope: RunScope, turn: Turn): Json {
-  return value?.evaluate(scope, turn.budgets.next()) ?? null;
 }
 
 function terminationError(value: Json, node: NodePath): RunError {

@@ -27,10 +27,10 @@ import {
   requireNode,
   stateIn,
   waitsForSlot,
+  workerName,
 } from '../state/selectors.ts';
 import { timeoutsOf } from '../state/settings.ts';
 import type { NodeState, RunState, TimerItem } from '../state/state.ts';
-import { workerName } from '../state/worker-name.ts';
 import { abort } from '../stop/abort.ts';
 import { cancelNode } from '../stop/cancel-node.ts';
 import { finishIfDone, giveUpEnding, renewOldStops } from '../stop/finish.ts';

@@ -25,7 +25,8 @@ const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
 export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   const resolved = evaluated(turn, node, 'wait', (scope) => ({
     waits: work.waits.map((plan) => awaited(turn, plan, scope)),
-    deadline: work.deadline && deadlineOf(turn, work.deadline.evaluate(scope, turn.budgets.next())),
+    deadline:
+      work.deadline && momentOf('wait.deadline', work.deadline.evaluate(scope, turn.budgets.next()), turn.now, true),
   }));
   if (resolved === undefined) return;
   const { waits, deadline } = resolved;
@@ -84,10 +85,6 @@ function untilOf(value: Json, now: number): Moment {
       hint: isDuration ? 'a duration is written with `for`' : 'the expression is evaluated when the node becomes ready',
     },
   );
-}
-
-function deadlineOf({ now }: Turn, value: Json): Moment {
-  return momentOf('wait.deadline', value, now, true);
 }
 
 /** A date is a moment; a duration, or a number of milliseconds, counts from now. */
