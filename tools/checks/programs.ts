@@ -9,10 +9,13 @@ export async function checkTypes(root: string): Promise<Verdict> {
   return ours.problems.length > 0 ? ours : checkTypesForUsers(root);
 }
 
-/** With its memory in the cache folder: 2 s of processor time after a small change, 23 s without. */
+/**
+ * The compiler keeps its results in the cache folder: 2 s of CPU time after a small change, 15 s without. By default it
+ * has four checkers, each of which checks shared types again: 27 s.
+ */
 function tsc(cache: string): readonly string[] {
   const memory = path.join('node_modules', '.cache', `${cache}.tsbuildinfo`);
-  return ['--noEmit', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
+  return ['--noEmit', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
 }
 
 /**

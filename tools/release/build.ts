@@ -26,7 +26,8 @@ export const TARBALLS = 'tarballs';
 export function build(root: string, dist: string, isPacked: boolean): void {
   rmSync(dist, { recursive: true, force: true });
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  run(root, process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', path.join(dist, COMPILER_OUTPUT)]);
+  const outDir = path.join(dist, COMPILER_OUTPUT);
+  run(root, process.execPath, [tsc, '-p', 'tsconfig.build.json', '--checkers', '1', '--outDir', outDir]);
   const rootManifest = readManifest(path.join(root, 'package.json'));
   const packages = packagesOf(root);
   for (const built of packages) writePackage(root, dist, built, rootManifest);
