@@ -1,20 +1,25 @@
 /** A YAML document as plain data, with the position of every part. */
-import { type DocumentPath, didYouMean, isJsonObject, type Json, type Problem, type SourceRange } from '@nebula/core';
-import { isMap, isPair, isSeq, LineCounter, type Node, type ParsedNode, parseDocument, type YAMLError } from 'yaml';
+import {
+  type DocumentPath,
+  didYouMean,
+  isJsonObject,
+  type Json,
+  type Problem,
+  readYaml,
+  type SourceMap,
+  type SourceRange,
+} from '@nebula/core';
 
 export class TestDocument {
-  readonly text: string;
   readonly value: Json | undefined;
-  readonly problems: Problem[] = [];
-  private readonly lines = new LineCounter();
-  private readonly root: ParsedNode | null;
+  readonly problems: Problem[];
+  private readonly source: SourceMap;
 
   constructor(text: string) {
-    this.text = text;
-    const document = parseDocument(text, { lineCounter: this.lines });
-    this.root = document.contents;
-    for (const error of document.errors) this.problems.push(this.syntaxProblem(error));
-    this.value = this.problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json);
+    const { value, source, problems } = readYaml(text, undefined);
+    this.problems = [...problems.sorted()];
+    this.source = source;
+    this.value = this.problems.length > 0 ? undefined : value;
   }
 
   report(path: DocumentPath, code: string, message: string, hint?: string, part: 'key' | 'value' = 'value'): void {
@@ -29,16 +34,16 @@ export class TestDocument {
     });
   }
 
+  /** Reports a value that is not of the kind that `what` must be. */
+  wrongType(path: DocumentPath, what: string, kind: string, value: Json, hint?: string): void {
+    this.report(path, 'WRONG_TYPE', `${what} must be ${kind}, not ${describe(value)}`, hint);
+  }
+
   /** Returns the members of an object; reports values that are not objects, and unknown keys. */
   members(value: Json | undefined, path: DocumentPath, what: string, keys: readonly string[]): Record<string, Json> {
     if (value === undefined) return {};
     if (!isJsonObject(value)) {
-      this.report(
-        path,
-        'WRONG_TYPE',
-        `${what} must be a mapping, not ${describe(value)}`,
-        `allowed keys: ${keys.join(', ')}`,
-      );
+      this.wrongType(path, what, 'a mapping', value, `allowed keys: ${keys.join(', ')}`);
       return {};
     }
     for (const key of Object.keys(value)) {
@@ -53,13 +58,19 @@ export class TestDocument {
   list(value: Json | undefined, path: DocumentPath, what: string): readonly Json[] {
     if (value === undefined) return [];
     if (Array.isArray(value)) return value;
-    this.report(path, 'WRONG_TYPE', `${what} must be a list, not ${describe(value)}`);
+    this.wrongType(path, what, 'a list', value);
     return [];
   }
 
   textAt(value: Json | undefined, path: DocumentPath, what: string): string | undefined {
     if (value === undefined || typeof value === 'string') return value;
-    this.report(path, 'WRONG_TYPE', `${what} must be a text, not ${describe(value)}`);
+    this.wrongType(path, what, 'a text', value);
+    return undefined;
+  }
+
+  flag(value: Json | undefined, path: DocumentPath, what: string): boolean | undefined {
+    if (value === undefined || typeof value === 'boolean') return value;
+    this.wrongType(path, what, 'true or false', value);
     return undefined;
   }
 
@@ -70,43 +81,7 @@ export class TestDocument {
   }
 
   rangeOf(path: DocumentPath, part: 'key' | 'value' = 'value'): SourceRange | undefined {
-    let node: unknown = this.root;
-    let key: Node | undefined;
-    for (const step of path) {
-      if (isMap(node)) {
-        const pair = node.items.find(
-          (item) => isPair(item) && String((item.key as { value?: unknown }).value) === String(step),
-        );
-        if (pair === undefined) break;
-        key = pair.key as Node;
-        node = pair.value;
-      } else if (isSeq(node)) {
-        const item = node.items[step as number];
-        if (item === undefined) break;
-        key = undefined;
-        node = item;
-      } else break;
-    }
-    const place = part === 'key' && key !== undefined ? key : ((node as Node | null) ?? key);
-    const range = place?.range;
-    return range === null || range === undefined ? undefined : this.rangeAt(range[0], range[1] - range[0]);
-  }
-
-  private rangeAt(offset: number, length: number): SourceRange {
-    const { line, col } = this.lines.linePos(offset);
-    return { offset, length, line, column: col };
-  }
-
-  private syntaxProblem(error: YAMLError): Problem {
-    const [from, to] = error.pos;
-    const message = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'it is not YAML';
-    return {
-      severity: 'error',
-      code: 'YAML_SYNTAX',
-      message,
-      path: [],
-      range: this.rangeAt(from, Math.max(1, to - from)),
-    };
+    return this.source.rangeOf(path, part);
   }
 }
 

@@ -2,7 +2,7 @@
 import { type DocumentPath, isJsonObject, type Json, type SourceRange } from '@nebula/core';
 import { withoutIterations } from '../actions-used.ts';
 import type { TestRun } from '../test-run.ts';
-import { describe, type TestDocument } from './document.ts';
+import type { TestDocument } from './document.ts';
 import { type Mismatch, mismatches } from './matching.ts';
 
 export interface Expectation {
@@ -40,7 +40,7 @@ export function readExpectation(document: TestDocument, value: Json | undefined,
   }
   for (const [key, map] of Object.entries({ nodes, calls })) {
     if (map !== undefined && !isJsonObject(map)) {
-      document.report([...path, key], 'WRONG_TYPE', `${key} must be a mapping of nodes, not ${describe(map)}`);
+      document.wrongType([...path, key], key, 'a mapping of nodes', map);
     }
   }
   const texts = (key: string): string[] | undefined =>
@@ -53,9 +53,7 @@ export function readExpectation(document: TestDocument, value: Json | undefined,
     ...(error !== undefined && { error: typeof error === 'string' ? { code: error } : error }),
     ...(isJsonObject(nodes ?? null) && { nodes: nodes as Record<string, Json> }),
     ...(isJsonObject(calls ?? null) && { calls: calls as Record<string, Json> }),
-    ...(Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined)) as Partial<
-      typeof lists
-    > as object),
+    ...(Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined)) as object),
   };
 }
 
@@ -74,14 +72,8 @@ export function differencesOf(run: TestRun, expected: Expectation, isLast: boole
   const { error, output } = run;
   const status = expected.status ?? (isLast ? impliedStatus(expected) : undefined);
   if (status !== undefined && run.status !== status) {
-    add('status', [
-      {
-        what: 'status',
-        expected: status,
-        actual: run.status,
-        ...(error !== null && { note: `${error.code}: ${error.message}` }),
-      },
-    ]);
+    const note = error !== null && { note: `${error.code}: ${error.message}` };
+    add('status', [{ what: 'status', expected: status, actual: run.status, ...note }]);
   }
   if (expected.output !== undefined) add('output', mismatches(expected.output, output, 'output'));
   if (expected.error !== undefined) add('error', mismatches(expected.error, error as unknown as Json, 'error'));
@@ -90,14 +82,8 @@ export function differencesOf(run: TestRun, expected: Expectation, isLast: boole
   }
   add('ran', missing('ran', expected.ran, run.path));
   add('skipped', missing('skipped', expected.skipped, run.skipped));
-  add(
-    'waiting',
-    missing(
-      'waiting',
-      expected.waiting,
-      run.waitingFor.map(({ node }) => node),
-    ),
-  );
+  const waiting = run.waitingFor.map(({ node }) => node);
+  add('waiting', missing('waiting', expected.waiting, waiting));
   const { nodes } = run;
   for (const [path, pattern] of Object.entries(expected.nodes ?? {})) {
     const own = typeof pattern === 'string' ? { status: pattern } : pattern;
@@ -123,6 +109,5 @@ function missing(what: string, wanted: readonly string[] | undefined, there: rea
 function callMismatches(run: TestRun, of: string, wanted: Json): Mismatch[] {
   const inputs = run.calls(of).map(({ input }) => input);
   const what = `calls.${of}`;
-  if (!Array.isArray(wanted)) return mismatches(wanted, inputs.length, what);
-  return mismatches(wanted, inputs, what);
+  return mismatches(wanted, Array.isArray(wanted) ? inputs : inputs.length, what);
 }

@@ -134,13 +134,6 @@ class Reader {
     const name = document.textAt(members.name, [...path, 'name'], 'name');
     if (members.name === undefined && Object.keys(members).every((key) => TEST_KEYS.includes(key)))
       document.report(path, 'MISSING_KEY', 'the test has no name', 'add: name: what the test shows');
-    if (members.crashes !== undefined && typeof members.crashes !== 'boolean') {
-      document.report(
-        [...path, 'crashes'],
-        'WRONG_TYPE',
-        `crashes must be true or false, not ${describe(members.crashes)}`,
-      );
-    }
     const steps = document.list(members.steps, [...path, 'steps'], 'steps');
     const until = document.textAt(members.until, [...path, 'until'], 'until');
     return {
@@ -153,18 +146,14 @@ class Reader {
       ...(until !== undefined && { until }),
       steps: steps.flatMap((step, at) => this.step(step, [...path, 'steps', at]) ?? []),
       expect: readExpectation(document, members.expect, [...path, 'expect']),
-      crashes: members.crashes === true,
+      crashes: document.flag(members.crashes, [...path, 'crashes'], 'crashes') ?? false,
     };
   }
 
   private credentials(value: Json | undefined, path: DocumentPath): Record<string, string> {
     if (value === undefined) return {};
     if (!isJsonObject(value)) {
-      this.document.report(
-        path,
-        'WRONG_TYPE',
-        `credentials must be a mapping from secret names to values, not ${describe(value)}`,
-      );
+      this.document.wrongType(path, 'credentials', 'a mapping from secret names to values', value);
       return {};
     }
     const named = Object.entries(value).map(([name, text]) => {
@@ -176,7 +165,7 @@ class Reader {
   private mocks(value: Json | undefined, path: DocumentPath): Record<string, Mock> {
     if (value === undefined) return {};
     if (!isJsonObject(value)) {
-      this.document.report(path, 'WRONG_TYPE', `mocks must be a mapping of actions or nodes, not ${describe(value)}`);
+      this.document.wrongType(path, 'mocks', 'a mapping of actions or nodes', value);
       return {};
     }
     return Object.fromEntries(
@@ -305,17 +294,11 @@ class Reader {
     const { compensate, ...members } = document.members(value, path, 'cancel', ['node', 'reason', 'compensate']);
     const node = document.textAt(members.node, [...path, 'node'], 'node');
     const reason = document.textAt(members.reason, [...path, 'reason'], 'reason');
-    if (compensate !== undefined && typeof compensate !== 'boolean') {
-      document.report(
-        [...path, 'compensate'],
-        'WRONG_TYPE',
-        `compensate must be true or false, not ${describe(compensate)}`,
-      );
-    }
+    const isUndone = document.flag(compensate, [...path, 'compensate'], 'compensate');
     return {
       ...(node !== undefined && { node }),
       ...(reason !== undefined && { reason }),
-      ...(typeof compensate === 'boolean' && { compensate }),
+      ...(isUndone !== undefined && { compensate: isUndone }),
     };
   }
 
