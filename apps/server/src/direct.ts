@@ -7,8 +7,7 @@ import { isJsonObject, NebulaError } from '@nebula/core';
 import type { AuditedCall } from './http/app.ts';
 import type { Call, EventStream, Reply } from './http/handler.ts';
 import { subjectOf } from './http/subject.ts';
-import { OWNER } from './identity/owner.ts';
-import type { Principal } from './identity/principal.ts';
+import { OWNER, type Principal } from './identity/principal.ts';
 import type { Parts } from './parts.ts';
 import { readRecord, type UserRecord } from './records.ts';
 

@@ -1,5 +1,5 @@
 /** The handler of every operation of the contract; a missing one is a type error. */
-import type { Handlers } from './http/handler.ts';
+import { type Handlers, ok } from './http/handler.ts';
 import type { Accounts } from './identity/accounts.ts';
 import { auditRoutes } from './identity/audit.ts';
 import { identityRoutes } from './identity/routes.ts';
@@ -14,13 +14,11 @@ import { cacheRoutes } from './routes/cache.ts';
 import { credentialRoutes } from './routes/credentials.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
-import { executionRoutes } from './routes/executions.ts';
+import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
-import { quiescenceRoutes } from './routes/quiescence.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { startRoutes } from './routes/starts.ts';
-import { systemRoutes } from './routes/system.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
 import type { Waits } from './waits.ts';
@@ -51,13 +49,14 @@ export function handlersOf(own: HandlerParts): Handlers {
   const { version, preset, token } = options;
   const { engine } = parts;
   return {
-    ...systemRoutes({
-      product: 'nebula',
-      version,
-      preset,
-      parts: ['api', 'scheduler', 'worker'],
-      authentication: token === undefined ? 'users' : 'token',
-    }),
+    getInfo: async () =>
+      ok({
+        product: 'nebula',
+        version,
+        preset,
+        parts: ['api', 'scheduler', 'worker'],
+        authentication: token === undefined ? 'users' : 'token',
+      }),
     ...workflowRoutes(parts, () => scheduler.changed()),
     ...startRoutes(parts, launcher, waits),
     ...executionRoutes(parts, waits, (executionId) => engine.peek(executionId)),

@@ -8,16 +8,16 @@ import { callbackKey, callbackRoutes } from './callbacks.ts';
 import type { TokenlessWorkers } from './compat/access.ts';
 import { compatRoutes } from './compat/routes.ts';
 import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
-import { handlersOf } from './handlers.ts';
-import { type AppOptions, buildApp } from './http/app.ts';
+import { type HandlerParts, handlersOf } from './handlers.ts';
+import { type AppOptions, type AppParts, buildApp } from './http/app.ts';
 import { IdempotentRequests } from './http/idempotency.ts';
 import { publicRoutes } from './http/public.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
-import { desktopIdentity } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
+import { desktopIdentity } from './identity/tokens.ts';
 import { Launcher } from './launcher.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
@@ -80,10 +80,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
   const { leader, token, version, preset } = options;
   loadModules();
   let isClosing = false;
-  let letIn = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    letIn = resolve;
-  });
+  const { promise: opened, resolve: letIn } = Promise.withResolvers<void>();
   const seen = new Observability(parts, options, {
     subscribers: () => feed.size,
     scheduler: () => scheduler.health(),
@@ -112,37 +109,9 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
-  const handlers = handlersOf({
-    parts,
-    options,
-    launcher,
-    waits,
-    feed,
-    followers,
-    accounts,
-    scheduler,
-    announced,
-    registry,
-  });
-  const app = buildApp(
-    {
-      parts,
-      handlers,
-      authenticate,
-      idempotentRequests: new IdempotentRequests(parts),
-      audit,
-      onFault: seen.onFault,
-      onRequest: seen.onRequest,
-      opened,
-    },
-    { ...DEFAULTS, ...options.app },
-  );
-  publicRoutes(app, version);
-  seen.routes(app, authenticate);
-  webhookRoutes(app, { parts, launcher, waits }, options.app?.origins ?? []);
-  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
-  callbackRoutes(app, parts, await callbackKey(parts.records));
-  await liveSocket(app, { parts, feed, followers, authenticate, origins: options.app?.origins ?? [] });
+  const own = { parts, options, launcher, waits, feed, followers, accounts, scheduler, announced, registry };
+  const handlers = handlersOf(own);
+  const app = await appOf({ ...own, handlers, authenticate, audit, seen, opened });
   await ensureDefaultProject(parts);
   const sweeper = sweeping(parts, onTrouble);
   await announced.open();
@@ -187,6 +156,34 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     }),
     close,
   };
+}
+
+interface OfApp extends HandlerParts, Pick<AppParts, 'handlers' | 'audit' | 'opened'> {
+  readonly options: ServerOptions;
+  readonly seen: Observability;
+  authenticate(request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal>;
+}
+
+/** The application with all its routes, not yet listening. */
+async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
+  const { parts, options, seen, authenticate, audit, launcher, waits, registry, feed, followers } = own;
+  const { origins = [] } = options.app ?? {};
+  const app = buildApp(
+    {
+      ...own,
+      idempotentRequests: new IdempotentRequests(parts),
+      onFault: seen.onFault,
+      onRequest: seen.onRequest,
+    },
+    { ...DEFAULTS, ...options.app },
+  );
+  publicRoutes(app, options.version);
+  seen.routes(app, authenticate);
+  webhookRoutes(app, { parts, launcher, waits }, origins);
+  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
+  callbackRoutes(app, parts, await callbackKey(parts.records));
+  await liveSocket(app, { parts, feed, followers, authenticate, origins });
+  return app;
 }
 
 function isChange(operation: OperationId): boolean {

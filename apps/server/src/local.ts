@@ -34,12 +34,12 @@ type Load = (local: Local) => Promise<Partial<Handlers>>;
 /** Handlers that are loaded together. */
 const GROUPS = {
   async runs({ parts, own, waits }) {
-    const { executionRoutes } = await import('./routes/executions.ts');
-    return executionRoutes(parts, waits, (executionId) => own?.engine.peek(executionId));
-  },
-  async rest({ parts, own, waits }) {
-    const { quiescenceRoutes } = await import('./routes/quiescence.ts');
-    return quiescenceRoutes(parts, waits, async (executionId) => (await own?.engine.isQuiescent(executionId)) ?? false);
+    const { executionRoutes, quiescenceRoutes } = await import('./routes/executions.ts');
+    const isQuiescent = async (executionId: string) => (await own?.engine.isQuiescent(executionId)) ?? false;
+    return {
+      ...executionRoutes(parts, waits, (executionId) => own?.engine.peek(executionId)),
+      ...quiescenceRoutes(parts, waits, isQuiescent),
+    };
   },
   reads: async ({ parts, own }) =>
     (await import('./routes/execution-reads.ts')).executionReads(parts, own !== undefined),
@@ -77,8 +77,6 @@ const GROUPS = {
     const { identityRoutes } = await import('./identity/routes.ts');
     return identityRoutes(parts, new Accounts(parts), { isSecure: false });
   },
-  /** Operations that need a server. */
-  server: async () => ({}),
 } satisfies Readonly<Record<string, Load>>;
 
 type Group = keyof typeof GROUPS;
@@ -97,94 +95,78 @@ const OF_RECORDS: ReadonlySet<Group> = new Set<Group>([
   'identity',
 ]);
 
-const GROUP_OF: Readonly<Record<OperationId, Group>> = {
-  getInfo: 'server',
-  validateWorkflow: 'workflows',
-  registerWorkflow: 'workflows',
-  listWorkflows: 'workflows',
-  getWorkflow: 'workflows',
-  listWorkflowVersions: 'workflows',
-  getWorkflowVersion: 'workflows',
-  activateWorkflow: 'workflows',
-  deactivateWorkflow: 'workflows',
-  diffWorkflow: 'workflows',
-  startExecution: 'starts',
-  listExecutions: 'runs',
-  countExecutions: 'runs',
-  bulkExecutions: 'bulk',
-  getExecution: 'runs',
-  getResult: 'runs',
-  awaitRest: 'rest',
-  deleteExecution: 'runs',
-  relaunchExecution: 'starts',
-  getJournal: 'reads',
-  getTimeline: 'reads',
-  explainExecution: 'reads',
-  getUndoPlan: 'reads',
-  getDefinition: 'reads',
-  getBlob: 'reads',
-  listLogs: 'reads',
-  cancelExecution: 'requests',
-  pauseExecution: 'requests',
-  resumeExecution: 'requests',
-  signalExecution: 'requests',
-  answerApproval: 'requests',
-  callBack: 'requests',
-  retryExecution: 'requests',
-  replayExecution: 'requests',
-  settleNode: 'requests',
-  publishSignal: 'signals',
-  listPlaces: 'rest',
-  followExecution: 'live',
-  followLogs: 'live',
-  followAll: 'live',
-  listActions: 'actions',
-  getAction: 'actions',
-  removeAnnouncedAction: 'server',
-  listCredentials: 'credentials',
-  putCredential: 'credentials',
-  deleteCredential: 'credentials',
-  listPlans: 'plans',
-  getPlan: 'plans',
-  putPlan: 'plans',
-  deletePlan: 'plans',
-  listSchedules: 'schedules',
-  getSchedule: 'schedules',
-  putSchedule: 'schedules',
-  deleteSchedule: 'schedules',
-  fireSchedule: 'schedules',
-  listWorkers: 'server',
-  registerWorker: 'server',
-  claimWork: 'server',
-  beatWorker: 'server',
-  deleteWorker: 'server',
-  extendLease: 'server',
-  logLease: 'server',
-  completeLease: 'server',
-  failLease: 'server',
-  revealCredential: 'server',
-  listCache: 'cache',
-  forgetCache: 'cache',
-  listAudit: 'audit',
-  login: 'server',
-  logout: 'server',
-  getMe: 'identity',
-  listUsers: 'identity',
-  putUser: 'identity',
-  deleteUser: 'identity',
-  listKeys: 'identity',
-  createKey: 'identity',
-  deleteKey: 'identity',
-  listProjects: 'identity',
-  putProject: 'identity',
-  deleteProject: 'identity',
+/** The operations of each group. Those that are in none need a server. */
+const OPERATIONS_OF: Readonly<Record<Group, readonly OperationId[]>> = {
+  runs: [
+    'listExecutions',
+    'countExecutions',
+    'getExecution',
+    'getResult',
+    'deleteExecution',
+    'awaitRest',
+    'listPlaces',
+  ],
+  reads: ['getJournal', 'getTimeline', 'explainExecution', 'getUndoPlan', 'getDefinition', 'getBlob', 'listLogs'],
+  requests: [
+    'cancelExecution',
+    'pauseExecution',
+    'resumeExecution',
+    'signalExecution',
+    'answerApproval',
+    'callBack',
+    'retryExecution',
+    'replayExecution',
+    'settleNode',
+  ],
+  bulk: ['bulkExecutions'],
+  starts: ['startExecution', 'relaunchExecution'],
+  signals: ['publishSignal'],
+  live: ['followExecution', 'followLogs', 'followAll'],
+  workflows: [
+    'validateWorkflow',
+    'registerWorkflow',
+    'listWorkflows',
+    'getWorkflow',
+    'listWorkflowVersions',
+    'getWorkflowVersion',
+    'activateWorkflow',
+    'deactivateWorkflow',
+    'diffWorkflow',
+  ],
+  actions: ['listActions', 'getAction'],
+  credentials: ['listCredentials', 'putCredential', 'deleteCredential'],
+  plans: ['listPlans', 'getPlan', 'putPlan', 'deletePlan'],
+  cache: ['listCache', 'forgetCache'],
+  schedules: ['listSchedules', 'getSchedule', 'putSchedule', 'deleteSchedule', 'fireSchedule'],
+  audit: ['listAudit'],
+  identity: [
+    'getMe',
+    'listUsers',
+    'putUser',
+    'deleteUser',
+    'listKeys',
+    'createKey',
+    'deleteKey',
+    'listProjects',
+    'putProject',
+    'deleteProject',
+  ],
 };
+
+const GROUP_OF = new Map(
+  Object.entries(OPERATIONS_OF).flatMap(([group, own]) => own.map((operation) => [operation, group as Group])),
+);
+
+function isOfRecords(operation: OperationId): boolean {
+  const group = GROUP_OF.get(operation);
+  return group !== undefined && OF_RECORDS.has(group);
+}
 
 /** Audited changes. Storing a version is not one: it changes nothing before it is activated. */
 function isAudited(operation: OperationId, body: unknown): boolean {
   if (ROUTES[operation].startsWith('GET ')) return false;
   if (operation === 'registerWorkflow') return (body as { readonly activate?: boolean }).activate !== false;
-  return OF_RECORDS.has(GROUP_OF[operation]) || ['activateWorkflow', 'deactivateWorkflow'].includes(operation);
+  return isOfRecords(operation) || ['activateWorkflow', 'deactivateWorkflow'].includes(operation);
 }
 
 /** `engine`: the engine of this process; without it, runs are read and requests are recorded for another engine. */
@@ -209,7 +191,8 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
   const transport = directTransport({
     parts,
     async handlerOf(operation) {
-      const group = GROUP_OF[operation];
+      const group = GROUP_OF.get(operation);
+      if (group === undefined) throw needsServer(operation);
       const handlers: Promise<Partial<Handlers>> = loaded.get(group) ?? GROUPS[group](local);
       loaded.set(group, handlers);
       const handler = (await handlers)[operation] as AnyHandler | undefined;
@@ -217,7 +200,7 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
       return handler;
     },
     async check(operation, input) {
-      if (OF_RECORDS.has(GROUP_OF[operation])) (await import('./http/validate.ts')).validatorOf(operation)(input);
+      if (isOfRecords(operation)) (await import('./http/validate.ts')).validatorOf(operation)(input);
     },
     async audit(auditedCall) {
       if (!isAudited(auditedCall.operation, auditedCall.body)) return;

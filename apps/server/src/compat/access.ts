@@ -4,7 +4,7 @@ import { NebulaError } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
 import { type AppParts, notSignedIn } from '../http/app.ts';
 import { judge, NOBODY, type Principal } from '../identity/principal.ts';
-import { isSameSecret } from '../identity/same-secret.ts';
+import { isSameSecret } from '../identity/tokens.ts';
 
 /** Which workers are admitted without a token. They may only work for this project. */
 export interface TokenlessWorkers {

@@ -8,10 +8,9 @@ import { NebulaError } from '@nebula/core';
 import type { Clock, Digest, Records } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { type Read, readRecord, type UserRecord } from '../records.ts';
-import { bearerOf } from './desktop.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
-import { isSameSecret } from './same-secret.ts';
+import { bearerOf, isSameSecret } from './tokens.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 export const SESSION_COOKIE = 'nebula_session';

@@ -13,6 +13,8 @@ export interface Principal {
   readonly scopes: readonly string[] | null;
 }
 
+/** The holder of a desktop server's token or data folder. */
+export const OWNER: Principal = { kind: 'token', name: 'owner', isAdmin: true, roles: {}, scopes: null };
 export const NOBODY: Principal = { kind: 'nobody', name: 'nobody', isAdmin: false, roles: {}, scopes: null };
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, operator: 2, editor: 3, owner: 4 };

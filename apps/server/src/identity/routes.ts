@@ -24,53 +24,20 @@ import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, keyOf, SESSION_COOKIE } from './accounts.ts';
 import { isAtLeast, type Principal, visibleProjects } from './principal.ts';
 
-const OWN = [
-  'login',
-  'logout',
-  'getMe',
-  'listUsers',
-  'putUser',
-  'deleteUser',
-  'listKeys',
-  'createKey',
-  'deleteKey',
-  'listProjects',
-  'putProject',
-  'deleteProject',
-] as const satisfies readonly OperationId[];
-
-export interface IdentityOptions {
-  /** Marks the cookie `Secure`, also if the request came over HTTP. */
-  readonly isSecure: boolean;
+/** `isSecure`: marks the cookie `Secure`, also if the request came over HTTP. */
+export function identityRoutes(parts: Parts, accounts: Accounts, { isSecure }: { readonly isSecure: boolean }) {
+  return {
+    ...sessionRoutes(parts, accounts, isSecure),
+    ...userRoutes(parts, accounts),
+    ...keyRoutes(parts, accounts),
+    ...projectRoutes(parts),
+  };
 }
 
-export function identityRoutes(
-  parts: Parts,
-  accounts: Accounts,
-  { isSecure }: IdentityOptions,
-): Pick<Handlers, (typeof OWN)[number]> {
-  const { records, clock } = parts;
+function sessionRoutes({ clock }: Parts, accounts: Accounts, isSecure: boolean) {
   const cookie = (value: string, maxAge: number, call: Pick<Call<'login'>, 'isSecure'>): string => {
     const secure = isSecure || call.isSecure ? '; Secure' : '';
     return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
-  };
-
-  const put = async (
-    call: Call<'putUser' | 'putProject'>,
-    kind: string,
-    id: string,
-    body: unknown,
-    revision: number,
-  ) => {
-    const expected = expectedRevision(call.headers['if-match']) ?? revision;
-    const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
-    if (outcome.ok) return outcome.revision;
-    throw changedBySomebody(id);
-  };
-
-  const projectDocument = async ({ id, body }: Own<ProjectRecord>): Promise<AnswerOf<'putProject'>> => {
-    const ceiling = (await parts.projects.ceilingOf(id)) as AnswerOf<'putProject'>['ceiling'];
-    return { projectId: id, name: body.name, ceiling, createdAt: isoTime(body.createdAt) };
   };
 
   return {
@@ -106,24 +73,25 @@ export function identityRoutes(
         ...(csrfToken !== undefined && { csrfToken }),
       });
     },
+  } satisfies Partial<Handlers>;
+}
 
+function userRoutes(parts: Parts, accounts: Accounts) {
+  const { records, clock } = parts;
+  return {
     async listUsers({ query }) {
       const { items, next } = await listRecords<UserRecord>(records, 'user', query);
       return ok({ items: items.map(userDocument), next });
     },
 
-    async putUser(call) {
-      const {
-        params: { userId },
-        body,
-      } = call;
+    async putUser({ params: { userId }, body, who, headers }) {
       const before = await readRecord<UserRecord>(records, 'user', userId);
       if (before === undefined && body.password === undefined) {
         throw new NebulaError('BODY_INVALID', 'A new user needs a password.', {
           details: { errors: [{ pointer: '/password', detail: 'is missing' }] },
         });
       }
-      if (userId === call.who.name && (body.disabled === true || body.admin === false)) {
+      if (userId === who.name && (body.disabled === true || body.admin === false)) {
         throw new NebulaError('NOT_ALLOWED', 'You cannot disable or demote yourself.', {
           hint: 'Ask another administrator.',
         });
@@ -141,7 +109,7 @@ export function identityRoutes(
         epoch: isEnding ? parts.random.id('epo') : before.body.epoch,
         createdAt: before?.body.createdAt ?? clock.now(),
       };
-      const revision = await put(call as Call<'putUser'>, 'user', userId, record, before?.revision ?? 0);
+      const revision = await put(parts, headers, { kind: 'user', id: userId, body: record }, before);
       const document = userDocument({ id: userId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
@@ -160,7 +128,12 @@ export function identityRoutes(
       if (left.length > 0) await records.commit(left);
       return gone();
     },
+  } satisfies Partial<Handlers>;
+}
 
+function keyRoutes(parts: Parts, accounts: Accounts) {
+  const { records, clock } = parts;
+  return {
     async listKeys({ query, who }) {
       if (who.isAdmin) {
         const { items, next } = await listRecords<KeyRecord>(records, 'key', query);
@@ -213,19 +186,20 @@ export function identityRoutes(
       ]);
       return gone();
     },
+  } satisfies Partial<Handlers>;
+}
 
+function projectRoutes(parts: Parts) {
+  const { records, clock } = parts;
+  return {
     async listProjects({ query, who }) {
       const visible = visibleProjects(who);
       const isShown = ({ id }: Read<ProjectRecord>): boolean => visible?.includes(id) ?? true;
       const { items, next } = await listRecords<ProjectRecord>(records, 'project', query, isShown);
-      return ok({ items: await Promise.all(items.map(projectDocument)), next });
+      return ok({ items: await Promise.all(items.map((project) => projectDocument(parts, project))), next });
     },
 
-    async putProject(call) {
-      const {
-        params: { projectId },
-        body,
-      } = call;
+    async putProject({ params: { projectId }, body, headers }) {
       const before = await readRecord<ProjectRecord>(records, 'project', projectId);
       const ceiling = body.ceiling === undefined ? before?.body.ceiling : (body.ceiling ?? undefined);
       const record: ProjectRecord = {
@@ -233,14 +207,8 @@ export function identityRoutes(
         ...(ceiling !== undefined && { ceiling }),
         createdAt: before?.body.createdAt ?? clock.now(),
       };
-      const revision = await put(
-        call as unknown as Call<'putProject'>,
-        'project',
-        projectId,
-        record,
-        before?.revision ?? 0,
-      );
-      const document = await projectDocument({ id: projectId, body: record });
+      const revision = await put(parts, headers, { kind: 'project', id: projectId, body: record }, before);
+      const document = await projectDocument(parts, { id: projectId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
@@ -254,7 +222,25 @@ export function identityRoutes(
       if (claims.length > 0) await records.commit(claims.map((id) => ({ kind: 'workflow', id, body: null })));
       return gone();
     },
-  };
+  } satisfies Partial<Handlers>;
+}
+
+/** Writes over the revision that the caller has seen, or over the one that was just read. */
+async function put(
+  { records }: Parts,
+  headers: Call<OperationId>['headers'],
+  { kind, id, body }: { readonly kind: string; readonly id: string; readonly body: unknown },
+  before: { readonly revision: number } | undefined,
+): Promise<number> {
+  const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
+  const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
+  if (outcome.ok) return outcome.revision;
+  throw changedBySomebody(id);
+}
+
+async function projectDocument({ projects }: Parts, { id, body }: Own<ProjectRecord>): Promise<AnswerOf<'putProject'>> {
+  const ceiling = (await projects.ceilingOf(id)) as AnswerOf<'putProject'>['ceiling'];
+  return { projectId: id, name: body.name, ceiling, createdAt: isoTime(body.createdAt) };
 }
 
 type Own<Body> = Pick<Read<Body>, 'id' | 'body'>;

@@ -6,11 +6,7 @@ import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
 import { logEvents, wantedRuns } from './log-subscription.ts';
 
-export function liveRoutes(
-  parts: Parts,
-  feed: Feed,
-  followers: Followers,
-): Pick<Handlers, 'followExecution' | 'followLogs' | 'followAll'> {
+export function liveRoutes(parts: Parts, feed: Feed, followers: Followers) {
   return {
     async followExecution({ params: { executionId }, query: { after }, who, headers, signal }) {
       const start = startingPoint(after, headers['last-event-id']);
@@ -33,7 +29,7 @@ export function liveRoutes(
       };
       return ok(followers.count(who, logEvents(parts, subscription, signal)));
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** A browser that reconnects sends `Last-Event-ID` by itself. */

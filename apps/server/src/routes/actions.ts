@@ -5,7 +5,7 @@ import { type Handlers, ok } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
-export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' | 'getAction'> {
+export function actionRoutes({ catalog }: Parts) {
   /** The server's own actions, and those announced in projects that the caller sees. */
   const seenBy = (who: Principal): Action[] => {
     const visible = visibleProjects(who);
@@ -47,7 +47,7 @@ export function actionRoutes({ catalog }: Parts): Pick<Handlers, 'listActions' |
         hint: guess === undefined ? 'GET /api/v1/actions lists them.' : `Did you mean '${guess}'?`,
       });
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Removes duplicates: several projects may announce the same action. */

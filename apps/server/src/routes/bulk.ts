@@ -5,9 +5,9 @@ import { type Handlers, ok } from '../http/handler.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { filterOf } from './execution-filter.ts';
-import { isNoop, rejectNoop } from './noop-requests.ts';
+import { isNoop, rejectNoop } from './execution-requests.ts';
 
-export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
+export function bulkRoutes(parts: Parts) {
   return {
     async bulkExecutions(call) {
       const { body, who } = call;
@@ -29,7 +29,7 @@ export function bulkRoutes(parts: Parts): Pick<Handlers, 'bulkExecutions'> {
       }
       return ok({ done, failed, more });
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];

@@ -1,14 +1,12 @@
 /** Lists and removes cached outputs. */
-import type { AnswerOf, OperationId } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { CacheCursor, CacheRow } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
-const OWN = ['listCache', 'forgetCache'] as const satisfies readonly OperationId[];
-
-export function cacheRoutes({ store, executions }: Parts): Pick<Handlers, (typeof OWN)[number]> {
+export function cacheRoutes({ store, executions }: Parts) {
   return {
     async listCache({ query: { action, cursor, limit = 50 } }) {
       const after = cursor === undefined ? {} : { after: placeIn(cursor) };
@@ -27,7 +25,7 @@ export function cacheRoutes({ store, executions }: Parts): Pick<Handlers, (typeo
       const which = key === undefined ? { prefix: prefixOf(action) } : { key };
       return ok({ forgotten: await executions.forgetCached(which) });
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Families are `action@major#version`. An action without a version selects all its versions. */

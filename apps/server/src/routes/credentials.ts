@@ -6,9 +6,7 @@ import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTimeOrNull } from './times.ts';
 
-export function credentialRoutes(
-  parts: Parts,
-): Pick<Handlers, 'listCredentials' | 'putCredential' | 'deleteCredential'> {
+export function credentialRoutes(parts: Parts) {
   const of = (project = DEFAULT_PROJECT) => secretsIn(parts.secrets, project);
   return {
     async listCredentials({ query: { cursor = '', limit = 50 }, project }) {
@@ -29,5 +27,5 @@ export function credentialRoutes(
       if (await of(project).delete(name)) return gone();
       throw new NebulaError('UNKNOWN_CREDENTIAL', `There is no secret '${name}'.`);
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -11,10 +11,8 @@ import { isoTime } from './times.ts';
 /** Of journal entries as JSON text, in one page. */
 const MAX_PAGE_CHARS = 1024 * 1024;
 
-type Own = 'getJournal' | 'getTimeline' | 'explainExecution' | 'getUndoPlan' | 'getDefinition' | 'getBlob' | 'listLogs';
-
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
-export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean): Pick<Handlers, Own> {
+export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean) {
   return {
     async getJournal({ params: { executionId }, query: { after, limit } }) {
       return ok(
@@ -78,7 +76,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
       const items = lines.slice(0, limit).map(({ executionId: _, ...line }) => ({ ...line, at: isoTime(line.at) }));
       return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /**

@@ -1,23 +1,13 @@
 /** Requests to change an execution. A request is durable when the response is sent; an engine acts on it. */
+import type { BodyOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
+import type { ExecutionRow } from '@nebula/ports';
 import { type Handlers, type Reply, reply } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { rejectNoop } from './noop-requests.ts';
 
-type Own =
-  | 'cancelExecution'
-  | 'pauseExecution'
-  | 'resumeExecution'
-  | 'signalExecution'
-  | 'answerApproval'
-  | 'callBack'
-  | 'retryExecution'
-  | 'replayExecution'
-  | 'settleNode';
-
-export function executionRequests(parts: Parts): Pick<Handlers, Own> {
+export function executionRequests(parts: Parts) {
   const { executions } = parts;
   return {
     async cancelExecution({ params: { executionId }, body: { reason, node, compensate }, who }) {
@@ -73,7 +63,7 @@ export function executionRequests(parts: Parts): Pick<Handlers, Own> {
           attempt,
         ),
       ),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 async function accepted(
@@ -88,4 +78,46 @@ async function accepted(
 function answering(who: Principal, by: string | undefined): string {
   if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
+}
+
+type Change = BodyOf<'bulkExecutions'>['operation'];
+
+/**
+ * Rejects no-op requests with 409 so that 202 always means a state change. Accepts the request if an earlier one is still in the inbox: a pending retry, say, may make
+ * it effective.
+ */
+export async function rejectNoop({ store }: Parts, executionId: string, change: Change): Promise<void> {
+  const row = await store.execution(executionId);
+  const refusal = row && refusalOf(row, change);
+  if (refusal !== undefined && (await store.inbox(executionId)).length === 0) throw refusal;
+}
+
+const CODES = new Set(['ALREADY_FINISHED', 'NOT_FINISHED', 'NOTHING_TO_RETRY']);
+
+export const isNoop = ({ code }: NebulaError): boolean => CODES.has(code);
+
+function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Change): NebulaError | undefined {
+  const isEnded = finishedAt !== null;
+  switch (change) {
+    case 'cancel':
+    case 'pause':
+    case 'resume':
+    case 'signal':
+      if (!isEnded) return undefined;
+      return new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}.`, {
+        hint: 'To continue it, retry the failed nodes, replay it from a node, or relaunch it.',
+      });
+    case 'retry':
+      if (!isEnded) {
+        return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only an ended run can be retried.`, {
+          hint: 'Wait for its end, or cancel it first.',
+        });
+      }
+      if (status !== 'completed') return undefined;
+      return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry.`, {
+        hint: 'Replay it from a node, or relaunch it.',
+      });
+    case 'delete':
+      return undefined;
+  }
 }

@@ -6,7 +6,7 @@ import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
 import { publishEvent } from '../triggers/events.ts';
 
-export function signalRoutes(parts: Parts, launcher: Launcher | undefined): Pick<Handlers, 'publishSignal'> {
+export function signalRoutes(parts: Parts, launcher: Launcher | undefined) {
   return {
     async publishSignal({ body: { signal, key = '', payload, keep }, who, project, headers }) {
       const keepMs = keep === undefined ? undefined : parseDuration(keep);
@@ -31,5 +31,5 @@ export function signalRoutes(parts: Parts, launcher: Launcher | undefined): Pick
         ...(refused.length > 0 && { refused: [...refused] }),
       });
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -4,13 +4,9 @@ import { type Call, created, type Handlers, ok } from '../http/handler.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Waits } from '../waits.ts';
-import { resultOf } from './result.ts';
+import { resultOf } from './executions.ts';
 
-export function startRoutes(
-  parts: EngineParts,
-  launcher: Launcher,
-  waits: Waits,
-): Pick<Handlers, 'startExecution' | 'relaunchExecution'> {
+export function startRoutes(parts: EngineParts, launcher: Launcher, waits: Waits) {
   const { engine } = parts;
   return {
     async startExecution(call) {
@@ -28,7 +24,7 @@ export function startRoutes(
       const again = await launcher.relaunch(executionId, { ...body, idempotencyKey: repeatId }, trigger);
       return created(await resultOf(parts, again, engine.peek(again)));
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Marks a run that the owner of a data folder starts. */

@@ -1,9 +1,17 @@
 /** Workflows: checking, registering, activating and comparing their versions. */
-import type { AnswerOf, OperationId } from '@nebula/client/contract';
-import { type Json, NebulaError, type Problem, usedWorkflows, type WorkflowDefinition } from '@nebula/core';
+import type { AnswerOf, BodyOf } from '@nebula/client/contract';
+import {
+  isJsonObject,
+  type Json,
+  jsonEquals,
+  NebulaError,
+  type Problem,
+  usedWorkflows,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import type { WorkflowVersionRow } from '@nebula/ports';
 import { type CheckedDefinition, checkedDefinition } from '../definitions/definitions.ts';
-import { created, type Handlers, ok } from '../http/handler.ts';
+import { type Call, created, type Handlers, ok, type Reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
@@ -11,169 +19,159 @@ import { isRegistered } from '../projects.ts';
 import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
 import { isoTime } from './times.ts';
 
-const OWN = [
-  'validateWorkflow',
-  'registerWorkflow',
-  'listWorkflows',
-  'getWorkflow',
-  'listWorkflowVersions',
-  'getWorkflowVersion',
-  'activateWorkflow',
-  'deactivateWorkflow',
-  'diffWorkflow',
-] as const satisfies readonly OperationId[];
-
 /** Activations without a revision are tried again after a conflict: the last writer wins. */
 const ACTIVATION_TRIES = 10;
 
-/** Called when the active version of a workflow changes or is removed. */
-export type OnActivation = () => void;
-
-export function workflowRoutes(parts: Parts, onActivation: OnActivation): Pick<Handlers, (typeof OWN)[number]> {
-  const { executions, store, records } = parts;
-
-  const summary = async (workflowId: string): Promise<AnswerOf<'getWorkflow'>> => {
-    const newest = await versionOf(parts, workflowId);
-    const head = await headOf(parts, newest);
-    const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-    const { name = null, description = null, tags = [] } = JSON.parse(newest.definition) as WorkflowDefinition;
-    return {
-      workflowId,
-      project: record?.body.project ?? DEFAULT_PROJECT,
-      name,
-      description,
-      tags: [...tags],
-      newestVersion: newest.version,
-      activeVersion: record?.body.active ?? null,
-      versions: head.versions,
-      updatedAt: isoTime(Math.max(newest.createdAt, record?.updatedAt ?? 0)),
-    };
-  };
-
-  const setActive = async (workflowId: string, active: number | null, ifMatch?: number): Promise<void> => {
-    const { activate } = await import('../triggers/activation.ts');
-    for (let left = ifMatch === undefined ? ACTIVATION_TRIES : 1; ; left--) {
-      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const project = record?.body.project ?? DEFAULT_PROJECT;
-      const expected = ifMatch ?? record?.revision ?? 0;
-      if (await activate(parts, { project, workflowId, active, expected })) return onActivation();
-      if (left <= 1) throw changedMeanwhile(workflowId, ifMatch !== undefined);
-    }
-  };
-
+/** `onActivation` is called when the active version of a workflow changes or is removed. */
+export function workflowRoutes(parts: Parts, onActivation: () => void) {
+  const { store, records } = parts;
+  const recordOf = (workflowId: string) => readRecord<WorkflowRecord>(records, 'workflow', workflowId);
   return {
-    async validateWorkflow({ body, project, isLocal }) {
-      const { problems } = await compiled(parts, body, project ?? DEFAULT_PROJECT, isLocal);
+    async validateWorkflow({ body, project = DEFAULT_PROJECT, isLocal }) {
+      const { problems } = await compiled(parts, body, project, isLocal);
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),
         problems: problems.map(problemDocument),
-        ceiling: await parts.projects.ceilingOf(project ?? DEFAULT_PROJECT),
+        ceiling: await parts.projects.ceilingOf(project),
       });
     },
 
-    async registerWorkflow({ body, project, isLocal }) {
-      const { definition, problems } = await compiled(parts, body, project ?? DEFAULT_PROJECT, isLocal);
-      const errors = problems.filter(({ severity }) => severity === 'error');
-      if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
-      const home = project ?? DEFAULT_PROJECT;
-      await requireProject(parts, home);
-      const isActive = body.activate !== false;
-      if (isActive) await (await import('../triggers/activation.ts')).checkTriggers(parts, definition, home);
-      await claimIds(parts, definition, home, isLocal === true && !isActive);
-      const { workflowId, version, created: isNew } = await executions.register(definition as unknown as Json);
-      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      if (isActive && record?.body.active !== version) await setActive(workflowId, version);
-      const answer = {
-        workflowId,
-        version,
-        created: isNew,
-        active: isActive || record?.body.active === version,
-        warnings: problems.map(problemDocument),
-      };
-      return isNew ? created(answer) : ok(answer);
-    },
+    registerWorkflow: (call) => registered(parts, call, onActivation),
 
-    async listWorkflows({ query: { cursor, limit = 50, tag }, who, project }) {
-      const visible = project === undefined ? visibleProjects(who) : [project];
-      const items: AnswerOf<'listWorkflows'>['items'] = [];
-      let after = cursor;
-      // Pages are ordered by id over all projects; workflows that the caller may not see are skipped.
-      while (items.length < limit) {
-        const page = await store.workflows({ limit, ...(after !== undefined && { after }) });
-        for (const { workflowId } of page) {
-          if (items.length === limit) return ok({ items, next: after ?? null });
-          after = workflowId;
-          const home = visible === undefined ? undefined : await projectOfWorkflow(parts, workflowId);
-          if (home !== undefined && visible?.includes(home) !== true) continue;
-          const found = await summary(workflowId);
-          if (tag === undefined || found.tags.includes(tag)) items.push(found);
-        }
-        if (page.length < limit) return ok({ items, next: null });
-      }
-      return ok({ items, next: after ?? null });
-    },
+    listWorkflows: (call) => listed(parts, call),
 
     async getWorkflow({ params: { workflowId } }) {
-      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const document = await summary(workflowId);
+      const record = await recordOf(workflowId);
+      const document = await summaryOf(parts, workflowId);
       return ok(document, record === undefined ? undefined : { etag: etagOf(record, document.newestVersion) });
     },
 
     async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
-      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const before = cursor === undefined ? undefined : versionCursor(cursor);
-      const rows = await store.workflowVersions(workflowId, {
-        limit: limit + 1,
-        ...(before !== undefined && { after: before }),
-      });
-      const items = rows.slice(0, limit).map(({ version, hash, createdAt }) => ({
-        workflowId,
-        version,
-        hash,
-        createdAt: isoTime(createdAt),
-        active: record?.body.active === version,
-      }));
+      const active = (await recordOf(workflowId))?.body.active ?? null;
+      const after = cursor === undefined ? {} : { after: versionCursor(cursor) };
+      const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...after });
+      const items = rows.slice(0, limit).map((row) => versionDocument(row, active));
       return ok({ items, next: rows.length > limit ? String(items.at(-1)?.version) : null });
     },
 
     async getWorkflowVersion({ params: { workflowId, version } }) {
-      const record = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
-      const active = record?.body.active ?? null;
+      const active = (await recordOf(workflowId))?.body.active ?? null;
       const wanted = version === 'newest' ? undefined : version === 'active' ? active : version;
       if (wanted === null) throw noneActive(workflowId);
       const row = await versionOf(parts, workflowId, wanted);
-      const { hash, createdAt, definition } = row;
-      const document = {
-        workflowId,
-        version: row.version,
-        hash,
-        createdAt: isoTime(createdAt),
-        active: active === row.version,
-        definition: JSON.parse(definition) as Json,
-      };
-      return ok(document);
+      return ok({ ...versionDocument(row, active), definition: JSON.parse(row.definition) as Json });
     },
 
     async activateWorkflow({ params: { workflowId }, body: { version }, headers }) {
       const row = await versionOf(parts, workflowId, version);
-      await setActive(workflowId, row.version, expectedRevision(headers['if-match']));
-      return ok(await summary(workflowId));
+      await setActive(parts, workflowId, row.version, onActivation, expectedRevision(headers['if-match']));
+      return ok(await summaryOf(parts, workflowId));
     },
 
     async deactivateWorkflow({ params: { workflowId }, headers }) {
       await versionOf(parts, workflowId);
-      await setActive(workflowId, null, expectedRevision(headers['if-match']));
-      return ok(await summary(workflowId));
+      await setActive(parts, workflowId, null, onActivation, expectedRevision(headers['if-match']));
+      return ok(await summaryOf(parts, workflowId));
     },
 
     async diffWorkflow({ params: { workflowId }, query: { from, to } }) {
       const before = await versionOf(parts, workflowId, from);
       const after = await versionOf(parts, workflowId, to);
-      const { changesBetween } = await import('./diff.ts');
       const changes = changesBetween(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
       return ok({ from: before.version, to: after.version, changes });
     },
+  } satisfies Partial<Handlers>;
+}
+
+async function registered(
+  parts: Parts,
+  { body, project = DEFAULT_PROJECT, isLocal }: Call<'registerWorkflow'>,
+  onActivation: () => void,
+): Promise<Reply<AnswerOf<'registerWorkflow'>>> {
+  const { definition, problems } = await compiled(parts, body, project, isLocal);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
+  await requireProject(parts, project);
+  const isActive = body.activate !== false;
+  if (isActive) await (await import('../triggers/activation.ts')).checkTriggers(parts, definition, project);
+  await claimIds(parts, definition, project, isLocal === true && !isActive);
+  const { workflowId, version, created: isNew } = await parts.executions.register(definition as unknown as Json);
+  const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
+  if (isActive && record?.body.active !== version) await setActive(parts, workflowId, version, onActivation);
+  const answer = {
+    workflowId,
+    version,
+    created: isNew,
+    active: isActive || record?.body.active === version,
+    warnings: problems.map(problemDocument),
   };
+  return isNew ? created(answer) : ok(answer);
+}
+
+async function listed(
+  parts: Parts,
+  { query: { cursor, limit = 50, tag }, who, project }: Call<'listWorkflows'>,
+): Promise<Reply<AnswerOf<'listWorkflows'>>> {
+  const visible = project === undefined ? visibleProjects(who) : [project];
+  const items: AnswerOf<'listWorkflows'>['items'] = [];
+  let after = cursor;
+  // Pages are ordered by id over all projects; workflows that the caller may not see are skipped.
+  while (items.length < limit) {
+    const page = await parts.store.workflows({ limit, ...(after !== undefined && { after }) });
+    for (const { workflowId } of page) {
+      if (items.length === limit) return ok({ items, next: after ?? null });
+      after = workflowId;
+      const home = visible === undefined ? undefined : await projectOfWorkflow(parts, workflowId);
+      if (home !== undefined && visible?.includes(home) !== true) continue;
+      const found = await summaryOf(parts, workflowId);
+      if (tag === undefined || found.tags.includes(tag)) items.push(found);
+    }
+    if (page.length < limit) return ok({ items, next: null });
+  }
+  return ok({ items, next: after ?? null });
+}
+
+async function summaryOf(parts: Parts, workflowId: string): Promise<AnswerOf<'getWorkflow'>> {
+  const newest = await versionOf(parts, workflowId);
+  const versions = await countVersions(parts, newest);
+  const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
+  const { name = null, description = null, tags = [] } = JSON.parse(newest.definition) as WorkflowDefinition;
+  return {
+    workflowId,
+    project: record?.body.project ?? DEFAULT_PROJECT,
+    name,
+    description,
+    tags: [...tags],
+    newestVersion: newest.version,
+    activeVersion: record?.body.active ?? null,
+    versions,
+    updatedAt: isoTime(Math.max(newest.createdAt, record?.updatedAt ?? 0)),
+  };
+}
+
+async function setActive(
+  parts: Parts,
+  workflowId: string,
+  active: number | null,
+  onActivation: () => void,
+  ifMatch?: number,
+): Promise<void> {
+  const { activate } = await import('../triggers/activation.ts');
+  for (let left = ifMatch === undefined ? ACTIVATION_TRIES : 1; ; left--) {
+    const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
+    const project = record?.body.project ?? DEFAULT_PROJECT;
+    const expected = ifMatch ?? record?.revision ?? 0;
+    if (await activate(parts, { project, workflowId, active, expected })) return onActivation();
+    if (left <= 1) throw changedMeanwhile(workflowId, ifMatch !== undefined);
+  }
+}
+
+function versionDocument(
+  row: Pick<WorkflowVersionRow, 'workflowId' | 'version' | 'hash' | 'createdAt'>,
+  active: number | null,
+) {
+  const { workflowId, version, hash, createdAt } = row;
+  return { workflowId, version, hash, createdAt: isoTime(createdAt), active: version === active };
 }
 
 function versionCursor(cursor: string): number {
@@ -196,10 +194,7 @@ function noneActive(workflowId: string): NebulaError {
   });
 }
 
-async function headOf(
-  { store }: Parts,
-  { workflowId, version }: WorkflowVersionRow,
-): Promise<{ readonly versions: number }> {
+async function countVersions({ store }: Parts, { workflowId, version }: WorkflowVersionRow): Promise<number> {
   let versions = 0;
   for (let after: number | undefined = version + 1; after !== undefined; ) {
     const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, {
@@ -209,19 +204,13 @@ async function headOf(
     versions += page.length;
     after = page.length < 1_000 ? undefined : page.at(-1)?.version;
   }
-  return { versions };
-}
-
-interface Given {
-  readonly definition?: unknown;
-  readonly source?: string;
-  readonly filename?: string;
+  return versions;
 }
 
 /** Reads the definition from the body of a request. */
 async function compiled(
   parts: Parts,
-  { definition, source, filename = 'workflow.yaml' }: Given,
+  { definition, source, filename = 'workflow.yaml' }: BodyOf<'validateWorkflow'>,
   project: string,
   isLocal: true | undefined,
 ): Promise<CheckedDefinition> {
@@ -268,14 +257,8 @@ async function claimIds(
   for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 
-function problemDocument({
-  severity,
-  code,
-  message,
-  hint,
-  path,
-  range,
-}: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
+function problemDocument(problem: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
+  const { severity, code, message, hint, path, range } = problem;
   return {
     severity,
     code,
@@ -301,4 +284,19 @@ function changedMeanwhile(workflowId: string, isRetryRequested: boolean): Nebula
     `Workflow '${workflowId}' was changed in the meantime.`,
     { hint: 'Read it again, then repeat the request.' },
   );
+}
+
+type Change = AnswerOf<'diffWorkflow'>['changes'][number];
+
+/** Compares two definitions, member by member. */
+function changesBetween(before: Json, after: Json, path = ''): Change[] {
+  if (jsonEquals(before, after)) return [];
+  if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, change: 'changed', before, after }];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => {
+    const place = path === '' ? name : `${path}.${name}`;
+    if (!Object.hasOwn(after, name)) return [{ path: place, change: 'removed' as const, before: before[name] as Json }];
+    if (!Object.hasOwn(before, name)) return [{ path: place, change: 'added' as const, after: after[name] as Json }];
+    return changesBetween(before[name] as Json, after[name] as Json, place);
+  });
 }

@@ -1,5 +1,5 @@
 /** Operations of remote workers: register, claim tasks under a lease, report outcomes. */
-import { type AnswerOf, type BodyOf, DEFAULT_LEASE_MS, type OperationId } from '@nebula/client/contract';
+import { type AnswerOf, type BodyOf, DEFAULT_LEASE_MS } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
 import type { LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
@@ -10,27 +10,9 @@ import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import type { Announced } from './announced.ts';
 import { onlyProjectOf, type Registry } from './registry.ts';
 
-const OWN = [
-  'listWorkers',
-  'registerWorker',
-  'claimWork',
-  'beatWorker',
-  'deleteWorker',
-  'extendLease',
-  'logLease',
-  'completeLease',
-  'failLease',
-  'revealCredential',
-  'removeAnnouncedAction',
-] as const satisfies readonly OperationId[];
-
 const LEASE_LIMITS = { minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
-export function workerRoutes(
-  parts: EngineParts,
-  registry: Registry,
-  announced: Announced,
-): Pick<Handlers, (typeof OWN)[number]> {
+export function workerRoutes(parts: EngineParts, registry: Registry, announced: Announced) {
   const { remote } = parts.engine;
   /** Waiting claims by worker, which end when the worker leaves. */
   const waiting = new Map<string, Set<AbortController>>();
@@ -124,7 +106,7 @@ export function workerRoutes(
     async revealCredential({ params: { leaseId, alias }, who }) {
       return ok({ value: revealed(await remote.credential(leaseId, alias, who.name)) });
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function failureOf({
