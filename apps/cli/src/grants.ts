@@ -1,8 +1,10 @@
 /** Prints the capabilities that a workflow is granted on this machine, on its first run. */
 import {
   askedBy,
+  CAPABILITY_LISTS,
   type Ceiling,
   canonicalJson,
+  entriesOf,
   isNothing,
   type Json,
   narrow,
@@ -12,7 +14,7 @@ import {
 import { writeLines } from './print.ts';
 import { definitionOf } from './runs.ts';
 import type { OpenCall } from './services.ts';
-import { ceilingText } from './views/ceiling.ts';
+import { printableLine } from './terminal/width.ts';
 
 /** Prints nothing for a workflow that asks for no capabilities, or whose version has run here before. */
 export async function printGrants({ io, api, session }: OpenCall, definition: WorkflowDefinition): Promise<void> {
@@ -31,4 +33,13 @@ export async function printGrants({ io, api, session }: OpenCall, definition: Wo
 
 function textOf({ version: _, ...content }: WorkflowDefinition): string {
   return canonicalJson(content as unknown as Json);
+}
+
+export function ceilingText(ceiling: Ceiling): string {
+  if (ceiling === 'all') return 'whatever they ask for';
+  const lists = CAPABILITY_LISTS.map((list) => [list, entriesOf(ceiling, list)] as const);
+  const told = lists
+    .filter(([, entries]) => entries.length > 0)
+    .map(([list, entries]) => `${list} ${entries.join(', ')}`);
+  return told.length === 0 ? 'nothing' : printableLine(told.join(' · '));
 }

@@ -1,7 +1,6 @@
 /** Finds what an open run waits for, and whether it is parked. */
 import { type NodeDocument, PARKS_AFTER_MS, type RunDocument } from '@nebula/core';
-import { gateText } from './views/gate-words.ts';
-import { waitingText } from './views/wait-words.ts';
+import { gateText, waitingText } from './views/wait-words.ts';
 
 export interface RunWaits {
   /** Neither a worker, another run nor a time within a minute moves the run. */

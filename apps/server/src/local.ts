@@ -53,7 +53,7 @@ const GROUPS = {
   },
   async signals({ parts, own }) {
     const { Launcher } = await import('./launcher.ts');
-    const { signalRoutes } = await import('./routes/signals.ts');
+    const { signalRoutes } = await import('./routes/starts.ts');
     return signalRoutes(parts, own && new Launcher(own));
   },
   async live({ parts, feed }) {

@@ -1,4 +1,7 @@
 /** Counts which nodes and edges of workflows ran, over any number of runs. */
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { isImplied, type Plan } from '@nebula/core';
 
 type GraphPlan = Plan['root'];
@@ -91,4 +94,21 @@ function edgeName(prefix: string, { key, from, to, on }: EdgePlan): string {
 function parted(counts: Readonly<Record<string, number>>): [number, string[]] {
   const never = Object.keys(counts).filter((key) => counts[key] === 0);
   return [Object.keys(counts).length - never.length, never];
+}
+
+/** Environment variable with the folder to which processes write their coverage. */
+export const COVERAGE_DIR = 'NEBULA_TEST_COVERAGE';
+
+let shared: Coverage | undefined;
+
+/** Returns undefined when coverage is not requested. */
+export function processCoverage(): Coverage | undefined {
+  const dir = process.env[COVERAGE_DIR];
+  if (dir === undefined || dir === '') return undefined;
+  if (shared === undefined) {
+    const coverage = new Coverage();
+    shared = coverage;
+    process.once('exit', () => writeFileSync(path.join(dir, `${process.pid}.json`), JSON.stringify(coverage.data)));
+  }
+  return shared;
 }

@@ -1,9 +1,8 @@
 export type { Frame, WaitingFor } from './chronicle.ts';
-export { Coverage, type CoverageData, type WorkflowCoverage } from './coverage.ts';
+export { COVERAGE_DIR, Coverage, type CoverageData, type WorkflowCoverage } from './coverage.ts';
 export { type CrashDifference, type CrashOptions, type CrashReport, everyCrashPoint } from './every-crash-point.ts';
 export type { Call } from './external-world.ts';
 export { after, fail, hang, type Mock, type MockContext, sequence } from './mock.ts';
-export { COVERAGE_DIR } from './process-coverage.ts';
 export type { DivergenceKind } from './replay/differences.ts';
 export { type Divergence, type JournalSource, type ReplayOptions, type ReplayResult, replay } from './replay/replay.ts';
 export type { WorkflowSource } from './source.ts';

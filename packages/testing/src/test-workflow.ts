@@ -1,9 +1,8 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
 import type { Json } from '@nebula/core';
 import type { NebulaConfig, Workflow } from '@nebula/sdk';
-import { Coverage } from './coverage.ts';
+import { Coverage, processCoverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
-import { processCoverage } from './process-coverage.ts';
 import { loadWorkflow, loadWorkflows, type WorkflowSource } from './source.ts';
 import { TestRun } from './test-run.ts';
 import { World } from './world.ts';

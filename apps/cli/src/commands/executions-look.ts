@@ -1,21 +1,21 @@
 /** Commands of `nebula executions` that read one thing and print it. */
-import { didYouMean, idsInOrder, NebulaError, type UndoPlan } from '@nebula/core';
+
+import { didYouMean, idsInOrder, NebulaError, type RunStatus, type UndoPlan } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { found, withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
-import { type Links, linksOf, present } from '../links.ts';
+import { type Links, linkLines, linksOf, present } from '../links.ts';
 import { unknownExecution } from '../location.ts';
 import { print, printList } from '../print.ts';
 import { localCommand } from '../report-runs.ts';
 import { journalOf, requested, runNamed, timelineOf } from '../runs.ts';
 import type { Call, Command } from '../services.ts';
-import { readingWidth } from '../terminal/io.ts';
+import { type Colors, readingWidth } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { explanationLines } from '../views/explanation.ts';
 import { journalLines } from '../views/journal.ts';
-import { linkLines } from '../views/links.ts';
+import { tableLines } from '../views/table.ts';
 import { timelineEventLines, timelineLines } from '../views/timeline.ts';
-import { undoPlanLines } from '../views/undo-plan.ts';
 
 /** The number of bars shown without `--all`. */
 const MAX_BARS = 100;
@@ -120,3 +120,32 @@ export const undoPlan: Command = (call, [executionId = '']) =>
     const plan = (await open.api.call('getUndoPlan', { params: { executionId } })) as UndoPlan;
     return print(call, { executionId, status, ...plan }, () => undoPlanLines(status, plan, reading(call)));
   });
+
+export function undoPlanLines(
+  status: RunStatus,
+  { toUndo, undone }: UndoPlan,
+  view: { readonly colors: Colors; readonly width: number },
+): string[] {
+  const { colors } = view;
+  const done =
+    undone.length === 0 ? [] : [`${colors.green('✓')} undone already: ${undone.map(printableLine).join(', ')}`];
+  if (toUndo.length === 0) {
+    const isOver = ['completed', 'failed', 'cancelled', 'timed-out'].includes(status);
+    const why = isOver
+      ? `the run has ended (${status}): nothing will be undone`
+      : 'nothing that can be undone is done yet';
+    return [...done, done.length > 0 && isOver ? `the run has ended (${status})` : why];
+  }
+  const headings = [{ title: '', align: 'right' as const }, { title: 'UNDOES' }, { title: 'BY' }, { title: 'WITH' }];
+  const rows = toUndo.map(({ node, action, with: input, problem }, at) => [
+    colors.dim(String(at + 1)),
+    colors.bold(printableLine(node)),
+    action,
+    problem === null
+      ? printableLine(JSON.stringify(input))
+      : colors.red(printableLine(`cannot be resolved: ${problem}`)),
+  ]);
+  const when =
+    status === 'compensating' ? 'still to be undone:' : 'if the run failed now, this would be undone, in this order:';
+  return [...done, when, ...tableLines(headings, rows, view)];
+}

@@ -1,7 +1,7 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
-import { linkedDocument, linksOf } from '../links.ts';
+import { linkedDocument, linkLines, linksOf } from '../links.ts';
 import { ShownRun } from '../live/shown-run.ts';
 import { locationText } from '../location.ts';
 import { writeLines } from '../print.ts';
@@ -10,7 +10,6 @@ import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, Command, OpenCall } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-iterations.ts';
 import { jsonDocument } from '../views/json.ts';
-import { linkLines } from '../views/links.ts';
 import { outlineOf } from '../views/outline.ts';
 import { summaryLines } from '../views/summary.ts';
 import { treeLines } from '../views/tree.ts';

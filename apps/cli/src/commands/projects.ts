@@ -10,11 +10,11 @@ import {
 } from '@nebula/core';
 import { allItems, pageOf, withApi } from '../api.ts';
 import { given, textOption, textsOption } from '../command-options.ts';
+import { ceilingText } from '../grants.ts';
 import { printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
 import type { Command, CommandOptions, OpenCall } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
-import { ceilingText } from '../views/ceiling.ts';
 
 export const list = listCommand({
   operation: 'listProjects',

@@ -3,9 +3,8 @@ import { EXIT } from '../exit-code.ts';
 import { print, writeLines } from '../print.ts';
 import type { Command } from '../services.ts';
 import { findTests } from '../testing/find.ts';
-import type { FileOutcome, TestOutcome } from '../testing/outcome.ts';
 import { runYaml } from '../testing/run-yaml.ts';
-import { coverageLines, fileLines, totalLine } from '../testing/view.ts';
+import { coverageLines, type FileOutcome, fileLines, type TestOutcome, totalLine } from '../testing/view.ts';
 
 export const execute: Command = async (call, args) => {
   const { io, options } = call;

@@ -1,8 +1,10 @@
+import { workflowJsonSchema } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import { locationOf } from '../location.ts';
 import { print } from '../print.ts';
 import type { Command, Context } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
+import { jsonDocument } from '../views/json.ts';
 import { plural } from '../views/words.ts';
 import { allProblems, type CheckedFile, checkFile, reportLines } from '../workflow-file.ts';
 
@@ -41,3 +43,9 @@ function fileLines({ io }: Context, checked: CheckedFile, isValid: boolean): str
   const nodes = plural(Object.keys(definition.nodes ?? {}).length, 'node');
   return [...report, `${colors.green('✓')} ${file}  ${colors.dim(`${definition.id}, ${nodes}`)}`];
 }
+
+/** `nebula schema`. */
+export const schema: Command = async ({ io }) => {
+  io.out.write(jsonDocument(workflowJsonSchema()));
+  return 0;
+};

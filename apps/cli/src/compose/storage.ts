@@ -1,15 +1,15 @@
 /** Opens the drivers: SQLite and files in the data folder, unless the configuration names others. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type Action, NebulaError } from '@nebula/core';
+import { type Action, type Ceiling, NebulaError } from '@nebula/core';
 import type { Drivers, Projects } from '@nebula/engine';
-import type { Records, Secrets, Store } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Records, type Secrets, type Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
+import type { Ceilings } from '@nebula/server/projects';
+import { isConfigName, workflowPatterns } from '../project.ts';
 import type { Project } from '../services.ts';
 import { concealWith } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
-import { projectsIn } from './ceilings.ts';
-import { reservedFiles } from './reserved-files.ts';
 
 const DATABASE = 'nebula.db';
 const BLOBS = 'blobs';
@@ -145,5 +145,49 @@ export async function openRuntime(
     sandbox:
       (await drivers.sandbox?.(context)) ?? createInProcessSandbox({ ...context, reserved: reservedFiles(project) }),
     secrets,
+  };
+}
+
+/**
+ * The files of a project that no grant reaches: whoever may write the configuration, or a workflow file that a server
+ * picks up, could grant themselves everything.
+ */
+function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file: string) => string | undefined {
+  const roots = new Set([path.resolve(dir), realpathSync(dir)]);
+  const patterns = workflowPatterns(config);
+  return (file) => {
+    for (const root of roots) {
+      const name = path.relative(root, file);
+      if (isConfigName(name)) return 'it is the configuration';
+      if (patterns.some((pattern) => path.matchesGlob(name, path.normalize(pattern)))) return 'it is a workflow file';
+    }
+    return undefined;
+  };
+}
+
+/** On the machine of the user who wrote them, workflows get what they ask for; elsewhere an owner decides. */
+function ceilingsOf({ projects = {}, capabilities, server }: NebulaConfig, preset?: string): Ceilings {
+  const configured: Record<string, Ceiling> = {};
+  for (const [name, { ceiling }] of Object.entries(projects)) if (ceiling !== undefined) configured[name] = ceiling;
+  return {
+    standard: (preset ?? server?.preset ?? 'desktop') === 'desktop' ? 'all' : {},
+    configured,
+    ...(capabilities && { ofDefault: capabilities }),
+  };
+}
+
+/** Without records there is one project. */
+async function projectsIn(
+  config: NebulaConfig,
+  store: Store,
+  records: Records | undefined,
+  preset?: string,
+): Promise<Projects> {
+  const { ceilingIn, projectsOf } = await import('@nebula/server/projects');
+  const ceilings = ceilingsOf(config, preset);
+  if (records !== undefined) return projectsOf({ records, store }, ceilings);
+  return {
+    projectOf: async () => DEFAULT_PROJECT,
+    ceilingOf: async (project) => ceilingIn(project, undefined, ceilings),
   };
 }

@@ -102,7 +102,7 @@ export const WRITE_COMMANDS = commands('Write', [
     summary: 'print the JSON Schema of workflow files',
     options: [JSON_OUTPUT],
     examples: [['schema > workflow.schema.json', 'for completion in an editor']],
-    load: async () => (await import('../commands/schema.ts')).execute,
+    load: async () => (await import('../commands/validate.ts')).schema,
   },
 ]);
 

@@ -6,7 +6,7 @@ import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { COVERAGE_DIR, type Coverage, type CoverageData } from '@nebula/testing';
-import type { FileOutcome, TestOutcome } from './outcome.ts';
+import type { FileOutcome, TestOutcome } from './view.ts';
 
 const RESOLVE_PACKAGES = fileURLToPath(new URL('./resolve-packages.ts', import.meta.url));
 

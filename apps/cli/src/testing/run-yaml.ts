@@ -5,7 +5,7 @@ import type { Coverage, TestResult } from '@nebula/testing';
 import { readNamedFile } from '../named-file.ts';
 import type { Context } from '../services.ts';
 import { findOthers } from '../workflow-folder.ts';
-import type { FileOutcome, TestOutcome } from './outcome.ts';
+import type { FileOutcome, TestOutcome } from './view.ts';
 
 export async function runYaml(context: Context, file: string, coverage: Coverage): Promise<FileOutcome> {
   const { io, services } = context;

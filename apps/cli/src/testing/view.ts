@@ -5,7 +5,6 @@ import type { Colors } from '../terminal/io.ts';
 import { printable, printableLine } from '../terminal/width.ts';
 import { jsonLines } from '../views/json.ts';
 import { plural } from '../views/words.ts';
-import type { FileOutcome, TestOutcome } from './outcome.ts';
 
 const MAX_VALUE_LINES = 20;
 const MAX_VALUE_TEXT = 2_000;
@@ -142,4 +141,23 @@ function neverLines(label: string, names: readonly string[], colors: Colors): st
   const shown = names.slice(0, MAX_LISTED).map(printableLine).join(', ');
   const more = names.length > MAX_LISTED ? `, … and ${names.length - MAX_LISTED} more` : '';
   return [`    ${colors.dim(label)}  ${shown}${more}`];
+}
+
+export interface TestOutcome {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly differences: readonly Difference[];
+  readonly failure?: { readonly code?: string; readonly message: string; readonly hint?: string };
+  /** `order.test.yaml:12:5`. */
+  readonly place?: string;
+  /** Nodes of the run, in the order in which they finished. */
+  readonly path: readonly string[];
+  readonly crashes?: number;
+}
+
+export interface FileOutcome {
+  readonly file: string;
+  readonly tests: readonly TestOutcome[];
+  /** Nothing could be run: what is wrong with the file, ready to be shown. */
+  readonly broken?: { readonly code: string; readonly report: readonly string[] };
 }

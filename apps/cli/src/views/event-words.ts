@@ -1,8 +1,7 @@
 /** Describes the details of an event; shared by all views. */
 import type { TimelineEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
-import { gateText } from './gate-words.ts';
-import { waitingText } from './wait-words.ts';
+import { gateText, waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
 
 /** Returns an empty text for an event without details. */

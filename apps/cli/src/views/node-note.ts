@@ -3,9 +3,8 @@ import type { BareNode, WaitDocument } from '@nebula/core';
 import type { Hint } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
-import { gateText } from './gate-words.ts';
 import { iterationsText } from './scope-rows.ts';
-import { waitingText } from './wait-words.ts';
+import { gateText, waitingText } from './wait-words.ts';
 import { tickText } from './words.ts';
 
 interface NoteOptions {

@@ -1,5 +1,5 @@
 /** Describes what a node waits for, and the commands that end the wait. */
-import type { AwaitedDocument, AwaitedEvent } from '@nebula/core';
+import type { AwaitedDocument, AwaitedEvent, GateDocument } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
@@ -66,5 +66,19 @@ function answersTo(
     }
     case 'callback':
       return [[command('executions callback', `${path} --payload JSON`), 'make the call']];
+  }
+}
+
+/** `for a permit of bank (limit 2)`. */
+export function gateText(gate: GateDocument): string {
+  switch (gate.kind) {
+    case 'concurrency':
+      return `for a permit of ${printableLine(gate.key)} (limit ${gate.limit})`;
+    case 'rate':
+      return `for its turn under the rate limit of ${printableLine(gate.key)}`;
+    case 'reserve':
+      return 'for a run that computes the same output';
+    case 'cache':
+      return 'for the cache';
   }
 }

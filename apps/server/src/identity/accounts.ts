@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import type { Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { Clock, Digest, Records } from '@nebula/ports';
+import { hash, verify } from '@node-rs/argon2';
 import type { FastifyRequest } from 'fastify';
 import { type Read, readRecord, type UserRecord } from '../records.ts';
-import { hashPassword, verifyPassword } from './passwords.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
 import { bearerOf, isSameSecret } from './tokens.ts';
 
@@ -214,4 +214,19 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
     if (key === name) return value;
   }
   return undefined;
+}
+
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+let nobodys: Promise<string> | undefined;
+
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, PARAMETERS);
+}
+
+/** Takes the same time without a stored hash. */
+async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+  nobodys ??= hashPassword('nobody has this password');
+  const isRight = await verify(stored ?? (await nobodys), password);
+  return isRight && stored !== null;
 }

@@ -4,8 +4,8 @@ import { type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { filterOf } from './execution-filter.ts';
 import { isNoop, rejectNoop } from './execution-requests.ts';
+import { filterOf } from './executions.ts';
 
 export function bulkRoutes(parts: Parts) {
   return {

@@ -1,6 +1,6 @@
 /** People of a server that has users, and requests in their name. */
 import type { Role } from '@nebula/client/contract';
-import { hashPassword } from '../../src/identity/passwords.ts';
+import { hashPassword } from '../../src/identity/accounts.ts';
 import type { ProjectRecord, UserRecord } from '../../src/records.ts';
 import type { Booted } from './boot.ts';
 
