@@ -2,7 +2,7 @@
 import type { NebulaClient } from '@nebula/client';
 import type { RunDocument, RunStatus } from '@nebula/core';
 import { findRun, timelineOf } from './runs.ts';
-import type { Colors } from './terminal/io.ts';
+import type { Colors, View } from './terminal/io.ts';
 import { packed, printableLine } from './terminal/width.ts';
 import { statusGlyph, statusPaint } from './views/theme.ts';
 import { plural } from './views/words.ts';
@@ -58,7 +58,7 @@ const MAX_CHILDREN = 20;
 const LABEL_CELLS = 6;
 
 /** Below each other where a line would not fit. */
-export function linkLines({ parent, children }: Links, view: { colors: Colors; width: number }): string[] {
+export function linkLines({ parent, children }: Links, view: View): string[] {
   const { colors } = view;
   const own = parent === null ? [] : labelled('for', [`${parent.node} of`, parent.executionId], view);
   const shown = children
@@ -78,7 +78,7 @@ function childWords({ node, workflowId, executionId, status }: LinkedChild, colo
   return [`${node} → ${printableLine(workflowId)}`, executionId, sign];
 }
 
-function labelled(label: string, parts: readonly string[], { colors, width }: { colors: Colors; width: number }) {
+function labelled(label: string, parts: readonly string[], { colors, width }: View) {
   return packed(parts, width - LABEL_CELLS).map(
     (line, at) => colors.dim((at === 0 ? label : '').padEnd(LABEL_CELLS)) + line,
   );

@@ -10,7 +10,7 @@ import { print, printList } from '../print.ts';
 import { localCommand } from '../report-runs.ts';
 import { journalOf, requested, runNamed, timelineOf } from '../runs.ts';
 import type { Call, Command } from '../services.ts';
-import { type Colors, readingWidth } from '../terminal/io.ts';
+import { readingWidth, type View } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { explanationLines } from '../views/explanation.ts';
 import { journalLines } from '../views/journal.ts';
@@ -121,11 +121,7 @@ export const undoPlan: Command = (call, [executionId = '']) =>
     return print(call, { executionId, status, ...plan }, () => undoPlanLines(status, plan, reading(call)));
   });
 
-export function undoPlanLines(
-  status: RunStatus,
-  { toUndo, undone }: UndoPlan,
-  view: { readonly colors: Colors; readonly width: number },
-): string[] {
+export function undoPlanLines(status: RunStatus, { toUndo, undone }: UndoPlan, view: View): string[] {
   const { colors } = view;
   const done =
     undone.length === 0 ? [] : [`${colors.green('✓')} undone already: ${undone.map(printableLine).join(', ')}`];
@@ -136,7 +132,7 @@ export function undoPlanLines(
       : 'nothing that can be undone is done yet';
     return [...done, done.length > 0 && isOver ? `the run has ended (${status})` : why];
   }
-  const headings = [{ title: '', align: 'right' as const }, { title: 'UNDOES' }, { title: 'BY' }, { title: 'WITH' }];
+  const headings = [{ title: '', align: 'right' as const }, 'UNDOES', 'BY', 'WITH'];
   const rows = toUndo.map(({ node, action, with: input, problem }, at) => [
     colors.dim(String(at + 1)),
     colors.bold(printableLine(node)),

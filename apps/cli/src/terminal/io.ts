@@ -16,6 +16,12 @@ export interface Output {
   onResize(callback: () => void): () => void;
 }
 
+/** What the views need to know of an output. */
+export interface View {
+  readonly colors: Colors;
+  readonly width: number;
+}
+
 /** Lines are cut on a terminal only. */
 export function readingWidth(output: Output): number {
   return output.live ? output.columns() : Number.POSITIVE_INFINITY;

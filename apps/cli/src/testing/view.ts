@@ -1,7 +1,7 @@
 /** Test outcomes and coverage for people. */
 import type { Json } from '@nebula/core';
 import type { Difference, WorkflowCoverage } from '@nebula/testing';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { printable, printableLine } from '../terminal/width.ts';
 import { jsonLines } from '../views/json.ts';
 import { plural } from '../views/words.ts';
@@ -10,18 +10,13 @@ const MAX_VALUE_LINES = 20;
 const MAX_VALUE_TEXT = 2_000;
 const MAX_LISTED = 12;
 
-export interface ViewOptions {
-  readonly colors: Colors;
-  readonly width: number;
-}
-
-export function fileLines({ file, tests, broken }: FileOutcome, options: ViewOptions): string[] {
+export function fileLines({ file, tests, broken }: FileOutcome, options: View): string[] {
   const { colors } = options;
   if (broken !== undefined) return [...broken.report, `${colors.red('✗')} ${colors.bold(file)}`, ''];
   return [colors.bold(file), ...tests.flatMap((test) => testLines(test, options)), ''];
 }
 
-function testLines(test: TestOutcome, options: ViewOptions): string[] {
+function testLines(test: TestOutcome, options: View): string[] {
   const { colors } = options;
   const name = printableLine(test.name);
   if (test.passed) {
@@ -41,7 +36,7 @@ function wentText(path: readonly string[]): string {
   return path.length > MAX_LISTED ? `${shown} → … (${path.length} nodes)` : shown;
 }
 
-function differenceLines({ what, expected, actual, note }: Difference, options: ViewOptions): string[] {
+function differenceLines({ what, expected, actual, note }: Difference, options: View): string[] {
   const { colors } = options;
   const noted = note === undefined ? '' : `  ${colors.dim(printableLine(note))}`;
   const head = `      ${colors.bold(printableLine(what))}${noted}`;
@@ -53,7 +48,7 @@ function differenceLines({ what, expected, actual, note }: Difference, options: 
   ];
 }
 
-function valueLines(label: string, color: Colors['red'], value: Json | undefined, options: ViewOptions): string[] {
+function valueLines(label: string, color: Colors['red'], value: Json | undefined, options: View): string[] {
   const indent = ' '.repeat(18);
   const width = Math.max(40, options.width - indent.length);
   const { lines, cut } =
@@ -119,7 +114,7 @@ export function totalLine(files: readonly FileOutcome[], colors: Colors): string
   return colors.bold(parts.join(', '));
 }
 
-export function coverageLines(coverage: readonly WorkflowCoverage[], { colors }: ViewOptions): string[] {
+export function coverageLines(coverage: readonly WorkflowCoverage[], { colors }: View): string[] {
   if (coverage.length === 0) return [];
   const width = Math.max(...coverage.map(({ workflowId }) => workflowId.length));
   const lines = ['', colors.bold('Coverage')];

@@ -1,17 +1,12 @@
 /** The actions that workflows can use, and what one of them takes and gives. */
 import { type Action, isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 
-interface ActionViewOptions {
-  readonly colors: Colors;
-  readonly width: number;
-}
-
-export function actionListLines(actions: readonly Action[], options: ActionViewOptions): string[] {
+export function actionListLines(actions: readonly Action[], options: View): string[] {
   const { colors } = options;
-  const headings = [{ title: 'ACTION' }, { title: 'EFFECT' }, { title: 'NEEDS' }, { title: 'WHAT IT DOES' }];
+  const headings = ['ACTION', 'EFFECT', 'NEEDS', 'WHAT IT DOES'];
   const rows = actions.map((action) => [
     `${colors.bold(action.id)}${colors.dim(`@${action.version}`)}`,
     effectText(action),
@@ -29,7 +24,7 @@ function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
-export function actionLines(action: Action, options: ActionViewOptions): string[] {
+export function actionLines(action: Action, options: View): string[] {
   const { colors, width } = options;
   const lines = [`${colors.bold(action.id)}${colors.dim(`@${action.version}`)}  ${action.title ?? ''}`.trimEnd()];
   if (action.description !== undefined) lines.push('', ...wrap(action.description, Math.min(width, 100)));
@@ -48,11 +43,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'by input': 'depends on the input',
 };
 
-function schemaPart(title: string, schema: JsonSchema | undefined, options: ActionViewOptions): string[] {
+function schemaPart(title: string, schema: JsonSchema | undefined, options: View): string[] {
   if (schema === undefined || typeof schema === 'boolean') return [];
   const fields = fieldRows(schema, options.colors);
   if (fields.length > 0) {
-    const headings = [{ title: title.toUpperCase() }, { title: '' }];
+    const headings = [{ title: title.toUpperCase() }, ''];
     return ['', ...tableLines(headings, fields, options)];
   }
   const text = [typeText(schema), descriptionOf(schema)].filter((part) => part !== '').join('  ');

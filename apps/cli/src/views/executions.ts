@@ -2,7 +2,7 @@
 import { formatDuration } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import type { RunWaits } from '../run-waits.ts';
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 import { statusGlyph, statusPaint } from './theme.ts';
@@ -19,17 +19,11 @@ export type ListedRun = Pick<
 
 export function executionLines(
   rows: readonly ListedRun[],
-  options: { readonly colors: Colors; readonly width: number; readonly now: number },
+  options: View & { readonly now: number },
   waits: ReadonlyMap<string, RunWaits> = new Map(),
 ): string[] {
   const { colors, now } = options;
-  const headings = [
-    { title: 'EXECUTION' },
-    { title: 'STATUS' },
-    { title: 'WORKFLOW' },
-    { title: 'STARTED' },
-    { title: 'DURATION', align: 'right' as const },
-  ];
+  const headings = ['EXECUTION', 'STATUS', 'WORKFLOW', 'STARTED', { title: 'DURATION', align: 'right' as const }];
   const cells = rows.map((row) => [
     row.executionId,
     waits.get(row.executionId)?.parked === true && row.status !== 'paused'
@@ -43,7 +37,7 @@ export function executionLines(
   return tableLines(headings, cells, options, notes);
 }
 
-function waitLines(run: RunWaits | undefined, { colors, width }: { colors: Colors; width: number }): string[] {
+function waitLines(run: RunWaits | undefined, { colors, width }: View): string[] {
   const waits = run?.waits ?? [];
   const more = waits.length > MAX_WAITS ? [`… and ${plural(waits.length - MAX_WAITS, 'more wait')}`] : [];
   const shown = waits.slice(0, MAX_WAITS).map(({ node, text }) => `${node} waits ${text}`);

@@ -1,12 +1,9 @@
 /** Why a run or a node is where it is, in plain sentences. */
 import type { Explanation } from '@nebula/engine';
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 
-export function explanationLines(
-  explanation: Explanation,
-  { colors, width }: { readonly colors: Colors; readonly width: number },
-): string[] {
+export function explanationLines(explanation: Explanation, { colors, width }: View): string[] {
   const bullet = (sign: string, text: string): string[] => {
     const [first = '', ...rest] = wrap(printable(text), Math.max(20, width - 4));
     return [`  ${sign} ${first}`, ...rest.map((line) => `    ${line}`)];

@@ -1,5 +1,5 @@
 /** A workflow as boxes and lines in the terminal, layer under layer. */
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { Canvas, DOWN, UP } from './canvas.ts';
 import { centreOf, type Item, type Link, layout } from './layered-layout.ts';
@@ -7,11 +7,6 @@ import { KIND_SIGNS } from './node-words.ts';
 import { outlineOf } from './outline.ts';
 import type { Paint } from './theme.ts';
 import { type GraphEdge, type GraphNode, hasBodies, nodeCount, type WorkflowGraph } from './workflow-graph.ts';
-
-export interface PictureOptions {
-  readonly colors: Colors;
-  readonly width: number;
-}
 
 const MAX_DRAWN_NODES = 150;
 const MAX_LABEL_CELLS = 26;
@@ -38,12 +33,12 @@ const FLAT: readonly Look[] = [
  * Draws the most detailed form that fits: boxes with details, boxes with names only; bodies inside their nodes where there is
  * room, otherwise below; at last an indented list.
  */
-export function pictureLines(graph: WorkflowGraph, options: PictureOptions): string[] {
+export function pictureLines(graph: WorkflowGraph, options: View): string[] {
   if (graph.nodes.length === 0) return ['the workflow has no nodes'];
   return [...graphLines(graph, options), ...conditionLines(graph, options.colors)];
 }
 
-function graphLines(graph: WorkflowGraph, options: PictureOptions): string[] {
+function graphLines(graph: WorkflowGraph, options: View): string[] {
   if (graph.nodes.length === 0) return [options.colors.dim('nothing')];
   if (nodeCount(graph) > MAX_DRAWN_NODES) return listLines(graph, options.colors);
   const inside = drawnLines(graph, NESTED, options);
@@ -56,14 +51,14 @@ function graphLines(graph: WorkflowGraph, options: PictureOptions): string[] {
 
 const BELOW_INDENT = 2;
 
-function bodyBelow({ name, does, body }: GraphNode, options: PictureOptions): string[] {
+function bodyBelow({ name, does, body }: GraphNode, options: View): string[] {
   if (body === undefined) return [];
   const { colors } = options;
   const heading = `${colors.bold(printableLine(name))} ${colors.dim(printableLine(does))}`;
   return ['', heading, ...graphLines(body, options).map((line) => ' '.repeat(BELOW_INDENT) + line)];
 }
 
-function drawnLines(graph: WorkflowGraph, looks: readonly Look[], options: PictureOptions): string[] | undefined {
+function drawnLines(graph: WorkflowGraph, looks: readonly Look[], options: View): string[] | undefined {
   for (const look of looks) {
     const canvas = drawn(graph, look, options.colors);
     if (canvas.width <= options.width) return canvas.toLines();

@@ -1,7 +1,7 @@
 /** The journal, one entry per line: what happened, in the order in which it became true. */
 import { type AwaitedEvent, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { JournalFrame } from '../runs.ts';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine } from '../terminal/width.ts';
 import { waitingText } from './wait-words.ts';
 import { clockText } from './words.ts';
@@ -9,10 +9,7 @@ import { clockText } from './words.ts';
 const SEQ_CELLS = 5;
 const TYPE_CELLS = 18;
 
-export function journalLines(
-  frames: readonly JournalFrame[],
-  { colors, width }: { readonly colors: Colors; readonly width: number },
-): string[] {
+export function journalLines(frames: readonly JournalFrame[], { colors, width }: View): string[] {
   return frames.flatMap((frame) =>
     frame.entries.map((entry, at) => {
       const head =

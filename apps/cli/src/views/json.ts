@@ -1,12 +1,10 @@
 /** JSON for people: short lists and objects on one line, keys and values in colour, large values cut. */
 import { isJsonObject, type Json } from '@nebula/core';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { printable, visibleWidth } from '../terminal/width.ts';
 import { shortened } from './words.ts';
 
-export interface JsonOptions {
-  readonly colors: Colors;
-  readonly width: number;
+export interface JsonOptions extends View {
   readonly maxLines?: number;
   /** The most characters shown of a text; its length follows. */
   readonly maxText?: number;

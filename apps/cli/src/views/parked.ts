@@ -3,7 +3,7 @@ import { idsInOrder, type RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { waitingIn } from '../live/shown-run.ts';
 import { openChildren } from '../run-waits.ts';
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';
 import { answerCommands, waitingText } from './wait-words.ts';
@@ -16,9 +16,7 @@ export interface ParkedRun {
   readonly inside: readonly string[];
 }
 
-export interface ParkedOptions {
-  readonly colors: Colors;
-  readonly width: number;
+export interface ParkedOptions extends View {
   readonly now: number;
   readonly command: (executionId: string, verb: string, rest?: string) => string;
 }

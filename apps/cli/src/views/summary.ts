@@ -1,14 +1,12 @@
 /** The summary of an ended run: status, duration, output or error, and next commands. */
 import { formatDuration, type RunDocument, type RunError } from '@nebula/core';
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { column, printable, visibleWidth, wrap } from '../terminal/width.ts';
 import { jsonLines } from './json.ts';
 import { statusGlyph, statusPaint } from './theme.ts';
 import { plural, shortened } from './words.ts';
 
-export interface SummaryOptions {
-  readonly colors: Colors;
-  readonly width: number;
+export interface SummaryOptions extends View {
   /** Writes a command for this run: `executions show`, `--json` → `nebula executions show exe_1 --json`. */
   readonly command: (verb: string, rest?: string) => string;
   /** Nothing is cut. */
@@ -70,7 +68,7 @@ function runErrorLines(error: RunError, { colors, full }: SummaryOptions): strin
 /** Commands with what they are for: in two columns, or below each other where these do not fit. */
 export function nextLines(
   next: readonly (readonly [command: string, purpose: string])[],
-  { colors, width }: { readonly colors: Colors; readonly width: number },
+  { colors, width }: View,
 ): string[] {
   const commandCells = Math.max(...next.map(([command]) => visibleWidth(command)));
   const purposeCells = Math.max(...next.map(([, purpose]) => visibleWidth(purpose)));

@@ -2,7 +2,7 @@
  * Columns of text under dim headings; the widest cell decides, the last column is wrapped to fit the screen. Where even
  * that does not fit, every row is a block: its first cell, and the others below it.
  */
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { column, columnRight, fit, packed, stripColours, visibleWidth, wrap } from '../terminal/width.ts';
 
 const GAP = 2;
@@ -16,7 +16,7 @@ export interface Heading {
 export function tableLines(
   titles: readonly (string | Heading)[],
   rows: readonly (readonly string[])[],
-  { colors, width }: { readonly colors: Colors; readonly width: number },
+  { colors, width }: View,
   /** The lines below each row. */
   notes: readonly (readonly string[])[] = [],
 ): string[] {

@@ -7,15 +7,13 @@ import {
   type Span,
   type TimelineEvent,
 } from '@nebula/core';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, View } from '../terminal/io.ts';
 import { column, columnRight, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { errorWords, eventWords } from './event-words.ts';
 import { type Paint, statusGlyph, statusPaint } from './theme.ts';
 import { offsetText, plural, shownPath } from './words.ts';
 
-export interface TimelineOptions {
-  readonly colors: Colors;
-  readonly width: number;
+export interface TimelineOptions extends View {
   /** The end of bars of open nodes. */
   readonly now: number;
   readonly maxRows?: number;

@@ -1,7 +1,7 @@
 /** A run as a tree of nodes: the live view, `executions show` and the last picture of a run. */
 import { type BareNode, formatDuration, type NodeStatus } from '@nebula/core';
 import type { ShownNode, ShownRun } from '../live/shown-run.ts';
-import type { Colors } from '../terminal/io.ts';
+import type { View } from '../terminal/io.ts';
 import { column, fit, printableLine, visibleWidth } from '../terminal/width.ts';
 import { noteOf } from './node-note.ts';
 import { bodyRows, type Row, trimmed, undoRows } from './scope-rows.ts';
@@ -10,9 +10,7 @@ import { SPINNER, statusGlyph, statusPaint } from './theme.ts';
 import { answerCommands } from './wait-words.ts';
 import { countText, tickText } from './words.ts';
 
-export interface TreeOptions {
-  readonly colors: Colors;
-  readonly width: number;
+export interface TreeOptions extends View {
   /** Lines that may be used; without it, all that it takes. */
   readonly height?: number;
   readonly now: number;
