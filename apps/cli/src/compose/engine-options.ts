@@ -2,6 +2,7 @@
 import { type Action, NebulaError, parseDuration, parseSize } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
 import type { NebulaConfig } from '@nebula/sdk';
+import { given } from '../command-options.ts';
 import type { Project } from '../services.ts';
 
 export async function allActions({ config }: Project): Promise<readonly Action[]> {
@@ -15,14 +16,8 @@ export async function engineOptions(project: Project): Promise<EngineOptions> {
   const inlineLimitBytes = sizeOf('inlineLimit', project.config.inlineLimit);
   return {
     actions: await allActions(project),
-    ...(retryPolicies !== undefined && { retryPolicies }),
-    ...(capabilities !== undefined && { capabilities }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(labels !== undefined && { labels }),
-    ...(maxActiveRuns !== undefined && { maxActiveRuns }),
-    ...(expressionLimits !== undefined && { expressionLimits }),
-    ...(retentionMs !== undefined && { retentionMs }),
-    ...(inlineLimitBytes !== undefined && { inlineLimitBytes }),
+    ...given({ retryPolicies, capabilities, concurrency, labels, maxActiveRuns, expressionLimits }),
+    ...given({ retentionMs, inlineLimitBytes }),
   };
 }
 

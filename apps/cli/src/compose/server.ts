@@ -15,6 +15,7 @@ import {
   type NebulaServer,
   startServer,
 } from '@nebula/server';
+import { given } from '../command-options.ts';
 import { ownVersion } from '../own-version.ts';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { Project, ServeOptions, ServerSession } from '../services.ts';
@@ -52,7 +53,10 @@ function schemeOf(text: string): string {
 }
 
 export async function openServer(project: Project, options: ServeOptions, env: Io['env']): Promise<ServerSession> {
-  const config = { ...project.config.server, ...given(options) } as ServerConfig;
+  const config = {
+    ...project.config.server,
+    ...given({ preset: options.preset, host: options.host, port: options.port }),
+  } as ServerConfig;
   const preset = presetOf(config);
   let publicUrl = '';
   const opened = await openParts(project, env, {
@@ -89,14 +93,6 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     await opened.close();
     throw error;
   }
-}
-
-function given({ preset, host, port }: ServeOptions) {
-  return {
-    ...(preset !== undefined && { preset }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
-  };
 }
 
 interface OpenedParts {
@@ -154,21 +150,9 @@ async function partsOn(
   const { clock, random, digest } = context;
   const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
+  const common = { store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
   return {
-    parts: {
-      executions: engine,
-      engine,
-      store,
-      records,
-      secrets,
-      blobs,
-      logs,
-      clock,
-      random,
-      digest,
-      catalog,
-      projects,
-    },
+    parts: { ...common, executions: engine, engine },
     stopEngine,
     async close() {
       await stopEngine();
@@ -206,16 +190,14 @@ async function listening(
       onRequest,
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
-      ...(metrics !== undefined && { metrics }),
+      ...given({ metrics, tokenless, token }),
       ...(wantsTraces(env) && { openTraces: openTelemetry }),
-      ...(tokenless !== undefined && { tokenless }),
       isSecure: url?.startsWith('https:') ?? false,
-      ...(token !== undefined && { token }),
       app: {
         hosts: hostNames(host, config),
         origins: [...origins],
         trustProxy: [...trustProxy],
-        ...(bodyLimitBytes !== undefined && { bodyLimitBytes }),
+        ...given({ bodyLimitBytes }),
       },
     });
   } catch (error) {
