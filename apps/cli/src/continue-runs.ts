@@ -1,6 +1,7 @@
 /** Continues runs in an engine of this process until they have ended or are parked. */
 import { withSession } from './api.ts';
-import { type WatchedRun, watch } from './live/watch.ts';
+import type { WatchedRun } from './live/live-view.ts';
+import { watch } from './live/watch.ts';
 import { unknownExecution } from './location.ts';
 import { print } from './print.ts';
 import { engineHere, recordedLines } from './recorded-requests.ts';

@@ -1,7 +1,7 @@
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
 import { continueRuns, resumeSome, watchedRun } from '../continue-runs.ts';
-import type { WatchedRun } from '../live/watch.ts';
+import type { WatchedRun } from '../live/live-view.ts';
 import { print } from '../print.ts';
 import { runNamed, runsOf } from '../runs.ts';
 import type { Command, OpenCall } from '../services.ts';

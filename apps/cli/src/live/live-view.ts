@@ -35,16 +35,21 @@ const MAX_TREES = 4;
 
 type CommandWriter = NonNullable<TreeOptions['command']>;
 
-interface Showable {
+export interface WatchedRun {
   readonly executionId: string;
   readonly definition: WorkflowDefinition | undefined;
+  /** Workflows that run inside of it. */
   readonly find?: FindWorkflow;
   readonly title: string;
+  /** The document before the command, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
 }
 
 /** `isOutlined`: with nodes whose turn has not come; outlines of many runs would be neither seen nor cheap. */
-export function shownRun({ executionId, definition, find, title, document }: Showable, isOutlined: boolean): ShownRun {
+export function shownRun(
+  { executionId, definition, find, title, document }: WatchedRun,
+  isOutlined: boolean,
+): ShownRun {
   const outline = isOutlined && definition !== undefined ? outlineOf(graphOf(definition, find)) : [];
   return new ShownRun(executionId, title, outline, document);
 }

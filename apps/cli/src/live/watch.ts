@@ -1,5 +1,5 @@
 /** Watches runs until they have ended or are parked, or until an interrupt. */
-import { NebulaError, type RunDocument, type WorkflowDefinition } from '@nebula/core';
+import { NebulaError } from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import { anyCommandWriter } from '../report-runs.ts';
 import { timelineOf } from '../runs.ts';
@@ -10,21 +10,10 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import { type Io, type Output, outliveReaders } from '../terminal/io.ts';
 import { noteResumeCommand } from '../terminal/leave.ts';
 import { printable, printableLine } from '../terminal/width.ts';
-import type { FindWorkflow } from '../views/workflow-graph.ts';
 import { type WaitResult, waitForRun } from '../wait-for-run.ts';
 import type { Followed } from './followed.ts';
-import type { LiveView } from './live-view.ts';
+import type { LiveView, WatchedRun } from './live-view.ts';
 import type { ShownRun } from './shown-run.ts';
-
-export interface WatchedRun {
-  readonly executionId: string;
-  readonly definition: WorkflowDefinition | undefined;
-  /** Workflows that run inside of it. */
-  readonly find?: FindWorkflow;
-  readonly title: string;
-  /** The document before the command, for a run that is resumed. */
-  readonly document?: RunDocument | undefined;
-}
 
 export type Ended =
   | { readonly interrupted: true }
