@@ -51,6 +51,11 @@ export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   return { start, edges };
 }
 
+/** The nodes from which edges lead to a node, each once. */
+export function predecessorsOf(graph: Graph, node: number): number[] {
+  return [...new Set([...edgesAt(graph.incoming, node)].map((edge) => graph.edgeFrom[edge] ?? 0))];
+}
+
 export function edgePath(graph: Graph, edge: number): DocumentPath {
   const origin = graph.edgeOrigin[edge] ?? 0;
   if (origin >= 0) return ['edges', origin];

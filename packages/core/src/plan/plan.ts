@@ -138,6 +138,12 @@ export type Work =
   | WaitWork
   | MergeWork;
 
+/** The graph that runs inside the node. A child is a run of its own. */
+export function innerGraph(work: Work): GraphPlan | undefined {
+  if (work.kind === 'inline') return work.workflow.root;
+  return 'body' in work ? work.body : undefined;
+}
+
 /** Runs an action. */
 export interface ActionWork {
   readonly kind: 'action';

@@ -1,9 +1,10 @@
 /**
  * Finds the splits that enclose each node, by following the edges, and reports splits and merges that do not pair up.
  */
+
 import type { NodeDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
-import { edgesAt, topologicalOrder } from '../graph/index.ts';
+import { edgesAt, predecessorsOf, topologicalOrder } from '../graph/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { GraphSource } from './context.ts';
 
@@ -60,7 +61,7 @@ class Placing {
     return {
       splitOf: this.splitOf,
       outermostSplit: (node) => outermost(this.insideOf[node])?.split,
-      before: (node) => this.before(node),
+      before: (node) => predecessorsOf(this.source.graph, node),
     };
   }
 
@@ -131,7 +132,7 @@ class Placing {
       });
     }
     const join = this.definitionOf(to).join ?? 'all';
-    if (isEntry && join !== 'all' && this.before(to).length > 1) {
+    if (isEntry && join !== 'all' && predecessorsOf(graph, to).length > 1) {
       this.report(
         'SPLIT_JOIN',
         'a node directly after a split must have join: all',
@@ -140,11 +141,6 @@ class Placing {
         'join',
       );
     }
-  }
-
-  private before(node: number): number[] {
-    const { graph } = this.source;
-    return [...new Set([...edgesAt(graph.incoming, node)].map((edge) => graph.edgeFrom[edge] ?? 0))];
   }
 
   private idOf(node: number): string {

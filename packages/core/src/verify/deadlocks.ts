@@ -1,7 +1,8 @@
 /** Finds nodes that hold a concurrency key while a node inside them waits for the same key. */
+
 import { bodyOf, type NodeDefinition, type WorkflowDefinition } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
-import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { type GraphPlan, innerGraph, type NodePlan } from '../plan/plan.ts';
 import { canonicalJson, isJsonObject, type Json } from '../value.ts';
 import { constantOf } from './constant.ts';
 import { nodePath, type Verification } from './verification.ts';
@@ -48,12 +49,11 @@ class Search {
 
   /** `held` is the number of permits of the key that enclosing nodes hold. */
   below({ work }: NodePlan, held: number): Found {
-    if (work.kind === 'inline') return this.inGraph(work.workflow.root, held);
-    if (work.kind === 'child')
-      return work.workflowId === undefined
-        ? undefined
-        : this.inWorkflow(this.find(work.workflowId, work.version), held);
-    return 'body' in work ? this.inGraph(work.body, held) : undefined;
+    if (work.kind === 'child' && work.workflowId !== undefined) {
+      return this.inWorkflow(this.find(work.workflowId, work.version), held);
+    }
+    const inner = innerGraph(work);
+    return inner && this.inGraph(inner, held);
   }
 
   private inGraph({ nodes }: GraphPlan, held: number): Found {

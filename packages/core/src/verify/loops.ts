@@ -1,7 +1,8 @@
 /** Finds endless loops, and loops whose body never runs. */
+
 import type { CompiledValue, ValueReference } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
-import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { type GraphPlan, innerGraph, type NodePlan } from '../plan/plan.ts';
 import { conditionSyntax } from '../plan/value-schema.ts';
 import { sharedBy } from '../plan/variables.ts';
 import { isJsonList, type Json } from '../value.ts';
@@ -49,12 +50,10 @@ function checkWhile(
 }
 
 /** Whether a node in the body, at any depth, can end the loop, an enclosing loop or the run. */
-function canBeLeft(body: GraphPlan): boolean {
-  return body.nodes.some(({ breaks, work }) => {
-    if (breaks || work.kind === 'terminate') return true;
-    if (work.kind === 'inline') return canBeLeft(work.workflow.root);
-    return 'body' in work && canBeLeft(work.body);
-  });
+function canBeLeft(body: GraphPlan | undefined): boolean {
+  return (body?.nodes ?? []).some(
+    ({ breaks, work }) => breaks || work.kind === 'terminate' || canBeLeft(innerGraph(work)),
+  );
 }
 
 function canChange(

@@ -1,7 +1,8 @@
 /** Finds variables that are never read, and reads of variables that are not set before. */
+
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
-import type { GraphScope } from '../plan/scope.ts';
+import { type GraphScope, loopAround } from '../plan/scope.ts';
 import { sharedBy } from '../plan/variables.ts';
 import { type Read, readsOf } from './reads.ts';
 import { definitionOf, isFailureNode, type Verification } from './verification.ts';
@@ -102,7 +103,7 @@ function comesBefore({ record, node: setter }: Setter, scope: GraphScope, { node
   for (let at: GraphScope | undefined = scope, inside = reader?.index; at !== undefined; ) {
     const other = nodeIn(record.scope, setter.index, at);
     if (other !== undefined) {
-      if (inside === undefined || isInLoop(at) || (other === inside && isAfter)) return true;
+      if (inside === undefined || loopAround(at) !== undefined || (other === inside && isAfter)) return true;
       return at.reach?.isUpstream(other, inside) ?? true;
     }
     inside = at.outer?.node;
@@ -119,9 +120,4 @@ function nodeIn(scope: GraphScope, node: number, outer: GraphScope): number | un
     index = at.outer?.node ?? -1;
   }
   return undefined;
-}
-
-function isInLoop(scope: GraphScope): boolean {
-  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) if (at.loop) return true;
-  return false;
 }

@@ -2,10 +2,11 @@
  * Finds valid but pointless constructs before anything runs. Every report is certain: a node that "can never run" never
  * runs. Anything uncertain is not reported.
  */
+
 import type { WorkflowDefinition } from '../definition/model.ts';
 import type { ProblemList } from '../definition/problem-list.ts';
 import type { GraphRecord } from '../plan/context.ts';
-import type { GraphPlan, NodePlan } from '../plan/plan.ts';
+import { type GraphPlan, innerGraph, type NodePlan } from '../plan/plan.ts';
 import type { Steps } from '../steps.ts';
 import { checkDeadlocks } from './deadlocks.ts';
 import { checkEffects } from './effects.ts';
@@ -86,10 +87,9 @@ function checkFailureNode({ definition, graphs, problems }: Verification): void 
 }
 
 /** Whether some node, at any depth, can fail the run regardless of the failure policy. */
-function canHalt({ nodes }: GraphPlan): boolean {
-  return nodes.some(({ onError, work }) => {
-    if (onError === 'halt' || work.kind === 'terminate' || work.kind === 'dynamic') return true;
-    if (work.kind === 'inline') return canHalt(work.workflow.root);
-    return 'body' in work && canHalt(work.body);
-  });
+function canHalt(graph: GraphPlan | undefined): boolean {
+  return (graph?.nodes ?? []).some(
+    ({ onError, work }) =>
+      onError === 'halt' || work.kind === 'terminate' || work.kind === 'dynamic' || canHalt(innerGraph(work)),
+  );
 }

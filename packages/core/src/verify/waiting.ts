@@ -1,8 +1,9 @@
 /** Finds waits that are longer than an enclosing time limit. */
+
 import { formatDuration, parseDuration } from '../duration.ts';
 import type { CompiledValue } from '../expression/index.ts';
 import type { GraphRecord } from '../plan/context.ts';
-import type { GraphPlan, NodePlan, WaitWork } from '../plan/plan.ts';
+import { type GraphPlan, innerGraph, type NodePlan, type WaitWork } from '../plan/plan.ts';
 import type { GraphScope } from '../plan/scope.ts';
 import type { DocumentPath } from '../problem.ts';
 import { constantOf } from './constant.ts';
@@ -76,7 +77,7 @@ function longestIn({ nodes }: GraphPlan, around: string): Found | undefined {
     if (!enabled) continue;
     const path = `${around}${id}`;
     const own = work.kind === 'wait' ? awaitedBy(work).map(({ ms }) => ({ id: path, ms })) : [];
-    const body = work.kind === 'inline' ? work.workflow.root : 'body' in work ? work.body : undefined;
+    const body = innerGraph(work);
     for (const one of [...own, body && longestIn(body, `${path}/`)]) {
       if (one !== undefined && one.ms > (longest?.ms ?? -1)) longest = one;
     }

@@ -1,6 +1,7 @@
 /** Branches: which case leads along which edges. */
+
 import type { BranchDefinition, CaseDefinition, EdgeDefinition } from '../../definition/model.ts';
-import { edgesAt } from '../../graph/index.ts';
+import { edgesAt, predecessorsOf } from '../../graph/index.ts';
 import type { DocumentPath } from '../../problem.ts';
 import type { Steps } from '../../steps.ts';
 import type { NodeReader } from '../node-reader.ts';
@@ -84,7 +85,7 @@ class CaseTests {
   #readSubject(keys: DocumentPath, test: string): number | undefined {
     const { index, context, scope } = this.#reader.parts;
     const isFirst = this.#before === undefined;
-    this.#before ??= predecessors(this.#reader);
+    this.#before ??= predecessorsOf(scope.graph, index);
     const [only] = this.#before;
     if (only !== undefined && this.#before.length === 1) {
       if (isFirst) this.#reader.addRead({ up: 0, index: only });
@@ -109,11 +110,6 @@ class CaseTests {
     const hint = `add an edge { from: ${from}, to: ${to}, on: always }`;
     this.#reader.error('NO_ERROR_EDGE', message, hint, keys, 'key');
   }
-}
-
-function predecessors({ parts: { index, scope } }: NodeReader): number[] {
-  const { graph } = scope;
-  return [...new Set([...edgesAt(graph.incoming, index)].map((edge) => graph.edgeFrom[edge] ?? 0))];
 }
 
 /** Whether an edge into the node is taken when its source fails. */
