@@ -11,11 +11,11 @@ export async function checkTypes(root: string): Promise<Verdict> {
 
 /**
  * The compiler keeps its results in the cache folder: 2 s of CPU time after a small change, 15 s without. By default it
- * has four checkers, each of which checks shared types again: 27 s.
+ * has four checkers, each of which checks shared types again: 27 s. Declarations are checked as the build would write them.
  */
 function tsc(cache: string): readonly string[] {
   const memory = path.join('node_modules', '.cache', `${cache}.tsbuildinfo`);
-  return ['--noEmit', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
+  return ['--noEmit', '--declaration', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
 }
 
 /**

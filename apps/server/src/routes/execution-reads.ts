@@ -11,12 +11,15 @@ import { isoTime } from './times.ts';
 /** Of journal entries as JSON text, in one page. */
 const MAX_PAGE_CHARS = 1024 * 1024;
 
+type Frame = AnswerOf<'getJournal'>['items'][number];
+type Event = AnswerOf<'getTimeline'>['items'][number];
+
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
 export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean) {
   return {
     async getJournal({ params: { executionId }, query: { after, limit } }) {
       return ok(
-        await pageOf(executions.frames(executionId, after), limit, ({ seq, at, position, entries }) => [
+        await pageOf<Frame>(executions.frames(executionId, after), limit, ({ seq, at, position, entries }) => [
           { seq, at: isoTime(at), position: wirePosition(position), entries: [...entries] },
         ]),
       );
@@ -24,7 +27,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
 
     async getTimeline({ params: { executionId }, query: { after, limit } }) {
       return ok(
-        await pageOf(executions.frames(executionId, after), limit, ({ at, entries }) =>
+        await pageOf<Event>(executions.frames(executionId, after), limit, ({ at, entries }) =>
           entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, at: isoTime(event.at) })),
         ),
       );
@@ -39,7 +42,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
     async getUndoPlan({ params: { executionId } }) {
       const plan = await executions.undoPlan(executionId);
       if (plan === undefined) throw unknownExecution(executionId);
-      return ok({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
+      return ok<AnswerOf<'getUndoPlan'>>({ toUndo: [...plan.toUndo], undone: [...plan.undone] });
     },
 
     async getDefinition({ params: { executionId } }) {
