@@ -15,7 +15,17 @@ export async function checkTypes(root: string): Promise<Verdict> {
  */
 function tsc(cache: string): readonly string[] {
   const memory = path.join('node_modules', '.cache', `${cache}.tsbuildinfo`);
-  return ['--noEmit', '--declaration', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
+  return [
+    '--noEmit',
+    '--declaration',
+    '--checkers',
+    '1',
+    '--pretty',
+    'false',
+    '--incremental',
+    '--tsBuildInfoFile',
+    memory,
+  ];
 }
 
 /**
