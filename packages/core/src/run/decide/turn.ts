@@ -5,7 +5,7 @@ import { StepBudget } from '../../expression/index.ts';
 import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import { evolve } from '../evolve/evolve.ts';
-import { type FoldEffects, newEffects } from '../evolve/fold.ts';
+import type { FoldEffects } from '../evolve/fold.ts';
 import type { CacheMiss, Entry, Gate, SkipReason } from '../journal/entry.ts';
 import { type BlobLookup, inlineValue, type StoredValue } from '../journal/stored-value.ts';
 import { pathOf } from '../state/selectors.ts';
@@ -100,7 +100,9 @@ export function newTurn(
     jitter: 1,
     newId,
     entries: [],
-    ...newEffects(),
+    // Written out: a spread takes 5 µs here.
+    freedPermits: [],
+    unsubscribed: [],
     aborts: [],
     gateRequests: [],
     children: [],
