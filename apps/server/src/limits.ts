@@ -35,7 +35,7 @@ export const HTTP_LIMITS = {
    * Members of a JSON body that has more different names of members than `maxBodyNames`. V8 keeps objects of many shapes as
    * hash tables: reading one takes 1 µs for each member instead of 0.2.
    */
-  maxBodyMembers: 20_000,
+  maxBodyMembers: 10_000,
   maxBodyNames: 1_000,
   /** A longer body is read in a turn of the event loop of its own. */
   maxSharedTurnChars: 64 * 1024,

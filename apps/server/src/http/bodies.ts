@@ -10,7 +10,9 @@ export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   const large = new RequestPacer(1);
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+  // As bytes: a text that is put together from chunks is a tree, in which each look at a character takes 50 ns.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+    const text = bytes.toString();
     if (text === '') return done(null, undefined);
     const read = (): void => {
       const fault = bodyFault(text);
