@@ -59,7 +59,7 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
       },
       handler: async (request, reply) => {
         const address = called.get(request) as Address;
-        await takeCall(parts, address, (request.params as { token: string }).token, cameWith(request));
+        await takeCall(parts, address, (request.params as { token: string }).token, await cameWith(request));
         return reply.status(202).send({ executionId: address.executionId, node: address.node, accepted: true });
       },
     });

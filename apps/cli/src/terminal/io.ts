@@ -16,7 +16,7 @@ export interface Output {
   onResize(callback: () => void): () => void;
 }
 
-/** What the views need to know of an output. */
+/** The properties of an output that views depend on. */
 export interface View {
   readonly colors: Colors;
   readonly width: number;

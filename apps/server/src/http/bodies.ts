@@ -9,7 +9,6 @@ import { RequestPacer } from './request-pacer.ts';
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  const large = new RequestPacer(1);
   // As bytes: a text that is put together from chunks is a tree, in which each look at a character takes 50 ns.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     const text = bytes.toString();
@@ -23,10 +22,17 @@ export function readJsonBodies(app: FastifyInstance): void {
         else setImmediate(done, found, body);
       });
     };
-    const turn = text.length > HTTP_LIMITS.maxSharedTurnChars ? large.take() : undefined;
+    const turn = turnToRead(text.length);
     if (turn === undefined) read();
     else void turn.then(read);
   });
+}
+
+const large = new RequestPacer(1);
+
+/** The turn of the event loop in which a body of this length may be read; undefined: this one. */
+export function turnToRead(length: number): Promise<void> | undefined {
+  return length > HTTP_LIMITS.maxSharedTurnChars ? large.take() : undefined;
 }
 
 /**

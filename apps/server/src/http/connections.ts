@@ -46,7 +46,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, count
 /** Limits bodies while they arrive: after the caller is authenticated, before the body is parsed. */
 export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): void {
   let inFlight = 0;
-  app.addHook('preParsing', async (request: FastifyRequest) => {
+  app.addHook('preParsing', async (request: FastifyRequest, reply) => {
     const { raw } = request;
     if (raw.complete || !hasBody(request)) return;
     const length = raw.headers['content-length'];
@@ -65,14 +65,12 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
       isOver = true;
       inFlight -= held;
       socket?.setTimeout(0);
-      // A keep-alive connection carries many requests: remove the listeners of this one.
+      // A keep-alive connection carries many requests: remove the listener of this one.
       socket?.off('timeout', late);
-      socket?.off('close', over);
     };
     raw.once('end', over);
-    raw.once('close', over);
-    // A request that was answered before its body was complete emits neither.
-    socket?.once('close', over);
+    // A request that is answered before its body is complete does not end; its answer closes, as with a broken connection.
+    reply.raw.once('close', over);
   });
   app.addHook('onSend', async ({ raw }, reply) => {
     if (raw.complete || reply.statusCode < 400) return;

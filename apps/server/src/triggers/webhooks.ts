@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES, secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { bodyFault, notJson } from '../http/bodies.ts';
+import { bodyFault, notJson, turnToRead } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/tokens.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -61,7 +61,7 @@ export function webhookRoutes(
         await verifySignature(parts, hook, request);
         const { executionId } = await fire(parts, launcher, {
           source: hook,
-          came: cameWith(request),
+          came: await cameWith(request),
           trigger: triggerOf(parts, hook, id, request),
           ...repeatKey(id, request),
           traceparent: traceparentIn(request.headers),
@@ -134,10 +134,11 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
 }
 
 /** The payload: parsed JSON, a form as an object, or text; without a body, the query. */
-export function cameWith(request: FastifyRequest): Json {
+export async function cameWith(request: FastifyRequest): Promise<Json> {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  await turnToRead(body.length);
   const text = textOf(body);
   if (type === 'application/x-www-form-urlencoded') return formOf(text);
   if (type.startsWith('text/') && type !== 'text/json') return text;

@@ -112,14 +112,13 @@ describe('bodies', () => {
     expect(JSON.parse(stdout)).toEqual({ [status]: 20 });
   });
 
-  it('[SRV-488] a body that was refused no longer counts when its connection is closed', async () => {
-    const server = await booted({ maxBodyBytesInFlight: 5_000_000, lingerMs: 50 });
+  it('[SRV-488] a body that was refused no longer counts, though its connection is still open', async () => {
+    const server = await booted({ maxBodyBytesInFlight: 5_000_000, lingerMs: 60_000 });
     for (let times = 0; times < 4; times++) {
       const refused = await raw(server, `${start(100_000_000)}{`);
       expect((await refused.over).slice(0, 12)).toBe('HTTP/1.1 413');
-      refused.socket.destroy();
     }
-    await expect.poll(() => open(server)).toBe(0);
+    expect(await open(server)).toBe(4);
     await server.client.call('registerWorkflow', { body: { definition: echo() } });
     const body = { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } };
     const { status } = await ask(server, 'POST /api/v1/executions', {

@@ -48,7 +48,7 @@ function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-/** What an event of a node begins, and how it ends the attempt before. */
+/** For each event of a node: the span that it begins, and how it ends the attempt before. */
 interface Change {
   readonly status: NodeStatus;
   readonly span?: Span['kind'];

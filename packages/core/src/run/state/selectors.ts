@@ -240,7 +240,7 @@ export function countOpen({ openPerLevel }: ScopeState, { level }: NodePlan, cha
   openPerLevel[level] = (openPerLevel[level] ?? 0) + change;
 }
 
-/** What a node that takes a slot runs. */
+/** The work of a node that takes a slot. */
 export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
   const { work } = plan;
   assert(work.kind === 'action' || work.kind === 'dynamic', `node '${plan.id}' runs an action`);
