@@ -1,4 +1,4 @@
-/** Folds what happens to one node. */
+/** Folds the entries about one node. */
 import { type RunError, unreachable } from '../../error.ts';
 import { impliedRule } from '../../retry/retry.ts';
 import { close } from '../composite/close-scope.ts';
@@ -126,7 +126,7 @@ function complete(fold: Fold, node: NodeState, entry: NodeCompleted): void {
   close(fold, node, { status: 'completed', at, dead, ...(entry.cached === undefined ? {} : { cached: entry.cached }) });
 }
 
-/** The innermost loop around the node opens no further iteration. */
+/** Keeps the innermost loop around the node from opening another iteration. */
 function breakLoop(node: NodeState): void {
   const { parent } = node.scope;
   const body = parent === null ? undefined : bodyOf(parent);
@@ -145,7 +145,7 @@ function retry(fold: Fold, node: NodeState, entry: NodeRetrying): void {
   armRetry(state, node);
 }
 
-/** A composite node begins again as something new: with other idempotency keys, and numbers of attempts never used. */
+/** Renews a composite node: it gets new idempotency keys, and numbers of attempts that were never used. */
 function renewBody(state: RunState, node: NodeState): void {
   forgetUndoneIn(state, node);
   forgetIterations(state, node);
@@ -167,12 +167,15 @@ function fail(fold: Fold, node: NodeState, entry: NodeFailed): void {
   const { at } = fold;
   const { error, handling, taken, dead } = entry;
   if (handling === 'deferred') defer(node.scope, error);
-  // There is nothing to go on with.
+  // There is no child to continue.
   if (isUnstarted(error)) node.child = undefined;
   close(fold, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
-/** The scope will fail. Where it ends with the scope around it, a cleanup has failed: that one does not end well either. */
+/**
+ * Fails the scope at its end. If the scope ends early with the scope around it, a cleanup has failed, so that scope
+ * fails too.
+ */
 function defer(scope: ScopeState, error: RunError): void {
   scope.deferredError ??= error;
   const { parent, stopping, undoes } = scope;
@@ -193,7 +196,7 @@ function cancel(fold: Fold, node: NodeState, { error, dead }: NodeCancelled): vo
   close(fold, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
 }
 
-/** In a scope that ends early it counts as cancelled for its edges. */
+/** In a scope that ends early, a node of unknown outcome decides its edges as a cancelled one. */
 function doubt(fold: Fold, node: NodeState, { error, dead }: NodeUnknown): void {
   const { at } = fold;
   if (node.phase.status !== 'unknown') enter(fold, node, { status: 'unknown', at, error, isVerified: false });
@@ -208,7 +211,7 @@ function skip(fold: Fold, node: NodeState, entry: NodeSkipped): void {
 
 function settle(node: NodeState, { outcome, by }: NodeSettled): void {
   if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
-  // People take their time; what they want repeated gets its whole `total` again.
+  // A person may answer late, so a node that they repeat gets its whole `total` time again.
   if (outcome === 'retry' && by === 'person') node.queuedAt = null;
 }
 

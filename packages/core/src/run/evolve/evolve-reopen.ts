@@ -1,4 +1,4 @@
-/** Folds `run.reopened`: what begins again is as it was before anything happened to it. */
+/** Folds `run.reopened`: resets the nodes that begin again. */
 
 import { recount } from '../joins/joins.ts';
 import type { RunReopened } from '../journal/entry.ts';
@@ -44,7 +44,7 @@ export function reopen({ state, at }: Fold, entry: RunReopened): void {
   armWorkflow(state);
 }
 
-/** What begins as something new has nothing to undo yet. */
+/** Renews nodes: they get a new generation, and nothing of them is left to undo. */
 function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
   for (const path of renewed) {
     const node = requireNode(state, path);
@@ -60,13 +60,13 @@ function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): vo
   countSpilled(state, input);
 }
 
-/** Whether the path is one of these, or below one. */
+/** Returns whether the path is one of `paths` or below one. */
 function isWithin(path: string, paths: ReadonlySet<string>): boolean {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) if (paths.has(at)) return true;
   return false;
 }
 
-/** Iterations in which something begins again are under way again. */
+/** Reopens the iterations that were kept. */
 function reopenBody(state: RunState, node: NodeState): void {
   const body = requireBody(node);
   body.failed = 0;
@@ -78,7 +78,7 @@ function reopenBody(state: RunState, node: NodeState): void {
     if (scope.isDone || isWhole(scope)) continue;
     scope.isClosed = false;
     body.open++;
-    // Nothing in it begins again: what it comes to is looked at again.
+    // No node in this iteration begins again, so its end is checked again.
     if (scope.open === 0) state.endChecks.add(scope);
   }
   armOpen(state, node);

@@ -1,4 +1,4 @@
-/** Folds what happens to the run as a whole. */
+/** Folds the entries about the run as a whole. */
 import { assert, NebulaError, type RunError, unreachable } from '../../error.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
 import {
@@ -34,7 +34,7 @@ export function evolveRun(fold: Fold, entry: RunEntry): void {
     case 'run.begun':
       state.delayedUntil = null;
       state.phase = { status: 'running' };
-      // A singleton may have waited for its place: its key is free when it has ended.
+      // A singleton may have waited for its concurrency slot; its start key is released when it ends.
       if (state.plan.start?.policy !== 'singleton') freeStart(fold);
       state.activeSince = at;
       return armWorkflow(state);
@@ -73,7 +73,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
 }
 
 function holdBack(state: RunState, { until, input, placed }: RunHeld, at: number): void {
-  // A run that gets its place keeps its time, which is in the time of the run already.
+  // The time of a run that gets its slot was converted to the run's clock before.
   state.delayedUntil = placed ? until : dueTime(state, until, at);
   if (placed && state.slot !== null) state.slot = { ...state.slot, standing: 'held' };
   if (input !== undefined) {
@@ -94,7 +94,7 @@ function pause({ state, at }: Fold, { reason }: RunPaused): void {
   };
 }
 
-/** Nothing where the run is not paused. */
+/** Does nothing if the run is not paused. */
 export function resume({ state, at }: Fold): void {
   const { phase } = state;
   if (phase.status !== 'paused') return;
@@ -145,17 +145,17 @@ function finishedPhase({ status, output = NULL_VALUE, error = UNEXPLAINED }: Run
   return status === 'completed' ? { status, at, output } : { status, at, error };
 }
 
-/** For journals that do not name the error of a run that did not end well. */
+/** For journals that do not record the error of a run that did not succeed. */
 const UNEXPLAINED: RunError = { code: 'UNKNOWN', kind: 'SYSTEM', message: 'The journal does not say why.' };
 
-/** Others with the same key may start. */
+/** Releases the start key, so that others with the same key may start. */
 function freeStart({ state, effects }: Fold): void {
   if (state.startKey === null) return;
   effects.freedPermits.push({ key: startPermit(state.plan.workflowId, state.startKey), node: '' });
   state.startKey = null;
 }
 
-/** Whoever waits for it, or comes next, may have it. */
+/** Releases the concurrency slot. */
 function releaseSlot({ state, effects }: Fold): void {
   if (state.slot === null || state.slot.standing === 'over') return;
   effects.freedPermits.push({ key: slotPermit(state.slot), node: '' });

@@ -1,4 +1,4 @@
-/** Folds what happens to composite nodes and the scopes in them. */
+/** Folds the entries about composite nodes and their scopes. */
 import { assert, unreachable } from '../../error.ts';
 import { cancelOpen } from '../composite/close-scope.ts';
 import type {
@@ -73,12 +73,12 @@ export function evolveScope(fold: Fold, entry: ScopeEntry): void {
   }
 }
 
-/** A composite node begins; one that runs its body once opens it now. */
+/** Opens a composite node. A node that runs its body once opens the body too. */
 function open(fold: Fold, node: NodeState, { items, count, input, graph }: NodeOpened): void {
   const { state, at } = fold;
   node.queuedAt ??= at;
   node.startedAt ??= at;
-  // The action of a dynamic node has counted itself.
+  // The attempt of a dynamic node's action was counted by `node.started`.
   if (node.plan.work.kind !== 'dynamic') node.attempts++;
   leaveQueue(state, node);
   const isOnce = runsOnce(node.plan);
@@ -88,7 +88,7 @@ function open(fold: Fold, node: NodeState, { items, count, input, graph }: NodeO
   if (items !== undefined) countSpilled(state, items);
   if (input !== undefined) countSpilled(state, input);
   if (isOnce) openScope(state, node, input === undefined ? node.scope.realm : realmInside(node, input));
-  // A graph that an action returned although it was asked to stop: a retry goes on with it.
+  // An action returned this graph although it was asked to stop: a retry continues in it.
   if (node.scope.stopping !== null && isStopped(state, node)) endIterations(fold, node, node.scope.stopping);
   armOpen(state, node);
 }
@@ -138,14 +138,14 @@ function stopScope(fold: Fold, scope: ScopeState, entry: ScopeStopping): void {
 }
 
 function closeScope(fold: Fold, scope: ScopeState, entry: ScopeClosed): void {
-  // Earlier versions took it for an iteration when a run began again.
+  // Earlier versions journalled this entry for the scope of all iterations when a run was reopened.
   if (isWhole(scope)) return;
   if (entry.error !== undefined) cancelOpen(fold, scope);
   if (entry.output !== undefined) countSpilled(fold.state, entry.output);
   closeIteration(fold.state, scope, entry);
 }
 
-/** Everything else in the scope is over; what is left to do is undoing. */
+/** Cancels the open nodes of the scope and opens its undo scope. */
 function compensate(fold: Fold, scope: ScopeState, entry: ScopeCompensating): void {
   const { state, at } = fold;
   const { status, error, compensate: undoes = true } = entry;
@@ -172,7 +172,7 @@ function noteCompensated({ undoing }: ScopeState): void {
   if (undoing !== null) undoing.isDone = true;
 }
 
-/** Completed nodes in the body of a node are undone from the whole of it: iterations that went well are gone from memory. */
+/** Undoes the completed nodes of the whole body together, because iterations that succeeded have left memory. */
 function compensateNode(fold: Fold, node: NodeState, { error }: NodeCompensating): void {
   const { state, at } = fold;
   const { phase } = node;

@@ -12,7 +12,7 @@ import { evolveRun, tooNew } from './evolve-run.ts';
 import { evolveScope } from './evolve-scope.ts';
 import { type Fold, type FoldEffects, newEffects } from './fold.ts';
 
-/** `effects` collects what follows for others; whoever only reads a journal leaves it out. */
+/** `effects` collects the consequences for other runs and the store; a reader of a journal leaves it out. */
 export function evolve(state: RunState, entry: Entry, at: number, effects: FoldEffects = newEffects()): void {
   const fold: Fold = { state, at, effects };
   state.updatedAt = at;
@@ -48,7 +48,7 @@ export function evolve(state: RunState, entry: Entry, at: number, effects: FoldE
     case 'signal.kept':
     case 'signal.taken':
       return evolveSignals(state, entry);
-    // For people: what follows from them is in the entries after them.
+    // These entries inform people; their consequences are in the entries that follow.
     case 'node.answered':
     case 'signal.refused':
     case 'run.checkpointed':
@@ -78,7 +78,7 @@ function evolveSignals(state: RunState, entry: SignalKept | SignalTaken): void {
   if (at >= 0) state.bufferedSignals.splice(at, 1);
 }
 
-/** Folds whole frames, from the beginning or on top of a snapshot. */
+/** Folds whole frames, from the first one or on top of a snapshot. */
 export function replay(
   state: RunState,
   frames: Iterable<{ readonly seq: number; readonly at: number; readonly entries: readonly Entry[] }>,

@@ -1,9 +1,9 @@
-/** One entry while it is folded: the state that it changes, and what follows from it for others. */
+/** The fold of one entry: the state that it changes, and its consequences for other runs and the store. */
 import type { FreedPermit, RunState } from '../state/state.ts';
 
-/** What the entries of a frame mean for other runs and for the store. Of a frame that is read, its writer has told it. */
+/** Consequences of a frame for other runs and the store. Only the writer of the frame acts on them. */
 export interface FoldEffects {
-  /** Permits that are given back with the frame. */
+  /** Permits that the frame releases. */
   readonly freedPermits: FreedPermit[];
   /** Nodes that no longer wait for a signal. */
   readonly unsubscribed: string[];

@@ -1,9 +1,10 @@
 /**
- * The journal of a run: what happened, in order. A contract: entries are only ever added to, never changed,
- * and golden journals guard them. Nodes are named by path (`items/3/pack`), never by position in the definition.
+ * The journal of a run: what happened, in order. The format is a contract: new entries may be added, existing ones
+ * never change, and golden journals guard them. Entries name nodes by path (`items/3/pack`), never by position in the
+ * definition.
  *
- * Entries of one frame share its time. Decisions that need an expression are recorded with their result
- * (`dead`, `taken`, `input`), so replaying a journal evaluates nothing.
+ * Entries of one frame share its time. Decisions that need an expression are recorded with their result (`dead`,
+ * `taken`, `input`), so folding a journal evaluates nothing.
  */
 
 import type { Effect } from '../../action.ts';
@@ -67,17 +68,17 @@ export interface RunStarted {
   readonly version: number;
   readonly input: StoredValue;
   readonly trigger: Json;
-  /** The execution whose node this one is, and how many there are above. */
+  /** The execution and node that this run was started for, and the depth of the chain of parents. */
   readonly parent?: Parent;
-  /** No other run of the workflow with this key is active, or held, beside it. */
+  /** The start key: no other run of the workflow with this key is active or delayed at the same time. */
   readonly key?: string;
-  /** How long nodes took in earlier runs: the longest way goes first. */
+  /** How long nodes took in earlier runs. Dispatch puts the longest way first. */
   readonly estimates?: Estimates;
-  /** The W3C trace context of whoever started it: its spans are below that one. */
+  /** The W3C trace context of the caller that started the run: the spans of the run are below it. */
   readonly traceparent?: string;
-  /** The seed of `uuid()` and `random()`; without it, the id of the execution. */
+  /** The seed of `uuid()` and `random()`; if absent, the id of the execution is the only seed. */
   readonly seed?: string;
-  /** It goes on beside so many others at the most. */
+  /** The concurrency slot that the run needs. */
   readonly place?: ConcurrencySlot;
   /** The authority of the run; left out by earlier versions. */
   readonly authority?: RunAuthority;
@@ -90,8 +91,9 @@ export interface RunAuthority {
 }
 
 /**
- * A place among the runs that may go on at once under a key. With `skip` a run comes with its place, or not at all; with
- * `wait` and `replace` it is `pending` until it is granted one, and with `replace` the oldest are asked to make room.
+ * A concurrency slot under a key that at most `limit` runs hold at once. With `skip` a run gets its slot at the start
+ * or is not started. With `wait` and `replace` it is `pending` until it is granted one; `replace` also cancels the
+ * oldest holders.
  */
 export interface ConcurrencySlot {
   readonly key: string;
@@ -105,14 +107,14 @@ export interface Parent {
   readonly depth: number;
 }
 
-/** The node becomes ready: what the expressions among its numbers and durations give, by key, for all its attempts. */
+/** The node becomes ready. `values`: results of the expressions among its settings, by key, for all its attempts. */
 export interface NodeConfigured {
   readonly type: 'node.configured';
   readonly node: NodePath;
   readonly values: SettingValues;
 }
 
-/** Ready, and waits for a slot. Left out for a node that starts in the same frame. */
+/** The nodes are ready and wait for a slot. Left out for a node that starts in the same frame. */
 export interface NodeScheduled {
   readonly type: 'node.scheduled';
   readonly nodes: readonly NodePath[];
@@ -124,7 +126,7 @@ export interface NodeStarted {
   readonly attempt: number;
   readonly worker: string;
   readonly effect: Effect;
-  /** The resolved parameters; with the first attempt only. */
+  /** The resolved parameters, in the first attempt only. */
   readonly input?: StoredValue;
 }
 
@@ -134,12 +136,12 @@ export interface NodeCompleted {
   readonly output?: StoredValue;
   /** Keys of the conditional edges that were not taken. */
   readonly dead?: readonly string[];
-  /** Variables that it assigned. */
+  /** Variables that the node assigned. */
   readonly vars?: Readonly<Record<string, StoredValue>>;
-  /** The parameters of what would undo it, or why they cannot be had. */
+  /** The parameters of its compensation, or the error that their evaluation gave. */
   readonly undo?: StoredValue;
   readonly undoError?: RunError;
-  /** The output is that of an earlier attempt with the same input. */
+  /** The output was taken from an earlier attempt with the same input. */
   readonly cached?: CacheHit;
 }
 
@@ -155,22 +157,25 @@ export interface NodeRetrying {
   readonly node: NodePath;
   readonly error: RunError;
   readonly until: number;
-  /** The rule that it counts against, where `impliedRule` does not say so: a rule of `retry`, by index, or `lost`. */
+  /**
+   * The rule that the retry counts against, if `impliedRule` gives another one: the index of a rule in `retry`, or
+   * `lost`.
+   */
   readonly rule?: number | 'lost';
 }
 
-/** A graceful hand-back: the attempt ended without an outcome and costs nothing. */
+/** The worker handed the attempt back: it ended without an outcome and does not count against a limit. */
 export interface NodeReturned {
   readonly type: 'node.returned';
   readonly node: NodePath;
 }
 
 /**
- * A node failed for good.
+ * How a final failure is handled.
  *  - handled: error edges take it
  *  - ignored: `onError: ignore`; goes on as if completed with null, except for the edges in `dead`
  *  - tolerated: workflow policy `ignore`
- *  - deferred: workflow policy `finish-running`, or what failed cleaned up in a finally; the scope fails at its end
+ *  - deferred: workflow policy `finish-running`, or the node belonged to a finally; the scope fails at its end
  *  - fatal: ends the scope, or with `halt` the run, now
  */
 export type FailureHandling = 'handled' | 'ignored' | 'tolerated' | 'deferred' | 'fatal';
@@ -185,7 +190,7 @@ export interface NodeFailed {
   readonly dead?: readonly string[];
 }
 
-/** Every node that its error edges led to was skipped: from now on nothing handles the failure. */
+/** Every node that its error edges led to was skipped, so nothing handles the failure any more. */
 export interface NodeUnhandled {
   readonly type: 'node.unhandled';
   readonly node: NodePath;
@@ -204,13 +209,13 @@ export interface NodeSkipped {
   readonly type: 'node.skipped';
   readonly nodes: readonly NodePath[];
   readonly why: SkipReason;
-  /** For a disabled node: keys of its conditional edges that were not taken. */
+  /** Keys of the conditional edges of a disabled node that were not taken. */
   readonly dead?: readonly string[];
 }
 
 /**
- * A node that had begun was cut off, because what is around it ends early or somebody cancelled it. Nodes that had not
- * begun need no entry: they are cancelled by the one that says that their scope ends early.
+ * A node that had begun was cut off, because its scope ends early or a person cancelled it. Nodes that had not begun
+ * need no entry: the entry that ends their scope early cancels them.
  */
 export interface NodeCancelled {
   readonly type: 'node.cancelled';
@@ -221,18 +226,21 @@ export interface NodeCancelled {
 }
 
 /**
- * Nobody knows whether a `once` attempt took effect. In a scope that ends early its edges are decided with this, as those
- * of a cancelled node; said once more of a node whose outcome was unknown before that.
+ * The outcome of a `once` attempt is unknown. In a scope that ends early this entry also decides the node's edges, as
+ * for a cancelled node; it is written again for a node whose outcome was unknown before.
  */
 export interface NodeUnknown {
   readonly type: 'node.unknown';
   readonly node: NodePath;
   readonly error: RunError;
-  /** As for a cancelled node. */
+  /** Keys of the always edges whose condition does not hold, as in `node.cancelled`. */
   readonly dead?: readonly string[];
 }
 
-/** Somebody looked; what follows from it is in the entries after this one. `unknown`: `verify` could not tell either. */
+/**
+ * A person or `verify` settled an unknown outcome; the consequences are in the entries that follow. `unknown`: `verify`
+ * could not tell.
+ */
 export interface NodeSettled {
   readonly type: 'node.settled';
   readonly node: NodePath;
@@ -241,8 +249,8 @@ export interface NodeSettled {
 }
 
 /**
- * A composite node begins. A forEach has its items here; a node that runs its body once opens it with this entry, and a
- * workflow inside has its input here.
+ * A composite node begins. The entry has the items of a forEach and the input of an inline workflow. A node that runs
+ * its body once opens it with this entry.
  */
 export interface NodeOpened {
   readonly type: 'node.opened';
@@ -250,35 +258,37 @@ export interface NodeOpened {
   readonly items?: StoredValue;
   readonly count?: number;
   readonly input?: StoredValue;
-  /** The graph that an action returned. Never a blob: folding a journal reads nothing else. */
+  /** The graph that an action returned. Never a blob: folding a journal reads nothing but the journal. */
   readonly graph?: InlineValue;
 }
 
 /**
- * The node will fail with this as soon as nothing of it runs any more: its body, or the execution that runs for it. A
- * second one says that nothing more is to be undone.
+ * The node fails with this error as soon as nothing inside it runs any more: neither its body nor its child execution.
+ * A second entry says that nothing more is to be undone.
  */
 export interface NodeStopping {
   readonly type: 'node.stopping';
   readonly node: NodePath;
   readonly error: RunError;
-  /** It does not fail: somebody has cancelled it. */
+  /** A person cancelled the node: it does not fail. */
   readonly cancelled?: boolean;
-  /** False: what has been done in it is not undone. */
+  /** False: completed nodes inside are not undone. */
   readonly compensate?: boolean;
   readonly finally?: Finally;
   readonly cancelRequested?: CancelRequested;
 }
 
-/** Somebody has cancelled what was ending by a failure or a time limit: the next cancel skips its finally. */
+/**
+ * A person cancelled something that was already ending by a failure or a time limit: the next cancel skips its finally.
+ */
 export type CancelRequested = boolean;
 
 /**
- * A scope that ends early. Nodes that have not begun are cancelled by the entry that says so, in this scope and in all
- * that are open below it; then the targets of taken always edges run, and what follows them.
- *  - true: they do
- *  - false: somebody cancelled a second time, and they do not
- *  - left out: in journals from before always edges were a finally. Nothing is cancelled by the entry.
+ * Whether a scope that ends early runs its finally. The entry cancels nodes that have not begun, in this scope and in
+ * all open scopes below it. Then the targets of taken always edges run, and the nodes that follow them.
+ *  - true: the finally runs
+ *  - false: the finally is skipped, because of a second cancel
+ *  - left out: in journals from before finallys. The entry cancels nothing.
  */
 export type Finally = boolean;
 
@@ -298,7 +308,7 @@ export interface ScopeStopping {
   readonly finally?: Finally;
 }
 
-/** An iteration has ended. Without output and error: with the output of the body's only end node. */
+/** An iteration has ended. Without output and error, its output is that of the body's only end node. */
 export interface ScopeClosed {
   readonly type: 'scope.closed';
   readonly scope: string;
@@ -314,31 +324,31 @@ export interface ItemsAdded {
   readonly count: number;
 }
 
-/** The next iteration of a retryUntil comes at `until`. */
+/** A retryUntil begins its next iteration at `until`. */
 export interface RoundDelayed {
   readonly type: 'round.delayed';
   readonly node: NodePath;
   readonly until: number;
 }
 
-/** Another workflow is to run as an execution of its own, of this id: starting it twice is starting it once. */
+/** The node requests a child execution. The id is fixed here, so a second start has no effect. */
 export interface ChildRequested {
   readonly type: 'child.requested';
   readonly node: NodePath;
   readonly attempt: number;
   readonly executionId: ExecutionId;
-  /** Left out where a launch plan says which. */
+  /** Left out if the launch plan names the workflow. */
   readonly workflowId?: WorkflowId;
   readonly launchPlan?: string;
   readonly version?: number;
   readonly input: StoredValue;
-  /** It has run for the node before, and is to go on from what failed in it. */
+  /** The child has run for the node before, and continues from its failed nodes. */
   readonly again?: boolean;
-  /** In the journal of a fork: it is the child of the run that was forked, and not gone on with. */
+  /** In the journal of a fork: the id belongs to the child of the forked run, which a retry does not continue. */
   readonly copied?: boolean;
 }
 
-/** What a wait waits for; the first that happens ends it. `name` is what its output calls the event. */
+/** An event that a wait waits for. The first one to happen ends the wait; `name` is the event's name in the output. */
 export type AwaitedEvent =
   /** `fixed`: written as a date, not as a duration, so a pause does not move it. */
   | { readonly kind: 'time'; readonly name: string; readonly at: number; readonly fixed?: true }
@@ -350,13 +360,13 @@ export interface NodeWaiting {
   readonly type: 'node.waiting';
   readonly node: NodePath;
   readonly waits: readonly AwaitedEvent[];
-  /** When it fails with TIMEOUT. */
+  /** The time at which the wait fails with TIMEOUT. */
   readonly deadline?: number;
   /** The deadline was written as a date: a pause does not move it. */
   readonly deadlineFixed?: true;
 }
 
-/** Somebody approved or rejected; what follows is in the entries after this one. */
+/** A person approved or rejected; the consequences are in the entries that follow. */
 export interface NodeAnswered {
   readonly type: 'node.answered';
   readonly node: NodePath;
@@ -365,20 +375,20 @@ export interface NodeAnswered {
   readonly comment?: string;
 }
 
-/** What a node must be granted before it begins: a place among those with the same key, a moment, or a look at the cache. */
+/** A grant that a node needs before it begins: a permit, a moment of a rate, or a look at the cache. */
 export type Gate =
   | { readonly kind: 'concurrency'; readonly key: string; readonly limit: number }
   | { readonly kind: 'rate'; readonly key: string; readonly limit: number; readonly perMs: number }
   | { readonly kind: 'cache' }
-  /** The cache has no output for `key`: of all who want it, one works it out. */
+  /** The cache has no output for `key`: one of the nodes that need it computes it, and the others wait. */
   | ({ readonly kind: 'reserve' } & CacheMiss);
 
 export interface CacheMiss {
   readonly key: string;
-  /** What all inputs of the action have in common, and this one member by member, as the cache will keep it. */
+  /** The family of the cache entry, which all inputs of the action share, and this input as one hash per member. */
   readonly family: string;
   readonly input: string;
-  /** An earlier output of the same action, and what is different in the input; null when there is none. */
+  /** An earlier output of the same action and the changed members of the input; null if there is none. */
   readonly earlier: {
     readonly executionId: ExecutionId;
     readonly node: NodePath;
@@ -390,18 +400,18 @@ export interface NodeGated {
   readonly type: 'node.gated';
   readonly node: NodePath;
   readonly gate: Gate;
-  /** For a look at the cache: the resolved parameters. */
+  /** The resolved parameters, for a look at the cache. */
   readonly input?: StoredValue;
 }
 
-/** It may begin at `until`. Left out for a node that begins in the same frame. */
+/** The node may begin at `until`. Left out for a node that begins in the same frame. */
 export interface NodeGranted {
   readonly type: 'node.granted';
   readonly node: NodePath;
   readonly until: number;
 }
 
-/** A signal came for which nobody waits yet. */
+/** A signal arrived while no node waited for it. */
 export interface SignalKept {
   readonly type: 'signal.kept';
   readonly signal: string;
@@ -409,14 +419,14 @@ export interface SignalKept {
   readonly payload: StoredValue;
 }
 
-/** The oldest kept signal of this name and key was taken up, by the node that completes after this. */
+/** The node that completes next took the oldest buffered signal of this name and key. */
 export interface SignalTaken {
   readonly type: 'signal.taken';
   readonly signal: string;
   readonly key: string;
 }
 
-/** A signal, approval form or call does not fit the schema of the wait, which goes on. */
+/** A signal, approval form or call did not fit the schema of the wait; the wait continues. */
 export interface SignalRefused {
   readonly type: 'signal.refused';
   readonly node: NodePath;
@@ -425,20 +435,20 @@ export interface SignalRefused {
 }
 
 /**
- * What has been done in the scope is undone, last first; then the scope fails, or the run ends like this. Everything
- * that is not final becomes cancelled. For the run (scope '') the failure node comes after that.
+ * Completed nodes of the scope are undone, last first; then the scope fails, or the run ends with this status. Every
+ * node that is not final becomes cancelled. For the run (scope '') the failure node runs after the undo.
  */
 export interface ScopeCompensating {
   readonly type: 'scope.compensating';
   readonly scope: string;
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
-  /** False: nothing is undone, and only the failure node comes. */
+  /** False: nothing is undone, and only the failure node runs. */
   readonly compensate?: boolean;
 }
 
 /**
- * The compensation of the scope has ended: `undone` of its steps completed, `left` did not. Journals of earlier versions
+ * The compensation of the scope has ended: `undone` steps completed, `left` steps did not. Journals of earlier versions
  * do not have this entry.
  */
 export interface ScopeCompensated {
@@ -449,8 +459,8 @@ export interface ScopeCompensated {
 }
 
 /**
- * The body of a composite node failed with this, and the node begins again: what completed inside is undone first, last
- * first. `node.retrying` follows when that is done.
+ * The body of a composite node failed with this error and the node is retried. Completed nodes inside are undone first,
+ * last first; `node.retrying` follows.
  */
 export interface NodeCompensating {
   readonly type: 'node.compensating';
@@ -459,8 +469,8 @@ export interface NodeCompensating {
 }
 
 /**
- * The run begins at `until`, and with this input where one is given: later starts with the same key put it off. One that
- * waits for a place begins when it has one, too.
+ * The run begins at `until`, with this input if one is given: a later start with the same key delays the run. A run
+ * that waits for a concurrency slot begins only once it has both.
  */
 export interface RunHeld {
   readonly type: 'run.held';
@@ -469,7 +479,7 @@ export interface RunHeld {
   readonly input?: StoredValue;
 }
 
-/** A held run begins. */
+/** A delayed run begins. */
 export interface RunBegun {
   readonly type: 'run.begun';
 }
@@ -484,17 +494,17 @@ export interface RunResumed {
 }
 
 /**
- * The run will end like this as soon as nothing of it runs any more. A second one says it anew: somebody cancels a run
- * that is ending, or wants nothing undone.
+ * The run ends with this status as soon as nothing in it runs any more. A later entry replaces an earlier one: a person
+ * cancels a run that is ending, or asks not to undo it.
  */
 export interface RunStopping {
   readonly type: 'run.stopping';
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
   readonly output?: StoredValue;
-  /** False: what has been done is not undone. */
+  /** False: completed nodes are not undone. */
   readonly compensate?: boolean;
-  /** The run stays paused, and this goes on when it is resumed. Without it a pause ends here. */
+  /** The run stays paused, and continues to its end when it is resumed. If absent, the entry ends a pause. */
   readonly paused?: boolean;
   readonly finally?: Finally;
   readonly cancelRequested?: CancelRequested;
@@ -508,17 +518,17 @@ export interface RunFinished {
   readonly error?: RunError;
 }
 
-/** Retry from the failed nodes, or replay from one: these begin again, everything else stands. */
+/** A retry from the failed nodes, or a replay from one node: these nodes begin again, all others keep their outcome. */
 export interface RunReopened {
   readonly type: 'run.reopened';
   readonly nodes: readonly NodePath[];
-  /** Composite nodes that go on where they were. */
+  /** Composite nodes that continue where they were. */
   readonly open?: readonly string[];
-  /** Of `nodes`, those that begin as something new, with a new idempotency key. */
+  /** The subset of `nodes` that begin as something new, with a new idempotency key. */
   readonly renewed?: readonly string[];
-  /** Of a replay: the edited input of its first node. */
+  /** The edited input of the first node of a replay. */
   readonly input?: StoredValue;
-  /** The ceiling of the run from here on, where the project grants less than the run had. */
+  /** The new ceiling of the run, if its project now grants less than the run had. */
   readonly ceiling?: Ceiling;
 }
 

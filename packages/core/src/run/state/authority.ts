@@ -1,8 +1,8 @@
 /**
- * The authority of a run: who started it, and what it may be granted at the most. It comes with `run.started`; a run that
- * has ended and begins again is narrowed by the ceiling that its project has then, and nothing else changes it. Whatever a
- * definition, a returned graph or a child asks for is narrowed by it. `grantTo` is the only way from what a node asks for
- * to what its attempt gets.
+ * The authority of a run: who started it, and the most it may be granted. `run.started` sets it. Reopening a run
+ * narrows it by the current ceiling of the project; nothing else changes it. It narrows the requests of every
+ * definition, returned graph and child. `grantTo` is the only way from the capabilities that a node asks for to those
+ * that its attempt gets.
  */
 import type { Capabilities } from '../../action.ts';
 import { type Ceiling, Narrowed, narrowCeiling } from '../../capability/narrow.ts';
@@ -11,7 +11,9 @@ import type { RunState } from './state.ts';
 
 const narrowed = new Narrowed();
 
-/** A journal of before has no authority in it: then that of the run's project holds, as it is when the run is loaded. */
+/**
+ * A journal of an earlier version has no authority: the current ceiling of the run's project applies, as of loading.
+ */
 export function ceilingOf({ authority, projectCeiling }: RunState): Ceiling {
   return authority === null ? projectCeiling : authority.ceiling;
 }
@@ -21,7 +23,7 @@ export function grantTo(state: RunState, asked: Capabilities): Capabilities {
   return narrowed.grant(asked, ceilingOf(state));
 }
 
-/** The ceiling of a run that begins again while its project has `now`; undefined: the run keeps the one that it has. */
+/** The ceiling of a run that is reopened while its project has the ceiling `now`; undefined: the run keeps its own. */
 export function ceilingAgain(state: RunState, now: Ceiling | undefined): Ceiling | undefined {
   const own = ceilingOf(state);
   if (now === undefined || now === own) return undefined;
@@ -29,7 +31,7 @@ export function ceilingAgain(state: RunState, now: Ceiling | undefined): Ceiling
   return JSON.stringify(ceiling) === JSON.stringify(own) ? undefined : ceiling;
 }
 
-/** The authority of an execution that runs for a node of this one. `bound`: that of the returned graph around the node. */
+/** The authority of a child execution. `bound`: the capabilities of the returned graph around the node. */
 export function childAuthority(state: RunState, bound: Capabilities | undefined): RunAuthority | undefined {
   const { authority } = state;
   const ceiling = bound === undefined ? ceilingOf(state) : narrowCeiling(ceilingOf(state), bound);

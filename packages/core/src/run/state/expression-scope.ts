@@ -15,12 +15,12 @@ export class RunScope implements Scope {
   private readonly ending: NodeEnding | undefined;
   private readonly iteration: Round | undefined;
   readonly self?: NodeView;
-  /** Where the expression stands: the node (null: the run) and its key. */
+  /** The node (null: the run) and the key of the expression that is evaluated; they seed `draw`. */
   private drawer: NodeState | null | undefined;
   private where = '';
   private drawn = 0;
 
-  /** `ending`: a node whose end is being decided on; its edges see it as it will be. */
+  /** `ending`: a node whose end is being decided; its edges see it in its final status. */
   constructor(
     state: RunState,
     scope: ScopeState,
@@ -36,20 +36,25 @@ export class RunScope implements Scope {
     if (more.self !== undefined) this.self = more.self;
   }
 
-  /** For what a composite node asks after an iteration: it sees the iteration's output as `$self.output`, and its number. */
+  /**
+   * The scope of a composite node's expressions after an iteration: they see its output as `$self.output`, and its
+   * number.
+   */
   static afterIteration(state: RunState, node: NodeState, lookup: BlobLookup, iteration: Round): RunScope {
     const ending: NodeEnding = { node, status: 'completed', output: iteration.output, error: null };
     const self = new EndingView(ending, lookup, state);
     return new RunScope(state, node.scope, lookup, undefined, { iteration, self });
   }
 
-  /** For what a node says of itself once its output is known. */
+  /** The scope of a node's own expressions once its output is known. */
   static ofNode(state: RunState, node: NodeState, lookup: BlobLookup, output: Json): RunScope {
     const ending: NodeEnding = { node, status: 'completed', output, error: null };
     return new RunScope(state, node.scope, lookup, ending, { self: new EndingView(ending, lookup, state) });
   }
 
-  /** Says where the expression stands, so that what it draws is its own, and the same however often it is evaluated. */
+  /**
+   * Names the expression that is evaluated next: each expression draws its own values, the same in every evaluation.
+   */
   at(node: NodeState | null, where: string): this {
     this.drawer = node;
     this.where = where;
@@ -88,7 +93,7 @@ export class RunScope implements Scope {
     };
   }
 
-  /** In a finally the error of the innermost scope that fails, else that of the run. */
+  /** The error of the innermost failing scope in a finally, else that of the run. */
   private get failure(): RunError | null {
     const { root } = this.state;
     const ending = endingOf(this.state);
@@ -106,7 +111,7 @@ export class RunScope implements Scope {
     return { id: workflowId, version };
   }
 
-  /** In this scope, or the nearest around it that has such a node; a workflow inside sees only its own. */
+  /** Finds the node in this scope or in the nearest one around it. An inline workflow sees only its own nodes. */
   node(id: string): NodeView | undefined {
     for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
       const node = scope.nodes[scope.graph.indexOf.get(id) ?? -1];
@@ -131,7 +136,7 @@ export class RunScope implements Scope {
   }
 }
 
-/** What a loop knows after an iteration: how many there were, and what the last one gave. */
+/** An iteration that has ended: its number and its output. */
 export interface Round {
   readonly index: number;
   readonly output: Json;
@@ -170,7 +175,7 @@ class StateLoop implements LoopView {
     return itemsOf(batch, this.lookup)[this.index - batch.from] ?? null;
   }
 
-  /** Of iterations that run one after the other. */
+  /** The result of the iteration before, for iterations that run one after the other. */
   get previous(): Json {
     const { parent, iteration } = this.scope;
     const isForEach = parent?.plan.work.kind === 'forEach';
@@ -197,7 +202,7 @@ class StateLoop implements LoopView {
   }
 }
 
-/** What the run gives: the workflow's `output`, else the outputs of the end nodes that ran. */
+/** The output of the run: the workflow's `output`, else the outputs of the completed end nodes. */
 export function rootOutput(turn: Turn): Json {
   const { root } = turn.state;
   return root.graph.output === undefined ? outputsOfEnds(turn, root) : ownOutput(turn, root);
@@ -209,7 +214,7 @@ function itemsOf({ items }: Batch, lookup: BlobLookup): readonly Json[] {
   return isJsonList(list) ? list : [];
 }
 
-/** What a body gives: its `output`, else that of its only end node, else those of the end nodes that ran. */
+/** The output of a body: its `output`, else that of its only end node, else those of the completed end nodes. */
 export function bodyOutput(turn: Turn, scope: ScopeState): Json {
   if (scope.graph.output !== undefined) return ownOutput(turn, scope);
   const [only, ...others] = scope.graph.ends;
@@ -219,7 +224,7 @@ export function bodyOutput(turn: Turn, scope: ScopeState): Json {
 }
 
 function ownOutput({ state, lookup, budgets }: Turn, scope: ScopeState): Json {
-  // An iteration is told apart by its number, the run by how often it was reopened.
+  // The number distinguishes iterations; `reopened` distinguishes the outputs of the run.
   const view = new RunScope(state, scope, lookup).at(scope.parent, `output ${scope.iteration}`);
   return scope.graph.output?.evaluate(view, budgets.next()) ?? null;
 }
@@ -307,12 +312,15 @@ class EndingView implements NodeView {
   }
 }
 
-/** All attempts of the node in this iteration of what is around it; numbers go on over the iterations of a node that is repeated. */
+/**
+ * The number of attempts in this iteration. Attempt numbers continue over the iterations of a composite node that is
+ * repeated.
+ */
 function attemptsOf({ attempts, scope }: NodeState): number {
   return attempts - (scope.parent?.attemptsBefore ?? 0);
 }
 
-/** An address is made from where the node is: it is the same however often it is asked for. */
+/** The address depends only on the node's path and generation, so it is the same each time. */
 function callbackUrlOf({ plan, executionId }: RunState, node: NodeState): string | undefined {
   const { work } = node.plan;
   if (work.kind !== 'wait' || !work.waits.some(({ kind }) => kind === 'callback')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How a node goes from one phase to the next, and what waits for it: a slot, a level, a gate. Everything that folds an
- * entry changes phases through here, which keeps the indexes of the state true.
+ * Transitions of a node between phases, and the queues in which it waits: for a slot, a level, a gate. The fold changes
+ * phases only through `enter`, which keeps the indexes of the state in step.
  */
 import type { Heap } from '../../heap.ts';
 import { HERE } from '../../plan/route.ts';
@@ -12,7 +12,7 @@ import { countBusy } from './scopes.ts';
 import { bodyOf, countOpen, isBlockedByLevel, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
 import type { FinalPhase, NodeState, Phase, RunState, ScopeState } from './state.ts';
 
-/** Every change of phase goes through here: it keeps the indexes true. */
+/** The only place that changes a phase with an index behind it. */
 export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): void {
   const before = node.phase.status;
   const busy = Number(isBusy(node, phase.status)) - Number(isBusy(node, before));
@@ -39,13 +39,13 @@ export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): 
   else if (phase.status === 'gated') state.gated.add(node);
 }
 
-/** The node is under way in a scope that ends early, and the finally of that scope waits for its end. */
+/** The node is under way in a scope that ends early, and the finally of that scope waits for it. */
 export function mustEnd({ phase: { status }, scope: { stopping }, inFinally }: NodeState): boolean {
   if (status === 'pending' || status === 'unknown' || isFinal(status)) return false;
   return !inFinally || stopping?.finally !== true;
 }
 
-/** After a node of a scope that ends early has changed: its finally may begin now, or it may be over. */
+/** Checks, after a node of a scope that ends early has changed, whether the finally may begin or is over. */
 function noticeEnding(state: RunState, node: NodeState, hadToEnd: boolean, wasQuiet: boolean): void {
   const { scope } = node;
   const mustStill = mustEnd(node);
@@ -57,7 +57,7 @@ function noticeEnding(state: RunState, node: NodeState, hadToEnd: boolean, wasQu
   if (parent !== null && parent.endings > 0 && --parent.endings === 0) state.endChecks.add(parent);
 }
 
-/** Also where a snapshot says so. */
+/** Also called when a snapshot is read. */
 export function enterRunning(state: RunState, node: NodeState): void {
   state.running.add(node);
   if (isRemote(node)) state.runningRemote++;
@@ -77,15 +77,15 @@ function readyOf(state: RunState, node: NodeState): Heap<NodeState> {
 }
 
 /**
- * Something outside works for the node, and has to be waited for when it is stopped. So has the answer whether something
- * was undone: a later retry must know what to do again, and what to undo.
+ * Something outside this run works for the node, and stopping the node has to wait for it. The answer whether a
+ * compensation took effect counts too: a later retry must know which nodes to run again and which to undo.
  */
 export function isBusy({ scope }: NodeState, status: Phase['status']): boolean {
   return status === 'running' || status === 'child' || (status === 'unknown' && scope.undoes !== null);
 }
 
 export function leaveQueue(state: RunState, node: NodeState): void {
-  // Whatever it goes to now, it has passed.
+  // A node that leaves the queue has passed all its gates.
   if (node.phase.status === 'gated' || node.phase.status === 'queued') node.passed = Number.MAX_SAFE_INTEGER;
   if (node.dispatchState === 'dispatched') leaveDispatched(state, node);
   else if (node.dispatchState === 'blocked') node.scope.blockedByLevel.delete(node);
@@ -93,7 +93,7 @@ export function leaveQueue(state: RunState, node: NodeState): void {
   node.dispatchState = 'none';
 }
 
-/** From gate to gate and on to a slot it is one wait. */
+/** The wait from gate to gate and on to a slot counts as one. */
 export function queuedSince({ phase }: NodeState, at: number): number {
   return phase.status === 'gated' || phase.status === 'queued' ? phase.since : at;
 }
@@ -114,12 +114,12 @@ export function enqueue(fold: Fold, node: NodeState): void {
   node.queuedAt ??= at;
   if (node.phase.status === 'gated') node.passed = Number.MAX_SAFE_INTEGER;
   enter(fold, node, { status: 'queued', since: queuedSince(node, at) });
-  // A node that was found ready in this very turn has its place already.
+  // A node that became ready in this turn is queued already.
   if (node.dispatchState === 'none') addReady(state, node);
   armQueued(state, node);
 }
 
-/** Everything that was handed to the queue is ready again: the queue may have lost it. */
+/** Makes every dispatched node ready again, because the queue may have lost it. */
 export function recallDispatched(state: RunState): void {
   if (state.dispatched === 0) return;
   for (const scope of state.scopes.values()) {
@@ -137,7 +137,9 @@ export function takesSlot({ plan }: NodeState): boolean {
   return plan.work.kind === 'action' || plan.work.kind === 'dynamic';
 }
 
-/** Among those that wait for a slot of this run, or, in `mode: levels`, for their level. `passed`: gates behind it. */
+/**
+ * Queues the node for a slot of this run or, in `mode: levels`, for its level. `passed`: the gates that it has passed.
+ */
 export function addReady(state: RunState, node: NodeState, passed = node.passed): void {
   const isReady = takesSlot(node) && passed >= gatesOf(node.plan).length;
   if (isBlockedByLevel(state, node) || (isPaused(state) && !isReady)) {
@@ -147,12 +149,12 @@ export function addReady(state: RunState, node: NodeState, passed = node.passed)
     node.dispatchState = 'ready';
     readyOf(state, node).push(node);
   } else {
-    // Needs no slot, or must be granted something first: whoever decides looks at it at once.
+    // The node needs no slot or has a gate to pass: the turn looks at it at once.
     state.released.add(node);
   }
 }
 
-/** A level has come: its nodes wait for a slot now. */
+/** Queues the nodes whose level has come for a slot. */
 export function releaseBlocked(state: RunState, scope: ScopeState): void {
   for (const node of [...scope.blockedByLevel]) {
     if (isBlockedByLevel(state, node)) continue;
@@ -166,7 +168,7 @@ export function end(fold: Fold, node: NodeState, phase: FinalPhase): void {
   leaveQueue(fold.state, node);
   free(fold, node);
   const body = bodyOf(node);
-  // Of a body that went well only its result is left.
+  // A body that succeeded leaves only its result.
   const isKept = body !== undefined && !(phase.status === 'completed' && body.scopes.size === 0);
   enter(fold, node, isKept && phase.status !== 'skipped' ? { ...phase, body } : phase);
 }
@@ -180,7 +182,7 @@ function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.endChecks.add(scope);
 }
 
-/** Ready, and put back to where it was before: the finally of its scope comes to it later. */
+/** Puts a ready node back to pending: the finally of its scope runs it later. */
 export function returnToPending(fold: Fold, node: NodeState): void {
   leaveQueue(fold.state, node);
   free(fold, node);
@@ -189,7 +191,7 @@ export function returnToPending(fold: Fold, node: NodeState): void {
   if (node.phase.status !== 'pending') enter(fold, node, { status: 'pending' });
 }
 
-/** What it held, or waited for, is for others. */
+/** Releases the permits that the node holds or waits for. */
 function free({ effects }: Fold, node: NodeState): void {
   if (node.permits.length === 0) return;
   const path = pathOf(node);
@@ -198,8 +200,8 @@ function free({ effects }: Fold, node: NodeState): void {
 }
 
 /**
- * Between attempts its place among those with its key is for others. What it alone works out for the cache stays with
- * it: another one would do it a second time, under another idempotency key, while nobody knows what became of the first.
+ * Releases the concurrency permits between attempts. The node keeps its cache reservation: another node would run the
+ * same work under another idempotency key while the outcome of this attempt is unknown.
  */
 export function releaseConcurrencyPermits(fold: Fold, node: NodeState): void {
   const kept = node.permits.filter(isReservation);
@@ -209,7 +211,7 @@ export function releaseConcurrencyPermits(fold: Fold, node: NodeState): void {
   node.passed = kept.length === 0 ? 0 : gatesOf(node.plan).indexOf('reserve') + 1;
 }
 
-/** Others need not wait until somebody says what became of it; if it is done again, it stands in line again. */
+/** Releases all permits of a node whose outcome is unknown. A further attempt requests them again. */
 export function releasePermits(fold: Fold, node: NodeState): void {
   free(fold, node);
   node.passed = 0;

@@ -1,4 +1,4 @@
-/** The scopes of a run as the fold keeps them: opening and closing iterations, and the counts of what is under way below. */
+/** The scopes of a run as the fold keeps them: opens and closes iterations, and counts the attempts under way below. */
 import { assert } from '../../error.ts';
 import type { GraphPlan, NodePlan, Work } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
@@ -9,7 +9,7 @@ import { bodyOf, pathOf, requireBody } from './selectors.ts';
 import type { BodyState, NodeState, Realm, RunState, ScopeState } from './state.ts';
 import { assign, handUp, newAssignments, varsOf } from './variables.ts';
 
-/** True for nodes that run their body once; its scope has the path of the node. */
+/** True for nodes that run their body once; the scope of the body has the path of the node. */
 export function runsOnce({ work }: NodePlan): boolean {
   return work.kind === 'inline' || work.kind === 'dynamic' || work.kind === 'group';
 }
@@ -49,7 +49,7 @@ function graphOf(work: Work, returned: Json | undefined): GraphPlan {
 export function openScope(state: RunState, node: NodeState, realm: Realm): ScopeState {
   const body = requireBody(node);
   const iteration = body.next++;
-  // Where iterations take each other's place, a failed one is of no use once the next one begins.
+  // Where iterations replace each other, a failed one is not needed once the next one begins.
   if (node.plan.work.kind !== 'forEach') for (const old of [...body.scopes.values()]) dropScope(state, old);
   const scope = addScope(state, node, iteration, realm);
   body.open++;
@@ -57,7 +57,7 @@ export function openScope(state: RunState, node: NodeState, realm: Realm): Scope
   return scope;
 }
 
-/** Puts an iteration where it is found. */
+/** Adds the scope of an iteration to the state. */
 export function addScope(state: RunState, node: NodeState, iteration: number, realm: Realm): ScopeState {
   const body = requireBody(node);
   const graph = iteration === WHOLE ? NO_NODES : body.graph;
@@ -67,7 +67,7 @@ export function addScope(state: RunState, node: NodeState, iteration: number, re
   return scope;
 }
 
-/** The iteration of a loop that stands for all of them, when what was done in them is undone. */
+/** The iteration that stands for all iterations of a loop when they are undone together. */
 const WHOLE = -1;
 
 const NO_NODES: GraphPlan = {
@@ -80,13 +80,13 @@ const NO_NODES: GraphPlan = {
   outputReads: [],
 };
 
-/** The scope below which everything is that the node did. Of a loop it is an empty one beside the iterations. */
+/** The scope that covers everything a composite node did. For a loop it is an empty scope beside the iterations. */
 export function wholeOf(state: RunState, node: NodeState): ScopeState {
   const body = requireBody(node);
   return body.scopes.get(runsOnce(node.plan) ? 0 : WHOLE) ?? addScope(state, node, WHOLE, node.scope.realm);
 }
 
-/** Not an iteration: nothing runs in the scope, and nothing comes of it. */
+/** The scope stands for all iterations: nothing runs in it, and it has no result. */
 export function isWhole({ iteration }: ScopeState): boolean {
   return iteration === WHOLE;
 }
@@ -95,7 +95,7 @@ function scopePath(node: NodeState, iteration: number): string {
   return runsOnce(node.plan) || iteration === WHOLE ? pathOf(node) : `${pathOf(node)}/${iteration}`;
 }
 
-/** `shared`: the variables are those around the node. */
+/** The realm of an inline workflow. With isolation `shared` it has the variables of the scope around the node. */
 export function realmInside(node: NodeState, input: StoredValue): Realm {
   const { work } = node.plan;
   assert(work.kind === 'inline', 'a workflow inside');
@@ -110,10 +110,10 @@ export function realmInside(node: NodeState, input: StoredValue): Realm {
   return { input, vars, assigned, workflowId, version, onFailure };
 }
 
-/** What an iteration came to. */
+/** Records the result of an iteration. */
 export function closeIteration(state: RunState, scope: ScopeState, { output, error }: ScopeClosed): void {
   const { parent: node } = scope;
-  assert(node !== null, `'${scope.path}' is a round`);
+  assert(node !== null, `'${scope.path}' is an iteration`);
   const body = requireBody(node);
   body.open--;
   state.endChecks.delete(scope);
@@ -121,7 +121,7 @@ export function closeIteration(state: RunState, scope: ScopeState, { output, err
   if (error !== undefined) {
     body.failed++;
     if (!isForEach || body.error === null) body.error = error;
-    // The next iteration of a retryUntil sees that the one before it gave nothing.
+    // The next iteration of a retryUntil sees that the previous one gave no result.
     if (node.plan.work.kind === 'retryUntil') body.results.length = 0;
     scope.isClosed = true;
     return;
@@ -131,14 +131,14 @@ export function closeIteration(state: RunState, scope: ScopeState, { output, err
   dropScope(state, scope);
 }
 
-/** The output of the only end node, when it has completed. */
+/** The output of the only end node, if it completed. */
 function onlyOutput({ graph, nodes }: ScopeState): StoredValue | undefined {
   const [end] = graph.ends;
   const node = end === undefined ? undefined : nodes[end.index];
   return node?.phase.status === 'completed' ? (node.output ?? NULL_VALUE) : NULL_VALUE;
 }
 
-/** Forgets the iterations of a node that begins again as a whole, whatever is known of them. */
+/** Drops the iterations of a node that begins again as a whole, even those with unknown outcomes. */
 export function forgetIterations(state: RunState, composite: NodeState): void {
   for (const scope of [...(bodyOf(composite)?.scopes.values() ?? [])]) {
     for (const node of scope.nodes) {
@@ -149,7 +149,7 @@ export function forgetIterations(state: RunState, composite: NodeState): void {
   }
 }
 
-/** Forgets a scope and all below it, except where the outcome of something is still unknown. True: it is gone. */
+/** Drops a scope and all below it, except where an outcome is still unknown. Returns whether the scope is gone. */
 export function dropScope(state: RunState, scope: ScopeState): boolean {
   let isKept = false;
   for (const node of scope.nodes) {
@@ -167,7 +167,7 @@ export function dropScope(state: RunState, scope: ScopeState): boolean {
   return true;
 }
 
-/** An attempt has begun (1) or ended (-1): everything around it knows. */
+/** Counts an attempt that began (1) or ended (-1) in every scope and composite node around it. */
 export function countBusy(state: RunState, node: NodeState, change: 1 | -1): void {
   for (let scope: ScopeState | undefined = node.scope; scope !== undefined; scope = scope.parent?.scope) {
     scope.busy += change;
@@ -177,7 +177,7 @@ export function countBusy(state: RunState, node: NodeState, change: 1 | -1): voi
   }
 }
 
-/** The decision must look at what undoes a scope, and was told to stop, once nothing of it runs. */
+/** Asks for an end check of a stopped undo scope once none of its attempts runs. */
 export function noticeStopped(state: RunState, scope: ScopeState): void {
   if (scope.undoes === null || scope.parent === null) return;
   if (scope.stopping !== null && scope.busy === 0 && !scope.isClosed) state.endChecks.add(scope);

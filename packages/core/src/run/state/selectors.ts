@@ -1,4 +1,4 @@
-/** Where a run, its scopes and its nodes stand: questions to the state, which change nothing. */
+/** Selectors: questions about a run, its scopes and its nodes, which change nothing. */
 
 import { assert, type RunError } from '../../error.ts';
 import type { NodePath, WorkflowId } from '../../ids.ts';
@@ -30,7 +30,7 @@ export function nodeAt(state: RunState, path: NodePath): NodeState | undefined {
   return index === undefined ? undefined : scope?.nodes[index];
 }
 
-/** The node, or where its scope is gone, the composite node that it was in. */
+/** The node or, if its scope is gone, the composite node that contained it. */
 export function survivorOf(state: RunState, path: NodePath): NodeState | undefined {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
     const node = nodeAt(state, at);
@@ -39,7 +39,6 @@ export function survivorOf(state: RunState, path: NodePath): NodeState | undefin
   return undefined;
 }
 
-/** The state of a node of the scope's graph. */
 export function stateIn({ nodes, path }: ScopeState, { index, id }: NodePlan): NodeState {
   const node = nodes[index];
   if (node === undefined) throw new Error(`scope '${path}' has no node '${id}'`);
@@ -74,7 +73,7 @@ export function requireScope(state: RunState, path: string): ScopeState {
   return scope;
 }
 
-/** The items among which that of an iteration is. Halved, not searched: a loop whose iterations emit items has a batch for each. */
+/** The batch with the item of an iteration. Binary search: a loop whose iterations emit items has a batch for each. */
 export function batchOf({ items }: BodyState, iteration: number): Batch | undefined {
   let low = 0;
   let high = items.length - 1;
@@ -89,28 +88,28 @@ export function batchOf({ items }: BodyState, iteration: number): Batch | undefi
 
 /** In `mode: levels` a node waits until everything on the levels before it has ended. */
 export function isBlockedByLevel(state: RunState, node: NodeState): boolean {
-  // A finally runs when all else has ended, except for what nobody knows the outcome of.
+  // A finally runs when all other nodes have ended, except for those with an unknown outcome.
   return state.plan.mode === 'levels' && node.plan.level > node.scope.level && node.scope.stopping === null;
 }
 
-/** The permit that keeps other starts with the same key out. */
+/** The permit that blocks other starts with the same key. */
 export function startPermit(workflowId: WorkflowId, key: string): string {
   return `start:${workflowId}:${key}`;
 }
 
-/** The permit that bounds how many runs go on at once. */
+/** The permit of a concurrency slot. */
 export function slotPermit({ key }: ConcurrencySlot): string {
   return `runs:${key}`;
 }
 
-/** It has not begun, since others have all the places. */
+/** The run has not begun, because other runs hold all concurrency slots. */
 export function waitsForSlot({ slot, delayedUntil }: RunState): boolean {
   return delayedUntil !== null && slot?.standing === 'waiting';
 }
 
 /**
- * The node does not begin any more, and is to stop if it runs: its scope is ending, and it has no part in the finally. A
- * scope that ends says so to all that are open below it, so nobody has to look around.
+ * The node does not begin any more, and stops if it runs: its scope ends, and the node is not in the finally. A scope
+ * that ends marks all open scopes below it, so no selector has to look outward.
  */
 export function isStopped(state: RunState, node: NodeState): boolean {
   const { scope, inFinally } = node;
@@ -119,13 +118,13 @@ export function isStopped(state: RunState, node: NodeState): boolean {
   return scope.undoes === null && isOver(state, node);
 }
 
-/** A composite node that is being stopped, itself or with what is around it. */
+/** A composite node that is being stopped, either itself or with its scope. */
 export function isEndingNode(state: RunState, node: NodeState): boolean {
   if (node.phase.status !== 'open') return false;
   return node.phase.stopping !== null || isStopped(state, node);
 }
 
-/** The node runs, or ran, because its scope, or one around it, ends early: nothing of it is undone. */
+/** The node runs, or ran, in the finally of its scope or of one around it: it is not undone. */
 export function isCleaningUp(node: NodeState): boolean {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     if (at.scope.stopping !== null && at.inFinally) return true;
@@ -133,21 +132,21 @@ export function isCleaningUp(node: NodeState): boolean {
   return false;
 }
 
-/** Why the node, if it runs, is to stop; null when it is not. */
+/** Why the node must stop if it runs; null: it need not stop. */
 export function stopReason(state: RunState, node: NodeState): string | null {
   if (!isStopped(state, node)) return null;
   if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
   return node.scope.stopping?.error?.message ?? 'what is around it has ended';
 }
 
-/** Nothing of a scope that ends early is left to do, except that somebody may have to say what became of something. */
+/** A scope that ends early has nothing left to run; nodes with an unknown outcome may remain. */
 export function isQuiet({ open, doubts, parent, nodes, undoes }: ScopeState, failureNode?: NodePlan): boolean {
   if (open === doubts) return true;
   if (parent !== null || undoes !== null || failureNode === undefined) return false;
   return open === doubts + 1 && nodes[failureNode.index]?.phase.status === 'pending';
 }
 
-/** While a run is undone, and its failure node runs, no other node of the root has a future. */
+/** While a run is undone and its failure node runs, no other node of the root runs again. */
 export function isOver(state: RunState, { scope, plan }: NodeState): boolean {
   return scope === state.root && endingOf(state) !== null && plan !== state.plan.failureNode;
 }
@@ -156,19 +155,19 @@ export function failureNodeOf({ plan, root }: RunState): NodeState | undefined {
   return plan.failureNode === undefined ? undefined : root.nodes[plan.failureNode.index];
 }
 
-/** The failure node, once it has begun, or waits to. */
+/** The failure node while it runs or waits to run. */
 export function failureNodeUnderWay(state: RunState): NodeState | undefined {
   const node = endingOf(state) === null ? undefined : failureNodeOf(state);
   if (node === undefined || isFinal(node.phase.status)) return undefined;
   return node.phase.status === 'pending' && node.dispatchState === 'none' ? undefined : node;
 }
 
-/** It has been said how the run ends, and it goes on to that. */
+/** The run is ending: how it ends is journalled, and it is not paused. */
 export function isEnding(state: RunState): boolean {
   return endingOf(state) !== null || (state.stopping !== null && !isPaused(state));
 }
 
-/** Whether a scope is the given one or below it; likewise for a composite node. */
+/** Returns whether the scope is `outer` or below it. */
 export function isInside(scope: ScopeState, outer: ScopeState | NodeState): boolean {
   for (let at: ScopeState | undefined = scope; at !== undefined; at = at.parent?.scope) {
     if (at === outer || at.parent === outer) return true;
@@ -176,12 +175,12 @@ export function isInside(scope: ScopeState, outer: ScopeState | NodeState): bool
   return false;
 }
 
-/** The error of a node for which no execution could be started, or the one that was is gone. */
+/** The error of a node whose child execution could not be started, or has been deleted. */
 export function isUnstarted({ details }: RunError): boolean {
   return isJsonObject(details) && details['notStarted'] === true;
 }
 
-/** As people and expressions see it. */
+/** The status as people and expressions see it. */
 export function statusOf(phase: Phase): NodeStatus {
   if (phase.status === 'open' || phase.status === 'child') return 'running';
   return phase.status === 'listening' || phase.status === 'gated' ? 'waiting' : phase.status;
@@ -199,12 +198,12 @@ export function isFinishedPhase(phase: RunPhase): phase is FinishedPhase {
   return isFinished(phase.status);
 }
 
-/** When the run ended; null: it has not. */
+/** When the run ended; null if it has not ended. */
 export function finishedAt({ phase }: RunState): number | null {
   return isFinishedPhase(phase) ? phase.at : null;
 }
 
-/** Why the run did not end well; null: it did, or has not ended. */
+/** Why the run did not succeed; null if it did, or has not ended. */
 export function runError({ phase }: RunState): RunError | null {
   return isFinishedPhase(phase) && phase.status !== 'completed' ? phase.error : null;
 }
@@ -217,25 +216,25 @@ export function isPaused({ phase }: RunState): boolean {
   return phase.status === 'paused';
 }
 
-/** How the run will end, once what was done is undone and the failure node has run. */
+/** How the run ends once the undo and the failure node are done. */
 export function endingOf({ phase }: RunState): Ending | null {
   const active = phase.status === 'paused' ? phase.resumes : phase;
   return active.status === 'compensating' ? active.ending : null;
 }
 
-/** Stable over attempts; retry from failed keeps it, a replay and what is done again after it was undone do not. */
+/** The same for all attempts. A retry from failed keeps the key; a replay and a repetition after an undo do not. */
 export function idempotencyKey(state: RunState, path: NodePath): string {
   return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
 }
 
-/** With which reopening the node, or something around it, last began as something new. */
+/** The generation in which the node, or a composite node around it, last began as something new. */
 export function generationOf(node: NodeState | null): number {
   let generation = 0;
   for (let at = node; at !== null; at = at.scope.parent) generation = Math.max(generation, at.generation);
   return generation;
 }
 
-/** Notes in the counts of a scope by level that a node of it is open, or no longer. */
+/** Counts a node that opens or ends on its level. */
 export function countOpen({ openPerLevel }: ScopeState, { level }: NodePlan, change: 1 | -1): void {
   openPerLevel[level] = (openPerLevel[level] ?? 0) + change;
 }
@@ -248,8 +247,8 @@ export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
 }
 
 /**
- * The worker of an attempt, for people. The journal names a remote worker by its lease: `lse_<hash>:<worker>`. Journals of
- * before have the id of the lease itself there, which authorised whoever had it: that is not shown.
+ * The display name of the worker of an attempt. The journal names a remote worker by its lease: `lse_<hash>:<worker>`.
+ * Journals of earlier versions have the lease id itself, which authorises its bearer and is not shown.
  */
 export function workerName(worker: string): string {
   if (!worker.startsWith('lse_')) return worker;

@@ -1,4 +1,4 @@
-/** The numbers of a node as they hold for it: what its expressions gave when it became ready, over what the plan says. */
+/** The settings of a node: the results of its expressions when it became ready, over the values of the plan. */
 import type { ForEachWork, NodePlan, RetryPlan, RetryRule, SettingValues, Timeouts } from '../../plan/plan.ts';
 import type { NodeState } from './state.ts';
 
@@ -14,7 +14,7 @@ export function timeoutsOf({ plan, settings }: Configured): Timeouts {
   };
 }
 
-/** A split is limited by what it says itself and by its merge; every other node by one of these. */
+/** A split is limited by its own timeout and by that of its merge; every other node has only one of them. */
 function smallest(...limits: readonly (number | null | undefined)[]): number | null {
   const given = limits.filter((limit) => typeof limit === 'number');
   return given.length === 0 ? null : Math.min(...given);
@@ -28,7 +28,7 @@ export function retryPlanOf({ plan, settings }: Configured): RetryPlan {
   return settings === undefined ? plan.retry : retryWith(plan.retry, settings, 'retry');
 }
 
-/** Between the iterations of a retryUntil. */
+/** The backoff between the iterations of a retryUntil. */
 export function backoffOf({ settings }: Configured, backoff: RetryPlan): RetryPlan {
   if (settings === undefined) return backoff;
   const { rules } = retryWith(backoff, settings, 'retryUntil.backoff');
@@ -69,7 +69,7 @@ export function maxIterationsOf({ settings }: Configured, maxIterations: number)
   return numberAt(settings, 'while.maxIterations') ?? maxIterations;
 }
 
-/** Limits of the gates before a node. */
+/** Limits of the node's gates. */
 export function gateLimits({ settings, plan }: Configured): {
   readonly concurrency: number;
   readonly rate: number;

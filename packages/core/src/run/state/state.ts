@@ -35,7 +35,7 @@ import type { StoredValue } from '../journal/stored-value.ts';
 import type { Estimates } from './estimates.ts';
 import type { FinalRunStatus } from './status.ts';
 
-/** A composite node that is final keeps its body where a retry goes on with it, or where an outcome in it is unknown. */
+/** A final composite node keeps its body if a retry continues in it, or if the outcome of a node inside is unknown. */
 export type Phase =
   | { readonly status: 'pending' }
   | { readonly status: 'queued'; readonly since: number }
@@ -47,7 +47,7 @@ export type Phase =
       readonly effect: Effect;
     }
   | { readonly status: 'waiting'; readonly until: number; readonly error: RunError }
-  /** A composite node whose body runs. `stopping`: it fails with this once nothing of it runs any more. */
+  /** A composite node whose body runs. `stopping`: the node fails with this error once nothing inside runs any more. */
   | {
       readonly status: 'open';
       readonly body: BodyState;
@@ -56,7 +56,7 @@ export type Phase =
       /** The body failed with this error: its completed nodes are undone, and then it begins again. */
       readonly retrying?: RunError;
     }
-  /** It must be granted something first. `until`: it has been, and begins then. */
+  /** The node waits for a grant. `until`: the grant was given, and the node begins at this time. */
   | { readonly status: 'gated'; readonly since: number; readonly gate: Gate; readonly until: number | null }
   /** Another execution runs for this node. */
   | {
@@ -64,9 +64,9 @@ export type Phase =
       readonly since: number;
       readonly attempt: number;
       readonly executionId: ExecutionId;
-      /** It has run for the node before: it is not started, but gone on with. */
+      /** The child has run for this node before: it is continued, not started. */
       readonly again?: boolean;
-      /** It has been cancelled, and the node ends with it. */
+      /** The child has been cancelled; the node ends when the child does. */
       readonly stopping?: Stopping;
     }
   | {
@@ -74,7 +74,7 @@ export type Phase =
       readonly since: number;
       readonly waits: readonly AwaitedEvent[];
       readonly deadline: number | null;
-      /** The time is a date: a pause does not move it. */
+      /** The deadline was written as a date: a pause does not move it. */
       readonly isDeadlineFixed?: boolean;
     }
   | {
@@ -99,7 +99,7 @@ export type Phase =
       readonly why: SkipReason;
       readonly dead: readonly string[] | undefined;
     }
-  /** `ran`: it had begun, so its always edges are taken, except for those in `dead`. */
+  /** `ran`: the node had begun, so its always edges are taken, except for those in `dead`. */
   | {
       readonly status: 'cancelled';
       readonly at: number;
@@ -108,19 +108,22 @@ export type Phase =
       readonly dead?: readonly string[] | undefined;
       readonly body?: BodyState;
     }
-  /** `isVerified`: the action's `verify` has been asked and could not tell. */
+  /** `isVerified`: the action's `verify` was called and could not tell. */
   | { readonly status: 'unknown'; readonly at: number; readonly error: RunError; readonly isVerified: boolean };
 
 export type FinalPhase = Extract<Phase, { status: 'completed' | 'failed' | 'skipped' | 'cancelled' }>;
 
-/** Running nodes are asked to stop, the finally runs, and then comes the failure; null: a `break`, and no failure. */
+/**
+ * Something ends early: running nodes are asked to stop, then the finally runs, then the failure follows. A null error
+ * means a `break`, without a failure.
+ */
 export interface Stopping<E extends RunError | null = RunError> {
   readonly error: E;
   readonly since: number;
   readonly finally?: Finally | undefined;
-  /** A node that somebody has cancelled: then it does not fail. */
+  /** True for a node that a person cancelled: it does not fail. */
   readonly cancelled?: boolean;
-  /** False: what has been done is not undone. */
+  /** False: completed nodes are not undone. */
   readonly compensate?: boolean;
   readonly cancelRequested?: CancelRequested;
 }
@@ -129,74 +132,85 @@ export interface NodeState {
   readonly plan: NodePlan;
   readonly scope: ScopeState;
   phase: Phase;
-  /** Sources whose edges to it are decided; of these, those with a taken one, and those whose edge is dead by failure. */
+  /**
+   * Numbers of source nodes: with decided edges to this node; of those, with a taken edge; and with an edge that is
+   * dead by failure.
+   */
   decided: number;
   taken: number;
   failedEdges: number;
-  /** A taken always edge leads to it, or a taken edge from such a node: it runs although its scope ends early. */
+  /** The node runs although its scope ends early: a taken always edge leads to it, or a taken edge from such a node. */
   inFinally: boolean;
-  /** How its edges were decided while its scope ended and its outcome was unknown. */
+  /** The phase by which its edges were decided when its scope ended while its outcome was unknown. */
   decidedAs: Phase | undefined;
   attempts: number;
   /** Retries of errors, by the index of the rule that allowed them. */
   retries: readonly number[];
   /** Attempts cut off by a crash or a lost lease. */
   lost: number;
-  /** Results of its expressions when it became ready; undefined where it has none. */
+  /** Results of the node's setting expressions when it became ready; undefined if it has none. */
   settings: SettingValues | undefined;
-  /** When it first became ready; `total` counts from here. */
+  /** The time at which the node first became ready; `total` counts from here. */
   queuedAt: number | null;
   /** Start of the first attempt. */
   startedAt: number | null;
   input: StoredValue | undefined;
   output: StoredValue | undefined;
-  /** Gates that it has passed on its way to the next attempt. */
+  /** The number of gates that the node has passed on its way to the next attempt. */
   passed: number;
-  /** Keys among whose holders it is, or waits to be. */
+  /** Keys of the permits that the node holds or waits for. */
   permits: readonly string[];
-  /** What the cache did not have. */
+  /** The lookup that missed the cache. */
   missed: CacheMiss | undefined;
-  /** The generation with which it last began as something new: a replay, or a repetition of what had been undone. */
+  /** The generation in which the node last began as something new: by a replay, or by a repetition after an undo. */
   generation: number;
-  /** Attempts below this composite node are counted from here: numbers of iterations that are gone are not used again. */
+  /**
+   * Attempts below this composite node are numbered from here, so that numbers of dropped iterations are not used
+   * again.
+   */
   attemptsBefore: number;
-  /** The execution that ran for it last: a retry from failed goes on with it. */
+  /** The execution that last ran for this node: a retry from failed continues it. */
   child: string | undefined;
-  /** Attempts under way below this composite node, and undoings there of which nobody knows the outcome. */
+  /** Attempts under way below this composite node, plus compensations there whose outcome is unknown. */
   busy: number;
-  /** Of its iterations that end early, those that are not over yet. */
+  /** The number of iterations that end early and are not over yet. */
   endings: number;
-  /** In this process: held back by its level, ready, or handed to the queue. Not part of the fold. */
+  /**
+   * Where the node stands in this process: blocked by its level, ready, or handed to the queue. Not part of the fold.
+   */
   dispatchState: 'none' | 'blocked' | 'ready' | 'dispatched';
 }
 
 /**
- * The iterations of a composite node. A node that runs its body once (a workflow, a returned graph) has one, numbered 0.
- * Iterations that went well are gone, with only their result left; failed ones are kept for a retry.
+ * The iterations of a composite node. A node that runs its body once (a workflow, a returned graph) has one, numbered
+ * 0. Iterations that succeed are dropped and leave only their result; failed ones are kept for a retry.
  */
 export interface BodyState {
   readonly graph: GraphPlan;
-  /** Its scopes by iteration. */
+  /** Scopes by iteration. */
   readonly scopes: Map<number, ScopeState>;
-  /** The items of a forEach: first those that it began with, then those that were added. */
+  /** The items of a forEach: first the initial ones, then those that were added. */
   readonly items: Batch[];
-  /** Iterations that there will be, as far as is known. */
+  /** The number of iterations, as far as it is known. */
   total: number;
-  /** The iteration that is opened next. */
+  /** The number of the iteration that is opened next. */
   next: number;
-  /** Iterations under way. */
+  /** The number of iterations under way. */
   open: number;
   succeeded: number;
   failed: number;
-  /** forEach: by iteration, undefined for those that failed or have not ended; else the last one only. */
+  /**
+   * Results by iteration for a forEach, undefined for iterations that failed or have not ended. Other loops keep only
+   * the last.
+   */
   readonly results: (StoredValue | undefined)[];
-  /** Of the failed iterations the first (forEach) or last. */
+  /** The error of the first failed iteration for a forEach, of the last one for other loops. */
   error: RunError | null;
   /** A node with `break` has completed: no further iteration begins. */
   isBroken: boolean;
-  /** The graph that an action returned, where the body is that. */
+  /** The graph that the action of a dynamic node returned. */
   readonly returned: Json | undefined;
-  /** retryUntil: when the next iteration begins. */
+  /** The time at which a retryUntil begins its next iteration. */
   until: number | null;
   /** Iterations before the run was last reopened: limits on the number of iterations count from here. */
   base: number;
@@ -215,62 +229,65 @@ export interface Assignment {
   readonly value: StoredValue;
 }
 
-/** The nodes that assigned the variables of a workflow. */
+/** The assignments of variables of a workflow, by node. */
 export interface Assignments {
-  /** The values that the variables began with. */
+  /** The initial values of the variables. */
   readonly initial: JsonObject;
   count: number;
   readonly byNode: Map<NodeState, Map<string, Assignment>>;
 }
 
-/** What expressions see as `$input`, `$vars` and `$workflow`: of the run, or of a workflow that runs inside it. */
+/** Values that expressions see as `$input`, `$vars` and `$workflow`: those of the run, or of an inline workflow. */
 export interface Realm {
   readonly input: StoredValue;
   readonly vars: Map<string, StoredValue>;
-  /** The nodes that assigned them. Shared with `vars` by the realms of one workflow. */
+  /** The assignments behind `vars`. Realms of one workflow share both. */
   readonly assigned: Assignments;
   readonly workflowId: WorkflowId;
   readonly version: number;
   readonly onFailure: FailurePolicy;
 }
 
-/** One run of a graph. The root has path ''; a loop's third iteration is `items/2`; a workflow inside is `sub`. */
+/** One run of a graph. The root has path ''; a loop's third iteration is `items/2`; an inline workflow is `sub`. */
 export interface ScopeState {
   readonly path: string;
   readonly graph: GraphPlan;
   readonly nodes: NodeState[];
-  /** The composite node that it belongs to, and which of its iterations it is; null for the root. */
+  /** The composite node that contains this scope, and the number of the iteration; null for the root. */
   readonly parent: NodeState | null;
   readonly iteration: number;
   realm: Realm;
-  /** What comes after the composite node, and counts for the urgency of the nodes in it. */
+  /** The rank of the composite node, which adds to the urgency of the nodes inside. */
   readonly rankBase: number;
-  /** Longest ways to an end node by what the run was told at its start; null: those of the plan. */
+  /** Longest ways to an end node, by the estimates that the run was started with; null: those of the plan. */
   ranks: readonly number[] | null;
   /** The scope ends early. For the root, `RunState.stopping` says how. */
   stopping: Stopping<RunError | null> | null;
-  /** While it ends early: nodes that were under way and have to end before its finally begins. */
+  /** Nodes that must end before the finally begins, while the scope ends early. */
   underWay: number;
-  /** Nodes of which nobody knows the outcome. */
+  /** The number of nodes whose outcome is unknown. */
   doubts: number;
   /** The first failure that will fail the scope at its end. */
   deferredError: RunError | null;
-  /** What undoes its nodes, while that runs and afterwards. */
+  /** The scope with the compensations of this scope's nodes, while they run and afterwards. */
   undoing: ScopeState | null;
-  /** The scope whose nodes this one undoes, and what these are. */
+  /** The scope whose nodes this one undoes, and the items to undo. */
   readonly undoes: ScopeState | null;
   undoItems: readonly UndoItem[];
-  /** It has failed and is kept; nothing happens in it any more. */
+  /** The scope has failed and is kept; nothing happens in it any more. */
   isClosed: boolean;
-  /** It went well, and is kept only for what nobody knows the outcome of. A scope that undoes: `scope.compensated` says so. */
+  /**
+   * The scope succeeded and is kept only because an outcome in it is unknown. For a scope that undoes: it was
+   * `scope.compensated`.
+   */
   isDone: boolean;
   /** Attempts under way in this scope and below. */
   busy: number;
   /** Nodes that are not final yet. */
   open: number;
-  /** For `mode: levels`: ready nodes of levels whose turn has not come. */
+  /** Ready nodes that wait for their level, in `mode: levels`. */
   readonly blockedByLevel: Set<NodeState>;
-  /** For `mode: levels`: open nodes per level, and the lowest level that has any. */
+  /** Open nodes per level, and the lowest level that has any, in `mode: levels`. */
   readonly openPerLevel: number[];
   level: number;
 }
@@ -279,20 +296,22 @@ export interface Ending {
   readonly status: FinalRunStatus;
   readonly error: RunError | null;
   readonly output: StoredValue | undefined;
-  /** A cancelled run is left as it is when its canceller says so. */
+  /** False if the caller that cancelled the run asked not to undo it. */
   readonly compensate: boolean;
 }
 
-/** Where a run stands. Only a run that has failed has an error, only a completed one an output, and so on. */
+/**
+ * The phase of a run. Each status carries its own data: only a failed run has an error, only a completed one an output.
+ */
 export type RunPhase = ActivePhase | PausedPhase | FinishedPhase;
 
 export type ActivePhase =
   | { readonly status: 'pending' }
   | { readonly status: 'running' }
-  /** What was done is undone, then the failure node runs, and then the run ends like this. */
+  /** Completed nodes are undone, then the failure node runs, then the run ends with `ending`. */
   | { readonly status: 'compensating'; readonly ending: Ending };
 
-/** Nothing starts and no timer fires until the run is resumed, and goes on with the phase that it had. */
+/** Nothing starts and no timer fires until the run is resumed. `resumes`: the phase that it then continues with. */
 export interface PausedPhase {
   readonly status: 'paused';
   readonly at: number;
@@ -309,9 +328,9 @@ export interface UndoItem {
   readonly path: NodePath;
   readonly input: StoredValue | undefined;
   readonly error: RunError | undefined;
-  /** Of the graphs that dynamic nodes around it returned, outermost first, the keys in `undoGraphs`. */
+  /** Keys in `undoGraphs` of the returned graphs around the node, outermost first. */
   readonly graphs: readonly string[];
-  /** That of the node when it completed. */
+  /** The generation of the node when it completed. */
   readonly generation: number;
 }
 
@@ -341,7 +360,7 @@ export interface TimerItem {
     | 'gate'
     | 'delayed';
   readonly node: NodeState | null;
-  /** For `stop`: what is being stopped, where it is not the run or a node. */
+  /** The scope that is being stopped, for a `stop` timer that is not about the run or a node. */
   readonly scope?: ScopeState;
 }
 
@@ -353,70 +372,75 @@ export interface RunState {
   phase: RunPhase;
   trigger: Json;
   parent: Parent | null;
-  /** The trace of whoever started it; null: it is a trace of its own. */
+  /** The trace context of the caller that started the run; null: the run has a trace of its own. */
   traceparent: string | null;
   /** The authority with which the run was started; null in journals of earlier versions. */
   authority: RunAuthority | null;
-  /** Of its project, where the journal says nothing: set by whoever loads the run. */
+  /** The ceiling of the run's project, for journals without an authority. Set by the code that loads the run. */
   projectCeiling: Ceiling;
   /** The seed of `uuid()` and `random()`, beside the id of the execution. */
   seed: string | null;
   /** The start key that this run holds; null once it is released. */
   startKey: string | null;
-  /** How long nodes took in earlier runs, as the run was told at its start. */
+  /** How long nodes took in earlier runs, as given at the start of the run. */
   estimates: Estimates | null;
   startedAt: number;
   /** Time of the newest frame. */
   updatedAt: number;
-  /** When it was started or last reopened: the workflow's timeout counts from here. */
+  /** The time at which the run was started or last reopened: the workflow's timeout counts from here. */
   activeSince: number;
   /** How the run will end, once it is being stopped. */
   stopping: (Ending & { readonly since: number; readonly cancelRequested?: CancelRequested }) | null;
   totalRetries: number;
   reopened: number;
-  /** How many times it was reopened, or a composite node of it began again: each has idempotency keys of its own. */
+  /**
+   * How many times the run was reopened or a composite node in it began again. Each time has its own idempotency keys.
+   */
   generations: number;
-  /** The highest number that an attempt of any node has had. */
+  /** The highest number of an attempt of any node. */
   lastAttempt: number;
-  /** When a child execution was last asked for. */
+  /** The time at which a child execution was last requested. */
   lastChildAt: number;
-  /** Values that are in blobs: zero for nearly every run, so nearly nobody has to ask for them. */
+  /** The number of values in blobs. It is zero for nearly every run, so callers can skip the lookup. */
   spilled: number;
   readonly root: ScopeState;
   readonly scopes: Map<string, ScopeState>;
-  /** Something ends early by an entry from before always edges were a finally: the next turn says it anew. */
+  /** An entry from before finallys ends something early: the next turn journals it in today's form. */
   hasOldStops: boolean;
-  /** What would be undone, in the order of finishing. */
+  /** Completed nodes that can be undone, in the order of their completion. */
   undo: UndoItem[];
-  /** Graphs that actions returned, and in which something may have to be undone. */
+  /** Returned graphs that contain nodes in `undo`. */
   undoGraphs: Record<string, Json>;
-  /** Paths of what has been undone: a retry does it again. */
+  /** Paths of nodes that have been undone: a retry runs them again. */
   undone: string[];
-  /** Begins then, or when it has its place; null when it has begun. */
+  /** The run begins at this time, or when it gets its concurrency slot; null once it has begun. */
   delayedUntil: number | null;
-  /** Its place among the runs that go on at once; null when it needs none. A run that is reopened does without. */
+  /** The concurrency slot of the run; null if it needs none. A reopened run does not need one. */
   slot: (ConcurrencySlot & { readonly standing: 'waiting' | 'held' | 'over' }) | null;
-  /** Signals for which nobody waited when they came, oldest first. */
+  /** Signals that arrived while no node waited for them, oldest first. */
   bufferedSignals: BufferedSignal[];
   readonly running: Set<NodeState>;
   readonly unknown: Set<NodeState>;
-  /** Nodes that wait to be granted something. */
+  /** Nodes that wait for a grant. */
   readonly gated: Set<NodeState>;
-  /** Nodes for which another execution runs. */
+  /** Nodes for which a child execution runs. */
   readonly children: Set<NodeState>;
-  /** Waits, the oldest first. */
+  /** Nodes that wait for an event, oldest first. */
   readonly listening: Set<NodeState>;
-  /** Handed to the queue and not started yet; of these, those that remote workers run. */
+  /** The number of nodes handed to the queue and not started yet, and how many of them are for remote workers. */
   dispatched: number;
   dispatchedRemote: number;
-  /** Of what runs, what remote workers run. */
+  /** How many of the running nodes remote workers run. */
   runningRemote: number;
   readonly ready: Heap<NodeState>;
-  /** Ready for remote workers: neither they nor what this process runs stand in each other's way. */
+  /** Ready nodes for remote workers, which compete for no slot with those of this process. */
   readonly readyRemote: Heap<NodeState>;
   readonly timers: Heap<TimerItem>;
-  /** Scopes and composite nodes at whose end the decision must look: all nodes final, or stopped and nothing runs. */
+  /**
+   * Scopes and composite nodes that may have come to their end: all nodes are final, or the scope is stopped and
+   * nothing runs.
+   */
   readonly endChecks: Set<ScopeState | NodeState>;
-  /** Nodes other than actions whose level has come. */
+  /** Nodes that the current turn looks at: they need no slot, or have a gate to pass first. */
   readonly released: Set<NodeState>;
 }

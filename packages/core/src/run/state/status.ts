@@ -1,4 +1,4 @@
-/** The words for where a run and its nodes stand. */
+/** The statuses of a run and its nodes. */
 
 export type NodeStatus =
   | 'pending'

@@ -1,10 +1,11 @@
 /**
- * The variables of a workflow, and who assigned them: a node that begins again takes its assignments with it, so a
- * replay sees the variables as they were without them.
+ * The variables of a workflow, and the nodes that assigned them. Assignments of a node that begins again are withdrawn,
+ * so a replay sees the variables without them.
  *
- *  V1 `vars` has, for every name, the newest assignment that is left, else the initial value.
- *  V2 Of an iteration that has collapsed the composite node has the assignments, so there is at most one per variable and
- *     node that is in memory.
+ *  V1 `vars` has, for every name, the newest remaining assignment, else the initial value.
+ *  V2 When an iteration is dropped, its assignments move to the composite node, so there is at most one per variable
+ *  and
+ *     node in memory.
  */
 import type { JsonObject } from '../../value.ts';
 import { inlineValue, type StoredValue } from '../journal/stored-value.ts';
@@ -23,7 +24,7 @@ export function assign({ vars, assigned }: Realm, node: NodeState, name: string,
   note(assigned, node, name, { order: ++assigned.count, value });
 }
 
-/** Also where a snapshot says so. */
+/** Also called when a snapshot is read. */
 export function note({ byNode }: Assignments, node: NodeState, name: string, assignment: Assignment): void {
   let own = byNode.get(node);
   if (own === undefined) {
@@ -33,7 +34,7 @@ export function note({ byNode }: Assignments, node: NodeState, name: string, ass
   if (assignment.order > (own.get(name)?.order ?? 0)) own.set(name, assignment);
 }
 
-/** The scope is gone: what its nodes assigned is its composite node's. */
+/** Moves the assignments of a dropped scope to its composite node. */
 export function handUp({ realm: { assigned }, nodes, parent }: ScopeState): void {
   if (assigned.byNode.size === 0 || parent === null) return;
   const isShared = parent.scope.realm.assigned === assigned;
@@ -45,7 +46,7 @@ export function handUp({ realm: { assigned }, nodes, parent }: ScopeState): void
   }
 }
 
-/** These nodes begin again. A walk over what is assigned: people replay rarely. */
+/** Withdraws the assignments of nodes that begin again. Searches all assignments, because people replay rarely. */
 export function withdraw(nodes: Iterable<NodeState>): void {
   for (const node of nodes) {
     const { assigned, vars } = node.scope.realm;

@@ -1,10 +1,10 @@
 /**
- * A paused run stands still. Its time stops when it is paused, so a duration that begins during the pause begins there, and
+ * A paused run stands still. Its clock stops at the pause, so a duration that begins during the pause begins there, and
  * `run.resumed` moves every timer of the run by the length of the pause.
  *
- *  P1 A moment that an author wrote as a date (`fixed`) stays where it is.
- *  P2 Attempts that workers run go on during the pause, so their own limits, and the grace time of those that were asked
- *     to stop, are not moved.
+ *  P1 A moment that an author wrote as a date (`fixed`) is not moved.
+ *  P2 Attempts that workers run continue during the pause, so their own limits, and the grace time of those that were
+ *     asked to stop, are not moved.
  */
 import type { AwaitedEvent } from '../journal/entry.ts';
 import { bodyOf, isFinal } from '../state/selectors.ts';

@@ -1,9 +1,9 @@
 /**
- * The timers of a run: one heap, derived from the nodes. Items are never removed when they lose their meaning;
- * `isDue` looks whether they still hold when their time has come.
+ * The timers of a run: one heap, derived from the nodes. Items are not removed when they become obsolete; `isDue`
+ * checks them when their time comes.
  *
- * The worker that runs an attempt watches its time limits itself. Here they are the net under it, for a worker
- * that died or hangs: hence the margin.
+ * The worker that runs an attempt watches its time limits itself. The timers here are a safety net for a worker that
+ * died or hangs, hence the margin.
  */
 import { RUN_DEFAULTS } from '../../limits.ts';
 import type { AwaitedEvent } from '../journal/entry.ts';
@@ -23,7 +23,7 @@ export function armDelayed(state: RunState): void {
   if (state.delayedUntil !== null) arm(state, { at: state.delayedUntil, kind: 'delayed', node: null });
 }
 
-/** What waits before a gate is queued as well. */
+/** A gated node counts as queued. */
 export function armQueued(state: RunState, node: NodeState): void {
   const { queuedMs } = timeoutsOf(node);
   if (node.phase.status !== 'queued' && node.phase.status !== 'gated') return;
@@ -35,7 +35,7 @@ export function armAttempt(state: RunState, node: NodeState): void {
   const { attemptMs } = timeoutsOf(node);
   const { phase } = node;
   if (phase.status !== 'running' && phase.status !== 'child') return;
-  // Nobody else watches the time of a child.
+  // No worker watches the time of a child.
   const marginMs = phase.status === 'child' ? 0 : TIMEOUT_MARGIN_MS;
   if (attemptMs !== null) arm(state, { at: phase.since + attemptMs + marginMs, kind: 'attempt', node });
   armTotal(state, node, marginMs);
@@ -58,14 +58,14 @@ export function armStop(state: RunState): void {
   arm(state, { at: state.stopping.since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node: null });
 }
 
-/** A scope or composite node is being stopped: what does not end in time is given up. */
+/** Arms the grace time of a scope or composite node that is being stopped. */
 export function armStopping(state: RunState, node: NodeState | null, scope?: ScopeState): void {
   const since = scope?.stopping?.since ?? (node?.phase.status === 'open' ? node.phase.stopping?.since : undefined);
   if (since === undefined) return;
   arm(state, { at: since + RUN_DEFAULTS.cancelGraceMs, kind: 'stop', node, ...(scope && { scope }) });
 }
 
-/** Of a composite node, an attempt is one run of all that is in it. */
+/** One attempt of a composite node is one run of its whole body. */
 export function armOpen(state: RunState, node: NodeState): void {
   const { attemptMs } = timeoutsOf(node);
   if (node.phase.status !== 'open') return;
@@ -102,8 +102,8 @@ function firstTime(waits: readonly AwaitedEvent[]): number | undefined {
 }
 
 /**
- * Items that lost their meaning stay until their time: a node that is retried every second within a `total` of a month
- * would leave millions. So from time to time the heap is built anew; it then has two items per open node at the most.
+ * Obsolete items stay until their time: a node that is retried every second within a `total` of a month would leave
+ * millions. Therefore the heap is rebuilt from time to time, to at most `MAX_PER_NODE` items per node.
  */
 const LOOK_EVERY = 1_024;
 const MAX_PER_NODE = 4;
@@ -117,7 +117,7 @@ function arm(state: RunState, item: TimerItem): void {
   if (size > MAX_PER_NODE * nodes) armAll(state);
 }
 
-/** Builds the heap anew: after a snapshot was loaded, or when too many items mean nothing any more. */
+/** Rebuilds the heap, after a snapshot was loaded or when too many items are obsolete. */
 export function armAll(state: RunState): void {
   state.timers.clear();
   if (isFinished(state.phase.status)) return;
@@ -139,12 +139,12 @@ export function armAll(state: RunState): void {
   }
 }
 
-/** Whether the item still says something at its time, or its node has moved on. */
+/** Returns whether the item still applies at its time, or its node has moved on. */
 function isDue(state: RunState, item: TimerItem): boolean {
   const { node, at } = item;
   const phase = node?.phase;
   if (item.kind === 'stop') return isStoppingStill(state, item);
-  // Of what is being stopped only the running attempts still have a time limit.
+  // Once something is being stopped, only its running attempts still have a time limit.
   if (node === null ? state.stopping !== null : phase?.status !== 'running' && isStopped(state, node)) return false;
   const { attemptMs = null, queuedMs = null } = node === null ? {} : timeoutsOf(node);
   switch (item.kind) {
@@ -178,7 +178,7 @@ function isDue(state: RunState, item: TimerItem): boolean {
   }
 }
 
-/** A second cancel sets the grace time anew: the timer of the first one then means nothing. */
+/** A second cancel restarts the grace time and makes the timer of the first one obsolete. */
 function isStoppingStill(state: RunState, { node, scope, at }: TimerItem): boolean {
   const since = stoppingSince(state, node, scope);
   if (since === undefined || since + RUN_DEFAULTS.cancelGraceMs !== at) return false;
@@ -191,7 +191,10 @@ function stoppingSince(state: RunState, node: NodeState | null, scope: ScopeStat
   return node.phase.status === 'open' ? node.phase.stopping?.since : undefined;
 }
 
-/** Attempts that have been asked to stop with what they are in. What undoes something, or runs elsewhere, takes its time. */
+/**
+ * Attempts that were asked to stop together with `outer`. Compensations and child executions are not among them: they
+ * may take their time.
+ */
 export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): NodeState[] {
   if (outer.busy === 0) return [];
   return [...state.running].filter((node) => {
@@ -199,7 +202,10 @@ export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): 
   });
 }
 
-/** Not in a finally of what is stopped, even if something in there is being stopped in turn. */
+/**
+ * The chain of stopped nodes from `node` reaches `outer`. A node in a finally of `outer` is not stopped with it, even
+ * if a scope inside that finally is being stopped.
+ */
 function isStoppedWith(state: RunState, node: NodeState, outer: ScopeState | NodeState): boolean {
   for (let at: NodeState | null = node; at !== null && isStopped(state, at); at = at.scope.parent) {
     if (at.scope === outer || at.scope.parent === outer) return true;
@@ -207,7 +213,7 @@ function isStoppedWith(state: RunState, node: NodeState, outer: ScopeState | Nod
   return false;
 }
 
-/** Neither does somebody stop it, nor is what it did undone. */
+/** The attempt is neither being stopped nor being undone before a retry. */
 function isAttemptOpen({ stopping, retrying }: Extract<Phase, { status: 'open' }>): boolean {
   return stopping === null && retrying === undefined;
 }
@@ -223,7 +229,7 @@ function isOverdue({ node, at }: TimerItem): boolean {
   return WAITS.has(phase.status) && isPastTotal(node, at);
 }
 
-/** Whether the node's time, over all attempts, is up. */
+/** Returns whether the node's `total` time, over all attempts, is up. */
 export function isPastTotal(node: NodeState, now: number): boolean {
   const { totalMs } = timeoutsOf(node);
   const { queuedAt } = node;
@@ -232,7 +238,7 @@ export function isPastTotal(node: NodeState, now: number): boolean {
 
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */
 export function nextTimer(state: RunState): number | undefined {
-  // Attempts that still run are watched by their worker.
+  // The workers watch the attempts that still run.
   if (isPaused(state)) return undefined;
   for (;;) {
     const item = state.timers.peek();
@@ -242,10 +248,12 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
-/** Timers at which the run does something of its own; the others end a wait, or cut something off. */
+/** Timers that make the run act by itself. The others end a wait or enforce a limit. */
 const GOES_ON: ReadonlySet<TimerItem['kind']> = new Set(['retry', 'iteration', 'gate', 'delayed', 'stop']);
 
-/** Whether time alone moves the run on: by what it does next, or by the end of a wait or limit before `until`. */
+/**
+ * Returns whether time alone moves the run: by an action of its own, or by the end of a wait or limit before `until`.
+ */
 export function movesByItself(state: RunState, until: number): boolean {
   if (isPaused(state)) return false;
   for (const item of state.timers) {

@@ -1,4 +1,4 @@
-/** The one wake time of a run: never later than the next moment at which something must be done. */
+/** The wake time of a run: one time, never later than the next moment at which the run needs a decision. */
 
 import type { Heap } from '../../heap.ts';
 import type { OpenAttempt } from '../decide/stimulus.ts';
@@ -7,7 +7,7 @@ import type { NodeState, RunState } from '../state/state.ts';
 import { needsEndCheck } from '../undo/transactions.ts';
 import { movesByItself, nextTimer } from './timers.ts';
 
-/** Null when only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
+/** Returns null if only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
 export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
   if (isFinished(state.phase.status)) return null;
   const timer = nextTimer(state) ?? null;
@@ -15,17 +15,20 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
   return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
 }
 
-/** The engine that requested a child may have died before it was started: another engine looks once. */
+/** The engine that requested a child may have died before it started the child: another engine looks once. */
 function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
   return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
-/** Something is queued or running here, so somebody must keep an eye on it. */
+/** The run has queued or running work, so an engine must look at it again. */
 function isActive(state: RunState): boolean {
   return state.running.size > 0 || hasWork(state) || mustAskAgain(state);
 }
 
-/** A rate or cache gate is answered by the engine that asked. If that one died, another asks again. The store grants permits. */
+/**
+ * The engine that asked answers a rate or cache gate. If that engine dies, another one asks again. The store grants
+ * permits.
+ */
 function mustAskAgain(state: RunState): boolean {
   if (isPaused(state)) return false;
   for (const { phase } of state.gated) {
@@ -34,7 +37,10 @@ function mustAskAgain(state: RunState): boolean {
   return false;
 }
 
-/** Whether this worker runs an attempt of the run, or could start one. Attempts of other workers wake those. */
+/**
+ * Returns whether this worker runs an attempt of the run, or could start one. Other workers look after their own
+ * attempts.
+ */
 export function concerns(state: RunState, worker: string): boolean {
   return hasWork(state) || openAttempts(state).some((open) => open.worker === worker);
 }
@@ -43,13 +49,16 @@ function hasWork(state: RunState): boolean {
   return state.dispatched > 0 || hasEndChecks(state) || hasReady(state) || toVerify(state).length > 0;
 }
 
-/** The last turn left something for the next one. What waits for an answer has been looked at, of which no entry tells. */
+/**
+ * The last turn left an end check for the next turn. Scopes that wait for an answer are not counted: an earlier turn
+ * looked at them without an entry.
+ */
 export function hasEndChecks(state: RunState): boolean {
   for (const ended of state.endChecks) if (needsEndCheck(state, ended)) return true;
   return false;
 }
 
-/** Nodes of unknown outcome whose action can be asked whether it took effect, and has not been. */
+/** Nodes of unknown outcome whose action has a `verify` that has not been called yet. */
 export function toVerify(state: RunState): NodeState[] {
   if (state.unknown.size === 0) return [];
   return [...state.unknown].filter(
@@ -57,13 +66,13 @@ export function toVerify(state: RunState): NodeState[] {
   );
 }
 
-/** Ready, and held back by nothing but a lack of slots. */
+/** A node is ready and lacks only a slot. */
 function hasReady(state: RunState): boolean {
   if (isPaused(state)) return false;
   return firstReady(state, state.ready) !== undefined || firstReady(state, state.readyRemote) !== undefined;
 }
 
-/** The most urgent one; what has lost its place is dropped on the way. */
+/** Returns the most urgent ready node, and drops nodes that are no longer ready. */
 export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState | undefined {
   for (let node = ready.peek(); node !== undefined; node = ready.peek()) {
     if (node.dispatchState === 'ready' && !isStopped(state, node)) return node;
@@ -72,25 +81,27 @@ export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState |
   return undefined;
 }
 
-/** A caller that waits for a run sits out a wait, a deadline or a limit of this length; a longer one parks the run. */
+/** A caller that waits for a run sits out waits, deadlines and limits up to this length; a longer one parks the run. */
 export const PARKS_AFTER_MS = 60_000;
 
-/** Unfinished, and waits for a person, a signal, a call or a time that is far away: nothing else will move it soon. */
+/** The run is unfinished and waits only for a person, a signal, a call or a far time. */
 export function isParked(state: RunState, now: number): boolean {
   return isParkedExceptChildren(state, now) && (isPaused(state) || state.children.size === 0);
 }
 
-/** Nothing but a person, a signal, a far time or one of its children will move it: parked, if these are. */
+/** Only a person, a signal, a far time or a child moves the run. The run is parked if its children are. */
 export function isParkedExceptChildren(state: RunState, now: number): boolean {
   return isQuiescent(state, now) && (isPaused(state) || (state.gated.size === 0 && !waitsForSlot(state)));
 }
 
-/** Neither a worker nor time, soon, moves it: only people, signals and other executions, also those that hold its places. */
+/**
+ * Neither a worker nor a near time moves the run: only people, signals, other executions, and holders of its permits.
+ */
 export function isQuiescent(state: RunState, now: number): boolean {
   return !isFinished(state.phase.status) && !isActive(state) && !movesByItself(state, now + PARKS_AFTER_MS);
 }
 
-/** `isStopped`: its worker is to stop it, since something around it ends. */
+/** `isStopped`: the worker must stop the attempt, because its scope ends. */
 export function openAttempts(state: RunState): (OpenAttempt & { readonly isStopped: boolean })[] {
   const open: (OpenAttempt & { readonly isStopped: boolean })[] = [];
   for (const node of state.running) {

@@ -1,6 +1,6 @@
 /**
- * Transactions: workflows inside that undo what they did before their node ends, however that comes about. What is around
- * one may be stopped meanwhile; it ends when the transactions in it have undone what they did.
+ * Transactions: inline workflows that undo their completed nodes before their composite node ends without success. A
+ * scope around a transaction may be stopped meanwhile; it ends once the transactions inside have been undone.
  */
 
 import { joinOf } from '../joins/joins.ts';
@@ -12,7 +12,7 @@ export function isTransaction({ plan: { work } }: NodeState): boolean {
   return work.kind === 'inline' && work.isolation === 'transactional';
 }
 
-/** Inside a scope or node: the outermost transactions that have not ended. What they undo is undone with what is in them. */
+/** The outermost open transactions inside a scope or node. Inner transactions are undone with the outer one. */
 export function* transactionsIn(outer: ScopeState | NodeState): Generator<ScopeState> {
   for (const [node, scope] of bodiesIn(outer)) {
     if (isTransaction(node)) yield scope;
@@ -20,7 +20,7 @@ export function* transactionsIn(outer: ScopeState | NodeState): Generator<ScopeS
   }
 }
 
-/** Scopes below, whose work is being undone. */
+/** Scopes below that are being undone. */
 export function* undoingIn(outer: ScopeState | NodeState): Generator<ScopeState> {
   for (const [, scope] of bodiesIn(outer)) {
     if (scope.undoing !== null) yield scope;
@@ -36,19 +36,19 @@ function* bodiesIn(outer: ScopeState | NodeState): Generator<readonly [NodeState
   }
 }
 
-/** Something of it is left to undo, and nobody has said that it is to stay. */
+/** Compensations of the scope are left to run, or still run if they were told to stop. */
 export function isAtWork({ undoing }: ScopeState): boolean {
   if (undoing === null || undoing.isClosed) return false;
   return (undoing.stopping === null ? undoing.open : undoing.busy) > 0;
 }
 
-/** The same, or it may turn out that there is more. */
+/** The scope is being undone, or an unknown outcome in it may add another compensation. */
 export function isUndoing(state: RunState, scope: ScopeState): boolean {
   if (isAtWork(scope)) return true;
   return scope.undoing !== null && scope.undoing.stopping === null && isInDoubt(state, scope);
 }
 
-/** Nobody knows whether there is one more to undo. */
+/** A node inside has a compensation and an unknown outcome, so it may have to be undone. */
 export function isInDoubt(state: RunState, scope: ScopeState): boolean {
   for (const node of state.unknown) {
     if (node.plan.compensate !== undefined && node.scope.undoes === null && isInside(node.scope, scope)) return true;
@@ -56,12 +56,12 @@ export function isInDoubt(state: RunState, scope: ScopeState): boolean {
   return false;
 }
 
-/** What was done in the scope has to be undone, if the scope is not to stand. */
+/** Nodes of the scope have to be undone if the scope fails. */
 export function hasDone(state: RunState, scope: ScopeState): boolean {
   return toUndo(state, scope).length > 0 || isInDoubt(state, scope);
 }
 
-/** Before it ends something in it has to be undone, or is being undone. */
+/** A transaction inside has to be undone, or is being undone, before the scope or node can end. */
 export function mustUndoInside(state: RunState, outer: ScopeState | NodeState): boolean {
   // Nearly always: 10,000 iterations that fail one after the other need not look into each other.
   if (state.undo.length === 0 && state.unknown.size === 0) return false;
@@ -71,7 +71,7 @@ export function mustUndoInside(state: RunState, outer: ScopeState | NodeState): 
   return false;
 }
 
-/** It would end, if transactions in it were not being undone. */
+/** The scope or node would end, but transactions inside are being undone. */
 function waitsForUndo(state: RunState, outer: ScopeState | NodeState): boolean {
   for (const scope of undoingIn(outer)) if (isUndoing(state, scope)) return true;
   return false;
@@ -82,7 +82,10 @@ export function isUndoingInside(outer: ScopeState | NodeState): boolean {
   return false;
 }
 
-/** Whether stopping the node undoes it: yes, unless a cancel of the run or of a node around it has `compensate: false`. */
+/**
+ * Returns whether stopping the node undoes it: yes, unless a cancel of the run or of a node around it has `compensate:
+ * false`.
+ */
 export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
   if (stopping?.compensate === false) return false;
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
@@ -91,7 +94,7 @@ export function isToBeUndone({ stopping }: RunState, node: NodeState): boolean {
   return true;
 }
 
-/** Everything in the transaction has ended, or its finally may begin; the next turn decides what follows. */
+/** The end of the scope or composite node is reached, or its finally may begin; the next turn decides what follows. */
 export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): boolean {
   if (!('nodes' in ended)) {
     const isEnding = 'stopping' in ended.phase && ended.phase.stopping != null;
@@ -110,7 +113,7 @@ export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): b
   return parent.phase.status === 'open' && parent.phase.stopping === null;
 }
 
-/** The last turn left a node of the finally, or one that is not in it, for the next one. */
+/** The last turn left a pending node for the next turn: one of the finally, or one whose join is decided. */
 function isFinallyDue(state: RunState, { stopping, underWay, nodes }: ScopeState): boolean {
   if (stopping?.finally !== true || underWay > 0 || isPaused(state)) return false;
   return nodes.some((node) => {

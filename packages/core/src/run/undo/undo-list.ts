@@ -1,4 +1,4 @@
-/** What would be undone, as the fold keeps it: noted when a node completes, struck off when it has been undone. */
+/** The undo list as the fold keeps it: a node is added when it completes and removed when it has been undone. */
 import type { NodePath } from '../../ids.ts';
 import type { NodeCompleted } from '../journal/entry.ts';
 import { countSpilled } from '../state/phases.ts';
@@ -6,10 +6,10 @@ import { bodyOf, endingOf, generationOf, isOver, pathOf } from '../state/selecto
 import type { NodeState, RunState, ScopeState, UndoItem } from '../state/state.ts';
 import { insertUndo } from './undo.ts';
 
-/** What it takes to undo the node, should the run fail later. */
+/** Adds a completed node to the undo list. */
 export function remember(state: RunState, node: NodeState, { undo, undoError }: NodeCompleted): void {
   const path = pathOf(node);
-  // Done a second time, it is still one thing to undo.
+  // A node that ran twice is undone once.
   if (state.generations > 0) forgetUndo(state, path);
   const graphs = keepGraphs(state, node);
   const item: UndoItem = { path, input: undo, error: undoError, graphs, generation: generationOf(node) };
@@ -18,13 +18,16 @@ export function remember(state: RunState, node: NodeState, { undo, undoError }: 
   undoToo(state, node, item);
 }
 
-/** The graphs in which its plan is outlive their nodes: each is kept once, however much was done in it. */
+/**
+ * Keeps the returned graphs around a node, which outlive their nodes. Each graph is kept once, however many nodes ran
+ * in it.
+ */
 function keepGraphs(state: RunState, node: NodeState): string[] {
   const graphs: string[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) {
     const returned = bodyOf(at)?.returned;
     if (returned === undefined) continue;
-    // Of a node that begins again, the number of the attempt tells one graph from the next.
+    // The number of the attempt distinguishes the graphs of a node that begins again.
     const key = `${pathOf(at)}#${at.attempts}`;
     state.undoGraphs[key] ??= returned;
     graphs.unshift(key);
@@ -32,13 +35,13 @@ function keepGraphs(state: RunState, node: NodeState): string[] {
   return graphs;
 }
 
-/** Nothing is left to undo in the others. */
+/** Drops the graphs that contain nothing left to undo. */
 export function forgetGraphs(state: RunState): void {
   const wanted = new Set(state.undo.flatMap(({ graphs }) => graphs));
   state.undoGraphs = Object.fromEntries(Object.entries(state.undoGraphs).filter(([key]) => wanted.has(key)));
 }
 
-/** What turns out to have been done while the scope around it is being undone is undone next. */
+/** A node that turns out to be completed while the scope around it is being undone is undone next. */
 function undoToo(state: RunState, node: NodeState, item: UndoItem): void {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     const { undoing } = at.scope;
@@ -51,7 +54,7 @@ function undoToo(state: RunState, node: NodeState, item: UndoItem): void {
 
 const undoPaths = new WeakMap<readonly UndoItem[], Set<string>>();
 
-/** Looked up in a set: a loop of 100,000 iterations that is gone on with would else look through all of them every time. */
+/** Uses a set: without it, continuing a loop of 100,000 iterations would search all of them for each node. */
 function forgetUndo(state: RunState, path: NodePath): void {
   let paths = undoPaths.get(state.undo);
   if (paths?.has(path) === false) {
@@ -72,7 +75,7 @@ export function forgetUndoing(state: RunState): void {
   }
 }
 
-/** Forgets the compensations of a composite node that begins again: its nodes are done anew. */
+/** Forgets the compensations of a composite node that begins again, because its nodes run anew. */
 export function forgetUndoneIn(state: RunState, node: NodeState): void {
   for (const scope of bodyOf(node)?.scopes.values() ?? []) noteUndone(state, scope);
   const prefix = `${pathOf(node)}/`;
@@ -80,14 +83,14 @@ export function forgetUndoneIn(state: RunState, node: NodeState): void {
   forgetGraphs(state);
 }
 
-/** What was undone need not be undone again, and a retry does it anew. */
+/** Removes undone nodes from the undo list and records their paths, so that a retry runs them again. */
 export function noteUndone(state: RunState, { undoing }: ScopeState): void {
   if (undoing === null || undoing.isClosed) return;
   const done = new Set<string>();
   for (const [at, { path }] of undoing.undoItems.entries()) {
     if (undoing.nodes[at]?.phase.status === 'completed') done.add(path);
   }
-  // Not spread: an engine has room for about 100,000 arguments.
+  // A spread is limited to about 100,000 arguments.
   for (const path of done) state.undone.push(path);
   state.undo = state.undo.filter(({ path }) => !done.has(path));
   undoing.isClosed = true;

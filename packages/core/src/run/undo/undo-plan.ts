@@ -1,4 +1,4 @@
-/** What compensation would do now, and what it has done since the run was last begun. */
+/** The undo plan: the compensations that would run now, and those that have run since the run was last reopened. */
 import type { NodePath } from '../../ids.ts';
 import type { Json } from '../../value.ts';
 import { type BlobLookup, type BlobRef, resolveValue } from '../journal/stored-value.ts';
@@ -7,17 +7,17 @@ import type { RunState, UndoItem } from '../state/state.ts';
 import { compensationAt, toUndo } from './undo.ts';
 
 export interface UndoStep {
-  /** What it undoes. */
+  /** The node that the step undoes. */
   readonly node: NodePath;
   readonly action: string;
   /** The parameters, as they were when the node completed. */
   readonly with: Json;
-  /** They cannot be had, so it will fail. */
+  /** Why the parameters could not be evaluated; the compensation will fail with it. */
   readonly problem: string | null;
 }
 
 export interface UndoPlan {
-  /** In the order in which it would happen. */
+  /** The steps in the order in which they would run. */
   readonly toUndo: readonly UndoStep[];
   readonly undone: readonly string[];
 }
@@ -38,12 +38,12 @@ export function undoPlanOf(state: RunState, lookup: BlobLookup): UndoPlan {
   return { toUndo: steps, undone };
 }
 
-/** Values in the plan that are kept elsewhere. */
+/** The values of the plan that are in blobs. */
 export function spilledInUndoPlan(state: RunState): BlobRef[] {
   return itemsLeft(state).flatMap(({ input }) => (input?.blob === undefined ? [] : [input.blob]));
 }
 
-/** Nothing, where the run has ended, or somebody has said that what is done stays. */
+/** The items that are not undone yet; none if the run has ended or was cancelled without an undo. */
 function itemsLeft(state: RunState): UndoItem[] {
   const { phase, stopping, root } = state;
   if (isFinished(phase.status) || (stopping ?? endingOf(state))?.compensate === false || root.undoing?.stopping)

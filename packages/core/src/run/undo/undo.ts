@@ -1,6 +1,6 @@
 /**
- * Undoing: a scope of its own whose nodes are the compensations of what has completed, last first, one after the other.
- * One that fails is ignored, as far as the others go, so every one of them gets its turn.
+ * Undo: a separate scope whose nodes are the compensations of completed nodes, last first, one after the other. A
+ * compensation that fails does not keep the others from running.
  */
 import { assert } from '../../error.ts';
 import { ExpressionError } from '../../expression/index.ts';
@@ -13,7 +13,7 @@ import type { NodeState, RunState, ScopeState, UndoItem } from '../state/state.t
 
 const UNDO = '~undo';
 
-/** What would be undone in a scope, in the order in which that would happen. */
+/** The items to undo in a scope, in the order of their compensations. */
 export function toUndo(state: RunState, scope: ScopeState): UndoItem[] {
   const prefix = scope.path === '' ? '' : `${scope.path}/`;
   return state.undo.filter(({ path }) => path.startsWith(prefix)).reverse();
@@ -29,7 +29,7 @@ export function openUndo(state: RunState, scope: ScopeState, items: readonly Und
   return undoing;
 }
 
-/** One more comes after what is under way; the others, which have not begun, come after it. */
+/** Inserts a compensation after the one that is under way and before those that have not begun. */
 export function insertUndo(state: RunState, undoing: ScopeState, item: UndoItem): void {
   const current = undoing.nodes.findIndex(({ phase }) => !isFinal(phase.status));
   const at = current < 0 ? undoing.nodes.length : current + 1;
@@ -55,7 +55,7 @@ function prepare(state: RunState, node: NodeState, item: UndoItem | undefined): 
   if (state.generations > 0) node.attempts = state.lastAttempt;
 }
 
-/** Grows while it is run, when more turns out to have been done. */
+/** The graph of an undo scope. It grows while it runs if more nodes turn out to be completed. */
 interface UndoGraph extends GraphPlan {
   readonly nodes: Mutable<NodePlan>[];
   readonly indexOf: Map<string, number>;
@@ -79,7 +79,7 @@ function undoGraph(state: RunState, items: readonly UndoItem[]): GraphPlan {
   return graph;
 }
 
-/** Each comes after the one before it. */
+/** Chains the compensations: each follows the one before it. */
 function chain({ nodes, indexOf, entries, ends, levels }: UndoGraph): void {
   let before: Mutable<NodePlan> | undefined;
   for (const [index, node] of nodes.entries()) {
@@ -115,7 +115,7 @@ function undoNode(state: RunState, item: UndoItem): Mutable<NodePlan> {
   const work: ActionWork = { kind: 'action', action, effect, granted, credentials, with: withOf(item) };
   return {
     index: 0,
-    // Ids have no colon, so this is nobody else's.
+    // Ids have no colon, so no other node has this id.
     id: item.path.replaceAll('/', ':'),
     name: `undo ${item.path}`,
     incoming: [],
@@ -156,7 +156,7 @@ function withOf({ error }: UndoItem): ActionWork['with'] {
   } as unknown as ActionWork['with'];
 }
 
-/** Finds the plan of a node that may be long gone from memory. */
+/** Finds the compensation in the plan; the node itself may have left memory long ago. */
 export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
   const steps = path.split('/');
   const returned = graphs.map((key) => undoGraphs[key]);
