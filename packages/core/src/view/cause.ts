@@ -1,4 +1,4 @@
-/** Why something is as it is: a code for programs, a sentence for people, and what both are about. */
+/** A cause: why something is as it is. It has a code for programs, a sentence for people, and the data of both. */
 import type { Json } from '../value.ts';
 
 export type CauseCode =
@@ -40,7 +40,7 @@ export interface Cause {
   readonly code: CauseCode;
   /** A plain sentence. */
   readonly message: string;
-  /** The node that it is about, where that is another one than was asked for. */
+  /** The node that the cause is about, if it is another one than the explained node. */
   readonly node?: string;
   readonly edge?: EdgeCause;
   /** The figures of the sentence, by name; moments in milliseconds since the epoch. */
@@ -53,16 +53,15 @@ export interface EdgeCause {
   readonly from: string;
   readonly to: string;
   readonly on: 'success' | 'error' | 'always' | 'result';
-  /** `choice` and `failure`: dead by that. */
+  /** `choice` and `failure`: the edge is dead for this reason. */
   readonly verdict: 'taken' | 'choice' | 'failure' | 'undecided';
 }
 
 export interface Explanation {
   readonly node: string | null;
   readonly status: string;
-  /** The most important first. */
+  /** Causes, the most important one first. */
   readonly causes: readonly Cause[];
-  /** The sentences of the causes. */
   readonly reasons: readonly string[];
   /** Commands that a person could give next; empty when nothing is needed. */
   readonly next: readonly string[];

@@ -1,4 +1,7 @@
-/** A run as people and programs look at it: `nebula run --json`, `nebula executions show`, the API, the test kit. */
+/**
+ * Run documents: a run as people and programs read it in `nebula run --json`, `nebula executions show`, the API and the
+ * test kit.
+ */
 import type { RunError } from '../error.ts';
 import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { AwaitedEvent, Gate } from '../run/journal/entry.ts';
@@ -19,7 +22,7 @@ import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/s
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/state/status.ts';
 import type { Json } from '../value.ts';
 
-/** Moments are ISO 8601, or null when they have not come. */
+/** Moments are ISO 8601 text, or null if they have not come. */
 export interface NodeDocument {
   readonly status: NodeStatus;
   readonly attempts: number;
@@ -30,33 +33,33 @@ export interface NodeDocument {
   readonly queuedAt: string | null;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
-  /** From the start of the first attempt to the end; null while it has not ended. */
+  /** The time from the start of the first attempt to the end; null until the end. */
   readonly durationMs: number | null;
-  /** When the attempt that runs was started, and by whom. */
+  /** The running attempt: its start and its worker. */
   readonly attempt?: { readonly startedAt: string; readonly worker: string };
-  /** Of a skipped node, why: its join failed by choice or because of a failure, its condition, or it is disabled. */
+  /** Why a node was skipped: its join failed by choice or by failure, its condition was false, or it is disabled. */
   readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled';
-  /** Of a waiting node, for what. */
+  /** The event that a waiting node waits for. */
   readonly waitsFor?: WaitDocument;
-  /** The execution that runs for it, or ran last. */
+  /** The execution that runs, or last ran, for the node. */
   readonly child?: { readonly executionId: string; readonly workflowId: string | null; readonly plan?: string };
-  /** For a loop: how far it is. */
+  /** The progress of a loop. */
   readonly rounds?: IterationsDocument;
 }
 
 export interface IterationsDocument {
-  /** Null when nobody knows how many there will be. */
+  /** Null if the number is not known. */
   readonly total: number | null;
   readonly open: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** When the next iteration begins, where it has to wait. */
+  /** The start of the next iteration, if it is delayed. */
   readonly nextAt?: string;
 }
 
 export type WaitDocument =
   | { readonly kind: 'retry'; readonly until: string }
-  /** `until`: it has been granted, and begins then. */
+  /** `until`: the grant was given, and the node begins at this time. */
   | { readonly kind: 'gate'; readonly gate: GateDocument; readonly until: string | null }
   | { readonly kind: 'event'; readonly events: readonly AwaitedDocument[]; readonly deadline: string | null };
 
@@ -66,13 +69,13 @@ export type AwaitedDocument =
   | Exclude<AwaitedEvent, { kind: 'time' }>
   | { readonly kind: 'time'; readonly name: string; readonly at: string };
 
-/** One run of a body, or of what undoes one, that has not ended well. */
+/** A scope inside the run that has not ended, or has failed: a body, or the undo of one. */
 export interface ScopeDocument {
-  /** The composite node; null where the run itself is undone. */
+  /** The composite node; null for the undo of the run itself. */
   readonly node: string | null;
-  /** Of a loop; null where the body runs once. */
+  /** The number of an iteration of a loop; null for a body that runs once. */
   readonly round: number | null;
-  /** It undoes what was done in this scope; '' is the run. */
+  /** The scope whose nodes this one undoes; '' is the run. */
   readonly undoes?: string;
   readonly status: 'open' | 'ending' | 'failed';
   readonly error: RunError | null;
@@ -83,22 +86,22 @@ interface DocumentBase {
   readonly workflowId: string;
   readonly version: number;
   readonly trigger: Json;
-  /** The execution and node that it runs for. */
+  /** The execution and node that the run was started for. */
   readonly parent: { readonly executionId: string; readonly node: string } | null;
   readonly input: Json;
-  /** As they are now. */
+  /** The current values. */
   readonly variables: Readonly<Record<string, Json>>;
   readonly output: Json;
   readonly error: RunError | null;
   readonly startedAt: string | null;
-  /** Time of the newest entry of the journal, and how many frames it has. */
+  /** The time of the newest frame, and the number of frames. */
   readonly updatedAt: string | null;
   readonly seq: number;
-  /** Every node by path, in the order of the definition; skipped ones too. */
+  /** Every node by path, in the order of the definition, including skipped ones. */
   readonly nodes: Readonly<Record<string, NodeDocument>>;
-  /** The order of the definition, where the object loses it: ids that look like integers. `idsInOrder` reads both. */
+  /** The order of the definition, if the object loses it because ids look like integers. `idsInOrder` reads both. */
   readonly order?: readonly string[];
-  /** By path, without the run itself. Iterations that went well are gone. */
+  /** Scopes by path, without the root. Iterations that succeeded are dropped. */
   readonly scopes: Readonly<Record<string, ScopeDocument>>;
 }
 
@@ -112,16 +115,16 @@ interface OpenDocument extends DocumentBase {
   readonly status: Exclude<RunStatus, FinalRunStatus>;
   readonly finishedAt: null;
   readonly durationMs: null;
-  /** It is pending until it is granted one of so many places. */
+  /** The concurrency slot that a pending run waits for. */
   readonly place?: { readonly key: string; readonly limit: number };
   readonly paused?: { readonly since: string; readonly reason: string | null };
-  /** How it will end, once what runs has stopped and what was done is undone. */
+  /** How the run ends once its attempts have stopped and it has been undone. */
   readonly ending?: FinalRunStatus;
 }
 
 export type RunDocument = FinishedDocument | OpenDocument;
 
-/** Every node by path, skipped ones too. Values in blobs are looked up. */
+/** Every node by path, including skipped ones. Values in blobs are looked up. */
 export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
   const nodes: Record<string, NodeDocument> = Object.create(null);
   const scopes: Record<string, ScopeDocument> = Object.create(null);
@@ -161,7 +164,7 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
 
 type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables' | 'nodes'> : never;
 
-/** A document without inputs, outputs and variables: as large as the graph, whatever flows through it. */
+/** A document without inputs, outputs and variables: its size depends only on the graph. */
 export type BareRun = Valueless<RunDocument> & { readonly nodes: Readonly<Record<string, BareNode>> };
 export type BareNode = Valueless<NodeDocument>;
 
@@ -172,7 +175,7 @@ export function bareDocumentOf(state: RunState): BareRun {
   return { ...run, nodes };
 }
 
-/** Paths of nodes in bodies have a slash: they do not look like integers. */
+/** Paths of nodes in bodies contain a slash, so only ids of the root can look like integers. */
 function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocument, 'order'> {
   const order = mayLoseOrder(nodes) ? writtenOrder(root.nodes.map(({ plan }) => plan.id)) : undefined;
   return order === undefined ? {} : { order };
@@ -236,7 +239,7 @@ function waitOf(phase: Phase): WaitDocument | undefined {
   return { kind: 'event', events, deadline: isoTime(phase.deadline) };
 }
 
-/** Without what the cache will keep. */
+/** Leaves out the cache entry of a reservation. */
 function gateDocument(gate: Gate): GateDocument {
   return gate.kind === 'reserve' ? { kind: 'reserve', key: gate.key } : gate;
 }
@@ -260,7 +263,7 @@ function scopeDocument(scope: ScopeState): ScopeDocument {
 let second = Number.NaN;
 let upToSecond = '';
 
-/** The moments of a run lie close together: what they have in common is not worked out again for each of them. */
+/** The moments of a run lie close together, so the text up to the second is reused. */
 function iso(at: number): string {
   const whole = Math.floor(at / 1_000);
   if (whole !== second) {

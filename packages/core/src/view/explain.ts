@@ -1,4 +1,4 @@
-/** Why a run, or one of its nodes, is where it is. Reads the state; decides nothing. */
+/** Explains why a run, or one of its nodes, is in its state. Reads the state and decides nothing. */
 import { formatDuration } from '../duration.ts';
 import { goneFrom } from '../run/decide/preconditions.ts';
 import { runsOnce } from '../run/state/scopes.ts';
@@ -64,7 +64,7 @@ function runCauses(state: RunState, now: number): Cause[] {
 
 const OPEN = ['unknown', 'running', 'waiting', 'listening', 'gated', 'queued', 'child', 'open'] as const;
 
-/** Of the nodes that are under way the first cause each; of the others, how many there are. */
+/** The first cause of each node under way, and the number of pending nodes. */
 function openCauses(state: RunState, now: number): Cause[] {
   const open = [...state.scopes.values()].flatMap(({ nodes }) => nodes.filter(({ phase }) => !isFinal(phase.status)));
   const causes: Cause[] = [];
@@ -82,7 +82,7 @@ function openCauses(state: RunState, now: number): Cause[] {
   return [...causes, cause('pending', `${who}.`, { value: { nodes: pending } })];
 }
 
-/** In a pause only the attempts that workers run go on. */
+/** The clock of a paused run stands still, except for running attempts. */
 function clockOf({ phase: run }: RunState, { phase }: NodeState, now: number): number {
   return phase.status !== 'running' && run.status === 'paused' ? run.at : now;
 }
@@ -102,7 +102,7 @@ function onceWords(state: RunState): string {
   return parts.length === 0 ? '' : ` once ${parts.join(' and ')}`;
 }
 
-/** What was done is undone; only that is missing of which nobody knows whether it was done, or undone. */
+/** The run is undone except for nodes whose outcome is unknown. */
 function doubtCauses(state: RunState, { status, compensate }: Ending): Cause[] {
   const ends = (nodes: readonly NodeState[], why: string): Cause => {
     const paths = nodes.map(pathOf);
@@ -123,7 +123,7 @@ export function explainNode(state: RunState, path: string, now: number): Explana
   return explanation(path, statusOf(node.phase), nodeCauses(state, node, clockOf(state, node, now)), next);
 }
 
-/** Of an iteration that has ended only its result is left in the state; the journal still has the rest. */
+/** The state has only the result of an ended iteration; the journal still has the rest. */
 function explainCollapsed(state: RunState, path: string): Explanation | undefined {
   const around = goneFrom(state, path);
   if (around === undefined) return undefined;
@@ -134,14 +134,14 @@ function explainCollapsed(state: RunState, path: string): Explanation | undefine
   return explanation(path, 'collapsed', [cause('collapsed', message, { node: pathOf(around) })], next);
 }
 
-/** With the node as it was when its iteration ended, which a view of the whole journal has. */
+/** Adds the causes of the node as it was when its iteration ended, from a view of the whole journal. */
 export function explainEnded(collapsed: Explanation, state: RunState, node: NodeState): Explanation {
   const at = 'at' in node.phase ? node.phase.at : state.updatedAt;
   const causes = [...nodeCauses(state, node, at), ...collapsed.causes];
   return explanation(pathOf(node), statusOf(node.phase), causes, collapsed.next);
 }
 
-/** A run that has ended hears nothing but a retry, which leaves the outcome as unknown as it was. */
+/** An ended run accepts only a retry, which leaves the outcome unknown. */
 function hintsOf(state: RunState, node: NodeState): string[] {
   const { phase } = node;
   if (phase.status === 'child') return [`nebula executions explain ${phase.executionId}`];

@@ -1,6 +1,6 @@
 /**
- * How the time of each node was spent: in queues, in waits and in attempts. Fed by the events of a timeline, each in
- * constant time; whoever has only events needs nothing else.
+ * How the time of each node was spent: in queues, in waits and in attempts. The history is built from timeline events
+ * alone, each in constant time.
  */
 import type { RunError } from '../error.ts';
 import type { NodeStatus } from '../run/state/status.ts';
@@ -9,30 +9,29 @@ import type { TimelineEvent } from './timeline.ts';
 export interface Span {
   readonly kind: 'queued' | 'waiting' | 'running';
   readonly from: number;
-  /** Null while it lasts. */
+  /** Null while the span lasts. */
   readonly to: number | null;
-  /** Of an attempt, its number and who ran it; a composite node and a wait have none. */
+  /** The number and the worker of an attempt; composite nodes and waits have none. */
   readonly attempt?: number;
   readonly worker?: string;
-  /** Of an attempt that has ended: how. */
+  /** How an attempt ended. */
   readonly end?: 'completed' | 'failed' | 'cancelled' | 'unknown' | 'returned';
 }
 
 export interface NodeHistory {
   readonly path: string;
   readonly status: NodeStatus;
-  /** In the order of their beginnings; each ends where the next one begins, or before. */
+  /** Spans in the order of their start; each ends no later than the next one starts. */
   readonly spans: readonly Span[];
-  /** Null while it has not ended. */
+  /** Null until the node ends. */
   readonly endedAt: number | null;
 }
 
-/** One iteration of a loop. */
 export interface IterationHistory {
   readonly iteration: number;
   readonly status: 'open' | 'completed' | 'failed';
   readonly startedAt: number;
-  /** Null while it is open. */
+  /** Null while the iteration is open. */
   readonly endedAt: number | null;
   readonly error?: RunError;
 }
@@ -48,7 +47,7 @@ function isFinal(status: NodeStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
 }
 
-/** For each event of a node: the span that it begins, and how it ends the attempt before. */
+/** The effect of an event: the span that it begins, and how it ends the attempt before. */
 interface Change {
   readonly status: NodeStatus;
   readonly span?: Span['kind'];
@@ -80,7 +79,7 @@ export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
   private readonly loops = new Map<string, IterationHistory[]>();
 
-  /** In the order in which something first happened to them. */
+  /** Nodes in the order of their first event. */
   get nodes(): Iterable<NodeHistory> {
     return this.lanes.values();
   }
@@ -89,7 +88,7 @@ export class RunHistory {
     return this.lanes.get(path);
   }
 
-  /** The iterations of a loop, by their number; those of its last attempt, where it was retried. */
+  /** The iterations of a loop, by number. For a retried loop, those of its last attempt. */
   iterations(path: string): readonly IterationHistory[] {
     return this.loops.get(path) ?? [];
   }

@@ -1,4 +1,4 @@
-/** Why a node is where it is. The most important cause comes first. */
+/** Explains why a node is in its state. The most important cause comes first. */
 import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
@@ -22,7 +22,7 @@ import { undoingIn } from '../run/undo/transactions.ts';
 import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';
 
-/** Causes of one kind that are listed. */
+/** The limit on listed causes of one kind. */
 export const LISTED = 10;
 
 export function nodeCauses(state: RunState, node: NodeState, now: number): Cause[] {
@@ -224,9 +224,9 @@ function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause
   }
 }
 
-/** Who holds what a gated node, or a pending run, waits for, and how many are granted before it. */
+/** The holders of the permit that a gated node or a pending run waits for, and how many waiters come before it. */
 export interface Holders {
-  /** `node`: '' is the run. `since`: when it began; null when it has not, or is gone. */
+  /** `node`: '' is the run. `since`: when the holder began; null if it has not, or is gone. */
   readonly holders: readonly { readonly executionId: string; readonly node: string; readonly since: number | null }[];
   readonly before: number;
 }
@@ -321,7 +321,7 @@ function joinWords(join: NodeState['plan']['join']): string {
 function lostSources(node: NodeState): string {
   const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(sourceOf(node, edge))) === 'failure');
   const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(sourceOf(node, edge))}`))];
-  // In journals from before, what an unhandled failure leads to was skipped whatever its other edges.
+  // Earlier versions skipped every node behind an unhandled failure, whatever its other edges.
   return words.length === 0 ? 'a step before it failed' : words.slice(0, LISTED).join(', ');
 }
 
@@ -331,7 +331,7 @@ function becameOf(node: NodeState): string {
   return status === 'failed' ? 'failed' : 'was cancelled';
 }
 
-/** As its edges were decided. */
+/** The phase by which the node's edges were decided. */
 function endOf({ decidedAs, phase }: NodeState): Phase {
   return decidedAs ?? phase;
 }

@@ -1,9 +1,9 @@
 /**
- * A run at one position of its journal, for everybody who looks: the CLI, the server, the test kit, the Studio.
+ * A run at one position of its journal, for every reader: the CLI, the server, the test kit, the Studio.
  *
- *  1 The state is that of the engine, folded by `evolve`: nobody works out a second time what an entry means.
- *  2 An entry costs what `evolve` costs, and a constant more: its events, and the spans that they begin and end.
- *  3 An iteration that went well leaves the state. Its nodes stay here, as they were when they ended.
+ *  1 The state is that of the engine, folded by `evolve`: no reader interprets an entry a second time.
+ *  2 An entry costs what `evolve` costs, plus a constant for its events and spans.
+ *  3 An iteration that succeeds leaves the state. Its nodes stay here, as they were when they ended.
  */
 import type { Plan } from '../plan/plan.ts';
 import { evolve } from '../run/evolve/evolve.ts';
@@ -26,12 +26,12 @@ export class RunView {
   readonly state: RunState;
   readonly timeline: TimelineEvent[] = [];
   readonly history = new RunHistory();
-  /** Nodes that ended in a scope below the run, by path: they are found here when their iteration has gone. */
+  /** Nodes that ended in a scope below the root, by path. They are found here after their iteration was dropped. */
   private readonly ended = new Map<string, NodeState>();
 
   private readonly keeps: (path: string) => boolean;
 
-  /** `keeps`: which nodes of iterations that end are looked for later; all of them, unless told. */
+  /** `keeps`: selects the nodes of ended iterations that are looked up later; by default all. */
   constructor(plan: Plan, executionId: string, keeps: (path: string) => boolean = () => true) {
     this.state = newRunState(plan, executionId);
     this.keeps = keeps;
@@ -52,7 +52,7 @@ export class RunView {
     }
   }
 
-  /** Also where its iteration has ended. */
+  /** Finds the node, even if its iteration was dropped. */
   node(path: string): NodeState | undefined {
     return nodeAt(this.state, path) ?? this.ended.get(path);
   }
@@ -61,7 +61,7 @@ export class RunView {
     return documentOf(this.state, lookup);
   }
 
-  /** Nodes of iterations that have ended well, in the order in which they ended. */
+  /** Nodes of dropped iterations, in the order of their end. */
   endedNodes(lookup: BlobLookup): Record<string, NodeDocument> {
     const gone: Record<string, NodeDocument> = Object.create(null);
     for (const [path, node] of this.ended) {
@@ -70,7 +70,7 @@ export class RunView {
     return gone;
   }
 
-  /** The fold never changes a node again after its scope has gone, so the node itself is kept. */
+  /** The fold never changes a node after its scope is dropped, so the node itself is kept. */
   private keep(path: string): void {
     const node = nodeAt(this.state, path);
     if (node === undefined || !isFinal(node.phase.status)) return;

@@ -16,9 +16,9 @@ import type {
 import { workerName } from '../run/state/selectors.ts';
 import type { FinalRunStatus } from '../run/state/status.ts';
 
-/** What each type of event carries besides its time and its node. Moments are milliseconds since the epoch. */
+/** The details of each type of event, besides its time and node. Moments are milliseconds since the epoch. */
 export interface TimelineDetails {
-  /** `place`: the run is pending until it is granted one of so many places. */
+  /** `place`: the run is pending until it is granted a concurrency slot. */
   readonly WorkflowStarted: {
     readonly workflowId: string;
     readonly version: number;
@@ -69,7 +69,7 @@ export interface TimelineDetails {
   readonly SignalKept: { readonly signal: string; readonly key: string };
   readonly SignalTaken: { readonly signal: string; readonly key: string };
   readonly SignalRefused: { readonly event: string; readonly problem: string };
-  /** `status`: the run, or the scope in `node`, ends like this afterwards. `error`: the node begins again afterwards. */
+  /** `status`: how the run, or the scope in `node`, ends afterwards. `error`: the node is retried afterwards. */
   readonly CompensationStarted: { readonly status: FinalRunStatus } | { readonly error: RunError };
   readonly CompensationCompleted: { readonly undone: number; readonly left: number };
 }
@@ -176,7 +176,7 @@ const FINISH_EVENTS = {
   'timed-out': 'WorkflowTimedOut',
 } as const satisfies Record<FinalRunStatus, TimelineEventType>;
 
-/** The run has ended with this event. */
+/** Returns whether the event ends a run. */
 export function isFinalEvent({ type }: TimelineEvent): boolean {
   return Object.values<TimelineEventType>(FINISH_EVENTS).includes(type);
 }

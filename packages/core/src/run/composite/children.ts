@@ -1,6 +1,6 @@
 /**
- * Nodes that are executions of their own. The child's id is in the parent's journal before the child exists, so that
- * starting it twice is starting it once; its result comes back as a message.
+ * Nodes that run as executions of their own. The parent's journal has the child's id before the child exists, so a
+ * second start has no effect. The child sends its result back as a message.
  */
 
 import { assert, type RunError } from '../../error.ts';
@@ -17,7 +17,7 @@ import { isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import { isToBeUndone } from '../undo/transactions.ts';
 
-/** Executions may start executions, but not without end. */
+/** The limit on nested executions. */
 const MAX_DEPTH = 32;
 
 export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void {
@@ -45,10 +45,13 @@ export function requestChild(turn: Turn, node: NodeState, work: ChildWork): void
   turn.children.push({ node: pathOf(node), ...child });
 }
 
-/** A child that was asked for and has not ended. */
+/** A child that was requested and has not ended. */
 export interface OpenChild extends Omit<ChildStart, 'input'> {
   readonly input: StoredValue;
-  /** It is to end, since something around it does, and to undo what it did or not. */
+  /**
+   * Set if the child must end because the parent's node ends. `compensate`: whether the child undoes its completed
+   * nodes.
+   */
   readonly stop: { readonly compensate: boolean } | null;
 }
 
@@ -56,7 +59,7 @@ export function openChildren(state: RunState): OpenChild[] {
   return Array.from(state.children, (node) => openChildOf(state, node));
 }
 
-/** The execution, if the node still waits for it. */
+/** The child, if the node still waits for it. */
 export function openChild(state: RunState, path: NodePath, executionId: ExecutionId): OpenChild | undefined {
   const node = nodeAt(state, path);
   if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return undefined;
@@ -107,7 +110,9 @@ export function childEnded(
   if (mapped !== undefined) completeNode(turn, node, mapped);
 }
 
-/** Of a failure far below, the cause is told once, with how far below it is. */
+/**
+ * The error of a failed child. For a failure several executions below, the message names the root cause and its depth.
+ */
 function childError({ error, status, notStarted }: ChildResult, executionId: ExecutionId): RunError {
   if (notStarted && error !== null) return { ...error, details: { executionId, notStarted } };
   const cause = error ?? { code: 'CHILD_FAILED', kind: 'USER' as const, message: `It ended as ${status}.` };

@@ -1,4 +1,4 @@
-/** The end of a node, with what is in it. */
+/** The end of a node, together with its body. */
 import { assert } from '../../error.ts';
 import type { NodePlan } from '../../plan/plan.ts';
 import type { Fold } from '../evolve/fold.ts';
@@ -10,7 +10,7 @@ import type { BodyState, FinalPhase, NodeState, ScopeState } from '../state/stat
 import { isAtWork } from '../undo/transactions.ts';
 import { noteUndone } from '../undo/undo-list.ts';
 
-/** The node is final: its outgoing edges are decided. */
+/** Ends the node and decides its outgoing edges. */
 export function close(fold: Fold, node: NodeState, phase: FinalPhase): void {
   assert(!isFinal(node.phase.status), `node '${node.plan.id}' of ${fold.state.executionId} ends once`);
   const body = bodyOf(node);
@@ -19,7 +19,7 @@ export function close(fold: Fold, node: NodeState, phase: FinalPhase): void {
   if (node.decidedAs === undefined) decideEdges(node);
 }
 
-/** Of a body that went well only its result is left; of one that did not, what a retry begins with again. */
+/** Closes the body. A body that succeeded leaves only its result; otherwise its scopes are kept for a retry. */
 function closeBody(fold: Fold, node: NodeState, body: BodyState, phase: FinalPhase): void {
   const { state } = fold;
   state.endChecks.delete(node);
@@ -30,13 +30,13 @@ function closeBody(fold: Fold, node: NodeState, body: BodyState, phase: FinalPha
   }
 }
 
-/** What was under way, or waited, in a scope that has failed never ends. */
+/** Cancels the nodes of a failed scope that have not ended. */
 export function cancelOpen(fold: Fold, scope: ScopeState, except?: NodePlan): void {
   const { state, at } = fold;
   for (const node of scope.nodes) {
     if (node.plan === except) continue;
     for (const inner of bodyOf(node)?.scopes.values() ?? []) {
-      // Earlier versions cut a transaction off in the middle of that, and began again with all of it.
+      // Earlier versions cut off a transaction while it was being undone, and started the undo over on a retry.
       if (!isAtWork(inner)) noteUndone(state, inner);
       if (!inner.isClosed) cancelOpen(fold, inner);
     }

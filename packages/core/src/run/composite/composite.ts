@@ -1,10 +1,10 @@
 /**
- * Composite nodes: opening their iterations, and what follows when an iteration, or the whole, has ended.
+ * Composite nodes: opens their iterations, and decides what follows the end of an iteration or of the whole node.
  *
  *  forEach ─ node.opened(items) ─ scopes.opened 0…9 ─ … ─ scope.closed 3 ─ scopes.opened 10 ─ … ─ node.completed
  *
- * An iteration ends when all its nodes are final, or when it is being stopped and nothing of it runs. `drain` finds such
- * scopes in `state.endChecks`, one after the other, so that 100,000 iterations need no recursion.
+ * An iteration ends when all its nodes are final, or when it is being stopped and nothing in it runs. `drain` finds
+ * such scopes in `state.endChecks`, one after the other, so that 100,000 iterations need no recursion.
  */
 import type { RunError } from '../../error.ts';
 import { type CompiledValue, isTrue } from '../../expression/index.ts';
@@ -55,7 +55,7 @@ export function openLoop(turn: Turn, node: NodeState): void {
   if (!Array.isArray(items)) return failNode(turn, node, notAList(items, 'in'));
   if (items.length > MAX_ITERATIONS) return failNode(turn, node, tooManyItems(items.length));
   const needed = neededOf(node, work, items.length);
-  // Where iterations add items, there may be enough in the end.
+  // Iterations that emit items may still reach the number needed.
   if (items.length < needed && !work.body.nodes.some(({ emits }) => emits !== undefined))
     return failNode(turn, node, tooFew(needed, items.length, 0));
   emit(turn, { type: 'node.opened', node: pathOf(node), items: turn.store(items), count: items.length });
@@ -106,7 +106,7 @@ function badGraph(problems: readonly Problem[]): RunError {
   };
 }
 
-/** The nodes of a new scope that wait for nothing. */
+/** Puts the entry nodes of a new scope on the worklist. */
 function enter(turn: Turn, scope: ScopeState): void {
   for (const entry of scope.graph.entries.toReversed()) turn.work.push(stateIn(scope, entry));
 }
@@ -122,7 +122,7 @@ function openIterations(turn: Turn, node: NodeState, to: number): void {
   }
 }
 
-/** Opens what may be opened, or ends the loop. */
+/** Opens as many iterations as allowed, or ends the loop. */
 export function continueNode(turn: Turn, node: NodeState): void {
   const { work } = node.plan;
   if (work.kind === 'forEach') return continueForEach(turn, node, work);
@@ -159,7 +159,7 @@ function continueWhile(turn: Turn, node: NodeState, work: WhileWork): void {
   openIterations(turn, node, body.next + 1);
 }
 
-/** A condition over the last iteration's output, which it sees as `$self.output`. */
+/** Tests a condition that sees the last iteration's output as `$self.output`. */
 function tested(turn: Turn, node: NodeState, where: string, value: CompiledValue, last: Json): boolean | undefined {
   const body = requireBody(node);
   return evaluated(turn, node, where, () => {
@@ -189,13 +189,13 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
   iterationEnded(turn, node, ended.error);
 }
 
-/** Everything under way has ended: the nodes that are left look at their joins. */
+/** Begins the finally: nothing that must end first is under way, so the pending nodes evaluate their joins. */
 function beginFinally(turn: Turn, scope: ScopeState): void {
   if (scope.isClosed || scope.stopping?.finally !== true || scope.underWay > 0) return;
   for (const node of scope.nodes.toReversed()) if (node.phase.status === 'pending') turn.work.push(node);
 }
 
-/** A composite node that is being stopped, itself or with what is around it: all its iterations are over. */
+/** Ends a composite node that is being stopped, itself or with its scope, once all its iterations are over. */
 function checkNodeEnd(turn: Turn, node: NodeState): void {
   const { phase } = node;
   if (phase.status !== 'open' || node.endings > 0) return;
@@ -206,14 +206,17 @@ function checkNodeEnd(turn: Turn, node: NodeState): void {
   endStopped(turn, node, phase.stopping);
 }
 
-/** A transaction undoes what it did before anybody outside sees that it failed. */
+/** Undoes a transaction before its node ends, so that no other node sees the failure earlier. */
 function undo(turn: Turn, scope: ScopeState, status: FinalRunStatus, error: RunError): void {
   emit(turn, { type: 'scope.compensating', scope: scope.path, status, error });
   const first = scope.undoing?.nodes[0];
   if (first !== undefined) turn.work.push(first);
 }
 
-/** True: the transactions in it undo what they did, and it ends after that. A run that ends undoes everything itself. */
+/**
+ * Undoes the transactions inside the node before it ends. Returns true while an undo is pending. A run that ends undoes
+ * everything itself.
+ */
 function undoFirst(turn: Turn, node: NodeState): boolean {
   const { state } = turn;
   if (isUndoingInside(node)) return true;
@@ -231,7 +234,7 @@ function stopErrorOf({ phase, scope }: NodeState): RunError {
   return error ?? { code: 'CANCELLED', kind: 'USER', message: 'What is around it has ended.' };
 }
 
-/** The transaction has undone what it did: its node fails, or what is stopped around it ends. */
+/** A transaction has been undone: its node fails, or the node that is being stopped around it ends. */
 function undone(turn: Turn, scope: ScopeState): void {
   const { state } = turn;
   const { parent: node, stopping } = scope;
@@ -251,7 +254,7 @@ function isStoppedNode({ phase }: NodeState): boolean {
   return phase.status !== 'open' || phase.stopping !== null;
 }
 
-/** It undoes what it did, and fails then: nothing changes that. */
+/** A transaction without retries is being undone: the node fails afterwards, and no cancel changes that. */
 function isTransactionOver(node: NodeState): boolean {
   if (!isTransaction(node) || node.plan.retry.rules.length > 0) return false;
   for (const { undoing } of bodyOf(node)?.scopes.values() ?? []) if (undoing !== null) return true;
@@ -259,14 +262,14 @@ function isTransactionOver(node: NodeState): boolean {
 }
 
 interface Ended {
-  /** Left out: the output of the only end node. */
+  /** If absent: the output of the only end node. */
   readonly output?: StoredValue;
   readonly error?: RunError;
 }
 
 /**
- * With `onFailure: ignore` an iteration goes on after a failure and comes to its end. Where successes are counted it is none:
- * else `minSuccess` and `retryUntil` would mean nothing under this policy.
+ * With `onFailure: ignore` an iteration continues after a failure and reaches its end. Where successes are counted,
+ * such an iteration counts as failed: otherwise `minSuccess` and `retryUntil` would mean nothing under this policy.
  */
 function countedFailure({ parent, realm, nodes }: ScopeState): RunError | null {
   const work = parent?.plan.work;
@@ -327,7 +330,10 @@ function iterationEnded(turn: Turn, node: NodeState, error: RunError | undefined
   continueNode(turn, node);
 }
 
-/** An iteration has failed, and so will the loop. With `fail-fast` the other iterations are cut off, else they come to their end. */
+/**
+ * Fails the loop because an iteration failed. With `fail-fast` the other iterations are cut off, otherwise they run to
+ * their end.
+ */
 function failLoop(turn: Turn, node: NodeState, error: RunError): void {
   const { open, error: first } = requireBody(node);
   if (open === 0 || node.scope.realm.onFailure === 'fail-fast') stopNode(turn, node, first ?? error);
@@ -337,18 +343,18 @@ function isLost({ minSuccess, until }: ForEachWork, { failed }: BodyState): bool
   return failed > 0 && minSuccess === undefined && until === 'all';
 }
 
-/** How many of so many iterations must succeed, where some may fail. */
+/** How many of `total` iterations must succeed, if `minSuccess` lets some fail. */
 function neededOf(node: NodeState, work: ForEachWork, total: number): number {
   const minSuccess = minSuccessOf(node, work);
   if (minSuccess === undefined) return 0;
   return 'count' in minSuccess ? minSuccess.count : Math.ceil(minSuccess.ratio * total);
 }
 
-/** Of iterations of which one has to succeed, the last has failed. */
+/** An iteration failed in a loop that needs only one success. */
 function continueOrFail(turn: Turn, node: NodeState, error: RunError): void {
   const { total, failed, succeeded, open } = requireBody(node);
   if (failed === total) stopNode(turn, node, error);
-  // Where one has succeeded the others have been withdrawn, and the last of them ends the loop.
+  // After a success the other iterations are withdrawn, and the last one of them ends the loop.
   else if (succeeded === 0 || open === 0) continueNode(turn, node);
 }
 
@@ -371,12 +377,12 @@ function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: 
   emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
 }
 
-/** The pause of a retryUntil is over. */
+/** The delay of a retryUntil is over. */
 export function nextIteration(turn: Turn, node: NodeState): void {
   openIterations(turn, node, 1 + requireBody(node).next);
 }
 
-/** The node fails, or is cancelled; what runs in it is asked to stop first, and what was done in transactions is undone. */
+/** Fails or cancels the node. First its running attempts are asked to stop and its transactions are undone. */
 export function stopNode(
   turn: Turn,
   node: NodeState,
@@ -386,7 +392,7 @@ export function stopNode(
   const { phase } = node;
   if ((phase.status !== 'open' && phase.status !== 'child') || isTransactionOver(node)) return;
   const { stopping = null } = phase;
-  // How it ends has been said; what can still be said is that nothing more is to be undone.
+  // The node is already ending; a further request can only skip the rest of the undo.
   if (stopping !== null && (compensate || stopping.compensate === false)) return;
   const how = {
     error: stopping?.error ?? error,
@@ -407,7 +413,7 @@ export function stopNode(
 }
 
 interface StopOptions extends Pick<Stopping, 'cancelled' | 'compensate'> {
-  /** Nobody waits for the end of what runs in it: the caller cuts it off. */
+  /** The caller cuts off the running attempts itself and does not wait for them. */
   readonly isAbrupt?: boolean;
 }
 
@@ -449,10 +455,10 @@ function tooFew(needed: number, total: number, failed: number, last: RunError | 
 }
 
 /**
- * The body of a node has failed, and nothing of it runs: it is tried again once all is undone, or the node fails. The
- * next try is a new iteration of all that is in it, with idempotency keys of its own.
+ * Ends a composite node whose body has failed and in which nothing runs: the node is retried after an undo, or fails.
+ * The retry runs the whole body anew, with its own idempotency keys.
  *
- *  group ─ node.opened ─ … ─ node.compensating ─ (what completed is undone) ─ node.retrying ─ node.opened ─ …
+ *  group ─ node.opened ─ … ─ node.compensating ─ (completed nodes are undone) ─ node.retrying ─ node.opened ─ …
  */
 function failBody(turn: Turn, node: NodeState, error: RunError): void {
   const { state } = turn;
@@ -464,13 +470,13 @@ function failBody(turn: Turn, node: NodeState, error: RunError): void {
   if (first !== undefined) turn.work.push(first);
 }
 
-/** Nobody knows whether something in it took effect: to try again could do it twice. */
+/** The outcome of a node inside is unknown: a retry could repeat its effect. */
 function isInDoubt(state: RunState, node: NodeState): boolean {
   for (const { scope } of state.unknown) if (isInside(scope, node)) return true;
   return false;
 }
 
-/** A compensation did not succeed, so what it should undo stands. */
+/** A compensation did not succeed, so the effect of its node stands. */
 function isLeftDone(node: NodeState): boolean {
   return undoings(node).some(({ nodes }) => nodes.some(({ phase }) => phase.status !== 'completed'));
 }

@@ -1,6 +1,6 @@
 /**
- * Moves a run on after something happened to one of its nodes: decides its edges, then, by a worklist,
- * every node that these edges make ready, skip or fail. Nothing here looks at the rest of the graph.
+ * Advances a run after an event at one of its nodes: decides the node's edges and then, by a worklist, every node that
+ * these edges make ready, skip or fail. Nothing here looks at the rest of the graph.
  */
 import type { RunError } from '../../error.ts';
 import type { CompiledValue } from '../../expression/index.ts';
@@ -30,7 +30,7 @@ import { hasFinally } from '../stop/early-end.ts';
 import { undoesMore } from './preconditions.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 
-/** `dead`: edges that the node itself has decided against; `vars`: what it assigned. */
+/** `dead`: edges that the node itself decided against. `vars`: variables that it assigned. */
 export function completeNode(
   turn: Turn,
   node: NodeState,
@@ -56,7 +56,7 @@ export function completeNode(
     ...(output.value === null ? {} : { output }),
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
-    // What the cache had was not done here.
+    // An output from the cache has no effect to undo.
     ...(own.cached === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),
     ...(own.cached === undefined ? {} : { cached: own.cached }),
   });
@@ -66,7 +66,7 @@ export function completeNode(
   breakIteration(turn, node.scope);
 }
 
-/** What would undo the node is resolved while everything that it reads is at hand. */
+/** Resolves the parameters of the compensation now, while the values that they read are available. */
 function undoOf(turn: Turn, { node, output }: NodeEnding): { undo?: StoredValue; undoError?: RunError } {
   const { compensate } = node.plan;
   if (compensate === undefined) return {};
@@ -93,7 +93,7 @@ export function failAttempt(
   else repeat(turn, node, error, decision);
 }
 
-/** Undefined: the node is not tried again. */
+/** Returns undefined if the node is not tried again. */
 export function retryOf(
   { state, budgets }: Turn,
   node: NodeState,
@@ -101,7 +101,7 @@ export function retryOf(
   jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): Retry | undefined {
-  // Compensations have retries of their own: a run that failed for want of them is undone, too.
+  // Compensations have their own retries: a run that failed for lack of retries is still undone.
   const isRetriedOut = node.scope.undoes === null && state.totalRetries >= state.plan.maxTotalRetries;
   if (isStopped(state, node) || isRetriedOut) return undefined;
   const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
@@ -114,7 +114,7 @@ export function repeat(turn: Turn, node: NodeState, error: RunError, { rule, del
   emit(turn, { type: 'node.retrying', node: pathOf(node), error, until: turn.now + delayMs, ...counted });
 }
 
-/** An attempt ended without anybody knowing whether it took effect. */
+/** An attempt was cut off, and its outcome is unknown. */
 export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: number): void {
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) leaveUnknown(turn, node, error);
@@ -122,7 +122,10 @@ export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: n
   else failAttempt(turn, node, error, jitter, error.code === WORKER_LOST ? decideRepeat : decideRetry);
 }
 
-/** Nobody knows what became of it. Where its scope ends early, what depends on it does not wait for the answer. */
+/**
+ * Records an unknown outcome. If the scope ends early, the node's edges are decided now, so that its targets do not
+ * wait.
+ */
 export function leaveUnknown(turn: Turn, node: NodeState, error: RunError): void {
   const isEnding = node.scope.stopping?.finally !== undefined;
   const { dead, broken } = isEnding ? decideCancelled(turn, node, error) : NO_EDGES;
@@ -132,7 +135,7 @@ export function leaveUnknown(turn: Turn, node: NodeState, error: RunError): void
 
 const NO_EDGES: DecidedEdges = { dead: undefined, broken: [] };
 
-/** The node was cut off. */
+/** Ends a node that was cut off. */
 export function endCancelled(turn: Turn, node: NodeState, error?: RunError): void {
   const { dead, broken } = decideCancelled(turn, node, error ?? null);
   emit(turn, {
@@ -144,7 +147,7 @@ export function endCancelled(turn: Turn, node: NodeState, error?: RunError): voi
   follow(turn, node, broken);
 }
 
-/** The node fails for good. `isCleanup`: the scope is about to end, and this failure is not why. */
+/** Fails the node for good. `isCleanup`: the scope is about to end for another reason than this failure. */
 export function failNode(turn: Turn, node: NodeState, cause: RunError, isCleanup = false): void {
   const path = pathOf(node);
   const error: RunError = { ...cause, node: cause.node ?? path };
@@ -163,16 +166,18 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError, isCleanup
   else follow(turn, node, broken);
 }
 
-/** The failure ends the scope; with `halt` the run, from any depth. */
+/** Ends the scope because of the failure. With `halt` it ends the run, from any depth. */
 function endFailed(turn: Turn, node: NodeState, error: RunError, broken: readonly EdgeError[] = []): void {
   failCleanups(turn, node, broken);
   if (node.scope.parent === null || mayHalt(turn, node)) stop(turn, 'failed', error, { from: node });
-  // Also after a halt: inside a cleanup the end of the run spares the scope of the node.
+  // This is needed after a halt too: if the node is in a cleanup, the end of the run spares its scope.
   if (node.scope.parent !== null) stopScope(turn, node.scope, error);
   follow(turn, node, []);
 }
 
-/** Targets whose edge cannot be evaluated, of a node after which the scope ends: they fail, and end nothing. */
+/**
+ * Fails the targets of edges that could not be evaluated, after a node that ends the scope. Their failure ends nothing.
+ */
 function failCleanups(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
   for (const { edge, error } of broken) {
     const target = targetOf(node, edge);
@@ -180,12 +185,14 @@ function failCleanups(turn: Turn, node: NodeState, broken: readonly EdgeError[])
   }
 }
 
-/** A run that is ending anyway goes on to do so: there `halt` ends no more than the body. */
+/** In a run that is already ending, `halt` ends only the body. */
 function mayHalt({ state }: Turn, { plan }: NodeState): boolean {
   return plan.onError === 'halt' && endingOf(state) === null && state.stopping === null;
 }
 
-/** In a body a policy ends the scope, and its composite node fails in turn; only `halt` ends the run from any depth. */
+/**
+ * In a body the policy ends the scope, and its composite node fails in turn. Only `halt` ends the run from any depth.
+ */
 function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handled'> {
   const { scope, plan, phase } = node;
   // The outcome of the failure node changes nothing: the original error stands.
@@ -205,13 +212,13 @@ function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handl
   }
 }
 
-/** In a finally every cleanup has its turn; what fails there fails a scope that would have ended well. */
+/** In a finally every cleanup runs. A failed cleanup fails a scope that would have succeeded. */
 function cleanup({ scope, plan }: NodeState): 'tolerated' | 'deferred' {
-  // The policy has no say in the failure of a node with `halt`.
+  // The policy does not apply to the failure of a node with `halt`.
   return scope.realm.onFailure === 'ignore' && plan.onError !== 'halt' ? 'tolerated' : 'deferred';
 }
 
-/** The node is passed over. A failure that only such nodes would have handled is unhandled from this moment. */
+/** Skips the node. A failure that only skipped nodes would have handled becomes unhandled. */
 export function skip(turn: Turn, node: NodeState, why: 'dead' | 'when' | 'failure'): void {
   emitSkipped(turn, node, why);
   follow(turn, node, []);
@@ -231,7 +238,7 @@ function isHandledStill(node: NodeState): boolean {
     if (!isPassedOver(targetOf(node, edge))) return true;
     isTakenByAny = true;
   }
-  // In journals from before, an always edge handled a failure, too.
+  // In journals of earlier versions an always edge also handled a failure.
   return !isTakenByAny;
 }
 
@@ -241,7 +248,10 @@ function leaveUnhandled(turn: Turn, node: NodeState, error: RunError): void {
   if (handling === 'fatal' && !isStopped(turn.state, node)) endFailed(turn, node, error);
 }
 
-/** The run will end like this; what runs is asked to stop first. A paused run stays paused, unless it is cancelled. */
+/**
+ * Ends the run with this status, after running attempts were asked to stop. A paused run stays paused unless it is
+ * cancelled.
+ */
 export function stop(
   turn: Turn,
   status: FinalRunStatus,
@@ -274,7 +284,7 @@ interface StopOptions {
   readonly from?: NodeState;
 }
 
-/** The scopes around a node that ends the run end with it, even where they have a part in a finally. */
+/** Ends the scopes around the node that ends the run, even those in a finally. */
 function endAround(turn: Turn, from: NodeState, status: FinalRunStatus, error: RunError | null): void {
   let around = from;
   for (; around.scope.parent !== null; around = around.scope.parent);
@@ -288,7 +298,7 @@ function endAround(turn: Turn, from: NodeState, status: FinalRunStatus, error: R
   cutOffInside(turn, around, how.error.message);
 }
 
-/** How the run ends, said once more. */
+/** The entry that repeats how the run ends. */
 export function stoppingAnew({ status, error, output, compensate }: RunEnding): RunStopping {
   return {
     type: 'run.stopping',
@@ -300,8 +310,8 @@ export function stoppingAnew({ status, error, output, compensate }: RunEnding): 
 }
 
 /**
- * A cancel of a run that is ending and has a finally to run. The first one is noted; the second one leaves the finallies
- * out, where they have not run yet.
+ * A cancel of a run that is ending and has a finally left to run. The first cancel is recorded; the second one skips
+ * the finallys that have not run.
  */
 export function cancelFinally(turn: Turn, reason: string): void {
   const { state } = turn;
@@ -316,7 +326,7 @@ export function cancelFinally(turn: Turn, reason: string): void {
   if (isSecond) cutOffInside(turn, state.root, reason);
 }
 
-/** Of what ends early: attempts are asked to stop, and what waits for something is cancelled. */
+/** Cuts off everything that ends early: attempts are asked to stop, and waits are cancelled. */
 export function cutOffInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
   cancelWaiting(turn, outer);
   abortInside(turn, outer, reason);
@@ -351,7 +361,10 @@ function underWayIn(outer: ScopeState | NodeState): NodeState[] {
   return found;
 }
 
-/** Stops the compensation of a run that is ending: effects that are not undone yet stay. Its status is decided already. */
+/**
+ * Stops the compensation of a run that is ending: completed nodes that are not undone yet keep their effects. The run's
+ * status is already decided.
+ */
 export function leaveDone(turn: Turn, reason: string): void {
   const { stopping, root } = turn.state;
   if (!undoesMore(turn.state)) return;
@@ -366,14 +379,17 @@ export function leaveDone(turn: Turn, reason: string): void {
   if (root.undoing !== null) leave(turn, root.undoing, reason);
 }
 
-/** The scope will fail like this; what runs in it is asked to stop first. */
+/** Fails the scope with this error, after its running attempts were asked to stop. */
 function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
   if (scope.stopping !== null || scope.isClosed) return;
   emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
   cutOffInside(turn, scope, error.message);
 }
 
-/** A node with `break` has completed: nothing else of the iteration begins, and what runs in it is asked to stop. */
+/**
+ * Ends an iteration after a node with `break` completed: nothing else begins in it, and running attempts are asked to
+ * stop.
+ */
 function breakIteration(turn: Turn, scope: ScopeState): void {
   if (scope.stopping !== null || scope.isClosed || scope.open === 0) return;
   emit(turn, { type: 'scope.stopping', scope: scope.path, error: null, finally: true });
@@ -381,8 +397,8 @@ function breakIteration(turn: Turn, scope: ScopeState): void {
 }
 
 /**
- * After a reopening: nodes that begin again look at their joins, and those before which an edge could not be evaluated
- * fail as they did; the journal has such an edge as dead, which alone would let them be skipped.
+ * Begins nodes again after a reopening: they evaluate their joins. Nodes before which an edge could not be evaluated
+ * fail again; the journal has that edge only as dead, which alone would skip them.
  */
 export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
   const sources = new Set<NodeState>();
@@ -396,7 +412,7 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
   for (const source of sources) follow(turn, source, stillBroken(turn, source));
 }
 
-/** Looks at the targets of a node that has ended. */
+/** Puts the targets of a node that has ended on the worklist. */
 export function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
   for (const { edge, error } of broken) {
     const target = targetOf(node, edge);
@@ -409,11 +425,11 @@ export function isUntouched(node: NodeState): boolean {
   return node.phase.status === 'pending' && node.dispatchState === 'none';
 }
 
-/** Adds what a node of a body emits to its loop. False when that failed, and the node with it. */
+/** Adds the items that a node emits to the loop around it. Returns false if that failed, and the node with it. */
 function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: StoredValue): boolean {
   const loop = node.scope.parent;
   const body = loop === null ? undefined : bodyOf(loop);
-  // To one that is done nothing can be added any more; one that was cut off goes on with them after a retry.
+  // A completed loop takes no more items; a loop that was cut off continues with them after a retry.
   if (loop === null || body === undefined || loop.phase.status === 'completed') return true;
   let items: Json;
   try {
@@ -433,7 +449,7 @@ function addItems(turn: Turn, node: NodeState, emits: CompiledValue, output: Sto
   return false;
 }
 
-/** Iterations that a loop may have, items added while it runs included. */
+/** The limit on iterations of a loop, including items added while it runs. */
 export const MAX_ITERATIONS = 1_000_000;
 
 export function notAList(value: Json, where: string): RunError {

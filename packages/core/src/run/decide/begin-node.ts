@@ -1,4 +1,4 @@
-/** Nodes that need no worker: what they do is decided at once, in the turn in which they begin. */
+/** Nodes that need no worker: their work is decided at once, in the turn in which they begin. */
 
 import { type RunError, unreachable } from '../../error.ts';
 import { ExpressionError, isTrue } from '../../expression/index.ts';
@@ -56,7 +56,7 @@ function branch(turn: Turn, node: NodeState, work: BranchWork): void {
   completeNode(turn, node, turn.store({ taken: ids }), { dead });
 }
 
-/** Data that lacks what an expression reads fits no case: the default is for it, where there is one. */
+/** A value that lacks a member read by an expression fits no case and takes the default, if there is one. */
 function decision(turn: Turn, node: NodeState, work: BranchWork, scope: RunScope): ReadonlySet<string> {
   try {
     return casesTaken(turn, node, work, scope);
@@ -95,7 +95,7 @@ function casesTaken(turn: Turn, node: NodeState, work: BranchWork, scope: RunSco
   }
 }
 
-/** Keys of cases are text, whatever the value is. */
+/** Keys of cases are text, whatever the type of the value. */
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -114,7 +114,7 @@ function terminate(turn: Turn, node: NodeState, { status, output, error }: Termi
   const given = output ?? error;
   const value = evaluated(turn, node, 'with', (scope) => given?.evaluate(scope, turn.budgets.next()) ?? null);
   if (value === undefined) return;
-  // How the run ends has been said: in its finally, what ends it as failed is a cleanup that fails.
+  // The run is already ending: in its finally, a terminate as failed counts as a cleanup that fails.
   if (status === 'failed' && turn.state.stopping !== null)
     return failNode(turn, node, terminationError(value, pathOf(node)));
   completeNode(turn, node, NULL_VALUE);
@@ -134,7 +134,10 @@ function terminationError(value: Json, node: NodePath): RunError {
   };
 }
 
-/** What the iterations of the split gave, which is its output; or the failure that the split handed on. */
+/**
+ * Completes with the output of the split, which has the results of its iterations, or fails with the failure of the
+ * split.
+ */
 function merge(turn: Turn, node: NodeState, of: string): void {
   const split = node.scope.nodes[node.scope.graph.indexOf.get(of) ?? -1];
   if (split?.phase.status === 'failed' && split.phase.handling === 'handled')

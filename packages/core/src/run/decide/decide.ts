@@ -55,7 +55,7 @@ import { drain, makeReady, passGate } from './worklist.ts';
 
 export function decide(turn: Turn, stimulus: Stimulus): void {
   const { state } = turn;
-  // Where nobody drew, a retry waits its whole delay.
+  // Without a drawn jitter, a retry waits its whole delay.
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
   turn.budgets.renew();
   if (isFinished(state.phase.status)) {
@@ -68,14 +68,14 @@ export function decide(turn: Turn, stimulus: Stimulus): void {
   resumeTurn(turn);
 }
 
-/** Goes on with a turn that is suspended, until it is again or everything that follows from the stimulus is decided. */
+/** Continues a suspended turn until it is suspended again, or everything that follows from the stimulus is decided. */
 export function resumeTurn(turn: Turn): void {
   drain(turn);
   if (!turn.isSuspended) fireTimers(turn);
   if (!turn.isSuspended) completeTurn(turn);
 }
 
-/** Nothing is left half done: joins have led to something, and a run without a future has ended. */
+/** Leaves nothing half done: decides all joins, and ends a run in which nothing can happen any more. */
 export function completeTurn(turn: Turn): void {
   drain(turn);
   finishIfDone(turn);
@@ -141,7 +141,7 @@ function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus 
   stop(turn, 'cancelled', { code: 'CANCELLED', kind: 'USER', message: reason }, { compensate });
 }
 
-/** How it ends has been said. What can still be left out: the finally, what is not undone yet, and the failure node. */
+/** A cancel of a run that is already ending can only skip its finally, the rest of the undo, and the failure node. */
 function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
   const { state } = turn;
   cancelFinally(turn, reason);
@@ -176,7 +176,7 @@ function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
   emit(turn, { type: 'run.held', until: delay?.until ?? turn.now });
 }
 
-/** The run got its slot. It begins at its time, which may have come. */
+/** The run got its slot. It begins at its time, which may have passed. */
 function placed(turn: Turn): void {
   const { delayedUntil } = turn.state;
   if (delayedUntil !== null && waitsForSlot(turn.state)) {
@@ -184,20 +184,20 @@ function placed(turn: Turn): void {
   }
 }
 
-/** A held run begins later, and with what was said last. */
+/** Delays a run that has not begun, and replaces its input. */
 function restart(turn: Turn, { input, until }: Stimulus & { type: 'restart' }): void {
   if (turn.state.delayedUntil !== null) emit(turn, { type: 'run.held', until, input: turn.store(input) });
 }
 
 function enterRoot(turn: Turn): void {
   const { state } = turn;
-  // Last in, first out: the order of the definition, for those who read the journal.
+  // The stack reverses the order, so entry nodes begin in the order of the definition.
   for (const plan of state.plan.root.entries.toReversed()) {
     if (plan !== state.plan.failureNode) turn.work.push(stateIn(state.root, plan));
   }
 }
 
-/** The fence: whether it is the outcome of the attempt that the node has open. */
+/** The fence: returns whether the outcome is that of the attempt that the node has open. */
 export function isOpen(
   state: RunState,
   { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string },
@@ -225,9 +225,9 @@ function ended(turn: Turn, stimulus: Stimulus & { type: 'ended' }): void {
   }
 }
 
-/** The output of most nodes; of a dynamic one, the graph that comes next. */
+/** The output completes the node; for a dynamic node, it is the graph that runs next. */
 function finishAttempt(turn: Turn, node: NodeState, output: StoredValue): void {
-  // Where it is being stopped, too: the graph is what a retry goes on with.
+  // This applies to a node that is being stopped too: a retry continues in the graph.
   if (node.plan.work.kind === 'dynamic') expand(turn, node, node.plan.work, output);
   else completeNode(turn, node, output);
 }
@@ -240,7 +240,10 @@ function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
   }
 }
 
-/** Whoever asked may have died before it heard the answer; asking twice is asking once. */
+/**
+ * Repeats open gate requests: the engine that asked may have died before it got the answer. A repeated request has no
+ * further effect.
+ */
 function repeatGateRequests(turn: Turn): void {
   for (const node of turn.state.gated) {
     if (isStopped(turn.state, node)) continue;
@@ -252,7 +255,7 @@ function repeatGateRequests(turn: Turn): void {
 
 function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & { type: 'granted' }): void {
   const node = nodeAt(turn.state, path);
-  // A place that was given back since: the node stands in line again.
+  // The permit was released meanwhile: the node has requested another one.
   if (node !== undefined && ask !== undefined && ask !== gateRequestId(turn.state, node)) return;
   if (node?.phase.status !== 'gated' || node.phase.gate.kind !== gate || node.phase.until !== null) return;
   if (isStopped(turn.state, node)) return;
@@ -262,7 +265,7 @@ function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & 
   passGate(turn, node, miss);
 }
 
-/** It begins, or comes to its next gate, when the run is resumed; what the cache said is asked for again then. */
+/** The node begins, or goes to its next gate, when the run is resumed. A look at the cache is repeated then. */
 function grantedInPause(turn: Turn, node: NodePath, until = turn.now, miss?: CacheMiss): void {
   if (miss === undefined) emit(turn, { type: 'node.granted', node, until: Math.max(until, turn.now) });
 }
@@ -305,11 +308,14 @@ function notHappened(
   if (isPastTotal(node, turn.now)) {
     return failNode(turn, node, timeoutError('total', timeoutsOf(node).totalMs, path));
   }
-  // At once, not when the turn is sealed: whatever else comes in this turn, it is not unknown any more.
+  // This is journalled at once, not at the end of the turn: later stimuli of this turn must not find the outcome
+  // unknown.
   emit(turn, { type: 'node.scheduled', nodes: [path] });
 }
 
-/** An undo around the node may have one more node to undo, or may have waited only for this outcome. */
+/**
+ * Checks the undo scopes around the node: they may have one more node to undo, or have waited only for this outcome.
+ */
 function lookAtUndoing(turn: Turn, node: NodeState): void {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     const { undoing } = at.scope;
@@ -355,7 +361,7 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   breakOff(turn, node, error, turn.jitter);
 }
 
-/** It was asked to stop and did not: the run goes on without its answer. */
+/** The attempt was asked to stop and did not: the run continues without its outcome. */
 function giveUp(turn: Turn, node: NodeState): void {
   const message = 'The attempt was asked to stop and did not end in time.';
   abort(turn, node, message, true);

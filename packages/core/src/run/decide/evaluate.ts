@@ -7,7 +7,7 @@ import type { NodeState } from '../state/state.ts';
 import { failNode } from './advance.ts';
 import type { Turn } from './turn.ts';
 
-/** Evaluates something of the node; where that fails, the node does. */
+/** Evaluates an expression of the node; the node fails if the expression does. */
 export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (scope: RunScope) => T): T | undefined {
   try {
     return work(new RunScope(turn.state, node.scope, turn.lookup).at(node, where));
@@ -17,7 +17,7 @@ export function evaluated<T>(turn: Turn, node: NodeState, where: string, work: (
   }
 }
 
-/** What the node begins with: its own, unless somebody who replays it has edited that. */
+/** The input of the node: its own, or the edited input of a replay. */
 export function inputOf(turn: Turn, node: NodeState, where: string, own: CompiledValue | undefined): Json | undefined {
   if (node.input !== undefined) return resolveValue(node.input, turn.lookup);
   if (own === undefined) return {};

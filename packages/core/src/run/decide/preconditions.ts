@@ -1,4 +1,4 @@
-/** Requests that would change nothing: whoever asks is told why, and what to do instead. */
+/** No-op requests: returns an error that says why a request would change nothing, and what to do instead. */
 
 import { NebulaError, unreachable } from '../../error.ts';
 import type { NodePath } from '../../ids.ts';
@@ -18,7 +18,7 @@ import type { NodeState, RunState } from '../state/state.ts';
 import { hasFinally } from '../stop/early-end.ts';
 import { isUndoing } from '../undo/transactions.ts';
 
-/** Of the whole run. It ends once; what can still be left out: the finally, what is not undone yet, the failure node. */
+/** A cancel of the run. A run that is ending can still skip its finally, the rest of the undo, and the failure node. */
 export function refuseCancel(state: RunState, compensate: boolean): NebulaError | undefined {
   if (!isEnding(state) || (!compensate && undoesMore(state))) return undefined;
   if (hasFinally(state) || failureNodeUnderWay(state) !== undefined) return undefined;
@@ -33,14 +33,14 @@ export function refuseCancel(state: RunState, compensate: boolean): NebulaError 
   });
 }
 
-/** Something is being undone, or will be. */
+/** The run is being undone, or will be. */
 export function undoesMore(state: RunState): boolean {
   const { stopping, root } = state;
   if (stopping !== null) return stopping.compensate && stopping.status !== 'completed';
   return endingOf(state)?.compensate === true && root.undoing?.stopping === null && isUndoing(state, root);
 }
 
-/** Of a node whose outcome nobody knows. What is said of it has consequences while the run goes on, or is being undone. */
+/** A settle of an unknown outcome. It has consequences only while the run is unfinished. */
 export function refuseSettle({ executionId, phase: { status } }: RunState, path: NodePath): NebulaError | undefined {
   if (!isFinished(status)) return undefined;
   const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
@@ -49,7 +49,7 @@ export function refuseSettle({ executionId, phase: { status } }: RunState, path:
   });
 }
 
-/** Of a node that there is, or was; `input`: what it is to begin with instead of its own. */
+/** A replay of a node that exists or existed. `input`: replaces the node's own input. */
 export function refuseReplay(state: RunState, path: NodePath, input?: Json): NebulaError | undefined {
   const node = nodeAt(state, path);
   if (node !== undefined && node.scope.undoes !== null) {
@@ -66,7 +66,7 @@ export function refuseReplay(state: RunState, path: NodePath, input?: Json): Neb
   });
 }
 
-/** What a node begins with can be edited where it is one value: parameters, the input of a workflow, the list of a loop. */
+/** The input of a node can be edited if it is one value: parameters, the input of a workflow, the items of a loop. */
 function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaError | undefined {
   switch (work.kind) {
     case 'action':
@@ -95,14 +95,14 @@ function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaErro
   }
 }
 
-/** The composite node of whose iteration, which went well, only what nobody knows the outcome of is left. */
+/** The outermost composite node around `node` whose iteration succeeded and is kept only for unknown outcomes. */
 function collapsedIn(node: NodeState): NodeState | undefined {
   let found: NodeState | undefined;
   for (let at = node.scope; at.parent !== null; at = at.parent.scope) if (at.isDone) found = at.parent;
   return found;
 }
 
-/** The composite node of whose iteration, which has ended, nothing is left. */
+/** The composite node whose ended iteration contained the path, if nothing of that iteration is left. */
 export function goneFrom(state: RunState, path: NodePath): NodeState | undefined {
   const around = survivorOf(state, path);
   if (around === undefined) return undefined;
@@ -111,9 +111,9 @@ export function goneFrom(state: RunState, path: NodePath): NodeState | undefined
   return hasBegun && isBelow(around.plan, steps) ? around : undefined;
 }
 
-/** Whether a composite node has, in its iterations, a node of this path. */
+/** Returns whether the body of a composite node has a node at this path. */
 function isBelow({ work }: NodePlan, steps: readonly string[]): boolean {
-  // Its graph is gone.
+  // The returned graph is gone, so any path may have existed.
   if (work.kind === 'dynamic') return true;
   const graph = work.kind === 'inline' ? work.workflow.root : 'body' in work ? work.body : undefined;
   const isOnce = work.kind === 'inline' || work.kind === 'group';

@@ -1,4 +1,4 @@
-/** A run that has ended begins again: from what failed, or from a node that somebody names. */
+/** Reopens a run that has ended: by a retry of the failed nodes, or by a replay from a named node. */
 
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { NodePath } from '../../ids.ts';
@@ -11,17 +11,17 @@ import { beginAgain } from './advance.ts';
 import { refuseReplay } from './preconditions.ts';
 import { emit, type Turn } from './turn.ts';
 
-/** What begins again, and composite nodes that go on with the iterations that failed. */
+/** The nodes that begin again, and the composite nodes that continue with their failed iterations. */
 interface Repetition {
   readonly again: Set<NodeState>;
   readonly open: Set<NodeState>;
-  /** Of `again`, what begins as something new. */
+  /** The subset of `again` that begins as something new. */
   readonly renewed: Set<NodeState>;
 }
 
 /**
- * Retry from failed: what failed, was cut off, was never reached because of that, or was undone, begins again.
- * An unknown outcome stays unknown: running it again is for `verify` or a person to say. False: nothing is left to do.
+ * Retry from failed: nodes that failed, were cut off, were not reached because of that, or were undone begin again. An
+ * unknown outcome stays unknown: only `verify` or a person can settle it. Returns false if nothing is left to do.
  */
 export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = {}): boolean {
   const { state } = turn;
@@ -31,7 +31,7 @@ export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = 
   const { failureNode } = state.plan;
   const last = failureNode && state.root.nodes[failureNode.index];
   if (last !== undefined && last.attempts > 0) renewFrom(repetition, last);
-  // In the order of doing: what depends on the first of them is renewed with it, and need not be looked at again.
+  // In the order of completion: nodes that depend on an earlier one are renewed with it and need no second look.
   for (const path of state.undone.toReversed()) {
     const node = survivorOf(state, path);
     if (!isRenewed(repetition, node)) renewFrom(repetition, node);
@@ -41,7 +41,7 @@ export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = 
   return true;
 }
 
-/** It ended because the workflow said so: nothing is left to do. */
+/** A terminate node ended the run: nothing is left to do. */
 function isTerminated({ scopes }: RunState): boolean {
   for (const { nodes } of scopes.values()) {
     if (nodes.some(({ phase, plan }) => phase.status === 'completed' && plan.work.kind === 'terminate')) return true;
@@ -49,7 +49,7 @@ function isTerminated({ scopes }: RunState): boolean {
   return false;
 }
 
-/** The node and everything that depends on it begin as something new. */
+/** Begins the node and all nodes that depend on it as something new. */
 export function replay(
   turn: Turn,
   { node: path, input, ceiling }: { readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling },
@@ -58,7 +58,7 @@ export function replay(
   if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
-  // What is around it goes on, and so with the other iterations that failed or were cut off.
+  // The composite nodes around it continue, including their other iterations that failed or were cut off.
   const outermost = around.at(-1);
   const failed = failedIn(outermost === undefined ? [] : (bodyOf(outermost)?.scopes.values() ?? []));
   const repetition: Repetition = { again: new Set([node, ...failed.again]), open: failed.open, renewed: new Set() };
@@ -119,13 +119,13 @@ function failedIn(within: Iterable<ScopeState>): Repetition {
   return { again, open, renewed: new Set() };
 }
 
-/** A merge that failed did so for its split. */
+/** A merge fails because its split failed. */
 function failedSplitOf({ plan: { work }, scope: { graph, nodes } }: NodeState): NodeState | undefined {
   const split = work.kind === 'merge' ? nodes[graph.indexOf.get(work.of) ?? -1] : undefined;
   return split?.phase.status === 'failed' ? split : undefined;
 }
 
-/** A terminate that ended the run is where it ends again, unless something before it goes another way. */
+/** A terminate that ended the run ends it again, unless an earlier node takes another way. */
 function mustRunAgain({ phase, plan }: NodeState): boolean {
   if (phase.status === 'completed') return plan.work.kind === 'terminate';
   if (phase.status === 'failed') return phase.handling !== 'handled' && phase.handling !== 'ignored';
@@ -133,8 +133,8 @@ function mustRunAgain({ phase, plan }: NodeState): boolean {
 }
 
 /**
- * What followed an always edge out of a node that begins again follows it again, as something new, and so does what
- * depends on it. What nobody knows the outcome of stays as it is.
+ * Renews the nodes behind always edges of a node that begins again, and the nodes that depend on them. Nodes of unknown
+ * outcome stay as they are.
  */
 function renewFinally(repetition: Repetition, from: NodeState): void {
   const { scope } = from;
@@ -154,7 +154,7 @@ function renewFinally(repetition: Repetition, from: NodeState): void {
   }
 }
 
-/** It, or something around it, begins as something new already. */
+/** The node, or a composite node around it, is renewed already. */
 function isRenewed({ renewed }: Repetition, node: NodeState | undefined): boolean {
   for (let at = node ?? null; at !== null; at = at.scope.parent) if (renewed.has(at)) return true;
   return false;
@@ -167,7 +167,7 @@ function renewFrom(repetition: Repetition, node: NodeState | undefined): void {
   descend(repetition, node);
 }
 
-/** The whole node begins again, so what is in it need not be named. */
+/** The whole composite node begins again, so the nodes inside it are not listed. */
 function replace({ again, open, renewed }: Repetition, node: NodeState): void {
   if (bodyOf(node) !== undefined) {
     for (const set of [again, open, renewed]) for (const one of set) if (isInside(one.scope, node)) set.delete(one);
@@ -176,7 +176,7 @@ function replace({ again, open, renewed }: Repetition, node: NodeState): void {
   again.add(node);
 }
 
-/** Everything that depends on the node, strictly. */
+/** Renews all nodes that depend on `from`, but not `from` itself. */
 function descend(repetition: Repetition, from: NodeState): void {
   const stack = [from];
   const seen = new Set(stack);

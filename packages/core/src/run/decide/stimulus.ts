@@ -1,4 +1,4 @@
-/** What can happen to a run from outside. Everything `decide` needs to know comes in here. */
+/** Stimuli: the events that can happen to a run. `decide` gets no other information from outside. */
 
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
@@ -24,14 +24,14 @@ export type Outcome =
   | { readonly status: 'broken-off'; readonly error: RunError }
   | { readonly status: 'returned' };
 
-/** What a person or `verify` knows about an attempt whose outcome was unknown. */
+/** The verdict of a person or of `verify` on an unknown outcome. */
 export type Settlement =
   | { readonly happened: true; readonly output: Json }
   | { readonly happened: false; readonly then: 'retry' | 'fail' }
-  /** `verify` could not tell: a person has to look. */
+  /** `verify` could not tell: a person has to settle the outcome. */
   | { readonly happened: 'unknown' };
 
-/** Begins at `until`, unless it is put off again. */
+/** The run begins at `until`, unless it is delayed again. */
 export interface Delay {
   readonly until: number;
 }
@@ -40,7 +40,7 @@ export interface ChildResult {
   readonly status: FinalRunStatus;
   readonly output: Json;
   readonly error: RunError | null;
-  /** There is no such execution: it could not be started, or has been deleted. */
+  /** The execution does not exist: it could not be started, or has been deleted. */
   readonly notStarted?: boolean;
 }
 
@@ -64,9 +64,9 @@ export type Stimulus =
       readonly place?: ConcurrencySlot;
       readonly authority?: RunAuthority;
     }
-  /** The run has the place for which it waits. */
+  /** The run has the concurrency slot that it waits for. */
   | { readonly type: 'placed' }
-  /** A run that is held back begins with this input instead, and later. */
+  /** A delayed run begins with this input instead, and later. */
   | { readonly type: 'restart'; readonly input: Json; readonly until: number }
   /** A child execution has ended, or could not be started. */
   | {
@@ -76,7 +76,10 @@ export type Stimulus =
       readonly result: ChildResult;
       readonly jitter: number;
     }
-  /** `jitter`: from 0 up to 1, drawn by the caller. `worker`: whose attempt it must be, where others may have begun it. */
+  /**
+   * `jitter`: from 0 up to 1, drawn by the caller. `worker`: the worker that must own the attempt, if several may have
+   * begun it.
+   */
   | {
       readonly type: 'ended';
       readonly node: NodePath;
@@ -87,14 +90,14 @@ export type Stimulus =
     }
   /** Time has passed. `lost`: open attempts whose worker is gone. */
   | { readonly type: 'wake'; readonly lost: readonly OpenAttempt[]; readonly jitter: number }
-  /** Of the run, or with `node` of that node and what is in it. `compensate`: false leaves what was done as it is. */
+  /** Cancels the run or, with `node`, that node and its body. `compensate: false`: completed nodes are not undone. */
   | { readonly type: 'cancel'; readonly reason: string; readonly compensate?: boolean; readonly node?: NodePath }
   /**
-   * `reply`: from the parent, which waits for the result, also if nothing is left to do. `ceiling`: that of the project at
-   * this moment, which the run is narrowed by when it begins again.
+   * `reply`: the retry comes from the parent, which waits for the result even if nothing is left to do. `ceiling`: the
+   * current ceiling of the project, which narrows the run when it is reopened.
    */
   | { readonly type: 'retry'; readonly reply?: boolean; readonly ceiling?: Ceiling }
-  /** From this node on, and everything that depends on it; with another input for it, if one is given. */
+  /** Replays this node and all nodes that depend on it. `input`: replaces the node's own input. */
   | { readonly type: 'replay'; readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'resume' }
@@ -109,7 +112,10 @@ export type Stimulus =
       readonly comment?: string;
       readonly form?: Json;
     }
-  /** A gate lets the node pass, at `until` if that is later. `ask`: for which the place was granted (`gateRequestId`). */
+  /**
+   * A gate lets the node pass, at `until` if that is later. `ask`: the request that the permit was granted for
+   * (`gateRequestId`).
+   */
   | {
       readonly type: 'granted';
       readonly node: NodePath;
@@ -119,9 +125,9 @@ export type Stimulus =
       readonly miss?: CacheMiss;
     }
   | { readonly type: 'cached'; readonly node: NodePath; readonly output: Json; readonly hit: CacheHit }
-  /** `generation`: made to the address of the node as it was then; such a call may come before the node waits. */
+  /** `generation`: the generation in the called address; such a call may arrive before the node waits. */
   | { readonly type: 'callback'; readonly node: NodePath; readonly payload: Json; readonly generation?: number }
-  /** `attempt`: the one that was looked at; what is known of it says nothing about a later one. */
+  /** `attempt`: the attempt that was looked at; its settlement does not apply to a later one. */
   | {
       readonly type: 'settle';
       readonly node: NodePath;
@@ -130,7 +136,7 @@ export type Stimulus =
       readonly settlement: Settlement;
     };
 
-/** The steps that make `decide` find the graph of this stimulus compiled; undefined when there is none. */
+/** The steps that compile the returned graph of this stimulus before `decide` needs it; undefined if it has none. */
 export function stepsBefore(
   state: RunState,
   stimulus: Stimulus,

@@ -1,4 +1,4 @@
-/** One turn of a run: the entries of its next frame, as they are decided. */
+/** One turn of a run: collects the entries of the next frame. */
 
 import type { Capabilities } from '../../action.ts';
 import { StepBudget } from '../../expression/index.ts';
@@ -11,41 +11,41 @@ import { type BlobLookup, inlineValue, type StoredValue } from '../journal/store
 import { pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
-/** An attempt that should be stopped once the frame is written. */
+/** An attempt to stop once the frame is written. */
 export interface Abort {
   readonly node: NodePath;
   readonly attempt: number;
   readonly reason: string;
-  /** The journal has closed the attempt: nobody waits for its end any more. */
+  /** The journal has closed the attempt: the run no longer waits for its end. */
   readonly isOver: boolean;
 }
 
-/** An execution that should be started once the frame is written. */
+/** An execution to start once the frame is written. */
 export interface ChildStart {
   readonly node: NodePath;
   readonly executionId: ExecutionId;
-  /** Undefined: what `launchPlan` says. */
+  /** Undefined: the workflow of `launchPlan`. */
   readonly workflowId: WorkflowId | undefined;
   readonly launchPlan: string | undefined;
   readonly version: number | undefined;
   readonly input: Json;
   readonly depth: number;
   readonly attempt: number;
-  /** It has run for the node before: it is not started, but told to go on from what failed. */
+  /** The child has run for the node before: it is not started, but continues from its failed nodes. */
   readonly again: boolean;
-  /** A ceiling beside that of its parent. */
+  /** A ceiling in addition to that of the parent. */
   readonly bound?: Capabilities | undefined;
 }
 
 export interface ChildCancel {
   readonly executionId: ExecutionId;
-  /** The node's: it may run for it a second time, and be cancelled a second time. */
+  /** The attempt of the node: the same child may run, and be cancelled, once per attempt. */
   readonly attempt: number;
-  /** False: what it has done stays as it is. */
+  /** False: the child does not undo its completed nodes. */
   readonly compensate: boolean;
 }
 
-/** What the cache did not have and has now. */
+/** An output that the cache missed and can now store. */
 export interface CacheFill {
   readonly node: NodePath;
   readonly output: StoredValue;
@@ -57,31 +57,31 @@ export interface Turn extends FoldEffects {
   readonly state: RunState;
   readonly now: number;
   readonly lookup: BlobLookup;
-  /** Makes a value one that the run keeps: a large one becomes a blob. */
+  /** Turns a value into one that the run stores: a large value becomes a blob. */
   readonly store: (value: Json) => StoredValue;
-  /** From 0 up to 1, drawn by whoever brought the stimulus that is being decided on. */
+  /** A number from 0 up to 1, drawn by the caller that brought the current stimulus. */
   jitter: number;
   readonly newId: () => ExecutionId;
   readonly entries: Entry[];
   readonly aborts: Abort[];
-  /** Gates that nodes stand before: what they ask for goes out with the frame. */
+  /** Requests of gated nodes, which go out with the frame. */
   readonly gateRequests: { readonly node: NodePath; readonly gate: Gate }[];
   readonly children: ChildStart[];
-  /** Outputs that others may use again. Noted at once: the iteration that the node is in may be gone by the end of the turn. */
+  /** Outputs to cache. They are collected at once: the node's iteration may be dropped by the end of the turn. */
   readonly cacheFills: CacheFill[];
-  /** Child executions that should be cancelled once the frame is written. */
+  /** Child executions to cancel once the frame is written. */
   readonly cancels: ChildCancel[];
-  /** Nodes found ready in this turn; those that are not started by its end are journalled as scheduled. */
+  /** Nodes that became ready in this turn. Those that are not started by its end are journalled as scheduled. */
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */
   readonly work: NodeState[];
-  /** Iterations that ended in this turn; after so many the rest is left for the next one, so that others get theirs. */
+  /** End checks made in this turn. Above a limit the rest is left for the next turn, so that other runs get theirs. */
   iterations: number;
-  /** For the expressions of the node that is being looked at. */
+  /** The budget for expressions of the current step. */
   readonly budgets: StepBudget;
-  /** Asked after each step. True: the turn is suspended, so that whatever else the process has to do is not kept waiting. */
+  /** Called after each step. True suspends the turn, so that it does not block other work of the process. */
   mustPause: () => boolean;
-  /** Some work is left, and `resumeTurn` goes on with it. Nothing is sealed before that. */
+  /** Work is left, and `resumeTurn` continues with it. The turn is not sealed before that. */
   isSuspended: boolean;
 }
 
@@ -100,7 +100,7 @@ export function newTurn(
     jitter: 1,
     newId,
     entries: [],
-    // Written out: a spread takes 5 µs here.
+    // A spread would take 5 µs here.
     freedPermits: [],
     unsubscribed: [],
     aborts: [],
@@ -125,13 +125,13 @@ function noIds(): never {
   throw new Error('whoever decides on a workflow with child executions must bring ids for them');
 }
 
-/** Records what happened, and lets the state follow. */
+/** Journals the entry and folds it into the state. */
 export function emit(turn: Turn, entry: Entry): void {
   turn.entries.push(entry);
   evolve(turn.state, entry, turn.now, turn);
 }
 
-/** Neighbouring skips for the same reason share an entry: a dead branch of 10,000 nodes is one entry. */
+/** Neighbouring skips with the same reason share an entry: a dead branch of 10,000 nodes is one entry. */
 export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?: readonly string[]): void {
   const path = pathOf(node);
   const last = turn.entries.at(-1);
@@ -143,7 +143,7 @@ export function emitSkipped(turn: Turn, node: NodeState, why: SkipReason, dead?:
   emit(turn, { type: 'node.skipped', nodes: [path], why, ...(dead === undefined ? {} : { dead }) });
 }
 
-/** Says once that the compensation of a scope has ended. */
+/** Journals, once, that the compensation of a scope has ended. */
 export function emitCompensated(turn: Turn, { path, undoing }: ScopeState): void {
   if (undoing === null || undoing.isDone) return;
   const undone = undoing.nodes.filter(({ phase }) => phase.status === 'completed').length;

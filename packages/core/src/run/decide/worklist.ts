@@ -1,6 +1,6 @@
 /**
- * The flow of a run: what the joins of its nodes lead to, until nothing more follows. Every node passes here on its way
- * from its edges to its slot: join, condition, level, gates.
+ * The worklist of a turn: processes nodes until nothing more follows. Every node passes here on its way from its edges
+ * to its slot: join, condition, level, gates.
  */
 import { isTrue } from '../../expression/index.ts';
 import { acceptedSetting } from '../../plan/settings.ts';
@@ -20,12 +20,10 @@ import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts'
 import { beginNode } from './begin-node.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 
-/** A loop whose body needs no worker could otherwise keep everybody waiting. */
+/** The limit keeps a loop whose body needs no worker from blocking other runs. */
 const MAX_ITERATIONS_PER_TURN = 1_000;
 
-/**
- * Works until nothing more follows, or the turn must pause. While a scope ends early, only its finally follows.
- */
+/** Steps until nothing more follows, or the turn must pause. While a scope ends early, only its finally runs. */
 export function drain(turn: Turn): void {
   turn.isSuspended = false;
   while (step(turn)) {
@@ -35,7 +33,7 @@ export function drain(turn: Turn): void {
   }
 }
 
-/** False: nothing follows any more, or in this turn. */
+/** Returns false if nothing more follows, or nothing more in this turn. */
 function step(turn: Turn): boolean {
   const { state, work } = turn;
   turn.budgets.renew();
@@ -51,7 +49,7 @@ function step(turn: Turn): boolean {
     return true;
   }
   const [ended] = state.endChecks;
-  // The checks that are left are in the state: the next turn makes them.
+  // The remaining checks stay in the state for the next turn.
   if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return false;
   turn.iterations++;
   state.endChecks.delete(ended);
@@ -72,17 +70,20 @@ function consider(turn: Turn, node: NodeState): void {
       return skip(turn, node, 'failure');
     case 'satisfied':
       if (!isStopped(state, node)) return admit(turn, node);
-      // The scope ends early, and no always edge leads to the node, or has led to a node before it.
+      // The scope ends early, and the node is not in its finally.
       if (node.decided >= node.plan.sources) endCancelled(turn, node);
   }
 }
 
-/** A finally begins when what was under way has ended. What undoes something, and was told to stop, goes on no more. */
+/**
+ * A finally begins when the nodes that were under way have ended. An undo scope that was told to stop does not
+ * continue.
+ */
 function mayConsider({ stopping, undoes, underWay }: ScopeState): boolean {
   return stopping?.finally === true && undoes === null && underWay === 0;
 }
 
-/** Its join is satisfied: it is passed over, skipped by its condition, or ready. */
+/** The join is satisfied: the node is disabled, skipped by its condition, or ready. */
 export function admit(turn: Turn, node: NodeState): void {
   if (!node.plan.enabled) {
     const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
@@ -110,14 +111,14 @@ export function admit(turn: Turn, node: NodeState): void {
   skip(turn, node, 'when');
 }
 
-/** Waits for a slot; what needs none begins as soon as its level has come and its gates are open. */
+/** Queues the node for a slot. A node that needs none begins as soon as its level and gates allow. */
 export function makeReady(turn: Turn, node: NodeState, passed = node.passed): void {
   if (!configure(turn, node)) return;
   addReady(turn.state, node, passed);
   if (node.dispatchState !== 'none') turn.readied.push(node);
 }
 
-/** Nothing in the run holds it back: it comes to its gates, and then begins. */
+/** Sends the node, which nothing in the run holds back, through its gates; then it begins. */
 function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = node.missed): void {
   let gate: Gate | undefined;
   let input: StoredValue | undefined;
@@ -138,13 +139,19 @@ function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = no
   else beginNode(turn, node);
 }
 
-/** A gate is open: the node goes on to the next one, or begins. The entry that follows says which gates it has passed. */
+/**
+ * Passes an open gate: the node goes on to the next one, or begins. The entry that follows records the gates it has
+ * passed.
+ */
 export function passGate(turn: Turn, node: NodeState, missed = node.missed): void {
   if (node.phase.status !== 'gated' || !configure(turn, node)) return;
   admitted(turn, node, node.passed + 1, missed);
 }
 
-/** Evaluates the settings that are expressions, once: retries use what the journal has. False: the node has failed. */
+/**
+ * Evaluates the settings that are expressions, once; retries use the journalled values. Returns false if the node has
+ * failed.
+ */
 function configure(turn: Turn, node: NodeState): boolean {
   const { settings } = node.plan;
   if (settings === undefined || node.settings !== undefined) return true;
@@ -162,7 +169,10 @@ function configure(turn: Turn, node: NodeState): boolean {
   return true;
 }
 
-/** The gate after the first `passed` ones, with what the cache `missed`; throws what an expression throws. */
+/**
+ * The gate after the first `passed` ones; `missed` is the result of the look at the cache. Throws the errors of
+ * expressions.
+ */
 function nextGate(
   turn: Turn,
   node: NodeState,

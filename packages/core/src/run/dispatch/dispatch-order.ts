@@ -1,4 +1,4 @@
-/** Which of two ready nodes goes first. */
+/** The dispatch order: which of two ready nodes goes first. */
 import type { Plan } from '../../plan/plan.ts';
 import { type Estimates, ranksWith } from '../state/estimates.ts';
 import { priorityOf } from '../state/settings.ts';
@@ -8,12 +8,12 @@ export function rankOf({ scope, plan }: NodeState): number {
   return scope.rankBase + (scope.ranks?.[plan.index] ?? plan.rank);
 }
 
-/** One at a time, the order of the definition is what people expect. */
+/** With one node at a time, people expect the order of the definition. */
 export function goesFirst({ mode }: Plan): (a: NodeState, b: NodeState) => boolean {
   return mode === 'sequential' ? isEarlier : isMoreUrgent;
 }
 
-/** Before anything of it is ready. */
+/** Sets the estimates, before any node is ready. */
 export function estimate(state: RunState, estimates: Estimates): void {
   state.estimates = estimates;
   state.root.ranks = ranksWith(state.plan.root, estimates);
@@ -29,7 +29,7 @@ function isMoreUrgent(a: NodeState, b: NodeState): boolean {
   return rankA === rankB ? isEarlier(a, b) : rankA > rankB;
 }
 
-/** The order of the definition: a body stands where its composite node stands, its iterations one after the other. */
+/** The order of the definition: a body has the position of its composite node, and iterations follow each other. */
 function isEarlier(a: NodeState, b: NodeState): boolean {
   if (a.scope === b.scope) return a.plan.index < b.plan.index;
   const wayA = wayTo(a);
@@ -41,7 +41,7 @@ function isEarlier(a: NodeState, b: NodeState): boolean {
   return wayA.length < wayB.length;
 }
 
-/** Positions and iterations from the root down. */
+/** Positions and iterations, from the root down. */
 function wayTo(node: NodeState): number[] {
   const way: number[] = [];
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) way.push(at.plan.index, at.scope.iteration);

@@ -1,4 +1,4 @@
-/** From ready to running: which nodes of a run may go next, and what starting one means. */
+/** Dispatch, from ready to running: selects the nodes that go next, and starts their attempts. */
 
 import type { Action, Capabilities, Effect } from '../../action.ts';
 import type { RunError } from '../../error.ts';
@@ -25,11 +25,11 @@ export interface ReadyNode {
   readonly node: NodePath;
   readonly attempt: number;
   readonly priority: number;
-  /** Who may run it. */
+  /** The workers that may run it. */
   readonly route: string;
 }
 
-/** An attempt to be run, once the frame that says so is written. */
+/** An attempt to run once its frame is written. */
 export interface Attempt {
   readonly node: NodePath;
   readonly attempt: number;
@@ -40,17 +40,17 @@ export interface Attempt {
   /** Names of secrets by alias. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly idempotencyKey: string;
-  /** The attempt's own limit and what is left of the total one; null: none. */
+  /** The limits of the attempt and of the node; null: none. */
   readonly attemptMs: number | null;
   readonly totalMs: number | null;
-  /** Since when it waited for a slot or a worker. */
+  /** The time since which the node waited for a slot or a worker. */
   readonly queuedAt: number;
   readonly totalLeftMs: number | null;
 }
 
 /**
- * Takes the most urgent ready nodes, as many as the run may have under way.
- * `window` is what the caller can run at once: more would only lose their order in its queue.
+ * Takes the most urgent ready nodes, as many as the run may have under way. `window` is the number that the caller can
+ * run at once: further nodes would only lose their order in its queue.
  */
 export function nextReady(state: RunState, window: number): ReadyNode[] {
   const tasks: ReadyNode[] = [];
@@ -64,7 +64,10 @@ export function nextReady(state: RunState, window: number): ReadyNode[] {
   return tasks;
 }
 
-/** Of what this process has room for, and of what others run: how much these can take at once, nobody here knows. */
+/**
+ * The most urgent node, within the room of this process. Remote workers have no such limit, because their room is not
+ * known here.
+ */
 function mostUrgent(state: RunState, window: number): NodeState | undefined {
   const remote = state.dispatchedRemote + state.runningRemote;
   const here = state.dispatched + state.running.size - remote;
@@ -74,7 +77,7 @@ function mostUrgent(state: RunState, window: number): NodeState | undefined {
   return (goesFirst(state.plan)(own, theirs) ? state.ready : state.readyRemote).pop();
 }
 
-/** How many nodes could run if there were a slot for them, and since when the first of them could. A walk over them. */
+/** How many nodes could run if they had a slot, and since when the first one could. Visits each of them. */
 export function backlogOf(state: RunState): { readonly count: number; readonly since: number | null } {
   if (isPaused(state)) return { count: 0, since: null };
   let count = state.dispatched;
@@ -88,14 +91,14 @@ export function backlogOf(state: RunState): { readonly count: number; readonly s
   return { count, since };
 }
 
-/** Starts an attempt, unless the journal says otherwise by now. */
+/** Starts an attempt, unless the state has changed meanwhile. */
 export function startAttempt(turn: Turn, path: NodePath, attempt: number, worker: string): Attempt | undefined {
   const { state } = turn;
   const node = nodeAt(state, path);
   if (node === undefined || !mayStart(state, node, attempt)) return undefined;
   const work = actionWork(node);
   const { attemptMs, totalMs } = timeoutsOf(node);
-  // Its timer comes too, but a slot may come first; a `once` attempt that is cut off at once would help nobody.
+  // A slot may come before the timer does. A `once` attempt must not be started only to be cut off.
   if (isPastTotal(node, turn.now)) return giveUp(turn, node, timeoutError('total', totalMs, path));
   turn.budgets.renew();
   let input: StoredValue | undefined;
@@ -133,7 +136,7 @@ function mayStart(state: RunState, node: NodeState, attempt: number): boolean {
   if (isFinished(state.phase.status) || isPaused(state)) return false;
   if (isStopped(state, node) || attempt !== node.attempts + 1) return false;
   if (node.dispatchState === 'dispatched') return true;
-  // A task that was called back and comes all the same has no slot of its own.
+  // A task that was recalled and arrives nevertheless holds no slot.
   return node.dispatchState === 'ready' && state.dispatched + state.running.size < state.plan.maxParallelism;
 }
 
@@ -156,7 +159,7 @@ function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Ef
   try {
     return declared(input);
   } catch {
-    // An action that cannot say what it does to this input is taken at its worst.
+    // The action could not tell its effect for this input: assume the worst.
     return 'once';
   }
 }
@@ -170,13 +173,13 @@ function forgetStaleAsks({ state, gateRequests: asks }: Turn): void {
   asks.splice(0, asks.length, ...left);
 }
 
-/** At the end of a turn: ready nodes that were not started are journalled as scheduled. */
+/** Ends the turn: journals ready nodes that were not started as scheduled. */
 export function seal(turn: Turn): void {
   const { state } = turn;
   if (turn.gateRequests.length > 0) forgetStaleAsks(turn);
   if (turn.readied.length === 0 || isFinished(state.phase.status)) return;
   const readied = turn.readied.filter((node) => !isStopped(state, node));
-  // A set: a run that ends and is retried in one turn finds the same node ready twice.
+  // A run that ends and is retried in one turn can find the same node ready twice, hence a set.
   const waiting = new Set(readied.filter((node) => node.dispatchState !== 'none' && node.phase.status !== 'queued'));
   turn.readied.length = 0;
   if (waiting.size > 0) emit(turn, { type: 'node.scheduled', nodes: Array.from(waiting, pathOf) });

@@ -1,8 +1,9 @@
 /**
- * Which spilled values must be at hand before the core decides. Expressions are evaluated synchronously,
- * so the engine fetches blobs first. Runs without spilled values, nearly all, never come here.
- * The answer may name a few too many, and a few too few where one end leads far: what is missing then is asked for by
- * the lookup, fetched, and all is decided on again. Looking all the way made a chain of 10,000 nodes take 10 s.
+ * Selects the spilled values that must be in memory before the core decides. Expressions are evaluated synchronously,
+ * so the engine fetches blobs first. Runs without spilled values, nearly all, skip this.
+ * The selection may have a few values too many. It may miss some where one end leads far: the lookup then asks for the
+ * missing value, the engine fetches it, and the turn is decided again. A complete search made a chain of 10,000 nodes
+ * take 10 s.
  */
 import type { NodePath } from '../../ids.ts';
 import type { NodeRead } from '../../plan/plan.ts';
@@ -11,7 +12,7 @@ import type { BlobRef, StoredValue } from '../journal/stored-value.ts';
 import { batchOf, bodyOf, isFinal, nodeAt, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
-/** So many nodes that may end in one turn are looked at. */
+/** The limit on nodes that are searched per turn. */
 const MAX_FORESEEN = 64;
 
 export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): BlobRef[] {
@@ -19,7 +20,7 @@ export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): Bl
   const seen = new Set<NodeState>();
   for (const stimulus of stimuli) {
     if (stimulus.type === 'ended' && stimulus.outcome.status === 'completed') want(blobs, stimulus.outcome.output);
-    // 10,000 wake-ups and signals are one: what the first one saw is enough.
+    // 10,000 wake-ups and signals count as one: the first one has searched enough.
     if (seen.size >= MAX_FORESEEN) continue;
     for (const node of touchedBy(state, stimulus)) walk(node, seen, blobs);
   }
@@ -28,7 +29,7 @@ export function blobsToDecide(state: RunState, stimuli: readonly Stimulus[]): Bl
   return [...blobs.values()];
 }
 
-/** Nothing is open but what may end in this turn. */
+/** All open nodes may end in this turn. */
 function mayEnd(state: RunState, seen: ReadonlySet<NodeState>): boolean {
   let open = 0;
   for (const scope of state.scopes.values()) open += scope.open;
@@ -36,7 +37,7 @@ function mayEnd(state: RunState, seen: ReadonlySet<NodeState>): boolean {
   return open <= 0;
 }
 
-/** What starting the node reads. */
+/** The blobs that starting the node reads. */
 export function blobsToStart(state: RunState, path: NodePath): BlobRef[] {
   const blobs = new Map<string, BlobRef>();
   const node = nodeAt(state, path);
@@ -48,14 +49,14 @@ export function blobsToStart(state: RunState, path: NodePath): BlobRef[] {
   return [...blobs.values()];
 }
 
-/** What the output of a scope reads. */
+/** Adds the blobs that the output of a scope reads. */
 function wantOutput(blobs: Map<string, BlobRef>, scope: ScopeState): void {
   const { output, outputReads, ends } = scope.graph;
   if (output !== undefined) return wantReads(blobs, scope, outputReads);
   for (const end of ends) want(blobs, scope.nodes[end.index]?.output);
 }
 
-/** Everything that any expression of the scope may see besides nodes: inputs, variables, the items of loops. */
+/** Adds the values that any expression of the scope may read besides nodes: inputs, variables, the items of loops. */
 function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
   for (let scope: ScopeState | undefined = inner; scope !== undefined; scope = scope.parent?.scope) {
     want(blobs, scope.realm.input);
@@ -66,7 +67,7 @@ function wantAround(blobs: Map<string, BlobRef>, inner: ScopeState): void {
   }
 }
 
-/** The iterations around a node may end with it, and their loops with them. */
+/** Adds the results of the loops around a node: their iterations may end with it, and so may the loops. */
 function wantLoops(blobs: Map<string, BlobRef>, node: NodeState): void {
   for (let scope = node.scope; scope.parent !== null; scope = scope.parent.scope) {
     const body = bodyOf(scope.parent);
@@ -88,7 +89,7 @@ function touchedBy(state: RunState, stimulus: Stimulus): readonly NodeState[] {
   );
 }
 
-/** From a node that may end, through everything that could be skipped in the same turn. */
+/** Searches from a node that may end through all nodes that could be skipped in the same turn. */
 function walk(from: NodeState, seen: Set<NodeState>, blobs: Map<string, BlobRef>): void {
   const stack = [from];
   for (let node = stack.pop(); node !== undefined && seen.size < MAX_FORESEEN; node = stack.pop()) {

@@ -145,7 +145,7 @@ function finishedPhase({ status, output = NULL_VALUE, error = UNEXPLAINED }: Run
   return status === 'completed' ? { status, at, output } : { status, at, error };
 }
 
-/** For journals that do not record the error of a run that did not succeed. */
+/** The error of a run whose journal does not record one. */
 const UNEXPLAINED: RunError = { code: 'UNKNOWN', kind: 'SYSTEM', message: 'The journal does not say why.' };
 
 /** Releases the start key, so that others with the same key may start. */

@@ -1,4 +1,4 @@
-/** Decides the edges out of a node that has just ended. Results are recorded, so this happens once per node. */
+/** Decides the edges out of a node that has just ended. The results are journalled, so this happens once per node. */
 
 import type { RunError } from '../../error.ts';
 import { type Budget, ExpressionError, isTrue } from '../../expression/index.ts';
@@ -11,13 +11,13 @@ import { pathOf, stateIn } from '../state/selectors.ts';
 import type { NodeState } from '../state/state.ts';
 
 export interface DecidedEdges {
-  /** Keys of conditional edges that are not taken although the node went well. */
+  /** Keys of conditional edges that are not taken although the node succeeded. */
   readonly dead: readonly string[] | undefined;
   /** Edges whose condition could not be evaluated: their targets fail. */
   readonly broken: readonly EdgeError[];
 }
 
-/** For a node that went well, or goes on as if it had. */
+/** Decides the edges of a node that succeeded, or continues as if it had. */
 export function decideOnward(turn: Turn, ending: NodeEnding): DecidedEdges {
   turn.budgets.renew();
   const { outgoing, work } = ending.node.plan;
@@ -39,7 +39,7 @@ export function decideOnward(turn: Turn, ending: NodeEnding): DecidedEdges {
   return { dead, broken: broken ?? [] };
 }
 
-/** A branch that did not decide, because it is disabled or its failure is ignored, takes its default alone. */
+/** A branch that did not decide, because it is disabled or its failure is ignored, takes only its default. */
 function allButDefault(outgoing: readonly EdgePlan[], work: BranchWork): string[] | undefined {
   const isCase = caseKeys(work);
   const others = outgoing.filter(({ key }) => isCase.has(key) && !work.otherwise.includes(key));
@@ -47,18 +47,18 @@ function allButDefault(outgoing: readonly EdgePlan[], work: BranchWork): string[
 }
 
 export interface DecidedFailure {
-  /** Undefined: neither an edge nor the node itself deals with it, so the workflow's policy does. */
+  /** Undefined: neither an edge nor the node handles the failure, so the workflow's policy does. */
   readonly handling: 'handled' | 'ignored' | undefined;
-  /** Keys of the error and always edges that are taken; undefined where the run goes on as if nothing had happened. */
+  /** Keys of the error and always edges that are taken; undefined if the run continues as if the node had succeeded. */
   readonly taken: readonly string[] | undefined;
-  /** Ignored: keys of the edges that are not taken although the run goes on. */
+  /** Keys of the edges of an ignored failure that are not taken although the run continues. */
   readonly dead: readonly string[] | undefined;
   readonly broken: readonly EdgeError[];
 }
 
 /**
- * For a failure. Error edges come first, `onError` second: an error edge that matches takes it even from a node that
- * ignores its failures. Always edges are taken either way, and handle nothing.
+ * Decides the edges of a failed node. Error edges come before `onError`: a matching error edge handles the failure even
+ * of a node that ignores failures. Always edges are taken in any case and handle nothing.
  */
 export function decideFailure(turn: Turn, node: NodeState, error: RunError): DecidedFailure {
   turn.budgets.renew();
@@ -82,7 +82,10 @@ export function decideFailure(turn: Turn, node: NodeState, error: RunError): Dec
   return { handling: isHandled ? 'handled' : undefined, taken: isAny ? keys : undefined, dead: undefined, broken };
 }
 
-/** The handler was skipped, and so handles nothing. A disabled node is meant to do nothing, and handles the failure so. */
+/**
+ * The handler was skipped and handles nothing. A disabled handler counts as one that does nothing, and handles the
+ * failure.
+ */
 export function isPassedOver({ phase }: NodeState): boolean {
   return phase.status === 'skipped' && phase.why !== 'disabled';
 }
@@ -91,7 +94,7 @@ export function targetOf({ scope }: NodeState, edge: EdgePlan): NodeState {
   return stateIn(scope, edge.to);
 }
 
-/** For a node that is cut off after it has begun: its always edges are taken, if their conditions hold. */
+/** Decides the edges of a node that was cut off after it began: always edges are taken if their conditions hold. */
 export function decideCancelled(turn: Turn, node: NodeState, error: RunError | null): DecidedEdges {
   turn.budgets.renew();
   let dead: string[] | undefined;
@@ -107,12 +110,13 @@ export function decideCancelled(turn: Turn, node: NodeState, error: RunError | n
   return { dead, broken };
 }
 
-/** The edges out of a node that ended earlier whose condition could not be evaluated, and cannot be now. */
+/** The edges of a node that ended earlier whose condition could not be evaluated, and still cannot. */
 export function stillBroken(turn: Turn, node: NodeState): readonly EdgeError[] {
   const { phase } = node;
   if (phase.status === 'failed') {
     const { broken } = decideFailure(turn, node, phase.error);
-    // Edges are decided once: those onward died when an error edge took the failure, also if its target was skipped later.
+    // Edges are decided once: the onward edges died when an error edge took the failure, even if its target was skipped
+    // later.
     return phase.taken === undefined
       ? broken
       : broken.filter(({ edge }) => edge.on === 'error' || edge.on === 'always');
@@ -140,7 +144,7 @@ function judge(
   }
 }
 
-/** What an expression threw, as an error of the node it belongs to. Anything else is a programmer's error. */
+/** Converts the error of an expression into one of its node. Any other error is a programming error and is rethrown. */
 export function expressionFailure(error: unknown, where: string, node?: NodePath): RunError {
   if (!(error instanceof ExpressionError)) throw error;
   return {

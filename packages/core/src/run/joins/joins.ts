@@ -1,12 +1,12 @@
-/** The outcomes of the edges out of a node, derived from its journal; and the joins that they decide. */
+/** The outcomes of the edges out of a node, derived from its phase, and the joins that they decide. */
 import type { EdgePlan } from '../../plan/plan.ts';
 import { countOpen, isFinal, stateIn } from '../state/selectors.ts';
 import type { NodeState, Phase, ScopeState } from '../state/state.ts';
 
-/** An edge that is decided and not taken is dead by choice or by failure. */
+/** A decided edge that is not taken is dead by choice or by failure. */
 type Verdict = 'taken' | 'choice' | 'failure';
 
-/** Of an edge out of a node in this phase. */
+/** The verdict on an edge out of a node in this phase. */
 export function verdictOf(edge: EdgePlan, from: Phase): Verdict {
   switch (from.status) {
     case 'completed':
@@ -37,7 +37,7 @@ export function isTaken(edge: EdgePlan, from: NodeState): boolean {
   return verdictOf(edge, from.decidedAs ?? from.phase) === 'taken';
 }
 
-/** Edges that are there for failures, or for any end, are never dead because of one. */
+/** Edges on error or always are never dead because of a failure. */
 function byFailure({ on }: EdgePlan): Verdict {
   return on === 'error' || on === 'always' ? 'choice' : 'failure';
 }
@@ -46,12 +46,12 @@ function isForDisabled({ on }: EdgePlan): boolean {
   return on === 'success' || on === 'always';
 }
 
-/** The node has ended: its targets count it among their sources. */
+/** Counts the ended node among the sources of its targets. */
 export function decideEdges(node: NodeState): void {
   for (const edge of node.plan.outgoing) if (!edge.isTwin) count(edge, node, stateIn(node.scope, edge.to));
 }
 
-/** Several edges between two nodes are one, taken when any of them is. */
+/** Parallel edges between two nodes count as one, taken if any of them is. */
 function count(edge: EdgePlan, node: NodeState, target: NodeState): void {
   const from = node.decidedAs ?? node.phase;
   let verdict = verdictOf(edge, from);
@@ -67,14 +67,15 @@ function count(edge: EdgePlan, node: NodeState, target: NodeState): void {
   if (verdict === 'failure') target.failedEdges++;
   if (verdict !== 'taken') return;
   target.taken++;
-  // A node that has begun goes on as what it began as: later edges are ignored.
+  // A node that has begun keeps its part; later edges are ignored.
   if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
     target.inFinally = true;
 }
 
 /**
+ * State of a join.
  *  - dead: it cannot be satisfied any more, by choice
- *  - lost: the same, and one of its edges is dead by failure
+ *  - lost: it cannot be satisfied any more, and one of its edges is dead by failure
  */
 export type Join = 'open' | 'satisfied' | 'dead' | 'lost';
 
@@ -90,7 +91,7 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
   return failedEdges > 0 ? 'lost' : 'dead';
 }
 
-/** Lists longer than this are looked up as sets: 100,000 dead edges out of one node took 12 s, and take 0.1. */
+/** Longer lists are looked up as sets: 100,000 dead edges out of one node took 12 s, and now take 0.1 s. */
 const SHORT_LIST = 32;
 const longLists = new WeakMap<readonly string[], ReadonlySet<string>>();
 
@@ -105,7 +106,7 @@ function has(keys: readonly string[] | undefined, key: string): boolean {
   return set.has(key);
 }
 
-/** Counts edges and open nodes anew from the phases. */
+/** Recounts edges and open nodes from the phases. */
 export function recount(scope: ScopeState): void {
   const { nodes } = scope;
   scope.open = 0;
@@ -128,7 +129,7 @@ export function recount(scope: ScopeState): void {
   if (scope.level < 0) scope.level = scope.openPerLevel.length;
 }
 
-/** The edges of nodes from sources that are decided: all of them, or those that are not final. */
+/** Counts the edges from decided sources, for all target nodes or only for those that are not final. */
 export function countSources(scope: ScopeState, isForAll: boolean): void {
   for (const node of scope.nodes) {
     if (!isFinal(node.phase.status) && node.decidedAs === undefined) continue;

@@ -1,7 +1,6 @@
 /**
- * A state as text, and back: bounds how much journal has to be read to load a run.
- * Holds what the journal determines and nothing derived; the journal stays the truth, so a snapshot
- * of another format is simply not used.
+ * Encodes a state as text and decodes it: bounds how much of a journal is read to load a run. A snapshot has what the
+ * journal determines and nothing derived. The journal stays the truth, so a snapshot of another format is ignored.
  */
 import type { ExecutionId } from '../../ids.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -31,12 +30,12 @@ import { NULL_VALUE, type StoredValue } from './stored-value.ts';
 const SNAPSHOT_FORMAT = 7;
 
 /**
- * How a field gets into a restored state. Every field of the state has a line in these tables; one that is missing does
- * not compile.
- *  - stored: it is in the snapshot as it is
+ * How a field gets into a restored state. Every field of the state has a line in these tables; a missing one does not
+ * compile.
+ *  - stored: the snapshot has it as it is
  *  - apart: the snapshot has it in another form
- *  - derived: it follows from the others, from the plan or from who loads the run
- *  - process: it says what this process did, and is not part of the fold
+ *  - derived: it follows from other fields, from the plan or from the code that loads the run
+ *  - process: it describes this process, and is not part of the fold
  */
 type Role = 'stored' | 'apart' | 'derived' | 'process';
 type StoredKey<Roles> = { [K in keyof Roles]: Roles[K] extends 'stored' ? K : never }[keyof Roles];
@@ -172,7 +171,7 @@ function storedKeys<Roles extends Readonly<Record<string, Role>>>(roles: Roles):
   return keys;
 }
 
-/** Values of a new node. `attempts` and `attemptsBefore` depend on the node around. */
+/** Values of a new node. `attempts` and `attemptsBefore` depend on the node around it. */
 const UNCHANGED: Partial<StoredNode> = {
   inFinally: false,
   retries: NO_RETRIES,
@@ -184,39 +183,39 @@ const UNCHANGED: Partial<StoredNode> = {
   generation: 0,
 };
 
-/** Scopes in the order in which they were opened: those around come before those inside. */
+/** Scopes are in the order of their opening: outer scopes precede inner ones. */
 interface Snapshot {
   readonly format: number;
   readonly seq: number;
   readonly run: Pick<RunState, StoredKey<typeof RUN_ROLES>>;
   readonly scopes: readonly ScopeSnapshot[];
-  /** Waits in the order in which they take signals: those that began in one frame have the same time. */
+  /** Waits in the order in which they take signals; waits of one frame have the same time. */
   readonly listening: readonly string[];
 }
 
 interface ScopeSnapshot {
-  /** For a scope that undoes: the scope whose nodes it undoes. */
+  /** The scope whose nodes this one undoes. */
   readonly undoes?: string;
   readonly undoItems?: readonly UndoItem[];
-  /** The composite node, and which of its iterations; left out for the root. */
+  /** The composite node and the iteration; left out for the root. */
   readonly node?: string;
   readonly round?: number;
   readonly fields: Pick<ScopeState, StoredKey<typeof SCOPE_ROLES>>;
-  /** Where the scope has them of its own. */
+  /** Left out if the scope shares those of the scope around it. */
   readonly input?: StoredValue;
   readonly vars?: readonly (readonly [string, StoredValue])[];
   readonly assigned?: AssignedSnapshot;
-  /** By id. Pairs, not an object: `__proto__` is a good name for a node. */
+  /** Nodes by id. Pairs, not an object: `__proto__` is a valid id. */
   readonly nodes: readonly (readonly [string, NodeSnapshot])[];
 }
 
 interface AssignedSnapshot {
   readonly count: number;
-  /** Node, variable, and what it assigned. */
+  /** Node, variable and assignment. */
   readonly list: readonly (readonly [string, string, Assignment])[];
 }
 
-/** The body is beside the phase that it belongs to. */
+/** The body is stored beside its phase. */
 interface NodeSnapshot {
   readonly phase: PhaseSnapshot;
   readonly fields: Partial<StoredNode>;
@@ -225,7 +224,7 @@ interface NodeSnapshot {
 
 type PhaseSnapshot = Phase extends infer P ? (P extends Phase ? Omit<P, 'body'> : never) : never;
 
-/** JSON has neither Infinity nor undefined. */
+/** JSON has neither Infinity nor undefined, so both are null. */
 interface BodySnapshot extends Pick<BodyState, StoredKey<typeof BODY_ROLES>> {
   readonly total: number | null;
   readonly results: readonly (StoredValue | null)[];
@@ -278,7 +277,7 @@ function assignedSnapshot({ count, byNode }: Assignments): AssignedSnapshot {
   return { count, list };
 }
 
-/** Once all scopes are there: a node of any depth may have assigned a variable. */
+/** Runs after all scopes are restored: a node of any depth may have assigned a variable. */
 function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
   const { assigned: stored } = snapshot;
   if (stored === undefined) return true;
@@ -294,7 +293,7 @@ function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
   return true;
 }
 
-/** The scope of a snapshot that has been restored. */
+/** The restored scope of a snapshot. */
 function scopeAt(state: RunState, { undoes, node, round: iteration }: ScopeSnapshot): ScopeState | undefined {
   if (node !== undefined) {
     const composite = nodeAt(state, node);
@@ -308,7 +307,7 @@ function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' 
   return scope.parent === null ? {} : { node: pathOf(scope.parent), round: scope.iteration };
 }
 
-/** Undefined when the text is of another format, is damaged, or names nodes that the plan does not have. */
+/** Returns undefined if the text has another format, is damaged, or names nodes that the plan does not have. */
 export function decodeSnapshot(plan: Plan, executionId: ExecutionId, text: string): RunState | undefined {
   const snapshot = parsed(text);
   if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
@@ -371,7 +370,7 @@ function reopened(state: RunState, { node: path, round: iteration, input }: Scop
   return addScope(state, node, iteration, isInside ? realmInside(node, input) : node.scope.realm);
 }
 
-/** Builds everything that is derived from the phases. */
+/** Rebuilds everything that is derived from the phases. */
 function index(state: RunState, listening: readonly string[]): void {
   for (const scope of state.scopes.values()) {
     for (const node of scope.nodes) {
@@ -391,7 +390,7 @@ function index(state: RunState, listening: readonly string[]): void {
   armAll(state);
 }
 
-/** The ends that a scope that ends early, and the node around it, wait for. */
+/** Rebuilds the counts of a scope that ends early, and of its composite node. */
 function indexEnding(state: RunState, scope: ScopeState): void {
   const { stopping, nodes, parent, undoes, isClosed } = scope;
   if (stopping === null || undoes !== null || isClosed) return;
@@ -420,7 +419,7 @@ function indexNode(state: RunState, node: NodeState): void {
   else if (status === 'queued') addReady(state, node);
 }
 
-/** Most fields of most nodes are as in a new node, and are left out. */
+/** Most fields of most nodes have their initial value and are left out. */
 function changedFields(node: StoredNode): Partial<StoredNode> {
   const changed: Partial<StoredNode> = {};
   for (const key of NODE_FIELDS) if (node[key] !== UNCHANGED[key]) copyField(changed, node, key);

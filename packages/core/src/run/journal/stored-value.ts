@@ -1,8 +1,8 @@
 /**
- * A value that a run keeps: inline, or, above the inline limit, as the reference of a blob.
+ * A value that a run stores: inline or, above the inline limit, as the reference of a blob.
  *
- * A `StoredValue` is immutable. `decide` makes one with `turn.store`, which leaves the choice between inline and blob to the
- * engine, so no entry can hold a large value inline. The brand keeps object literals from passing for one.
+ * A `StoredValue` is immutable. `decide` makes one with `turn.store`, which leaves the choice between inline and blob
+ * to the engine, so no entry can hold a large value inline. The brand keeps object literals from passing for one.
  */
 import { isJsonList, type Json } from '../../value.ts';
 
@@ -26,14 +26,14 @@ export interface BlobValue {
 
 export type StoredValue = InlineValue | BlobValue;
 
-/** For values that are known to be small. */
+/** Stores a value inline. Use it only for values that are known to be small. */
 export function inlineValue(value: Json): InlineValue {
   return { value } as InlineValue;
 }
 
 export const NULL_VALUE = inlineValue(null);
 
-/** Looks a spilled value up; the engine has it at hand before it asks the core to decide. */
+/** Looks up a spilled value. The engine fetches it before it asks the core to decide. */
 export type BlobLookup = (blob: BlobRef) => Json;
 
 export function resolveValue(stored: StoredValue | undefined, lookup: BlobLookup): Json {
@@ -47,7 +47,7 @@ export function exceedsBytes(value: Json, limitBytes: number): boolean {
   return weigh(value, limitBytes) > limitBytes;
 }
 
-/** Bytes of the JSON text, roughly from below (escapes and wide characters aside), no further than just past `limit`. */
+/** A lower bound of the bytes of the JSON text (without escapes and wide characters). Stops just past `limit`. */
 function weigh(value: Json, limit: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;

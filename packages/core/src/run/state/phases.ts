@@ -57,7 +57,7 @@ function noticeEnding(state: RunState, node: NodeState, hadToEnd: boolean, wasQu
   if (parent !== null && parent.endings > 0 && --parent.endings === 0) state.endChecks.add(parent);
 }
 
-/** Also called when a snapshot is read. */
+/** Indexes a running node. Also called when a snapshot is read. */
 export function enterRunning(state: RunState, node: NodeState): void {
   state.running.add(node);
   if (isRemote(node)) state.runningRemote++;

@@ -222,7 +222,7 @@ export function endingOf({ phase }: RunState): Ending | null {
   return active.status === 'compensating' ? active.ending : null;
 }
 
-/** The same for all attempts. A retry from failed keeps the key; a replay and a repetition after an undo do not. */
+/** The key is the same for all attempts. A retry from failed keeps the key; a replay and a repetition after an undo do not. */
 export function idempotencyKey(state: RunState, path: NodePath): string {
   return `${state.executionId}:${path}:${generationOf(nodeAt(state, path) ?? null)}`;
 }

@@ -24,7 +24,7 @@ export function assign({ vars, assigned }: Realm, node: NodeState, name: string,
   note(assigned, node, name, { order: ++assigned.count, value });
 }
 
-/** Also called when a snapshot is read. */
+/** Records an assignment. Also called when a snapshot is read. */
 export function note({ byNode }: Assignments, node: NodeState, name: string, assignment: Assignment): void {
   let own = byNode.get(node);
   if (own === undefined) {

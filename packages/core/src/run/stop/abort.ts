@@ -1,4 +1,4 @@
-/** Asking what runs to stop. What undoes something is not asked to, unless somebody says that it is to stay. */
+/** Asks running attempts and children to stop. Compensations are spared, unless the undo itself is to stop. */
 import type { RunError } from '../../error.ts';
 import { emit, type Turn } from '../decide/turn.ts';
 import { isInside, isStopped, pathOf } from '../state/selectors.ts';
@@ -6,7 +6,7 @@ import type { NodeState, ScopeState } from '../state/state.ts';
 import { isToBeUndone, undoingIn } from '../undo/transactions.ts';
 
 export function abortInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
-  // Nearly always: 10,000 iterations that fail one after the other need not look at each other.
+  // This is the common case: 10,000 iterations that fail one after the other need not search each other.
   if (outer.busy === 0) return;
   const { running, children } = turn.state;
   for (const node of [...running, ...children]) {
@@ -24,12 +24,12 @@ export function abort(turn: Turn, node: NodeState, reason: string, isOver = fals
   turn.aborts.push({ node: pathOf(node), attempt: node.phase.attempt, reason, isOver });
 }
 
-/** What is not undone yet in there stays as it is. */
+/** Stops the undo inside: nodes that are not undone yet keep their effects. */
 export function leaveInside(turn: Turn, outer: ScopeState | NodeState, reason: string): void {
   for (const { undoing } of [...undoingIn(outer)]) if (undoing !== null) leave(turn, undoing, reason);
 }
 
-/** The compensation under way is asked to stop, and no other one begins. */
+/** Asks the running compensation to stop, and begins no further one. */
 export function leave(turn: Turn, undoing: ScopeState, reason: string): void {
   if (undoing.stopping !== null || undoing.isClosed) return;
   const error: RunError = { code: 'CANCELLED', kind: 'USER', message: reason };

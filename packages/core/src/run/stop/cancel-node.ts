@@ -1,4 +1,4 @@
-/** Cancelling one node, and what is in it; the run goes on without it. */
+/** Cancels one node and its body; the run continues without it. */
 import type { RunError } from '../../error.ts';
 import { stopNode } from '../composite/composite.ts';
 import { cutOffInside, endCancelled, failNode, leaveUnknown } from '../decide/advance.ts';
@@ -28,7 +28,7 @@ export function cancelNode(turn: Turn, node: NodeState, reason: string, compensa
   else endCancelled(turn, node, error);
 }
 
-/** A cancel of a node that is ending: the first one is noted; the second one leaves out what is left of its finallies. */
+/** A cancel of a node that is ending: the first one is recorded, the second one skips the rest of its finallys. */
 function cancelFinally(turn: Turn, node: NodeState, reason: string): void {
   if (node.phase.status !== 'open' || node.phase.stopping === null || node.endings === 0) return;
   const { since: _, ...how } = node.phase.stopping;
@@ -39,19 +39,19 @@ function cancelFinally(turn: Turn, node: NodeState, reason: string): void {
   if (isSecond) cutOffInside(turn, node, reason);
 }
 
-/** Children come to their own end, and what is being undone is undone. */
+/** The node ends later if children inside have to end, or an undo inside has to complete. */
 function endsLater({ state }: Turn, node: NodeState): boolean {
   if (node.phase.status === 'child' || mustUndoInside(state, node) || isUndoingInside(node)) return true;
   for (const { scope } of state.children) if (isInside(scope, node)) return true;
   return false;
 }
 
-/** Nobody waits for its end. */
+/** Cuts off an attempt without waiting for its end. */
 function cutOff(turn: Turn, node: NodeState, error: RunError): void {
   abort(turn, node, error.message, true);
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) leaveUnknown(turn, node, error);
-  // A compensation that is given up has failed: the others get their turn.
+  // A compensation that is cut off has failed; the other compensations still run.
   else if (node.scope.undoes !== null) failNode(turn, node, error);
   else endCancelled(turn, node, error);
 }

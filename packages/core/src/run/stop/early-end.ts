@@ -1,14 +1,14 @@
 /**
  * A scope that ends early, as the fold keeps it: because of a failure, a cancel, a time limit, `terminate` or `break`.
  *
- *   entry ─▶ what has not begun is cancelled ─▶ what runs ends ─▶ finally ─▶ quiet: the scope is over
+ *   entry ─▶ nodes that have not begun are cancelled ─▶ running nodes end ─▶ finally ─▶ quiet: the scope is over
  *
- *  E1 Every open scope below a scope that ends early ends early, too, except in nodes that have a part in its finally.
- *  E2 A node is left pending only if the finally may come to it: an always edge out of something under way leads to it, or
- *     an edge out of such a node, or of one that has a part in the finally.
- *  E3 `underWay` counts what has to end before the finally begins: attempts, children, waits, composite nodes. So the
- *     innermost finally runs first.
- *  E4 A node whose outcome nobody knows counts as cancelled for its edges, and holds up nothing.
+ *  E1 Every open scope below a scope that ends early ends early too, except in nodes of its finally.
+ *  E2 A node stays pending only if the finally may reach it: an always edge out of a node under way leads to it, or an
+ *     edge out of such a node or of a node of the finally.
+ *  E3 `underWay` counts the nodes that must end before the finally begins: attempts, children, waits, composite nodes.
+ *     Therefore the innermost finally runs first.
+ *  E4 A node of unknown outcome counts as cancelled for its edges, and blocks nothing.
  */
 import { close } from '../composite/close-scope.ts';
 import type { Fold } from '../evolve/fold.ts';
@@ -18,7 +18,7 @@ import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
 type EarlyEnd = NonNullable<ScopeState['stopping']>;
 
-/** Something of a finally of the run has not run yet, or runs: a second cancel takes it away. */
+/** A node of a finally is left to run, or runs: a second cancel skips it. */
 export function hasFinally({ scopes, plan }: RunState): boolean {
   for (const { stopping, isClosed, nodes } of scopes.values()) {
     if (isClosed || stopping?.finally !== true) continue;
@@ -30,12 +30,12 @@ export function hasFinally({ scopes, plan }: RunState): boolean {
   return false;
 }
 
-/** Said a second time, with `finally: false`, it takes the finally away. */
+/** Ends a scope early. A second call with `finally: false` skips the finally. */
 export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   const { state } = fold;
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
-  // Attempts cut off by a second cancel have their grace time from then.
+  // The grace time of attempts cut off by a second cancel begins with that cancel.
   scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
@@ -44,17 +44,17 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   if (scope.underWay === 0) state.endChecks.add(scope);
 }
 
-/** Of a composite node that is stopped, or in a scope that ends early: all its iterations end. */
+/** Ends all iterations of a composite node that is stopped, or whose scope ends early. */
 export function endIterationsEarly(fold: Fold, node: NodeState, how: EarlyEnd): void {
   node.endings = 0;
   const iterations = [...(bodyOf(node)?.scopes.values() ?? [])];
   for (const scope of iterations) endEarly(fold, scope, how);
-  // Counted once all of them end: an iteration that is quiet at once was never one to wait for.
+  // Counted after all of them were told to end: an iteration that is quiet at once is not waited for.
   node.endings = iterations.filter((scope) => !scope.isClosed && !isQuiet(scope)).length;
   if (node.endings === 0) fold.state.endChecks.add(node);
 }
 
-/** By an entry from before always edges were a finally: nothing begins any more, and the next turn says the rest. */
+/** Folds an entry from before finallys: nothing begins any more, and the next turn journals the rest. */
 export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): void {
   if (scope.isClosed || scope.stopping !== null) return;
   state.hasOldStops = true;
@@ -76,14 +76,14 @@ function endNode(fold: Fold, node: NodeState, spared: ReadonlySet<NodeState>): v
   const how = scope.stopping;
   if (how === null || isFinal(phase.status) || phase.status === 'unknown') return;
   const isSpared = node.inFinally && how.finally === true;
-  // Nodes that have begun are decided on when they end: conditions of their edges are evaluated then.
+  // Nodes that have begun are decided when they end: the conditions of their edges are evaluated then.
   if (startedAt !== null) {
     if (phase.status === 'open' && !isSpared) endIterationsEarly(fold, node, how);
   } else if (isSpared || spared.has(node)) returnToPending(fold, node);
   else close(fold, node, { status: 'cancelled', at: fold.at, error: undefined });
 }
 
-/** Nodes that have not begun, and that a finally may come to. */
+/** Nodes that have not begun and that the finally may reach. */
 function finallyOf(scope: ScopeState): ReadonlySet<NodeState> {
   const found = new Set<NodeState>();
   const stack: NodeState[] = [];
@@ -97,7 +97,7 @@ function finallyOf(scope: ScopeState): ReadonlySet<NodeState> {
     }
   };
   for (const node of scope.nodes) {
-    // Also one that has ended: the skips that follow from it may be yet to come.
+    // This includes ended nodes: skips that follow from them may still be pending.
     if (node.inFinally) follow(node, true);
     else if (node.startedAt !== null && !isFinal(node.phase.status)) follow(node, false);
   }

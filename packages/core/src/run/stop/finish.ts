@@ -1,6 +1,6 @@
 /**
- * How a run ends: what runs stops, finallies run, what was done is undone, the failure node runs, and the journal says
- * so once.
+ * The end of a run: running attempts stop, finallys run, completed nodes are undone, the failure node runs, and one
+ * entry records the end.
  */
 import type { RunError } from '../../error.ts';
 import type { Json } from '../../value.ts';
@@ -35,16 +35,16 @@ export function finishIfDone(turn: Turn): void {
 
 const NO_OUTPUT = { output: undefined, compensate: true } as const;
 
-/** A failure that nothing handled fails a run that would have ended well; it replaces no other error. */
+/** An unhandled failure fails a run that would have succeeded; it replaces no other error. */
 function outcomeOf({ root: { deferredError } }: RunState, stopping: Ending): Ending {
   if (stopping.status !== 'completed' || deferredError === null) return stopping;
   return { status: 'failed', error: deferredError, ...NO_OUTPUT };
 }
 
-/** Nothing of it runs any more: now comes what has to be undone, if anything. */
+/** Nothing in the run is under way any more: begins the undo if there is one, else ends the run. */
 function stopped(turn: Turn, { status, error, output, compensate }: Ending): void {
   const { state } = turn;
-  // Nothing begins while a run is paused, and so it does not end badly either: it goes on to that when it is resumed.
+  // Nothing begins while a run is paused, so neither does an undo: the run continues to its end when it is resumed.
   if (isPaused(state)) return;
   const undoes = compensate && status !== 'completed' && hasDone(state, state.root);
   const failureNode = status === 'completed' || status === 'cancelled' ? undefined : failureNodeOf(state);
@@ -66,15 +66,15 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
     if (failureNode.phase.status !== 'pending' || failureNode.dispatchState !== 'none') return;
     admit(turn, failureNode);
     drain(turn);
-    // The node may have ended at once, or be passed over.
+    // The node may have ended at once, or been skipped.
     return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
   }
-  // Somebody has to say what became of it: if it happened, it is undone.
+  // An unknown outcome has to be settled first: if the node took effect, it is undone.
   if (compensate && isUndoing(state, state.root)) return;
   finish(turn, status, error);
 }
 
-/** Somebody cancels a run that waits for nothing but the answer what became of its failure node. */
+/** Ends a run that waits only for the outcome of its failure node, because a person cancels it. */
 export function giveUpEnding(turn: Turn): void {
   const ending = endingOf(turn.state);
   if (ending !== null) finish(turn, ending.status, ending.error);
@@ -100,8 +100,8 @@ function complete(turn: Turn): void {
 }
 
 /**
- * For what ends early by entries from before always edges were a finally: says anew how it ends, so that it goes on as
- * it would today. What ran stays.
+ * Repeats the early ends that entries from before finallys recorded, in today's form, so that they continue as they
+ * would today. Nodes that ran keep their outcome.
  */
 export function renewOldStops(turn: Turn): void {
   const { state } = turn;

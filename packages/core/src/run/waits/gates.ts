@@ -1,16 +1,16 @@
 /**
- * What a node must be granted before it begins. The keys are resolved here, the grants come from outside: from the
- * permits that runs share, and from the cache.
+ * Gates: the grants that a node needs before it begins. Keys are resolved here; the grants come from the permits that
+ * runs share, and from the cache.
  */
 import type { NodePlan } from '../../plan/plan.ts';
 import type { Gate } from '../journal/entry.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 
-/** The kinds of gates of a node, in the order in which it comes to them. */
+/** The kinds of gates of a node, in the order in which it passes them. */
 export function gatesOf({ concurrency, rateLimit, cache }: NodePlan): readonly Gate['kind'][] {
   if (concurrency === undefined && rateLimit === undefined && cache === undefined) return NO_GATES;
   const gates: Gate['kind'][] = [];
-  // The cache first: what it has costs no place and no moment.
+  // The cache comes first: a hit needs no permit and no moment of a rate.
   if (cache !== undefined) gates.push('cache', 'reserve');
   if (concurrency !== undefined) gates.push('concurrency');
   if (rateLimit !== undefined) gates.push('rate');
@@ -27,14 +27,17 @@ export function permitKey(
   return gate.kind === 'reserve' ? `${RESERVED}${gate.key}` : undefined;
 }
 
-/** Which of its asks for a place is the current one. A finally asks anew for what its node gave back when it was put off. */
+/**
+ * Identifies the current request of a node for a permit. A finally requests anew the permits that its node released
+ * when it was returned to pending.
+ */
 export function gateRequestId({ reopened }: RunState, { attempts, scope }: NodeState): string {
   return `${attempts + 1}:${reopened}${scope.stopping === null ? '' : ':finally'}`;
 }
 
 const RESERVED = 'cache:';
 
-/** Whether the key of a permit is for working out what the cache does not have. */
+/** Returns whether the permit is a cache reservation: its holder computes an output that the cache misses. */
 export function isReservation(permit: string): boolean {
   return permit.startsWith(RESERVED);
 }

@@ -1,4 +1,6 @@
-/** Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked. */
+/**
+ * Nodes that wait for a time, a signal, an approval or a call. They take no slot, and a run that only waits is parked.
+ */
 
 import { parseDuration } from '../../duration.ts';
 import type { RunError } from '../../error.ts';
@@ -19,7 +21,7 @@ import type { RunScope } from '../state/expression-scope.ts';
 import { generationOf, isFinal, isFinished, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 
-/** A wait until a later date ends then. */
+/** The longest wait; a later date is moved to this limit. */
 const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
 
 export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
@@ -87,7 +89,7 @@ function untilOf(value: Json, now: number): Moment {
   );
 }
 
-/** A date is a moment; a duration, or a number of milliseconds, counts from now. */
+/** Accepts a date, or a duration (text or milliseconds) that counts from now. */
 function momentOf(key: string, value: Json, now: number, positive = false): Moment {
   if (typeof value === 'string' && typeof parseDuration(value) !== 'number' && isDate(value)) {
     return { at: bounded(parseDate(value), now), fixed: true };
@@ -99,7 +101,7 @@ function bounded(at: number, now: number): number {
   return Math.round(Math.min(Math.max(at, now), now + MAX_WAIT_MS));
 }
 
-/** A signal that came before its wait. */
+/** Takes a buffered signal or call that arrived before the wait. */
 function takeBuffered(turn: Turn, node: NodeState, waits: readonly AwaitedEvent[]): void {
   for (const one of waits) {
     if (one.kind !== 'signal' && one.kind !== 'callback') continue;
@@ -113,7 +115,7 @@ function takeBuffered(turn: Turn, node: NodeState, waits: readonly AwaitedEvent[
   }
 }
 
-/** Ends the wait, unless what came does not fit. */
+/** Ends the wait, unless the payload does not fit its schema. */
 function happened(turn: Turn, node: NodeState, wait: AwaitedEvent, payload: Json): boolean {
   const problem = misfit(checkOf(node, wait), payload);
   if (problem !== undefined) {
@@ -134,14 +136,14 @@ function misfit(check: SchemaCheck | undefined, value: Json): string | undefined
   return first === undefined ? undefined : `${describePath(first.path, 'it')} ${first.message}`;
 }
 
-/** The time has come. */
+/** Ends a wait whose time has come. */
 export function waited(turn: Turn, node: NodeState): void {
   if (node.phase.status !== 'listening') return;
   const due = node.phase.waits.find((wait) => wait.kind === 'time' && wait.at <= turn.now);
   if (due !== undefined) happened(turn, node, due, null);
 }
 
-/** The one that has waited longest takes it; with nobody there it is kept. */
+/** Delivers a signal to the node that has waited longest. A signal that no node waits for is buffered. */
 export function signal(turn: Turn, { signal: name, key, payload }: Stimulus & { type: 'signal' }): void {
   const { state } = turn;
   for (const node of [...state.listening]) {
@@ -170,7 +172,10 @@ export function answer(
   completeNode(turn, node, turn.store({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
 }
 
-/** A call to the node's own address is kept if it comes before the wait; any other counts only while the node waits. */
+/**
+ * A call to the node's own address is buffered if it arrives before the wait; any other call counts only during the
+ * wait.
+ */
 export function callback(turn: Turn, { node: path, payload, generation }: Stimulus & { type: 'callback' }): void {
   const node = nodeAt(turn.state, path);
   if (generation !== undefined && !isAwaitedCall(turn.state, path, generation)) return;
@@ -181,12 +186,12 @@ export function callback(turn: Turn, { node: path, payload, generation }: Stimul
   }
 }
 
-/** A call is kept as a signal without a name, which nobody else can wait for. */
+/** A call is buffered as a signal without a name, which no other wait can match. */
 function callOf(node: NodePath, generation: number): { readonly signal: string; readonly key: string } {
   return { signal: '', key: `${node}:${generation}` };
 }
 
-/** Whether a call to this address of the node would be the first, and is not too late. */
+/** Returns whether a call to this address of the node would be the first, and is in time. */
 export function isAwaitedCall(state: RunState, path: NodePath, generation: number): boolean {
   const node = nodeAt(state, path);
   const { signal: name, key } = callOf(path, generation);
