@@ -96,7 +96,7 @@ export interface EngineOptions {
   readonly expressionLimits?: Partial<ExpressionLimits>;
   /** Compiled workflows by their text, shared by engines of one process that have the same actions. */
   readonly compiled?: Map<string, Plan>;
-  /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
+  /** How long finished runs are kept if their workflow does not say; null keeps them for ever. */
   readonly retentionMs?: number | null;
   /** Unfinished runs that may be in memory at once; others wait in the store. */
   readonly maxCachedRuns?: number;
@@ -104,7 +104,7 @@ export interface EngineOptions {
   readonly snapshotMinBytes?: number;
   /** Milliseconds that the decisions of one turn may take before the event loop runs; 10 by default. */
   readonly sliceMs?: number;
-  /** New runs are refused with `BUSY` while this many wait or run. */
+  /** The engine refuses new runs with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
 }
 
@@ -121,7 +121,7 @@ export type LiveEvent =
   | { readonly type: 'timeline'; readonly executionId: ExecutionId; readonly event: TimelineEvent }
   /** An operation failed and is repeated until it succeeds. */
   | { readonly type: 'trouble'; readonly error: unknown }
-  /** One run cannot go on in this process. It stays in the store and is tried again later. */
+  /** A run cannot continue in this process. It stays in the store and is tried again later. */
   | { readonly type: 'fault'; readonly executionId: ExecutionId; readonly error: unknown }
   | { readonly type: 'finished'; readonly executionId: ExecutionId; readonly document: RunDocument };
 
@@ -130,7 +130,7 @@ export interface JournalFrame {
   readonly at: number;
   readonly position: Position;
   readonly entries: readonly Entry[];
-  /** Of the entries as JSON text. */
+  /** The length of the entries as JSON text. */
   readonly chars: number;
 }
 
@@ -140,16 +140,16 @@ export interface ExecutionService {
   document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
   bareDocument(executionId: ExecutionId, at?: number): Promise<BareRun | undefined>;
-  /** The frames after this one, read in pieces: others go on in between, and a reader may stop at any frame. */
+  /** The frames after this one, read in pieces: other work runs in between, and a reader may stop at any frame. */
   frames(executionId: ExecutionId, after?: number): AsyncIterable<JournalFrame>;
-  /** The same, all at once. */
+  /** All frames after this one, at once. */
   journal(executionId: ExecutionId, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: ExecutionId): Promise<readonly TimelineEvent[]>;
   /** Why a node, or without `node` the run, has its status. */
   explain(executionId: ExecutionId, node?: NodePath): Promise<Explanation | undefined>;
   /** The compensations that would run if the run failed now, and those that have run. */
   undoPlan(executionId: ExecutionId): Promise<UndoPlan | undefined>;
-  /** Holders of a key of the project of this run, and those that wait for it, in the order of granting. */
+  /** Holders of a key in the project of this run, and the waiters for it, in the order in which they are granted it. */
   places(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /**
@@ -176,11 +176,12 @@ export interface ExecutionService {
    * `principal` forks. Returns the id of the new run.
    */
   fork(executionId: ExecutionId, node: NodePath, input?: Json, principal?: string): Promise<ExecutionId>;
-  /** The run keeps the signal until a node waits for it. */
+  /** The run buffers the signal until a node waits for it. */
   requestSignal(executionId: ExecutionId, signal: SignalRequest): Promise<boolean>;
   /**
-   * For the run of the project (`default` unless given) that has waited longest for this signal and key. Without such a run
-   * the signal is kept for `keepMs` (a day by default). Returns the run that takes it, if there is one already.
+   * Delivers the signal to the run of the project (by default `default`) that has waited longest for this signal and
+   * key. Without such a run the signal is buffered for `keepMs` (by default a day). Returns the run that takes it, if
+   * there is one already.
    */
   publishSignal(
     signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string; readonly project?: string },
@@ -190,7 +191,10 @@ export interface ExecutionService {
   requestCallback(executionId: ExecutionId, node: NodePath, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: ExecutionId): Promise<boolean>;
-  /** Resolves an unknown outcome. `attempt`: the attempt that was examined, by default the newest; it counts for no later one. */
+  /**
+   * Settles an unknown outcome. `attempt`: the attempt that was examined, by default the newest; the settlement does
+   * not apply to a later one.
+   */
   requestSettle(executionId: ExecutionId, node: NodePath, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: ExecutionId): Promise<boolean>;
   /** Compiles a definition and returns its problems. A run of the same definition does not compile it again. */
@@ -204,8 +208,8 @@ export interface ExecutionService {
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
   plan(workflowId: WorkflowId, version?: number): Promise<Plan>;
   /**
-   * A call to the address of a node. Durable when it resolves with `taken`, also before the node waits. `over`: the node
-   * has been called, or does not wait any more. The same call twice is one.
+   * A call to the address of a node. Durable when it resolves with `taken`, even before the node waits. `over`: the
+   * node has been called, or no longer waits. A repeated call has no further effect.
    */
   requestCall(
     executionId: ExecutionId,
@@ -213,13 +217,13 @@ export interface ExecutionService {
     generation: number,
     payload: Json,
   ): Promise<'taken' | 'over' | 'unknown'>;
-  /** Removes cached outputs and returns how many. */
+  /** Removes cached outputs and returns their number. */
   forgetCached(which: CacheChoice): Promise<number>;
 }
 
 export interface CheckOptions {
   readonly project: string;
-  /** Capabilities beyond it are warnings. */
+  /** Capabilities beyond the ceiling are reported as warnings. */
   readonly ceiling: Ceiling;
   /** Other workflows, by id and version (without one, the newest). */
   readonly workflows?: CompileOptions['workflows'] | undefined;
@@ -242,9 +246,9 @@ export interface AnswerRequest {
 export interface StartOptions {
   readonly input?: Json;
   readonly trigger?: Json;
-  /** Chosen by the caller: starting twice with the same id is starting once. */
+  /** An id chosen by the caller: a second start with the same id has no effect. */
   readonly executionId?: ExecutionId;
-  /** Instead of an id: the same key is the same execution, for ever. */
+  /** Instead of an id: starts with the same key give the same execution, for ever. */
   readonly idempotencyKey?: string;
   /** The node that runs this execution as its child. */
   readonly parent?: Parent;
@@ -260,14 +264,14 @@ export interface StartOptions {
   readonly traceparent?: string;
 }
 
-/** A run that was waited for: it finished, or it is parked and only a person or a signal moves it. */
+/** The result of waiting for a run: it ended, or it is parked and only a person or a signal moves it. */
 export type WaitResult =
   | { readonly parked: false; readonly document: RunDocument }
   | {
       readonly parked: true;
       readonly document: RunDocument;
       readonly waitingFor: readonly Explanation[];
-      /** The executions for which it waits, which are parked, too. */
+      /** The executions that it waits for, which are parked too. */
       readonly inside: readonly WaitResult[];
     };
 
@@ -282,11 +286,11 @@ export interface Metrics {
 export interface Histogram {
   readonly count: number;
   readonly sum: number;
-  /** Upper bounds (ms) and how many observations were at or below each. */
+  /** Upper bounds (ms), and the number of observations at or below each. */
   readonly buckets: readonly (readonly [upperBoundMs: number, count: number])[];
 }
 
-/** Whether the engine makes progress. */
+/** The health of an engine: whether it makes progress. */
 export interface EngineHealth {
   readonly phase: 'new' | 'open' | 'closing' | 'closed';
   /** When the store last accepted a write of this engine, its lease included: several times a minute. Null: never. */
@@ -304,29 +308,29 @@ export interface Engine extends ExecutionService {
   /** Durable when it resolves. Rejects with `INPUT_INVALID`, `UNKNOWN_WORKFLOW`, `BUSY`. */
   start(workflowId: WorkflowId, version: number | undefined, options?: StartOptions): Promise<ExecutionId>;
   /**
-   * Waits until the run has ended or, with `rest` (the default), until only a person, a signal or a far time moves it. A
-   * run that waits for other executions rests when all of these do: its children, and those that hold the permits for
-   * which its nodes wait. Rejects with the reason of `signal` when that aborts.
+   * Waits until the run has ended or, with `parked` (the default), until only a person, a signal or a far time moves
+   * it. A run that waits for other executions is parked when all of these are: its children, and the holders of the
+   * permits that its nodes wait for. Rejects with the reason of `signal` when that aborts.
    */
   waitFor(executionId: ExecutionId, until?: 'end' | 'parked', signal?: AbortSignal): Promise<WaitResult>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and its children do. */
   isQuiescent(executionId: ExecutionId): Promise<boolean>;
-  /** The document of a run that is in memory; undefined when it is not. */
+  /** The document of a run in memory; undefined if the run is not in memory. */
   peek(executionId: ExecutionId): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
   metrics(): Promise<Metrics>;
-  /** From now on remote workers run these actions: plans are compiled with them. */
+  /** Announces actions that remote workers run from now on: plans are compiled with them. */
   announce(actions: readonly Action[]): void;
   readonly remote: RemoteWorkers;
   health(): EngineHealth;
   /**
-   * From now on `sink` gets every durable frame, and attempts and children get their trace context. Returns a function that
-   * stops it.
+   * Sends every durable frame to `sink` from now on, and gives attempts and children their trace context. Returns a
+   * function that stops it.
    */
   trace(sink: (frame: TracedFrame) => void): () => void;
   /**
-   * Stops taking work, aborts running attempts and waits up to `graceMs` for their end; those that do not end are handed
-   * back. Runs stay resumable.
+   * Stops taking work, aborts running attempts and waits up to `graceMs` for their end; attempts that do not end are
+   * handed back. Runs stay resumable.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -336,7 +340,9 @@ export interface Engine extends ExecutionService {
  * but the one that claimed it (`by`).
  */
 export interface RemoteWorkers {
-  /** Takes tasks that fit the worker, or waits for some. Tasks are handed back if the worker has gone meanwhile. */
+  /**
+   * Takes tasks that fit the worker, or waits for some. Tasks are handed back if the worker has disconnected meanwhile.
+   */
   claim(request: ClaimRequest): Promise<readonly RemoteTask[]>;
   /** A heartbeat, with the progress of the attempt. */
   extend(leaseId: string, beat?: LeaseBeat, by?: string): Promise<LeaseState>;
@@ -345,7 +351,7 @@ export interface RemoteWorkers {
   credential(leaseId: string, alias: string, by?: string): Promise<string>;
   /** Durable when it resolves. */
   end(leaseId: string, outcome: RemoteOutcome, by?: string): Promise<void>;
-  /** Why the attempt of a node should stop; null when it should not. */
+  /** Why the attempt of a node should stop; null if it should not. */
   stopReason(executionId: ExecutionId, node: NodePath): Promise<string | null>;
   /** The number of leases of a worker, as far as this process knows. */
   running(holder: string): number;
@@ -354,18 +360,18 @@ export interface RemoteWorkers {
 }
 
 export interface ClaimRequest {
-  /** Whether the worker may run tasks of this route, in this project. */
+  /** Returns whether the worker may run tasks of this route in this project. */
   serves(route: string, project: string): boolean;
   readonly max: number;
-  /** The attempt is lost when the worker is silent for so long. */
+  /** The attempt is lost after the worker has been silent for this long. */
   readonly leaseMs: number;
-  /** How long to wait for work; left out, the claim does not wait. */
+  /** How long to wait for work; if absent, the claim does not wait. */
   readonly waitMs?: number;
-  /** Aborted when the worker has gone. */
+  /** Aborts when the worker disconnects. */
   readonly signal?: AbortSignal;
-  /** The id that the worker gave itself: shown to people. */
+  /** The id that the worker gave itself, for people. */
   readonly holder?: string;
-  /** The principal that claims: only this principal may report on the leases. */
+  /** The principal that claims. Only this principal may report on the leases. */
   readonly principal?: string;
 }
 
@@ -381,7 +387,7 @@ export interface RemoteTask {
   readonly version: number;
   readonly node: NodePath;
   readonly attempt: number;
-  /** Since when the attempt waited for a worker. */
+  /** The time since which the attempt waited for a worker. */
   readonly queuedAt: number;
   readonly idempotencyKey: string;
   /** When the attempt times out; null: never. */
@@ -395,7 +401,7 @@ export interface RemoteTask {
 }
 
 export interface LeaseBeat {
-  /** Left out, the length stays as it is. */
+  /** If absent, the length does not change. */
   readonly leaseMs?: number;
   readonly progress?: number;
   readonly message?: string;
@@ -410,7 +416,7 @@ export interface LeaseLine {
 
 export interface LeaseState {
   readonly until: number;
-  /** Why the attempt should stop; null when it should not. */
+  /** Why the attempt should stop; null if it should not. */
   readonly cancel: string | null;
 }
 

@@ -16,7 +16,7 @@ import type { Runs } from './turn/runs.ts';
 import type { EngineLease } from './wake/engine-lease.ts';
 
 export interface EngineContext extends Drivers {
-  /** This process among the workers of the store. */
+  /** The name of this process among the workers of the store. */
   readonly workerId: string;
   /** Attempts that may run at the same time in this process. */
   readonly concurrency: number;

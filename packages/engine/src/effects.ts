@@ -7,7 +7,7 @@ export interface Effects {
   decided(run: LiveRun, draft: Draft, isWritten: boolean): void;
   /** A run, or frames that another engine wrote to it, came into memory. */
   loaded(run: LiveRun): void;
-  /** One reason to keep the run in memory is gone. */
+  /** The run lost one reason to stay in memory. */
   released(executionId: ExecutionId): void;
   /** A run is due at this time. */
   wake(at: number): void;
@@ -15,8 +15,8 @@ export interface Effects {
   written(): void;
   /** An operation failed and is repeated. */
   trouble(error: unknown): void;
-  /** A run cannot go on in this process; it stays in the store. */
+  /** A run cannot continue in this process; it stays in the store. */
   fault(executionId: ExecutionId, error: unknown): void;
-  /** An attempt says how far it is. */
+  /** An attempt reports its progress. */
   progress(executionId: ExecutionId, node: NodePath, fraction: number, message: string | undefined): void;
 }

@@ -1,9 +1,11 @@
 /**
  * Acts on the events that the parts of an engine report.
  *
- *  E1 A durable frame is carried out in one order: waiters for the start, outcomes of remote workers, observers, children,
- *     `verify`, rest. A run rests last: it may leave memory then.
- *  E2 A run stays in memory while it has mail, a draft or attempts here, children in memory, leases of remote workers, or
+ *  E1 A durable frame is carried out in one order: waiters for the start, outcomes of remote workers, observers,
+ *  children,
+ *     `verify`, rest. `rest` comes last, because the run may leave memory then.
+ *  E2 A run stays in memory while it has mail, a draft or attempts here, children in memory, leases of remote workers,
+ *  or
  *     a wake time within a second.
  */
 import { type ExecutionId, isFinished, NebulaError, type NodePath, type RunDocument } from '@nebula/core';
@@ -28,7 +30,7 @@ export interface EffectsParts {
   readonly remote: RemoteAttempts;
   readonly waiters: RunWaiters;
   readonly waker: Waker;
-  /** The data is gone: the engine works no more. */
+  /** Stops the engine, because its data is gone. */
   stop(error: NebulaError): void;
 }
 
@@ -45,7 +47,7 @@ export class EngineEffects implements Effects {
     this.observers = observers;
   }
 
-  /** The parts are given the effects when they are made, so the effects get the parts afterwards. */
+  /** The parts get the effects when they are made, so the effects get the parts afterwards. */
   connect(context: EngineContext, parts: EffectsParts): void {
     this.context = context;
     this.parts = parts;
@@ -77,7 +79,7 @@ export class EngineEffects implements Effects {
     untilDone(this.context, () => this.parts.children.adopt(run));
   }
 
-  /** Between frames: a run that has ended, or that nothing here can move, leaves memory. */
+  /** Lets a run leave memory between frames if it has ended, or nothing here can move it. */
   private rest(run: LiveRun, at: number, hasEnded: boolean): void {
     if (run.mailbox.length > 0) return;
     const { runs } = this.context;
@@ -94,7 +96,7 @@ export class EngineEffects implements Effects {
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
     if (!isFar || !runs.isIdle(run) || children.areHere(run) || remote.has(executionId)) return;
     runs.forget(run);
-    // The parent may have stayed in memory for this child only.
+    // This child may have been the only reason to keep its parent in memory.
     if (run.state.parent !== null) this.released(run.state.parent.executionId);
   }
 

@@ -1,4 +1,4 @@
-/** The engine: opens its parts, closes them, and offers what they can do. `wiring.ts` makes the parts. */
+/** The engine: opens and closes its parts, and exposes their operations. `wiring.ts` makes the parts. */
 import { documentOf, type ExecutionId, NebulaError, openChildren } from '@nebula/core';
 import type { Drivers, Engine, EngineOptions } from './api.ts';
 import { type EngineParts, makeParts } from './wiring.ts';
@@ -45,7 +45,7 @@ async function open(parts: EngineParts, only: readonly string[] | undefined): Pr
   remote.openForWork();
 }
 
-/** These runs and all their children. A run that cannot be read is reported as a fault when it is due. */
+/** The given runs and all their children. A run that cannot be read is reported as a fault when it is due. */
 async function familyOf(
   { executions }: EngineParts,
   executionIds: readonly ExecutionId[],
@@ -79,7 +79,7 @@ async function close({ context, ...parts }: EngineParts, graceMs: number): Promi
   remote.onFault(closed);
 }
 
-/** The data is gone: no write of this engine would be kept. */
+/** Stops the engine because its data is gone: no further write would be kept. */
 function stop({ context, attempts, remote, sweeper, turns, waiters, waker }: EngineParts, error: NebulaError): void {
   context.lifecycle.lost = error;
   turns.stopTakingWork();

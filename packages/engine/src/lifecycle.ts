@@ -1,15 +1,15 @@
-/** The phase of an engine, and the reason why it works no more. */
+/** The phase of an engine, and the error that stopped it. */
 import { NebulaError } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 import type { EngineHealth } from './api.ts';
 import type { Effects } from './effects.ts';
 
-/** Pause before an operation that failed is repeated. */
+/** Pause before a failed operation is repeated. */
 export const RETRY_MS = 1_000;
 
 export class Lifecycle {
   phase: EngineHealth['phase'] = 'new';
-  /** Set when the data is gone. */
+  /** The error with which the data was lost. */
   lost: NebulaError | undefined;
 
   get isOpen(): boolean {
@@ -22,7 +22,7 @@ export class Lifecycle {
     if (this.lost !== undefined) throw this.lost;
   }
 
-  /** The same for an engine that need not be open yet. */
+  /** Like `assertOpen`, for an engine that need not be open yet. */
   assertNotClosed(): void {
     if (this.phase === 'closed') throw new NebulaError('ENGINE_CLOSED', 'The engine is closed.');
     if (this.lost !== undefined) throw this.lost;

@@ -29,7 +29,7 @@ export class Selection {
     return this.only?.has(executionId) ?? true;
   }
 
-  /** The selected runs; undefined when all are. */
+  /** The selected runs; undefined if all are. */
   list(): readonly ExecutionId[] | undefined {
     return this.only && [...this.only];
   }

@@ -64,7 +64,7 @@ export interface EngineParts {
   readonly sweeper: Sweeper;
 }
 
-/** `stop`: the data is gone. */
+/** `stop`: called when the data is gone. */
 export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: NebulaError) => void): EngineParts {
   const options = { ...DEFAULTS, ...given };
   const { maxActiveRuns, maxCachedRuns, retentionMs, sliceMs, launchPlan } = options;

@@ -21,13 +21,13 @@ export interface AttemptRef {
   readonly worker?: string;
 }
 
-/** How long the attempt may take from its start, and the error it then ends with. */
+/** How long the attempt may take from its start, and the error with which it then ends. */
 export interface TimeLimit {
   readonly limitMs: number;
   readonly error: RunError;
 }
 
-/** Its own time limit or the rest of the node's total one, whichever ends first; null: none. */
+/** The attempt's own time limit or the rest of the node's total one, whichever ends first; null: none. */
 export function timeLimitOf({
   attemptMs,
   totalMs,
@@ -63,7 +63,7 @@ export class AttemptReports {
     return { type: 'ended', node, attempt, outcome, jitter, ...(worker !== undefined && { worker }) };
   }
 
-  /** `at`: now, unless the worker says when. */
+  /** `at`: the time that the worker gives, by default now. */
   log(
     { executionId, node, attempt }: AttemptRef,
     {

@@ -45,7 +45,7 @@ interface Live {
   readonly controller: AbortController;
   readonly startedAt: number;
   timer: Timer | undefined;
-  /** Set when this process asked it to stop because it shuts down. */
+  /** True if this process asked the attempt to stop because it shuts down. */
   isHandedBack: boolean;
 }
 
@@ -113,7 +113,7 @@ export class Attempts {
     );
   }
 
-  /** The attempt is journalled as started, and is not begun after all. */
+  /** Returns an attempt that is journalled as started but does not begin. */
   giveBack({ executionId }: LiveRun, { node, attempt }: Attempt, delivery: Delivery): void {
     this.reserved--;
     this.context.queue.ack(delivery);
@@ -148,13 +148,13 @@ export class Attempts {
       const blobs: NewBlobs = new Map();
       const completed: Outcome = { status: 'completed', output: this.context.values.store(outcome.output, blobs) };
       if (blobs.size === 0) return this.report(live, completed);
-      // The action is done: the time that storing its output takes does not count against the limit.
+      // The action has completed: the time that storing its output takes does not count against the limit.
       live.timer?.cancel();
       return this.storeOutput(live, completed, blobs, SPILL_RETRY_MIN_MS);
     }
     const { error } = outcome;
     if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
-    // The request went out and no answer came back: the action itself cannot say whether it took effect.
+    // The request went out and no answer came back: the action cannot tell whether it took effect.
     const isUnknown = says(error, 'outcome', 'unknown');
     this.report(live, { status: isUnknown ? 'broken-off' : 'failed', error });
   }
@@ -196,7 +196,7 @@ export class Attempts {
     if (this.live.size === 0) for (const resolve of this.emptyWaiters.splice(0)) resolve();
   }
 
-  /** `isOver`: the journal has closed the attempt. Its slot is free, whether the action ends or not. */
+  /** `isOver`: the journal has closed the attempt. Its slot is free even if the action does not end. */
   abort(executionId: ExecutionId, { node, attempt, reason, isOver }: Abort): void {
     const live = this.live.get(keyOf(executionId, node, attempt));
     if (live === undefined) return;
@@ -214,9 +214,9 @@ export class Attempts {
   }
 
   /**
-   * After the journal was read again. An open attempt of this worker that does not run here is lost: its frame was
-   * written, but the answer of the store never came. An attempt that runs here and is closed in the journal, or stopped by
-   * another engine, is aborted.
+   * Compares the attempts of this process with a journal that was read again. An open attempt of this worker that does
+   * not run here is lost: its frame was written, but the answer of the store did not arrive. An attempt that runs here
+   * but is closed in the journal, or stopped by another engine, is aborted.
    */
   reconcile(run: LiveRun, post: (stimulus: Stimulus) => void): void {
     const { workerId, random } = this.context;
@@ -237,9 +237,9 @@ export class Attempts {
     }
   }
 
-  /** Actions that can tell whether they took effect are asked, before a person is. */
+  /** Calls `verify` of actions that have one before a person is asked. */
   verifyUnknown(run: LiveRun): void {
-    // A finished run takes no answer; after a retry `verify` is asked again.
+    // A finished run takes no settlement; after a retry `verify` is called again.
     if (isFinished(run.state.phase.status)) return;
     for (const node of toVerify(run.state)) {
       const path = pathOf(node);
@@ -288,7 +288,7 @@ export class Attempts {
     }
   }
 
-  /** Shutting down: attempts that may be repeated are handed back at once, the others get `graceMs` to finish. */
+  /** Shutdown: attempts that may be repeated are handed back at once, the others get `graceMs` to finish. */
   async handBack(graceMs: number): Promise<void> {
     for (const live of [...this.live.values()]) {
       live.isHandedBack = true;
@@ -315,10 +315,10 @@ export class Attempts {
 const SPILL_RETRY_MIN_MS = 100;
 const SPILL_RETRY_MAX_MS = 5_000;
 
-/** How long `verify` may take; then a person is asked. */
+/** The time limit of `verify`; then a person is asked. */
 const VERIFY_LIMIT_MS = 60_000;
 
-/** How long an aborted attempt may take to end when the process stops. */
+/** The time that an aborted attempt gets to end when the process stops. */
 const ABORT_WAIT_MS = 200;
 
 const SHUTDOWN: RunError = {

@@ -1,6 +1,6 @@
 /**
- * Outputs that are used again. The key is made of action, interface version, cache version and input, minus ignored members.
- * When several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
+ * Cached outputs. The key consists of action, interface version, cache version and input, minus ignored members. When
+ * several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
  */
 import {
   type Action,
@@ -53,7 +53,7 @@ export class Cache {
     // The node left the gate while the cache was read; the run leaves memory if nothing else holds it.
     if (node?.phase.status !== 'gated') return mailbox.touch(run);
     const { executionId } = run;
-    // After a pause the run may have left memory: no other part would ask for this node.
+    // The run may have left memory during the pause, and no other part would ask for this node.
     const repeatGateRequests = async (): Promise<void> => {
       const loaded = await runs.load(executionId);
       if (loaded !== undefined) this.ask(loaded, path);

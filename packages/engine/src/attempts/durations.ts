@@ -1,10 +1,12 @@
 /**
- * Average durations of nodes, learned from those that complete, so that the next run starts its critical path first.
+ * Average durations of nodes, learned from completed nodes, so that the next run starts its critical path first.
  *
- *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the node.
- *    The store is read once for each workflow; so another engine learns of it when it next begins with that workflow.
- *  2 A run gets its estimates at its start and has them in its journal: later averages do not change it.
- *  3 Short nodes are like unknown ones: nothing is kept, written or given for them.
+ *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the
+ *    node.
+ *    The store is read once per workflow, so another engine learns of the average when it next begins with that
+ *    workflow.
+ *  2 A run gets its estimates at its start and journals them: later averages do not change it.
+ *  3 Short nodes count as unknown: nothing is kept, written or estimated for them.
  */
 import { type Entry, type Estimates, nodeAt, type Plan, type WorkflowId } from '@nebula/core';
 import type { Definitions, DurationRow } from '@nebula/ports';
@@ -14,9 +16,9 @@ import type { LiveRun } from '../turn/live-run.ts';
 const NOTABLE_MS = 200;
 /** The weight of the newest duration. */
 const WEIGHT = 0.3;
-/** By how much an average must have moved to be worth a write. */
+/** The factor by which an average must have moved to be written again. */
 const FACTOR = 1.5;
-/** A run gets the longest ones. */
+/** The number of estimates that a run gets: those of the longest nodes. */
 const MAX_ESTIMATES = 200;
 
 interface Average {
@@ -38,7 +40,7 @@ export class Durations {
     return this.requested.has(workflowId);
   }
 
-  /** After an error the next start reads again. */
+  /** Reads the stored averages. After an error the next start reads again. */
   async read(workflowId: WorkflowId): Promise<void> {
     const rows = await this.store.durations(workflowId).catch(() => undefined);
     if (rows === undefined) return;
@@ -48,7 +50,7 @@ export class Durations {
     for (const [node, ms] of rows) if (!known.has(node)) known.set(node, { ms, storedMs: ms });
   }
 
-  /** Estimates for the nodes of a workflow; undefined when there are none worth having. */
+  /** Estimates for the nodes of a workflow; undefined if there are none worth having. */
   estimates({ workflowId, root, mode }: Plan): Estimates | undefined {
     const known = this.workflows.get(workflowId);
     if (known === undefined || known.size === 0 || mode === 'sequential') return undefined;
@@ -61,7 +63,7 @@ export class Durations {
     return Object.fromEntries(longest.map(([node, { storedMs }]) => [node, storedMs]));
   }
 
-  /** Undefined when there is nothing to write. */
+  /** Returns undefined if there is nothing to write. */
   learn({ state, plan }: LiveRun, entries: readonly Entry[], now: number): DurationRow[] | undefined {
     let rows: DurationRow[] | undefined;
     const { workflowId } = plan;
@@ -78,7 +80,7 @@ export class Durations {
     return rows;
   }
 
-  /** The new average, where it is worth a write. */
+  /** Returns the new average if it must be written. */
   private note(workflowId: WorkflowId, node: string, ms: number): number | undefined {
     const known = this.workflows.get(workflowId);
     const average = known?.get(node);

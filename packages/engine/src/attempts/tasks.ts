@@ -1,8 +1,8 @@
 /**
- * Between the ready nodes of runs and the slots of this process stands the queue.
+ * The queue between the ready nodes of runs and the slots of this process.
  *
- *  K1 A task is a hint: `startAttempt` asks the state whether the node may start.
- *  K2 For a task of a run that is not in memory, or of an attempt that this process does not know of yet, the journal is
+ *  K1 A task is a hint: `startAttempt` checks the state whether the node may start.
+ *  K2 For a task of a run that is not in memory, or of an attempt that this process does not know yet, the journal is
  *     read and the task is offered again.
  */
 import {
@@ -21,7 +21,7 @@ import type { Claim, Draft, LiveRun } from '../turn/live-run.ts';
 import { RETRY_MIN_MS, type Recovery } from '../turn/recovery.ts';
 import type { Attempts } from './attempts.ts';
 
-/** Pause before a task is offered again whose run is being read. */
+/** Pause before a task whose run is being read is offered again. */
 const BUSY_MS = 5;
 
 /** `isFresh`: its run was just read from the store. `claim`: a remote worker takes the task. */
@@ -36,7 +36,7 @@ export class Tasks {
   private readonly attempts: Attempts;
   private readonly recovery: Recovery;
   private readonly offers: Offer[] = [];
-  /** For remote workers: they take no slot of this process. */
+  /** Tasks that remote workers claimed: they take no slot of this process. */
   private readonly claimed: Offer[] = [];
 
   constructor(context: EngineContext, attempts: Attempts, recovery: Recovery) {
@@ -48,7 +48,7 @@ export class Tasks {
   enqueueReady(run: LiveRun): void {
     const { queue, concurrency, effects } = this.context;
     const { executionId, state } = run;
-    // A shared queue serves other processes, too: the slots of this one are no bound there.
+    // A shared queue serves other processes too, so the slots of this one are no limit there.
     const ready = nextReady(state, queue.local ? concurrency : Number.POSITIVE_INFINITY);
     if (ready.length === 0) return;
     const tasks = ready.map((task) => ({
@@ -57,13 +57,13 @@ export class Tasks {
       executionId,
       taskId: `${executionId}:${task.node}:${task.attempt}`,
     }));
-    // Tasks that the queue did not take are offered again when the run resyncs.
+    // Tasks that the queue did not accept are offered again when the run resyncs.
     queue.enqueue(tasks)?.catch((error: unknown) => effects.trouble(error));
   }
 
   /**
-   * Fills free slots from the queue, so that priority and limits hold over all runs; then starts claimed tasks. Offers that are
-   * left when the slice is over wait for the next turn.
+   * Fills free slots from the queue, so that priority and limits hold over all runs; then starts claimed tasks. Offers
+   * left at the end of the slice wait for the next turn.
    */
   startReady(drafted: Set<LiveRun>, now: number, mustPause: () => boolean): void {
     for (let free = this.attempts.free(); free > 0; free = this.attempts.free()) {
@@ -75,7 +75,7 @@ export class Tasks {
     this.startSome(this.claimed.splice(0), drafted, now, mustPause);
   }
 
-  /** At least one. False when some are left. */
+  /** Starts at least one offer. Returns false if some are left. */
   private startSome(offers: readonly Offer[], drafted: Set<LiveRun>, now: number, mustPause: () => boolean): boolean {
     for (const [index, offer] of offers.entries()) {
       this.start(offer, drafted, now, mustPause);
@@ -111,7 +111,8 @@ export class Tasks {
     const { executionId, node, attempt: number } = delivery.task;
     const run = runs.get(executionId);
     if (run === undefined) {
-      // A local queue has it left over from a run that left memory; a shared one may have it from another engine.
+      // In a local queue the task is left over from a run that left memory; in a shared one it may come from another
+      // engine.
       if (queue.local) this.drop(offer);
       else void this.read(offer);
       return;
@@ -152,14 +153,17 @@ export class Tasks {
     claim?.refused();
   }
 
-  /** Tasks that this process once handed to the shared queue may be lost there: they take no slot from one that came. */
+  /**
+   * Tasks that this process put into the shared queue may be lost there: they must not take a slot from one that
+   * arrived.
+   */
   private takeAnyway({ turn }: Draft, { delivery, isFresh, claim }: Offer): Attempt | undefined {
     if (!isFresh || turn.state.dispatched === 0) return undefined;
     recallDispatched(turn.state);
     return startAttempt(turn, delivery.task.node, delivery.task.attempt, claim?.worker ?? this.context.workerId);
   }
 
-  /** A task of an attempt that this process does not know of yet: another engine has written to the run since. */
+  /** The task is of an attempt that this process does not know yet: another engine has written to the run. */
   private mayBeBehind(run: LiveRun, { delivery, isFresh }: Offer): boolean {
     const { queue, store } = this.context;
     if (queue.local || store.exclusive || isFresh) return false;
@@ -173,7 +177,7 @@ export class Tasks {
     const { queue, runs, clock, effects } = this.context;
     return this.recovery.whileReading(async () => {
       try {
-        // This turn has a draft of the run: after the turn its state can be compared with the store.
+        // This turn has a draft of the run; its state can be compared with the store after the turn.
         if (live !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
         const isFresh = live === undefined || (await this.recovery.catchUp(live));
         const run = await runs.load(delivery.task.executionId);
@@ -181,7 +185,7 @@ export class Tasks {
         else this.offerAgain({ delivery, claim, isFresh });
       } catch (error) {
         effects.trouble(error);
-        // Damage does not pass; the wake-up of the run reports it.
+        // Damaged data stays damaged; the wake-up of the run reports it.
         if (error instanceof NebulaError && !error.retryable) return this.drop(offer);
         queue.nack(delivery, RETRY_MIN_MS);
         claim?.refused();
@@ -190,7 +194,7 @@ export class Tasks {
   }
 }
 
-/** Routes are per project, since workers serve projects. Names of projects have no blanks. */
+/** Routes are per project, because workers serve projects. Names of projects have no blanks. */
 function routeIn(project: string, route: string): string {
   return route === HERE ? HERE : `${project} ${route}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The trace context (W3C) of runs and attempts. Ids are derived from the journal, so every process makes the same ones: the
- * spans of several processes fit together without any exchange.
+ * The trace context (W3C) of runs and attempts. Ids are derived from the journal, so every process computes the same
+ * ones, and the spans of several processes fit together without any exchange.
  */
 import type { Entry, ExecutionId, NodePath, RunState, WorkflowId } from '@nebula/core';
 import type { Digest } from '@nebula/ports';
@@ -14,7 +14,7 @@ export interface TracedFrame {
   readonly seq: number;
   readonly at: number;
   readonly entries: readonly Entry[];
-  /** The action of a node, as `name@version`; undefined where it has none. Valid only during the call of the sink. */
+  /** The action of a node, as `name@version`; undefined if it has none. Valid only during the call of the sink. */
   actionOf(node: NodePath): string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TraceContext {
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined for a text that is no traceparent. Later versions of the header begin like this one, too. */
+/** Returns undefined for a text that is no traceparent. Later versions of the header begin like this one. */
 export function readTraceparent(text: string): TraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined || version === 'ff') return undefined;

@@ -1,10 +1,11 @@
 /**
- * Remote workers that wait for work, and how a task becomes theirs.
+ * Remote workers that wait for tasks, and how they claim them.
  *
- *  1 The worker that has waited longest is served first; a claim that waits is a listener, and nothing else.
- *  2 No task is taken from the queue before the engine is open: it would be handed back, and taken again, for ever.
+ *  1 The worker that has waited longest is served first; a waiting claim is a listener, and nothing else.
+ *  2 No task is taken from the queue before the engine is open: it would be handed back and taken again for ever.
  *  3 A lease is stored before the journal names it.
- *  4 If the worker has gone, or the lease has passed, by the time the frame is durable, the task is handed back.
+ *  4 If the worker has disconnected, or the lease has expired, by the time the frame is durable, the task is handed
+ *    back.
  */
 import { HERE, LEASE_PREFIX } from '@nebula/core';
 import type { Delivery } from '@nebula/ports';
@@ -14,12 +15,12 @@ import type { EngineContext } from '../context.ts';
 import type { GrantedAttempt } from '../turn/live-run.ts';
 import { type Lease, newLease } from './lease.ts';
 
-/** How long a claim waits for its turn. */
+/** How long a claim waits for its turn of the loop. */
 const GRANT_MS = 30_000;
 
-/** The leases, once an attempt is open under one. */
+/** The leases under which attempts are open. */
 export interface Leases {
-  /** Undefined when the attempt is not to be given out. */
+  /** Returns undefined if the attempt is not handed out. */
   begin(lease: Lease, until: number, request: ClaimRequest, granted: GrantedAttempt): RemoteTask | undefined;
   giveBack(lease: Lease): void;
 }
@@ -78,7 +79,7 @@ export class Claims {
     }
   }
 
-  /** Tasks for such a worker, as soon as there are any. */
+  /** Resolves with tasks that fit the request, as soon as there are any. */
   private deliveries(request: ClaimRequest, until: number): Promise<readonly Delivery[]> {
     const { clock } = this.context;
     const { signal } = request;
@@ -122,7 +123,7 @@ export class Claims {
       lease: newLease(random.id(LEASE_PREFIX), delivery.task, leaseMs, { worker, principal }, digest),
     }));
     try {
-      // Before the journal names the lease: an engine that reads the run then must find it live.
+      // The lease is stored before the journal names it: an engine that then reads the run must find it live.
       await store.heartbeat(named.map(({ lease }) => ({ worker: lease.worker, expiresAt: until })));
     } catch (error) {
       for (const delivery of deliveries) queue.nack(delivery, 0);

@@ -1,7 +1,7 @@
 /**
- * Leases of remote attempts. The id of a lease is a bearer token: the principal that claimed it reports on the attempt with
- * it. The id names the attempt and the length of the lease, so that any process can serve the lease. The journal and the
- * store name a lease by a hash of the id: a reader of these does not get the token.
+ * Leases of remote attempts. The id of a lease is a bearer token with which the principal that claimed it reports on
+ * the attempt. The id contains the attempt and the length of the lease, so that any process can serve the lease. The
+ * journal and the store name a lease by a hash of the id, so their readers do not get the token.
  */
 import {
   assert,
@@ -70,7 +70,7 @@ export function openLease(
   return isHeldBy(open, principal, digest) ? open : undefined;
 }
 
-/** Whether `principal` claimed the lease. */
+/** Returns whether `principal` claimed the lease. */
 export function isHeldBy({ leaseId, worker }: Lease, principal: string, digest: Digest): boolean {
   return worker.startsWith(markOf(leaseId, principal, digest));
 }
@@ -84,12 +84,12 @@ function markOf(leaseId: LeaseId, principal: string, digest: Digest): string {
   return `${LEASE_PREFIX}_${digest(JSON.stringify([leaseId, principal])).slice(0, 32)}:`;
 }
 
-/** For checks of access before the lease is looked up. */
+/** The execution of a lease, for access checks before the lease is looked up. */
 export function executionOfLease(leaseId: string): ExecutionId | undefined {
   return parseLease(leaseId)?.executionId;
 }
 
-/** Does not name the lease: errors are logged, and the id is a token. */
+/** The message does not name the lease: errors are logged, and the id is a token. */
 export function staleLease(): NebulaError {
   return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
     hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',

@@ -52,13 +52,13 @@ import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease
 
 /** Lease ids of earlier versions do not contain the length of the lease. */
 const UNRECORDED_LEASE_MS = 30_000;
-/** Pause before a run that is being drafted or read is looked at again, and how often. */
+/** Pause before a run that is being drafted or read is looked at again, and the limit on such looks. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOKS = 1_000;
-/** Text that is logged in one slice: some 10 ms. A line costs this much besides its text. */
+/** The text logged in one slice (about 10 ms), and the cost of a line besides its text. */
 const MAX_SLICE_CHARS = 100_000;
 const LINE_COSTS_CHARS = 1_000;
-/** Unwritten lines of one request; the buffer of a driver holds several times as many. */
+/** The limit on unwritten lines of one request; the buffer of a driver holds several times as many. */
 const MAX_LINES_UNWRITTEN = 1_000;
 
 /** A lease that this process watches. */
@@ -69,7 +69,7 @@ interface Known {
   until: number;
   /** Null: the attempt has no time limit. */
   readonly deadline: { readonly at: number; readonly error: RunError } | null;
-  /** Secrets that are removed from every report of the worker; read when they are needed. */
+  /** Secrets to remove from every report of the worker; read when they are first needed. */
   secrets: Set<string> | undefined;
   timer: Timer | undefined;
 }
@@ -93,7 +93,7 @@ export class RemoteAttempts implements RemoteWorkers {
   private readonly reports: AttemptReports;
   private readonly claims: Claims;
   private readonly known = new Map<LeaseId, Known>();
-  /** How many leases of each run are known. */
+  /** The number of known leases per run. */
   private readonly perRun = new Map<ExecutionId, number>();
   private readonly waiting = new Map<Stimulus, Waiting>();
   private isClosed = false;
@@ -116,7 +116,7 @@ export class RemoteAttempts implements RemoteWorkers {
     for (const { timer } of this.known.values()) timer?.cancel();
   }
 
-  /** Whether remote workers have attempts of the run, as far as this process knows. */
+  /** Returns whether remote workers have attempts of the run, as far as this process knows. */
   has(executionId: ExecutionId): boolean {
     return this.perRun.has(executionId);
   }
@@ -135,7 +135,9 @@ export class RemoteAttempts implements RemoteWorkers {
     return this.claims.claim(request);
   }
 
-  /** The attempt is open under this lease. Undefined when its input does not fit: the attempt has failed. */
+  /**
+   * Opens the attempt under this lease. Returns undefined if its input does not fit the schema: the attempt has failed.
+   */
   begin(
     lease: Lease,
     until: number,
@@ -169,7 +171,7 @@ export class RemoteAttempts implements RemoteWorkers {
     };
   }
 
-  /** The worker has gone: the attempt is returned, and another worker may take it. */
+  /** Returns the attempt of a worker that disconnected, so that another worker may take it. */
   giveBack(lease: Lease): void {
     this.forget(lease.leaseId);
     this.reports.ended(lease, { status: 'returned' });
@@ -214,7 +216,7 @@ export class RemoteAttempts implements RemoteWorkers {
     known.timer = clock.timer(Math.max(0, at - clock.now()), () => void this.due(known), { background: true });
   }
 
-  /** The time limit of the attempt, or its lease, has passed. */
+  /** Handles an attempt whose time limit or lease has passed. */
   private async due(known: Known): Promise<void> {
     const { store, clock, random, mailbox, effects } = this.context;
     const { lease, deadline } = known;
@@ -226,16 +228,16 @@ export class RemoteAttempts implements RemoteWorkers {
     try {
       const live = await store.liveWorkers([lease.worker], clock.now());
       if (this.known.get(lease.leaseId) !== known) return;
-      // The lease was extended while the store was asked, or the clock went back.
+      // The lease was extended during the query, or the clock went back.
       if (clock.now() < known.until) return this.watch(known);
-      // A lease that is live in the store was extended by another process, which watches it now.
+      // A lease that is live in the store was extended by another process, which now watches it.
       if (live.size === 0) {
         const { node, attempt, worker } = lease;
         mailbox.send(lease.executionId, { type: 'wake', lost: [{ node, attempt, worker }], jitter: random.fraction() });
       }
     } catch (error) {
       effects.trouble(error);
-      // The waker looks at the leases in the store when the run is woken.
+      // The waker checks the leases in the store when the run is woken.
     }
     this.forget(lease.leaseId);
   }
@@ -264,7 +266,7 @@ export class RemoteAttempts implements RemoteWorkers {
     let waiting = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
       this.reports.log(lease, { at, level, ...sandbox.admitLine(foreign, line) });
-      // Lines that come faster than they are written would push others out of the buffer.
+      // Lines that arrive faster than they are written would push others out of the buffer.
       if (++waiting >= MAX_LINES_UNWRITTEN) {
         waiting = 0;
         await logs.flush();
@@ -295,12 +297,12 @@ export class RemoteAttempts implements RemoteWorkers {
     const { store, meter } = this.context;
     const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
-    // The action is done: the time that storing its outcome takes does not count against the limit.
+    // The action has completed: the time that storing its outcome takes does not count against the limit.
     known.timer?.cancel();
     try {
       const outcome = await this.outcomeOf(known, run, node, told);
       while (!(await this.decided(lease, outcome))) {
-        // On a store of its own the memory of an engine is never behind the journal.
+        // With an exclusive store, the memory of an engine is never behind the journal.
         if (store.exclusive) throw staleLease();
         await this.open(leaseId, by);
       }
@@ -333,7 +335,7 @@ export class RemoteAttempts implements RemoteWorkers {
     return { status: 'completed', output };
   }
 
-  /** Whether the outcome was accepted, once that is durable. */
+  /** Resolves once the outcome is durable; true if it was accepted. */
   private async decided(lease: Lease, outcome: Outcome): Promise<boolean> {
     const { runs, mailbox } = this.context;
     const { executionId } = lease;
@@ -346,7 +348,7 @@ export class RemoteAttempts implements RemoteWorkers {
     });
   }
 
-  /** A draft is durable, or changed nothing. */
+  /** Answers the waiting reports: the draft is durable, or changed nothing. */
   onDecided({ stimuli, refused }: Draft): void {
     if (this.waiting.size === 0) return;
     for (const stimulus of stimuli) {
@@ -355,7 +357,9 @@ export class RemoteAttempts implements RemoteWorkers {
     }
   }
 
-  /** Outcomes of a run, or without `executionId` of all runs, cannot be written by this process. */
+  /**
+   * Fails the waiting reports of a run, or without `executionId` of all runs: this process cannot write their outcomes.
+   */
   onFault(error: unknown, executionId?: ExecutionId): void {
     for (const [stimulus, one] of [...this.waiting]) {
       if (executionId !== undefined && one.executionId !== executionId) continue;
@@ -364,7 +368,7 @@ export class RemoteAttempts implements RemoteWorkers {
     }
   }
 
-  /** The node whose open attempt the lease is of. Rejects with `STALE_LEASE`. */
+  /** Finds the node whose attempt is open under the lease. Rejects with `STALE_LEASE`. */
   private async open(leaseId: string, by = ''): Promise<OpenLease> {
     const lease = parseLease(leaseId);
     if (lease === undefined) throw staleLease();
@@ -377,7 +381,7 @@ export class RemoteAttempts implements RemoteWorkers {
     }
     const known = this.known.get(lease.leaseId);
     if (known !== undefined && isHeldBy(known.lease, by, this.context.digest)) this.forget(lease.leaseId);
-    // The run may have been read for this lease only.
+    // The run may have been loaded only for this lease.
     this.context.effects.released(lease.executionId);
     throw staleLease();
   }
@@ -390,14 +394,14 @@ export class RemoteAttempts implements RemoteWorkers {
       const node = nodeAt(run.state, lease.node);
       const open = node && openLease(lease, by, node, this.context.digest);
       if (node !== undefined && open !== undefined) return { lease: open, run, node };
-      // A draft that closed the attempt may be thrown away.
+      // A draft that closed the attempt may be dropped.
       if (isNewest && run.mode === 'idle') return undefined;
       await new Promise<void>((resolve) => this.context.clock.timer(LOOK_AGAIN_MS, resolve));
     }
     return undefined;
   }
 
-  /** A lease that another process gave out, or this one before it was restarted, is watched here from now on. */
+  /** Watches a lease from now on that another process handed out, or this one before a restart. */
   private adopt(lease: Lease, run: LiveRun, node: NodeState): Known {
     const known = this.known.get(lease.leaseId);
     if (known !== undefined) return known;
@@ -420,7 +424,7 @@ export class RemoteAttempts implements RemoteWorkers {
     return { action: actionWork(node).action, node: known.lease.node, secrets };
   }
 
-  /** All secrets of the node: which of them were handed out is not known after a restart. */
+  /** All secrets of the node, because after a restart it is not known which of them were handed out. */
   private async secretsOf(known: Known, { project }: LiveRun, node: NodeState): Promise<Set<string>> {
     if (known.secrets !== undefined) return known.secrets;
     const { credentials } = actionWork(node);
@@ -437,7 +441,7 @@ function foreignOutcome(told: Exclude<RemoteOutcome, { status: 'returned' }>): F
   return told.status === 'completed' ? told : { status: 'failed', error: told.error };
 }
 
-/** The input with defaults filled in. The worker checks the rest where its schema says more. */
+/** The input with defaults filled in. The worker checks what its own schema requires beyond that. */
 function checkedInput(
   { input: schema, describeOnly, id, version }: Action,
   given: Json,

@@ -48,7 +48,7 @@ import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
 
-/** How long a published signal is kept for a run that waits for it. */
+/** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
 
 export interface ServiceDrivers {
@@ -75,7 +75,7 @@ export class StoreExecutionService implements ExecutionService {
   readonly #pins: BlobPins;
   readonly #onSent: () => void;
 
-  /** `onSent`: a run has a message. */
+  /** `onSent`: called when a run has a message. */
   constructor(
     drivers: ServiceDrivers,
     plans: Plans,
@@ -88,7 +88,7 @@ export class StoreExecutionService implements ExecutionService {
     this.#onSent = onSent;
   }
 
-  /** After frame `at`, or now. Undefined when there is no such run. */
+  /** The state after frame `at`, or now. Undefined if there is no such run. */
   async state(executionId: ExecutionId, at?: number): Promise<RunState | undefined> {
     return (await this.#loaded(executionId, at))?.state;
   }
@@ -98,7 +98,7 @@ export class StoreExecutionService implements ExecutionService {
     return readState(this.#drivers, planOf, executionId, at);
   }
 
-  /** With its large values. */
+  /** The document with its large values. */
   async documentIn(state: RunState): Promise<RunDocument> {
     const values = this.#values();
     await values.fetch(state.executionId, spilledInDocument(state));
@@ -183,7 +183,10 @@ export class StoreExecutionService implements ExecutionService {
     return this.#send(executionId, { type: 'cancel', reason, ...options });
   };
 
-  /** Reads only a run that is being undone: others can be cancelled even where their plan does not compile. */
+  /**
+   * Reads the state only if the run may be being undone: any other run can be cancelled even if its plan does not
+   * compile.
+   */
   async #checkCancel(executionId: ExecutionId, compensate: boolean): Promise<void> {
     const row = await this.#drivers.store.execution(executionId);
     const mayUndo = row?.status === 'compensating' || row?.status === 'paused';
@@ -311,7 +314,7 @@ export class StoreExecutionService implements ExecutionService {
     return isKnown;
   }
 
-  /** For one answer: large values are not cached over it. */
+  /** Values for one answer: large values are not cached beyond it. */
   #values(): Values {
     return new Values(this.#drivers, RUN_DEFAULTS.inlineLimitBytes);
   }

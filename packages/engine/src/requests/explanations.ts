@@ -1,4 +1,4 @@
-/** Why a run or a node waits, with what only the journals of other runs know: who holds the permits. */
+/** Explains why a run or a node waits, including what only other runs know: the holders of permits. */
 import {
   type ExecutionId,
   type Explanation,
@@ -19,9 +19,12 @@ import {
 import type { Journal, PermitRow, Permits } from '@nebula/ports';
 import { framesOf } from '../turn/codec.ts';
 
-/** Longer journals are not folded from their beginning for a question: a fold of this many takes about a second. */
+/**
+ * Longer journals are not folded from their beginning for an explanation: a fold of this many entries takes about a
+ * second.
+ */
 const MAX_FOLDED_ENTRIES = 200_000;
-/** Gated nodes of a run whose holders are looked up, and holders of each whose state is read. */
+/** The limits on gated nodes whose holders are looked up, and on holders of each whose state is read. */
 const MAX_GATED = 10;
 const MAX_HOLDERS = 5;
 
@@ -90,7 +93,7 @@ async function holdersOf(
   return { holders, before: Math.max(0, own - held.length) };
 }
 
-/** How the node stood at the end of its iteration, which the journal still has. */
+/** Explains the node as it was at the end of its iteration, from the journal. */
 async function explainCollapsed(
   store: Journal,
   { plan, executionId }: RunState,

@@ -1,4 +1,4 @@
-/** A fork: a new run with the journal of another one, which it replays from a node. */
+/** A fork: a new run with the journal of another one, replayed from a node. */
 import { type Entry, type RunState, valuesIn } from '@nebula/core';
 import type { Blobs, Clock, Journal, Random } from '@nebula/ports';
 import { decodeFrame, encodeEntries } from '../turn/codec.ts';
@@ -19,7 +19,7 @@ export async function copyRun(
   const now = clock.now();
   const frames = (await store.frames(executionId, 0)).map(decodeFrame);
   const entries = frames.flatMap((frame) => frame.entries).map((entry) => withoutLinks(entry, principal));
-  // The blobs that the copied journal names are written before it.
+  // The blobs are written before the journal that names them.
   for (const { blob } of entries.flatMap(valuesIn)) {
     if (blob === undefined) continue;
     const data = await blobs.get(executionId, blob.sha256);
@@ -31,15 +31,15 @@ export async function copyRun(
       create: { project, workflowId, version, createdAt: now, owner: null },
       frame: { seq: 1, at: now, entries: encodeEntries(entries) },
       status: { status, finishedAt: now, expiresAt: null },
-      // In the same write, so that no copy is left without its replay.
+      // The replay is part of the same write, so that no copy is left without it.
       sends: [{ messageId: random.id('msg'), executionId: forkId, body: encodeMessage(replay), wakeAt: now }],
     },
   ]);
 }
 
 /**
- * A fork has no parent, no trace, no start key, no place and none of the children of the run that it copies. It has the
- * ceiling of that run, which the replay narrows, and the principal that forks.
+ * A fork has no parent, trace, start key or concurrency slot, and none of the children of the run that it copies. It
+ * has the ceiling of that run, which the replay narrows, and the principal that forks.
  */
 function withoutLinks(entry: Entry, principal: string | undefined): Entry {
   if (entry.type === 'child.requested') return { ...entry, copied: true };

@@ -1,4 +1,4 @@
-/** Checks of requests against the state of a run, before they are left in its inbox. */
+/** Checks requests against the state of a run before they are sent to its inbox. */
 import {
   type AwaitedEvent,
   compileSchema,
@@ -48,7 +48,7 @@ export function waitOf<K extends AwaitedEvent['kind']>(
   });
 }
 
-/** Throws at once, not when an engine reads the answer, if `by` may not answer or the form does not fit. */
+/** Throws now, not when an engine reads the answer, if `by` may not answer or the form does not fit. */
 export function checkAnswer(state: RunState, path: NodePath, { by, approved, form = null }: AnswerRequest): void {
   const { wait, plan } = waitOf(state, path, 'approval', 'an approval');
   if (wait.who !== undefined && !wait.who.includes(by)) {
@@ -66,7 +66,7 @@ export function checkAnswer(state: RunState, path: NodePath, { by, approved, for
   });
 }
 
-/** Throws at once: a value that no run takes would be lost, or change, on its way through the inbox. */
+/** Throws now if no run accepts the value: it would be lost, or change, on its way through the inbox. */
 export function checkGiven(value: Json | undefined, what: string): void {
   const problem = value === undefined ? undefined : givenProblem(value, what);
   if (problem === undefined) return;

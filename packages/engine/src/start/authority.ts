@@ -42,7 +42,7 @@ export class Authority {
   private readonly projects: Projects | undefined;
   private readonly ceilings = new Map<string, Ceiling>();
 
-  /** Without projects there is one, and no ceiling. */
+  /** Without `projects` there is one project, and no ceiling. */
   constructor(projects: Projects | undefined) {
     this.projects = projects;
   }
@@ -74,22 +74,22 @@ export class Authority {
     return { project, authority };
   }
 
-  /** Undefined where the app has no projects. */
+  /** Returns undefined if the app has no projects. */
   projectOf(workflowId: WorkflowId): Promise<string | undefined> {
     return this.projects?.projectOf(workflowId) ?? Promise.resolve(undefined);
   }
 
-  /** Whether a workflow may use another one: they are of the same project. */
+  /** Returns whether a workflow may use another one: both must be in the same project. */
   async mayUse(project: string | undefined, workflowId: WorkflowId): Promise<boolean> {
     return this.projects === undefined || (await this.projects.projectOf(workflowId)) === project;
   }
 
-  /** The ceiling of runs of the project that begin, or begin again, now; undefined where the app has no projects. */
+  /** The ceiling of runs of the project that are started or reopened now; undefined if the app has no projects. */
   async ceilingOf(project: string): Promise<Ceiling | undefined> {
     return this.projects && this.one(await this.projects.ceilingOf(project));
   }
 
-  /** Sets the ceiling of a state that was read: its own, or that of its project where its journal has none. */
+  /** Sets the ceiling of a state that was read: its own or, if its journal has none, that of its project. */
   async settle(state: RunState, project: string): Promise<void> {
     const { authority } = state;
     if (authority !== null) state.authority = { ...authority, ceiling: this.one(authority.ceiling) };

@@ -1,6 +1,6 @@
 /**
- * Child executions. The journal of the parent names a child before it exists: starting it twice is starting it once, and
- * an engine that reads the parent starts the children that are missing.
+ * Child executions. The journal of the parent names a child before it exists, so a second start has no effect, and an
+ * engine that reads the parent starts the children that are missing.
  */
 import {
   type ChildCancel,
@@ -33,7 +33,7 @@ export interface ChildrenParts {
 export class Children {
   private readonly context: EngineContext;
   private readonly parts: ChildrenParts;
-  /** How many children of a run are being started. */
+  /** The number of children of a run that are being started. */
   private readonly starting = new Map<ExecutionId, number>();
 
   constructor(context: EngineContext, parts: ChildrenParts) {
@@ -41,7 +41,7 @@ export class Children {
     this.parts = parts;
   }
 
-  /** A child that cannot be started has failed. */
+  /** Starts a child. A child that cannot be started has failed. */
   start(run: LiveRun, child: ChildStart): void {
     const { executionId: parentId, project } = run;
     if (child.again) return untilDone(this.context, () => this.goOn(parentId, child));
@@ -66,7 +66,8 @@ export class Children {
         }),
       (error: unknown) => {
         const isLost = error instanceof NebulaError && !error.retryable;
-        // Before the parent may leave memory: a parent that is read again would start the child again.
+        // The message is sent before the parent may leave memory: a parent that is read again would start the child
+        // again.
         if (isLost && lifecycle.isOpen) {
           mailbox.send(parentId, childLost(child, { code: error.code, message: error.message }, true));
         }
@@ -78,7 +79,7 @@ export class Children {
     );
   }
 
-  /** The launch plan as it is at this moment. */
+  /** Resolves the launch plan, as it is now. */
   private async planned(
     { workflowId, launchPlan, version, input }: ChildStart,
     project: string,
@@ -90,7 +91,9 @@ export class Children {
     });
   }
 
-  /** The frame of the parent has sent the child its retry. A child that was deleted meanwhile is not run again. */
+  /**
+   * Continues a child. The frame of the parent has sent its retry. A child that was deleted meanwhile is not run again.
+   */
   private async goOn(parentId: ExecutionId, child: ChildStart): Promise<void> {
     const { node, executionId } = child;
     const { selection, store, mailbox } = this.context;
@@ -101,8 +104,8 @@ export class Children {
   }
 
   /**
-   * A run was read from the store. The engine that wrote its last frame may have died before it started the children; the
-   * engine that started the run, before it cancelled a run that its parent had given up.
+   * Completes what another engine may have left undone before it died: starts missing children of a run that was read
+   * from the store, and cancels the run if its parent gave it up.
    */
   async adopt(run: LiveRun): Promise<void> {
     const { store, values, selection } = this.context;
@@ -130,8 +133,8 @@ export class Children {
   }
 
   /**
-   * Some of its children are in memory: the parent stays, too, since its journal would be read again when each of them
-   * ends. Where engines share a store, another engine may run them.
+   * Returns whether children of the run are in memory. Then the parent stays too, because its journal would be read
+   * again at the end of each child. If engines share a store, another engine may run the children.
    */
   areHere({ state, executionId }: LiveRun): boolean {
     const { store, runs } = this.context;
@@ -143,7 +146,7 @@ export class Children {
     return false;
   }
 
-  /** A parent that ended, or gave the child up, while the child was being started could not cancel it. */
+  /** Cancels a child that the parent gave up while it was being started. */
   private async cancelUnlessWanted(parent: Parent, executionId: ExecutionId): Promise<void> {
     const child = await this.asWaitedFor(parent, executionId);
     if (child !== undefined && child.stop === null) return;
@@ -151,7 +154,7 @@ export class Children {
     await this.cancel(parent.executionId, { executionId, attempt, compensate: stop?.compensate ?? true });
   }
 
-  /** Undefined: its parent does not wait for the child. */
+  /** Returns undefined if the parent does not wait for the child. */
   private async asWaitedFor(
     { executionId: parentId, node }: Parent,
     executionId: ExecutionId,
@@ -161,7 +164,7 @@ export class Children {
     if (live !== undefined && live.mode !== 'reading') {
       const { state, draft } = live;
       const child = openChild(state, node, executionId);
-      // A draft may be refused, but it can only give a child up, not ask for it again.
+      // A draft may be refused, but it can only give up a child, not request it again.
       const isCertain = draft === null || child?.stop === null;
       if (isCertain && (store.exclusive || ((await store.heads([parentId])).get(parentId) ?? 0) <= state.seq))
         return child;

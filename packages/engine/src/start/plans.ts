@@ -27,7 +27,7 @@ const MAX_CACHED_PLANS = 500;
 /** Checked definitions whose plan is kept for their first run. */
 const MAX_CHECKED_PLANS = 16;
 
-/** Parsing or printing so much takes a few milliseconds: the event loop runs after each. */
+/** Parsing or printing text of this length takes a few milliseconds: the event loop runs after each. */
 const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
@@ -102,14 +102,14 @@ export class Plans {
     return { limits: this.limits, now: () => this.clock.now(), callbackUrl: this.callbackUrl };
   }
 
-  /** Other actions were announced: compiled plans may name older ones. */
+  /** Drops compiled plans, because actions were announced and the plans may name older ones. */
   forget(): void {
     this.cache.clear();
     this.checked.clear();
     this.compiling.clear();
   }
 
-  /** A plan that is in memory already. */
+  /** Returns the plan if it is in memory. */
   cached(workflowId: WorkflowId, version: number): Plan | undefined {
     return this.cache.get(`${workflowId}@${version}`);
   }
@@ -192,7 +192,7 @@ export class Plans {
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
     const plan = await this.compileAnew(definition, inlined, this.catalog.within(project));
-    // Actions that were announced meanwhile are not in all of the plan.
+    // Actions announced meanwhile may be missing in parts of the plan.
     if (this.catalog.revision === revision) this.compiled?.set(key, plan);
     return plan;
   }
@@ -216,7 +216,7 @@ export class Plans {
   }
 }
 
-/** Inlined workflows that are looked up; the compiler reports the others as unknown. */
+/** The limit on inlined workflows that are looked up; the compiler reports the others as unknown. */
 const MAX_INLINED = 1_000;
 
 function parsed(text: string): WorkflowDefinition {

@@ -1,4 +1,4 @@
-/** Starts runs: checks the start, joins starts that are one by key or id, and waits until the first frame is durable. */
+/** Starts runs: checks the start, joins starts with the same key or id, and waits until the first frame is durable. */
 
 import {
   type ConcurrencySlot,
@@ -27,13 +27,13 @@ const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,200}$/;
 export interface StartsParts {
   readonly plans: Plans;
   readonly authority: Authority;
-  /** New runs are refused with `BUSY` while this many wait or run. */
+  /** The engine refuses new runs with `BUSY` while this many wait or run. */
   readonly maxActiveRuns: number;
 }
 
 const SKIPPED = 'SKIPPED';
 
-/** The key of a start, and the delay of one that is debounced. */
+/** The key of a start, and its delay if it is debounced. */
 interface StartPolicy {
   readonly key?: string;
   readonly delay?: { readonly until: number };
@@ -90,7 +90,10 @@ export class Starts {
     }
   }
 
-  /** A parent waits for the execution that it asked for: while another one with the key runs, the start is refused. */
+  /**
+   * Starts a singleton child. A parent waits for the execution that it requested, so the start is refused while another
+   * run has the key.
+   */
   private async asOnly(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<ExecutionId> {
     const { workflowId } = plan;
     const key = keyOf(plan, options.input ?? {});
@@ -123,7 +126,7 @@ export class Starts {
     );
   }
 
-  /** Starts the run of a debounced start that came after `run` had begun: the same message is the same run. */
+  /** Starts another run for a debounced start that came after `run` had begun. The same message gives the same run. */
   async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
     const { plan, project } = run;
     const { trigger, slot: place, authority } = run.state;
@@ -131,7 +134,7 @@ export class Starts {
     try {
       await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
     } catch (error) {
-      // The caller of that start is gone: there is no one to tell that it was skipped.
+      // The caller of that start is gone, so no one can be told that it was skipped.
       if (!(error instanceof NebulaError) || error.code !== SKIPPED) throw error;
     }
   }
@@ -229,7 +232,7 @@ function keyOf(plan: Plan, input: Json): string {
   }
 }
 
-/** Without the standing of the run that it may come from. */
+/** Drops the standing of the slot of another run. */
 function onlySlot({ key, limit, policy }: ConcurrencySlot): ConcurrencySlot {
   return { key, limit, policy };
 }
@@ -240,7 +243,7 @@ function seedOf(random: Random, executionId: ExecutionId): string {
   return [random.fraction(), random.fraction()].map((one) => Math.floor(one * 2 ** 52).toString(36)).join('');
 }
 
-/** The same idempotency key of the same workflow is the same execution in every process. */
+/** The id that an idempotency key of a workflow gives, the same in every process. */
 export function keyedExecutionId(digest: Digest, workflowId: WorkflowId, key: string): ExecutionId {
   return `exe_k${digest(`${workflowId} ${key}`).slice(0, 40)}`;
 }

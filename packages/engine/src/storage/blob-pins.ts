@@ -1,6 +1,6 @@
 /**
- * Names under which blobs are being written: a fork, a cached output. Blobs are written before the frame that names them,
- * so the sweeper would take them for orphans until then.
+ * Names under which blobs are being written: a fork, a cached output. Blobs are written before the frame that names
+ * them; without a pin the sweeper would take them for orphans.
  */
 export class BlobPins {
   private readonly counts = new Map<string, number>();

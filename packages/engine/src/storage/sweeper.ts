@@ -1,4 +1,4 @@
-/** Removes finished runs whose time is over, with their logs and blobs, and gives the disk space back. */
+/** Deletes expired runs with their logs and blobs, and reclaims the disk space. */
 import type { ExecutionId } from '@nebula/core';
 import type { Blobs, Executions, Logs, Timer } from '@nebula/ports';
 import { cacheBlobs, cacheKeyOf } from '../attempts/cache.ts';
@@ -29,7 +29,7 @@ export class Sweeper {
 
   open(): void {
     this.isOpen = true;
-    // The first pass comes at once, in the background: a process that lives for seconds must sweep, too.
+    // The first pass comes at once, in the background, so that short-lived processes sweep too.
     this.later(0);
   }
 
@@ -54,7 +54,7 @@ export class Sweeper {
     );
   }
 
-  /** One pass: removes everything that has expired by now. */
+  /** Makes one pass that deletes everything expired. */
   async sweep(): Promise<void> {
     const { store, clock } = this.context;
     let removed = 0;
@@ -77,9 +77,9 @@ export class Sweeper {
   }
 
   /**
-   * Blobs whose execution is gone: a crash between the two deletions leaves some. Blobs are written before the frame that
-   * names them, so those of a run that is just being started look the same. Such a run is in memory here; where other
-   * engines share the store, a second look one pass later finds it in the store.
+   * Deletes blobs whose execution is gone: a crash between the two deletions leaves some. Blobs are written before the
+   * frame that names them, so those of a run that is being started look the same. Such a run is in memory here; if
+   * other engines share the store, a second look one pass later finds it in the store.
    */
   private async sweepOrphans(): Promise<void> {
     const { store, blobs } = this.context;
@@ -101,10 +101,10 @@ export class Sweeper {
     this.suspects = suspects;
   }
 
-  /** Names of blobs that neither an execution nor a cached output has. */
+  /** Names that belong neither to an execution nor to a cached output. */
   private async orphansOf(names: readonly string[]): Promise<readonly string[]> {
     const { store, runs, blobPins } = this.context;
-    // In memory, or being written: perhaps not in the store yet.
+    // A run in memory, or a pinned name, may not be in the store yet.
     const isLive = (name: string): boolean => runs.get(name) !== undefined || blobPins.has(name);
     const asked = names.filter((name) => !isLive(name));
     const known = new Set(await store.known(asked.filter((name) => cacheKeyOf(name) === undefined)));
@@ -130,7 +130,10 @@ export async function forgetOutputs(
   }
 }
 
-/** False when it is unknown or unfinished. The rows go first: blobs that a crash leaves behind are then orphans. */
+/**
+ * Returns false if the execution is unknown or unfinished. The rows are deleted first: blobs that a crash leaves are
+ * then orphans.
+ */
 export async function removeExecution({ store, blobs, logs }: Traces, executionId: ExecutionId): Promise<boolean> {
   if (!(await store.deleteExecution(executionId))) return false;
   await logs.deleteExecution(executionId);

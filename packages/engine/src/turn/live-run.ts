@@ -30,7 +30,7 @@ export type RunMode =
   | { readonly name: 'idle' }
   /** A frame is being decided on or written. */
   | Draft
-  /** Its journal or its values are being read, or a pause after a failed write has to pass. */
+  /** The journal or values of the run are being read, or the run waits after a failed write. */
   | { readonly name: 'reading'; readonly what: 'journal' | 'values' | 'graph' | 'pause' };
 
 const NEW: RunMode = { name: 'new' };
@@ -49,25 +49,27 @@ export class LiveRun {
   readonly plan: Plan;
   state: RunState;
   private current: RunMode;
-  /** Stimuli that have not been decided on. */
+  /** Stimuli that are not decided on yet. */
   mailbox: Stimulus[] = [];
-  /** Inbox messages among these: deleted from the store with the frame that journals them. */
+  /** The inbox messages of these stimuli, deleted from the store with the frame that journals them. */
   messages: TakenMessage[] = [];
-  /** Every inbox message that was taken up since the run was loaded: a late reading of the inbox may show it again. */
+  /** Every inbox message taken since the run was loaded: a late read of the inbox may return it again. */
   readonly receivedMessages = new Set<string>();
-  /** Permits requested since the run was read: with 10,000 nodes in line, every grant would request them all again. */
+  /**
+   * Permits requested since the run was read: with 10,000 nodes in line, every grant would request all of them again.
+   */
   readonly requestedPermits = new Set<string>();
-  /** The wake time that the store has; undefined when it is not known. */
+  /** The wake time in the store; undefined if it is not known. */
   storedWakeAt: number | null | undefined = undefined;
   /** The run was claimed: its wake time must be written even if it becomes later. */
   isClaimed = false;
-  /** How often the run was claimed. */
+  /** The number of claims of the run. */
   claims = 0;
   /** Levels of the graph that were done at the last frame. */
   levelsDone: number;
   /** Time of the last frame: the clock may jump back, journals do not. */
   lastAt = 0;
-  /** How often in a row the store refused a frame of the run, or could not read the run. */
+  /** How many times in a row the store refused a frame of the run, or could not read the run. */
   refusals = 0;
   /** Journal written since the last snapshot, and the size of that snapshot. */
   journalBytes = 0;
@@ -95,7 +97,7 @@ export class LiveRun {
     return this.current.name === 'drafting' ? this.current : null;
   }
 
-  /** Its turn is suspended: it takes no mail and starts nothing until the turn goes on. */
+  /** The turn of the run is suspended: the run takes no mail and starts nothing until the turn continues. */
   get isSuspended(): boolean {
     return this.draft?.turn.isSuspended === true;
   }
@@ -137,14 +139,14 @@ export class LiveRun {
     this.enter(IDLE);
   }
 
-  /** The draft is thrown away: the store did not take it, or it could not be decided on. */
+  /** Drops the draft: the store did not accept it, or it could not be decided. */
   draftUndone(): Draft | null {
     const { draft } = this;
     if (draft !== null) this.enter(draft.isFirst ? NEW : IDLE);
     return draft;
   }
 
-  /** No stimulus is decided on until `ready`. */
+  /** Suspends decisions until `ready`. */
   read(what: Extract<RunMode, { name: 'reading' }>['what']): void {
     this.enter({ name: 'reading', what });
   }
@@ -160,13 +162,13 @@ export class LiveRun {
   }
 }
 
-/** A message from the inbox and its stimulus; undefined where this version does not understand the message. */
+/** A message from the inbox and its stimulus; undefined if this version does not understand the message. */
 export interface TakenMessage {
   readonly messageId: string;
   readonly stimulus: Stimulus | undefined;
 }
 
-/** A frame in the making, with its stimuli: they are decided on again if the store refuses the frame. */
+/** A frame in the making, with its stimuli, which are decided on again if the store refuses the frame. */
 export interface Draft {
   readonly name: 'drafting';
   /** The frame creates the execution. */
@@ -175,14 +177,14 @@ export interface Draft {
   /** Large values of the turn, to be stored before its frame. */
   readonly blobs: NewBlobs;
   readonly stimuli: Stimulus[];
-  /** How many of them have been decided on. */
+  /** The number of stimuli that have been decided on. */
   decided: number;
   readonly messages: TakenMessage[];
-  /** Stimuli among these that are for another run: their messages stay in the inbox. */
+  /** Stimuli that belong to another run: their messages stay in the inbox. */
   readonly late: Set<Stimulus>;
-  /** Claims that the draft knew of. */
+  /** The number of claims when the draft began. */
   readonly claims: number;
-  /** Outcomes among these of attempts that are not open. */
+  /** Outcomes of attempts that are not open. */
   readonly refused: Set<Stimulus>;
   /** Attempts to begin once the frame is durable. `claim`: by a remote worker. */
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];

@@ -32,7 +32,7 @@ export class Mailbox {
     this.turn = turn;
   }
 
-  /** For an execution, in memory or not. */
+  /** Sends a stimulus to an execution, in memory or not. */
   send(executionId: ExecutionId, stimulus: Stimulus): void {
     const { runs, effects, clock } = this.parts;
     const run = runs.get(executionId);
@@ -47,20 +47,20 @@ export class Mailbox {
     );
   }
 
-  /** For a run in memory. */
+  /** Posts a stimulus to a run in memory. */
   post(run: LiveRun, stimulus: Stimulus): void {
     run.mailbox.push(stimulus);
     this.touched.add(run);
     this.turn();
   }
 
-  /** The next turn looks at the run. */
+  /** Makes the next turn look at the run. */
   touch(run: LiveRun): void {
     this.touched.add(run);
     this.turn();
   }
 
-  /** A turn is due although no run has mail: a slot, a task or the lease has changed. */
+  /** Makes a turn due although no run has mail: a slot, a task or the lease has changed. */
   kick(): void {
     this.turn();
   }
@@ -76,7 +76,7 @@ export class Mailbox {
     return touched;
   }
 
-  /** The run leaves memory with all its mail. */
+  /** Removes all mail of a run that leaves memory. */
   drop(run: LiveRun): void {
     run.mailbox = [];
     this.touched.delete(run);

@@ -1,4 +1,4 @@
-/** Messages in the inbox of a run. Any process can leave one. */
+/** Messages in the inbox of a run. Any process can send one. */
 import {
   type ChildCancel,
   type ChildResult,
@@ -27,8 +27,8 @@ type Asked =
   | 'callback';
 
 /**
- * Stimuli without the members that the engine adds when it reads them: `by` and `jitter`. The writes of other runs send
- * `granted` and `child`.
+ * Messages: stimuli without the members that the engine adds when it reads them (`by` and `jitter`). The writes of
+ * other runs send `granted` and `child`.
  */
 export type Message =
   | Extract<Stimulus, { type: Asked }>
@@ -37,7 +37,7 @@ export type Message =
   /** `attempt` was left out by earlier versions. */
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
 
-/** From a child that has ended, with its output as the child keeps it: a blob is one of the child's. */
+/** A child has ended. The output is as the child stores it: a blob belongs to the child. */
 export interface ChildEnded {
   readonly type: 'child';
   readonly node: NodePath;
@@ -60,7 +60,7 @@ export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
 }
 
-/** Leaves a message in the inbox of a run. False when there is no such run. */
+/** Sends a message to the inbox of a run. Returns false if there is no such run. */
 export function leave(
   { store, random, clock }: { readonly store: Inbox; readonly random: Random; readonly clock: Clock },
   executionId: ExecutionId,
@@ -69,19 +69,19 @@ export function leave(
   return store.send({ messageId: random.id('msg'), executionId, body: encodeMessage(message) }, clock.now());
 }
 
-/** From a parent that ends, or gives the child up. */
+/** The message of a parent that ends, or gives up the child. */
 export function cancelMessage({ executionId, attempt, compensate }: ChildCancel, parentId: ExecutionId): InboxRow {
   const reason = `its parent ${parentId} is ending`;
   const body = encodeMessage({ type: 'cancel', reason, ...(compensate ? {} : { compensate }) });
   return { messageId: `cancel:${parentId}:${attempt}${compensate ? '' : ':leave'}`, executionId, body };
 }
 
-/** From a run that replaces this one. */
+/** The message of a run that replaces this one. */
 export function replaceMessage(by: string): { readonly messageId: string; readonly body: string } {
   return { messageId: `replaced:${by}`, body: encodeMessage({ type: 'cancel', reason: `replaced by ${by}` }) };
 }
 
-/** From a parent that is retried: it gets the result, also if the child has nothing left to do. */
+/** The message of a parent that is retried: the child replies with its result even if it has nothing left to do. */
 export function retryMessage({ executionId, attempt }: ChildStart, parentId: ExecutionId): InboxRow {
   return {
     messageId: `retry:${parentId}:${attempt}`,
@@ -90,7 +90,7 @@ export function retryMessage({ executionId, attempt }: ChildStart, parentId: Exe
   };
 }
 
-/** Undefined for a message that this version does not understand: it is dropped with the next frame. */
+/** Returns undefined for a message that this version does not understand: the next frame drops it. */
 export function receivedMessage(body: string): ReceivedMessage | undefined {
   const message = parsed(body);
   if (!isJsonObject(message)) return undefined;
@@ -154,7 +154,7 @@ const READERS: { readonly [T in Message['type']]: Reader<T> } = {
 
 const ENDS: readonly Json[] = ['completed', 'failed', 'cancelled', 'timed-out'];
 
-/** Written by an engine, with the frame that ended the child. */
+/** Reads the message of a child that has ended, which an engine wrote with the last frame of the child. */
 function childOf({ node, executionId, result }: JsonObject): ChildEnded | undefined {
   if (typeof node !== 'string' || typeof executionId !== 'string' || !isJsonObject(result ?? null)) return undefined;
   const { status, output, error = null } = result as JsonObject;

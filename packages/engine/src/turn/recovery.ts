@@ -1,8 +1,8 @@
 /**
- * Takes over a run whose frame the store did not take, or of which something must be read first.
+ * Recovers a run whose frame the store did not accept, or for which something must be read first.
  *
- *  R1 A stimulus is mail until the frame that decided on it is durable: a draft that is thrown away gives its mail back.
- *  R2 A run that is being read, or waits for the next try, is in mode `reading`: no stimulus is decided on meanwhile.
+ *  R1 A stimulus is mail until the frame that decides on it is durable: a dropped draft gives its mail back.
+ *  R2 A run that is being read, or waits for a retry, is in mode `reading`: no stimulus is decided on meanwhile.
  *  R3 An operation that may succeed later is repeated with growing pauses; a run whose data is damaged or gone is
  *     reported as a fault and leaves memory.
  */
@@ -13,11 +13,11 @@ import type { EngineContext } from '../context.ts';
 import { BlobMissing, type Values } from '../storage/values.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 
-/** Pauses after the store did not take a frame, or could not be read. */
+/** Pauses after the store did not accept a frame, or could not be read. */
 export const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
-/** A start was refused: this run holds the permit that it needs. */
+/** A start was refused: `holder` holds the permit that it needs. */
 export class StartTaken extends Error {
   readonly holder: PermitHolder;
 
@@ -39,7 +39,7 @@ export class Recovery {
     this.attempts = attempts;
   }
 
-  /** Something is being read, or waits for the next try. */
+  /** Something is being read, or waits for a retry. */
   get isUnderWay(): boolean {
     return this.blocked > 0;
   }
@@ -48,7 +48,7 @@ export class Recovery {
     this.isClosed = true;
   }
 
-  /** Counts as under way until `work` is done; then the turn loop looks again. */
+  /** Counts `work` as under way until it is done; then the turn loop looks again. */
   async whileReading(work: () => Promise<void>): Promise<void> {
     this.blocked++;
     try {
@@ -92,7 +92,7 @@ export class Recovery {
     void this.whileReading(fetching);
   }
 
-  /** A run whose data is damaged or gone is put aside; any other error may pass, and `again` is called a little later. */
+  /** Puts aside a run whose data is damaged or gone. Any other error may pass, and `again` is called a little later. */
   private unreadable(run: LiveRun, error: unknown, again: () => void): void {
     if (error instanceof NebulaError && !error.retryable) {
       this.putAside(run, error);
@@ -111,7 +111,10 @@ export class Recovery {
     });
   }
 
-  /** Another engine wrote to this run: its journal is read, and the mail decided on again. */
+  /**
+   * The store refused a frame, because another engine wrote to the run: reads the journal and decides on the mail
+   * again.
+   */
   refused(run: LiveRun, heldBy: PermitHolder | undefined): void {
     this.context.meter.add('engine.conflicts');
     if (run.isNew) {
@@ -127,7 +130,9 @@ export class Recovery {
     void this.reload(run);
   }
 
-  /** The execution exists already, and starting it twice is starting it once; or the store refused it for no reason. */
+  /**
+   * Confirms the start of an execution that exists already (a second start has no effect); otherwise the start fails.
+   */
   private async confirm({ executionId, onCreated }: LiveRun): Promise<void> {
     let error: unknown;
     try {
@@ -139,7 +144,7 @@ export class Recovery {
     for (const done of onCreated.splice(0)) done(error);
   }
 
-  /** The mail of the draft goes back into the mailbox; the attempts that it would have started are released. */
+  /** Puts the mail of the draft back into the mailbox, and releases the attempts that it would have started. */
   private rewind(run: LiveRun): void {
     const draft = this.release(run);
     if (draft === null) return;
@@ -165,7 +170,7 @@ export class Recovery {
       try {
         let count = run.messages.length;
         let inbox = await runs.reload(run);
-        // A message that was posted meanwhile may be newer than this inbox, and is looked for in a newer one.
+        // A message posted meanwhile may be newer than this inbox, so it is looked up in a newer one.
         while (run.messages.length > count) {
           count = run.messages.length;
           inbox = await store.inbox(run.executionId);
@@ -179,19 +184,19 @@ export class Recovery {
     });
   }
 
-  /** After the journal was read again: an answer of the store that was lost may have been for a frame that is written. */
+  /** Reconciles a run whose journal was read again: the store may have written a frame whose answer was lost. */
   private reconcile(run: LiveRun): void {
-    // Attempts of this process that only the journal, or only this process, knows of.
+    // Attempts that only the journal, or only this process, knows.
     this.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));
-    // Gated nodes ask again for what that frame asked for.
+    // Gated nodes repeat the requests of that frame.
     if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });
     this.context.mailbox.touch(run);
   }
 
   /**
-   * Where several engines share a store, another one may have written since: then the journal is folded again.
-   * False for a run that is being drafted or read: it could not be compared with the store. `head` is the newest seq in
-   * the store, where it is known already.
+   * Folds the journal again if another engine that shares the store has written to the run. Returns false for a run
+   * that is being drafted or read, which cannot be compared with the store. `head`: the newest seq in the store, if it
+   * is known.
    */
   async catchUp(run: LiveRun, head?: number): Promise<boolean> {
     const { store } = this.context;
@@ -203,7 +208,7 @@ export class Recovery {
     return true;
   }
 
-  /** As `catchUp`, with one question to the store for all of them. */
+  /** Like `catchUp`, with one query for all runs. */
   async catchUpAll(runs: readonly LiveRun[]): Promise<void> {
     const { store } = this.context;
     if (store.exclusive || runs.length === 0) return;
@@ -211,7 +216,7 @@ export class Recovery {
     for (const run of runs) await this.catchUp(run, heads.get(run.executionId) ?? 0);
   }
 
-  /** The store took nothing: the draft is thrown away, its mail is kept, and the write is tried again a little later. */
+  /** The store accepted nothing: drops the draft, keeps its mail, and writes again a little later. */
   putOff(run: LiveRun, error: unknown): void {
     if (run.isNew) {
       this.drop(run);
@@ -224,7 +229,7 @@ export class Recovery {
     this.later(run, () => void this.reload(run));
   }
 
-  /** A start that failed may have been written all the same: then no engine runs the attempts that it began. */
+  /** A failed start may have been written nevertheless: then no engine runs the attempts that it began. */
   private async lookAfter(lost: LiveRun): Promise<void> {
     try {
       const run = await this.context.runs.load(lost.executionId);
@@ -239,7 +244,7 @@ export class Recovery {
     }
   }
 
-  /** The run leaves memory, and its draft is not written. */
+  /** Drops the draft of the run, and the run from memory. */
   private drop(run: LiveRun): void {
     this.release(run);
     this.context.mailbox.drop(run);
@@ -253,7 +258,9 @@ export class Recovery {
   }
 }
 
-/** A message that is gone from the inbox was journalled by a frame whose answer was lost: it is not acted on again. */
+/**
+ * A message that is gone from the inbox was journalled by a frame whose answer was lost: it must not be acted on again.
+ */
 function dropTaken(run: LiveRun, inbox: readonly InboxRow[]): void {
   if (run.messages.length === 0) return;
   const waiting = new Set(inbox.map(({ messageId }) => messageId));
@@ -262,7 +269,7 @@ function dropTaken(run: LiveRun, inbox: readonly InboxRow[]): void {
   run.mailbox = run.mailbox.filter((stimulus) => !done.has(stimulus));
 }
 
-/** The run is new, drafted or read: its state is not that of the store. */
+/** The run is new, drafted or read: its state differs from that of the store. */
 function isUnderWay(run: LiveRun): boolean {
   return run.mode !== 'idle';
 }

@@ -1,10 +1,11 @@
 /**
- * The runs in memory. A run is loaded when something happens to it, and forgotten when it is finished or when
- * nothing but a far timer or a stimulus can move it.
+ * The runs in memory. A run is loaded when something happens to it, and forgotten when it is finished or when only a
+ * far timer or a stimulus can move it.
  *
  *  C1 At most one LiveRun per execution; callers that ask while it is being loaded get the same one.
- *  C2 A run with open attempts of this process, a draft or mail is never evicted; attempts of other engines do not keep
- *     it in memory; leases that this engine gave out do (`engine-effects.ts`, E2).
+ *  C2 A run with open attempts of this process, a draft or mail is never evicted. Attempts of other engines do not keep
+ *  it
+ *     in memory; leases that this engine handed out do (`engine-effects.ts`, E2).
  */
 import {
   backlogOf,
@@ -28,7 +29,7 @@ import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
 import { inSlices } from './time-slices.ts';
 
-/** A journal younger than this is never worth a snapshot. */
+/** A shorter journal is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
 
 interface RunsParts {
@@ -58,7 +59,7 @@ export class Runs {
     return this.live.get(executionId);
   }
 
-  /** Nodes of these runs that are ready, and since when the oldest of them is. */
+  /** The number of ready nodes of all runs, and since when the oldest one is ready. */
   backlog(): { readonly count: number; readonly since: number | null } {
     let [count, since]: [number, number | null] = [0, null];
     for (const { state } of this.live.values()) {
@@ -75,14 +76,14 @@ export class Runs {
     return run;
   }
 
-  /** Undefined when there is no such execution. */
+  /** Returns undefined if there is no such execution. */
   async load(executionId: ExecutionId): Promise<LiveRun | undefined> {
     return this.live.get(executionId) ?? (await (this.loading.get(executionId) ?? this.startLoading(executionId)))?.run;
   }
 
   /**
-   * As `loadWritten`. Only a run that this call has read comes with its inbox: a read that was under way may be older than
-   * the message for which the caller looks.
+   * Like `loadWritten`. Only a run that this call has read comes with its inbox: a read that was under way may be older
+   * than the message that the caller looks for.
    */
   async loadWithInbox(executionId: ExecutionId): Promise<ReadRun | undefined> {
     if (!this.live.has(executionId) && !this.loading.has(executionId)) return this.startLoading(executionId);
@@ -96,7 +97,7 @@ export class Runs {
     return promise;
   }
 
-  /** The same, once it is certain whether the store takes the first frame of a run that is being created. */
+  /** Like `load`, once it is known whether the store accepts the first frame of a run that is being created. */
   async loadWritten(executionId: ExecutionId): Promise<LiveRun | undefined> {
     const run = await this.load(executionId);
     if (run?.isNew !== true) return run;
@@ -133,7 +134,7 @@ export class Runs {
     return inbox;
   }
 
-  /** Called between frames. */
+  /** Stores a snapshot if the journal has grown enough. Called between frames. */
   async snapshotIfHeavy(run: LiveRun): Promise<boolean> {
     const { store, snapshotMinBytes = SNAPSHOT_MIN_BYTES } = this.parts;
     if (run.journalBytes < snapshotMinBytes || run.journalBytes < run.snapshotBytes) return false;
@@ -153,7 +154,7 @@ export class Runs {
   /** True when nothing in this process needs the run. */
   isIdle(run: LiveRun): boolean {
     if (run.mailbox.length > 0 || run.mode !== 'idle') return false;
-    // Attempts that a finished run left open wait for a retry.
+    // Open attempts of a finished run wait for a retry.
     return isFinished(run.state.phase.status) || !concerns(run.state, this.parts.workerId);
   }
 
@@ -161,7 +162,7 @@ export class Runs {
     return [...this.live.keys()];
   }
 
-  /** Runs whose stored wake time, as far as this process knows it, is earlier. */
+  /** Runs whose stored wake time, as far as this process knows it, is earlier than `at`. */
   dueBefore(at: number): LiveRun[] {
     return [...this.live.values()].filter(({ storedWakeAt }) => typeof storedWakeAt === 'number' && storedWakeAt < at);
   }
@@ -169,7 +170,7 @@ export class Runs {
 
 interface ReadRun {
   readonly run: LiveRun;
-  /** Read with the inbox. */
+  /** The state that was read together with the inbox. */
   readonly state: RunState;
   readonly inbox: readonly InboxRow[] | undefined;
 }
@@ -188,7 +189,7 @@ function adopt(run: LiveRun, loaded: Loaded): void {
   run.snapshotBytes = loaded.snapshotBytes;
 }
 
-/** The state of a run after frame `upTo`, in one round trip: its newest usable snapshot, and the journal after it. */
+/** The state of a run after frame `upTo`, in one round trip: the newest usable snapshot, and the journal after it. */
 export async function readState(
   { store, clock }: { readonly store: Journal; readonly clock: Clock },
   planOf: (row: ExecutionRow) => Plan | Promise<Plan>,
@@ -201,7 +202,7 @@ export async function readState(
   const plan = await planOf(row);
   const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
   const state = base ?? newRunState(plan, executionId);
-  // A snapshot of an earlier format cannot be used: then the whole journal is folded.
+  // A snapshot of an earlier format is not usable, so the whole journal is folded.
   const isWhole = snapshot === undefined || base !== undefined;
   const frames = (isWhole ? stored : await store.load(executionId, { after: 0, upTo }))?.frames ?? [];
   const newer = frames.filter(({ seq }) => seq > state.seq);

@@ -1,10 +1,12 @@
-/** Long work of the core, in slices: between two of them the event loop runs. */
+/** Runs long work of the core in slices, between which the event loop runs. */
 import type { Steps } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
 
 export const SLICE_MS = 10;
 
-/** Runs as many steps as fit into a slice; undefined when some are left. On a virtual clock, which stands still, all fit. */
+/**
+ * Runs as many steps as fit into a slice; undefined if some are left. On a virtual clock, which stands still, all fit.
+ */
 export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T } | undefined {
   const begunAt = clock.now();
   do {

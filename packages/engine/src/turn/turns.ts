@@ -39,7 +39,7 @@ import type { Recovery } from './recovery.ts';
 import { inSlices, oneSlice } from './time-slices.ts';
 import { type WriteParts, writeOf } from './write.ts';
 
-/** After so many in one turn it is the store that is in trouble, not a run. */
+/** After this many failures in one turn the store is in trouble, not a run. */
 const MAX_FAILURES_PER_TURN = 2;
 
 export interface TurnsParts {
@@ -47,9 +47,9 @@ export interface TurnsParts {
   readonly recovery: Recovery;
   readonly tasks: Tasks;
   readonly cache: Cache;
-  /** How long finished runs are kept when their workflow does not say; null keeps them for ever. */
+  /** How long finished runs are kept if their workflow does not say; null keeps them for ever. */
   readonly retentionMs: number | null;
-  /** How long the decisions of one turn may take before other work has its turn. */
+  /** How long the decisions of one turn may take before other work runs. */
   readonly sliceMs: number;
 }
 
@@ -63,17 +63,17 @@ export class Turns {
   private readonly parts: TurnsParts;
   private readonly writing: WriteParts;
   private mode: 'idle' | 'scheduled' | 'turning' = 'idle';
-  /** A task or a slot came during a turn, perhaps too late for it. */
+  /** A task or slot became available during a turn, perhaps too late for it. */
   private isWanted = false;
   private isClosed = false;
   private takesWork = false;
   private idleWaiters: (() => void)[] = [];
-  /** Runs whose turn took longer than a slice, in the order in which they go on. */
+  /** Runs whose turn took longer than a slice, in the order in which they continue. */
   private readonly suspended = new Set<LiveRun>();
   private sliceBegunAt = 0;
   /** Stimuli whose graph has been compiled. */
   private readonly prepared = new WeakSet<Stimulus>();
-  /** Blobs copied in this turn, which the sweeper may look at once the frame that names them is written. */
+  /** Pins of blobs copied in this turn, released once the frame that names them is written. */
   private readonly pins: (() => void)[] = [];
 
   constructor(context: EngineContext, parts: TurnsParts) {
@@ -86,7 +86,7 @@ export class Turns {
     });
   }
 
-  /** Ready nodes are started from now on. */
+  /** Starts ready nodes from now on. */
   openForWork(): void {
     this.takesWork = true;
     this.kick();
@@ -110,7 +110,7 @@ export class Turns {
     this.context.clock.soon(() => void this.turn());
   }
 
-  /** Resolves when no mail is left, or after the given time: a store in trouble takes nothing. */
+  /** Resolves when no mail is left, or after the given time: a store in trouble accepts nothing. */
   async idle(withinMs: number): Promise<void> {
     if (this.isClosed || (this.mode === 'idle' && this.context.mailbox.isEmpty && !this.isBusy)) return;
     await new Promise<void>((resolve) => {
@@ -156,7 +156,10 @@ export class Turns {
     return this.parts.recovery.isUnderWay || this.suspended.size > 0;
   }
 
-  /** Decides for one slice: one suspended turn goes on, then mail is decided on. Mail that is left waits for the next turn. */
+  /**
+   * Decides for one slice: continues one suspended turn, then decides on mail. Mail that is left waits for the next
+   * turn.
+   */
   private decideAll(drafted: Set<LiveRun>, now: number): void {
     this.sliceBegunAt = now;
     const [first] = this.suspended;
@@ -176,7 +179,7 @@ export class Turns {
   private readonly mustPause = (): boolean =>
     Math.abs(this.context.clock.now() - this.sliceBegunAt) >= this.parts.sliceMs;
 
-  /** The turn goes on after the other runs had theirs; nothing of it is written before. */
+  /** Suspends a turn until the other runs had theirs; nothing of it is written before. */
   private suspend(run: LiveRun, drafted?: Set<LiveRun>): void {
     drafted?.delete(run);
     this.suspended.add(run);
@@ -203,7 +206,7 @@ export class Turns {
     }
   }
 
-  /** False when the store took nothing. */
+  /** Returns false if the store accepted nothing. */
   private async append(frames: readonly Sealed[]): Promise<boolean> {
     const { clock, effects, meter, store } = this.context;
     const begunAt = clock.now();
@@ -230,11 +233,11 @@ export class Turns {
     return true;
   }
 
-  /** Decides on the mail of a run. False when there is nothing to write yet. */
+  /** Decides on the mail of a run. Returns false if there is nothing to write yet. */
   private decideOn(run: LiveRun, now: number): boolean {
     if (run.mode === 'reading' || run.isSuspended) return false;
     const { state, mailbox } = run;
-    // Journalled with the next stimulus: a snapshot alone is worth no frame.
+    // The checkpoint is journalled with the next stimulus: a snapshot alone is not worth a frame.
     if (run.checkpoint !== null && mailbox.length > 0) {
       mailbox.unshift({ type: 'checkpointed', seq: run.checkpoint });
       run.checkpoint = null;
@@ -247,7 +250,7 @@ export class Turns {
       run.mailbox = [];
       for (const message of run.messages) draft.messages.push(message);
       run.messages = [];
-      // All stimuli are kept before any is decided on: if they are decided on again, none may be missing.
+      // The draft keeps all stimuli before any is decided on: a second decision must not miss one.
       for (const stimulus of mailbox) draft.stimuli.push(stimulus);
       if (mailbox.length === 0 && hasEndChecks(state)) completeTurn(draft.turn);
     } catch (error) {
@@ -257,7 +260,7 @@ export class Turns {
     return this.goOn(run);
   }
 
-  /** Decides on the stimuli of a draft that are left. False when the turn is suspended, or could not be decided. */
+  /** Decides on the remaining stimuli of a draft. Returns false if the turn is suspended, or could not be decided. */
   private goOn(run: LiveRun): boolean {
     const { draft, state } = run;
     if (draft === null) return false;
@@ -279,12 +282,12 @@ export class Turns {
       this.parts.recovery.undecided(run, error);
       return false;
     }
-    // Mail that came while the turn was suspended.
+    // Mail may have arrived while the turn was suspended.
     if (run.mailbox.length > 0) this.context.mailbox.touch(run);
     return true;
   }
 
-  /** A graph that a node returned is compiled in slices first; each stimulus waits once. */
+  /** Compiles the graph that a node returned, in slices, before the decision; each stimulus waits once. */
   private mustPrepare(run: LiveRun): boolean {
     for (const stimulus of run.mailbox) {
       if (this.prepared.has(stimulus)) continue;
@@ -314,7 +317,10 @@ export class Turns {
     }
   }
 
-  /** Copies large outputs for the cache, since they outlive this run. Without the copy a later run computes them again. */
+  /**
+   * Copies large outputs for the cache, because they outlive this run. Without the copy a later run computes them
+   * again.
+   */
   private async keepForOthers(run: LiveRun): Promise<void> {
     if (run.draft === null) return;
     for (const {
@@ -328,7 +334,7 @@ export class Turns {
     }
   }
 
-  /** The draft as a write; undefined when it changes nothing. */
+  /** The draft as a write; undefined if it changes nothing. */
   private sealed(run: LiveRun): Write | undefined {
     try {
       const { draft } = run;
@@ -376,12 +382,12 @@ export class Turns {
       }
       if (write.wakeAt !== null) effects.wake(write.wakeAt);
     }
-    // Runs that the frame sent a message or granted a permit are due now.
+    // Runs that the frame sent a message to, or granted a permit, are due now.
     if ((write.sends ?? write.permits ?? write.subscriptions) !== undefined) effects.wake(turn.now);
     this.answer(run, turn, rates);
-    // A long loop that needs no worker goes on in the next turn, after the other runs had theirs.
+    // A long loop that needs no worker continues in the next turn, after the other runs had theirs.
     if (hasEndChecks(run.state)) mailbox.touch(run);
-    // While the store answered, the lease may have expired or the engine been closed: then no attempt begins.
+    // The lease may have expired, or the engine been closed, during the append: then no attempt begins.
     const mayBegin = draft.starting.length === 0 || (this.takesWork && lease.isGood());
     for (const { attempt, delivery, claim } of draft.starting) {
       if (claim !== undefined) {
@@ -396,7 +402,7 @@ export class Turns {
     effects.decided(run, draft, true);
   }
 
-  /** Answers the gates of its nodes that this process answers: the cache and rates. */
+  /** Answers the gates that this process answers: the cache and rates. */
   private answer(run: LiveRun, { gateRequests: asks }: Draft['turn'], rates: readonly number[]): void {
     const moments = [...rates];
     for (const { node, gate } of asks) {
@@ -407,7 +413,7 @@ export class Turns {
   }
 }
 
-/** A debounced start that comes after the run has begun, or ended, is a start of another run. */
+/** A debounced start that arrives after the run has begun or ended is the start of another run. */
 function isTooLate({ delayedUntil, phase: { status } }: RunState, { type }: Stimulus): boolean {
   return type === 'restart' && delayedUntil === null && status !== 'pending';
 }

@@ -46,7 +46,7 @@ export interface WriteParts {
   readonly retentionMs: number | null;
 }
 
-/** A pure mapping of a sealed draft. Undefined when there is nothing to write. */
+/** A pure mapping of a sealed draft. Returns undefined if there is nothing to write. */
 export function writeOf(
   run: LiveRun,
   draft: Draft,
@@ -55,7 +55,7 @@ export function writeOf(
 ): Write | undefined {
   const { state, executionId } = run;
   const { turn } = draft;
-  // A stimulus that belongs to another run is looked at again at once.
+  // A stimulus that belongs to another run makes this one due at once.
   const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
@@ -109,7 +109,10 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
   return { at: now, releases, asks: places, rates };
 }
 
-/** Read from the entry, not the state: a run that begins or ends in its first frame has released its permits by then. */
+/**
+ * The permit requests of a start. They are read from the entry, not the state: a run that begins or ends in its first
+ * frame has released its permits by then.
+ */
 function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place }: RunStarted): PermitRequest[] {
   const places: PermitRequest[] = [];
   if (startKey !== undefined) {
@@ -129,7 +132,7 @@ function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place 
 
 const CHANGES_SUBSCRIPTIONS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);
 
-/** Subscriptions of the run: a signal that names no run finds it by them. */
+/** Changes of the run's subscriptions, by which a signal that names no run finds it. */
 function subscriptionsOf(
   { state, project }: LiveRun,
   { entries, now, unsubscribed }: Turn,
@@ -166,8 +169,8 @@ function cacheRows({ executionId }: LiveRun, { cacheFills, now }: Turn): CacheRo
 }
 
 /**
- * Another engine may have written to the run since it was read. A later wake time, a message taken as a no-op, or a second
- * request for a released permit would then undo its write: an empty frame lets the store refuse this one.
+ * Another engine may have written to the run since it was read. A later wake time, a message taken as a no-op, or a
+ * second request for a released permit would then undo its write. An empty frame lets the store refuse this write.
  */
 function mustBeFenced(
   { storedWakeAt }: LiveRun,
@@ -201,7 +204,7 @@ function addStatus(run: LiveRun, draft: Draft, parts: WriteParts, write: WriteIn
   }
 }
 
-/** Entries after which an unfinished run has another status in lists. */
+/** Entries that change the status of an unfinished run in lists. */
 const CHANGES_STATUS: ReadonlySet<string> = new Set([
   'run.reopened',
   'run.paused',
@@ -221,7 +224,7 @@ function resultFor(
   const output = runOutput(state) ?? NULL_VALUE;
   const result = { status, output, error: runError(state) };
   const body = encodeMessage({ type: 'child', node, executionId, result });
-  // A result that is sent again is another message.
+  // A result that is sent again needs another message id.
   const retry = messages.find(({ stimulus }) => stimulus?.type === 'retry');
   const messageId = `child:${executionId}:${state.reopened}${retry === undefined ? '' : `:${retry.messageId}`}`;
   return { messageId, executionId: parent, body, wakeAt: turn.now };
@@ -237,7 +240,7 @@ function sendsToChildren(executionId: ExecutionId, { cancels, children, now: wak
   }));
 }
 
-/** The parent asked for the result again, and the child has nothing left to do. */
+/** The parent requested the result again, and the child has nothing left to do. */
 function isRetryRequested({ messages }: Draft): boolean {
   return messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true);
 }
@@ -248,7 +251,7 @@ function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly
   const stored = run.storedWakeAt;
   if (stored === undefined) return { at };
   if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
-  // Where engines share a store, another one may have claimed the run since, and stored a later time.
+  // If engines share a store, another one may have claimed the run and stored a later time.
   if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
   if (at === null) return stored === null ? undefined : { at };
   return stored === null || at < stored ? { at } : undefined;

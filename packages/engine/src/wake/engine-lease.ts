@@ -1,8 +1,11 @@
-/** The lease of this process among the workers of the store. Other engines give up its attempts when the lease expires. */
+/**
+ * The lease of this process among the workers of the store. When it expires, other engines give up the attempts of this
+ * process.
+ */
 import type { Clock, Store, Workers } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 
-/** Names of engines among the workers begin so. */
+/** The prefix of the names of engines among the workers. */
 export const WORKER_PREFIX = 'wrk';
 const LEASE_MS = 30_000;
 export const HEARTBEAT_MS = LEASE_MS / 3;

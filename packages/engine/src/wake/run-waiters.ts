@@ -1,10 +1,11 @@
 /**
- * Waiters for runs: until a run has ended or is parked.
+ * Waiters for runs, until a run has ended or is parked.
  *
  *  1 Each waiter is notified once and then removed.
- *  2 A run that waits for other executions is parked when all of these are: its children, and the executions that hold the
- *    permits for which its nodes wait. These are waited for one after the other, and by one look per run at a time: with
- *    10,000 children each is waited for once.
+ *  2 A run that waits for other executions is parked when all of these are: its children, and the holders of the
+ *    permits
+ *    that its nodes wait for. They are waited for one after the other, and by one look per run at a time: with 10,000
+ *    children each is waited for once.
  */
 import {
   documentOf,
@@ -29,7 +30,7 @@ import { sharedName } from '../turn/messages.ts';
 
 /** Pause before a child that does not exist yet is looked for again. */
 const CHILD_AGAIN_MS = 1_000;
-/** How long a run is quiet before the holders of its permits are looked at: in a large loop they change often. */
+/** How long a run is quiet before the holders of its permits are checked: in a large loop they change often. */
 const QUIET_MS = 150;
 
 interface Waiter {
@@ -42,7 +43,7 @@ export class RunWaiters {
   private readonly context: EngineContext;
   private readonly executions: StoreExecutionService;
   private readonly waiters = new Map<ExecutionId, Waiter[]>();
-  /** Runs whose children are being looked at; the run, if it has come to rest again since. */
+  /** Runs whose children are being checked, with the run if it has come to rest again since. */
   private readonly looks = new Map<ExecutionId, LiveRun | undefined>();
 
   constructor(context: EngineContext, executions: StoreExecutionService) {
@@ -59,7 +60,7 @@ export class RunWaiters {
     const { promise: waiting, ...settle } = Promise.withResolvers<WaitResult>();
     const waiter = { ...settle, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
-    // The engine may be closed while the store is asked, before the caller awaits this promise.
+    // The engine may be closed during the query, before the caller awaits this promise.
     waiting.catch(() => {});
     const leave = (): void => {
       this.remove(executionId, waiter);
@@ -82,7 +83,7 @@ export class RunWaiters {
     return waiting;
   }
 
-  /** Whether only people, signals, children and far times move the run. */
+  /** Returns whether only people, signals, children and far times move the run. */
   async isQuiescent(executionId: ExecutionId): Promise<boolean> {
     const { store, runs, clock } = this.context;
     if ((await store.inbox(executionId)).length > 0) return false;
@@ -93,7 +94,7 @@ export class RunWaiters {
     return state !== undefined && runs.get(executionId) === undefined && isQuiescent(state, clock.now());
   }
 
-  /** A run that is not under way here may have ended, or rest, already. */
+  /** Checks a run that is not under way here: it may have ended, or be parked. */
   private async lookInStore(executionId: ExecutionId): Promise<void> {
     const { store, runs } = this.context;
     const row = await store.execution(executionId);
@@ -114,7 +115,7 @@ export class RunWaiters {
     }
   }
 
-  /** The run has come to the end of a turn, and has not ended. */
+  /** Handles the end of a turn of a run that has not ended. */
   rest(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.isAwaitedUntilParked(executionId)) return;
@@ -125,12 +126,12 @@ export class RunWaiters {
       void this.lookInside(run);
   }
 
-  /** The run has ended; `tell` gets its document, too. */
+  /** Handles the end of a run; `tell` gets its document too. */
   end(run: LiveRun, tell: ((document: RunDocument) => void) | undefined): void {
     const waiters = this.take(run.executionId);
     if (waiters.length === 0 && tell === undefined) return;
     const { state } = run;
-    // From the state of this end: the run may be retried while large values are fetched.
+    // The document is that of this end, because the run may be retried while large values are fetched.
     const document =
       state.spilled === 0
         ? Promise.resolve(documentOf(state, this.context.values.lookup))
@@ -166,7 +167,7 @@ export class RunWaiters {
     else if (inside !== undefined) this.park(run, inside);
   }
 
-  /** Undefined when one of them has ended, or goes on. */
+  /** Returns undefined if one of them has ended, or continues. */
   private async parkedInside(run: LiveRun): Promise<WaitResult[] | undefined> {
     const { executionId, state } = run;
     const inside: WaitResult[] = [];
@@ -180,7 +181,7 @@ export class RunWaiters {
     return inside;
   }
 
-  /** Whether every holder of these permits rests, or is not worked on by this engine. */
+  /** Returns whether every holder of these permits is parked, or not worked on by this engine. */
   private async areHoldersQuiescent({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
     await new Promise<void>((resolve) => this.context.clock.timer(QUIET_MS, resolve));
     for (const key of keys) {
@@ -194,7 +195,7 @@ export class RunWaiters {
     return true;
   }
 
-  /** The journal of the parent names a child before it exists. */
+  /** Waits for a child. The journal of the parent names it before it exists. */
   private async childResult(parentId: ExecutionId, executionId: ExecutionId): Promise<WaitResult | undefined> {
     while (this.isAwaitedUntilParked(parentId)) {
       if ((await this.context.store.known([executionId])).has(executionId)) return this.waitFor(executionId);
@@ -222,7 +223,7 @@ export class RunWaiters {
     return this.waiters.get(executionId)?.some(({ until }) => until === 'parked') ?? false;
   }
 
-  /** Without `until`, all of them. */
+  /** Removes and returns waiters; without `until`, all of them. */
   private take(executionId: ExecutionId, until?: Waiter['until']): Waiter[] {
     const waiters = this.waiters.get(executionId) ?? [];
     const left = until === undefined ? [] : waiters.filter((waiter) => waiter.until !== until);
@@ -232,7 +233,7 @@ export class RunWaiters {
   }
 }
 
-/** Keys of the permits for which nodes of a run wait; none where a node waits at another gate. */
+/** Keys of the permits that nodes of a run wait for; none if a node waits at another gate. */
 function permitKeys({ state }: LiveRun): string[] {
   if (isPaused(state)) return [];
   const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));

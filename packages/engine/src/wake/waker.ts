@@ -1,7 +1,7 @@
 /**
- * Finds what is due: timers, back-off, time limits, lost workers, messages. One query, one timer.
+ * Finds what is due: timers, backoff, time limits, lost workers, messages. One query, one timer.
  *
- *  W1 The timer stands at the earliest wake time that this process knows of; foreign writes and new wake times move it.
+ *  W1 The timer is set to the earliest wake time that this process knows; writes of others and new wake times move it.
  *  W2 A claimed run is always posted a wake-up, and so always gets a new wake time.
  *  W3 One pass at a time; runs that do not fit into memory are left for the next one. Runs in memory need no room.
  *  W4 An engine that shares its store begins attempts only while its own lease is good: after that others may give them
@@ -30,7 +30,7 @@ import { type ChildEnded, type ReceivedMessage, receivedMessage } from '../turn/
 import type { Recovery } from '../turn/recovery.ts';
 import { HEARTBEAT_MS, WORKER_PREFIX } from './engine-lease.ts';
 
-/** A claimed run comes back after this if its claimer dies. */
+/** A claimed run becomes due again after this time if its claimer dies. */
 const CLAIM_MS = 30_000;
 const CLAIM_BATCH = 256;
 /** Pause before the next pass when memory is full of unfinished runs. */
@@ -68,7 +68,7 @@ export class Waker {
     const { store, clock, lease, workerId } = this.context;
     this.isOpen = true;
     await lease.extend();
-    // On a store of its own, every other engine is dead; remote workers keep their leases.
+    // With an exclusive store every other engine is dead; remote workers keep their leases.
     await store.reapWorkers(clock.now(), workerId, clock.now(), store.exclusive ? WORKER_PREFIX : undefined);
     this.unwatch = store.watch(() => this.wakeAt(clock.now()));
     this.beatLater(HEARTBEAT_MS);
@@ -83,20 +83,20 @@ export class Waker {
     await this.inProgress;
   }
 
-  /** A run is due at this time. */
+  /** Sets the timer for a run that is due at this time. */
   wakeAt(at: number): void {
     if (!this.isOpen || at >= this.timerAt) return;
     this.timer?.cancel();
     this.timerAt = at;
     const delayMs = Math.max(0, at - this.context.clock.now());
-    // Not in the background: while a run waits for its time, its process must not end.
+    // The timer keeps the process alive: it must not end while a run waits for its time.
     this.timer = this.context.clock.timer(delayMs, () => this.startPass());
   }
 
   private startPass(): void {
     this.timerAt = Number.POSITIVE_INFINITY;
     if (this.inProgress !== undefined) {
-      // The pass under way may have asked the store already: another one follows it.
+      // The pass under way may have queried the store already, so another one follows.
       void this.inProgress.then(() => this.wakeAt(this.context.clock.now()));
       return;
     }
@@ -126,7 +126,7 @@ export class Waker {
     if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
   }
 
-  /** Another engine may have journalled that an attempt of this process is to stop. */
+  /** Compares runs with attempts here with the store: another engine may have journalled that an attempt must stop. */
   private async lookAfterAttempts(now: number): Promise<void> {
     const { attempts, recovery } = this.parts;
     if (attempts.size === 0) return;
@@ -136,7 +136,9 @@ export class Waker {
     await recovery.catchUpAll(ids.flatMap((executionId) => this.context.runs.get(executionId) ?? []));
   }
 
-  /** A run whose data is damaged or missing is a fault; any other error may pass, and the run is tried again. */
+  /**
+   * Reports a fault for a run whose data is damaged or missing. Any other error may pass, and the run is tried again.
+   */
   private async tryWake(executionId: ExecutionId, claimedUntil: number): Promise<void> {
     try {
       await this.wake(executionId, claimedUntil);
@@ -158,13 +160,13 @@ export class Waker {
     const { state, inbox: rows } = read === undefined ? await this.caughtUp(run) : { state: loaded.state, inbox: read };
     const inbox = await this.understood(run, state, rows);
     const gone = await this.goneWorkers(run);
-    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again. So is one whose journal was read
-    // again (W5).
+    // Nothing is awaited from here on. A run that left memory meanwhile is loaded again, and so is one whose journal
+    // was read again (W5).
     if (runs.get(executionId) !== run || run.state !== state) return this.wake(executionId, claimedUntil);
     run.isClaimed = true;
     run.claims++;
     run.storedWakeAt = claimedUntil;
-    // A queue may have lost tasks; offering them again is harmless.
+    // A queue may have lost tasks; a second offer is harmless.
     recallDispatched(run.state);
     for (const { messageId, stimulus } of inbox) {
       // A message stays in the inbox until a frame has journalled it; it is posted once.
@@ -176,7 +178,7 @@ export class Waker {
     mailbox.post(run, { type: 'wake', lost: this.lostAttempts(run, gone), jitter: random.fraction() });
   }
 
-  /** The inbox of a run in memory, which is brought up to date with its journal in the same round trip. */
+  /** Brings a run in memory up to date with its journal, and reads its inbox in the same round trip. */
   private async caughtUp(run: LiveRun): Promise<{ readonly state: RunState; readonly inbox: readonly InboxRow[] }> {
     const { store } = this.context;
     const { executionId, state } = run;
@@ -186,13 +188,13 @@ export class Waker {
     return run.state === state ? { state, inbox: news?.inbox ?? [] } : this.caughtUp(run);
   }
 
-  /** The stimuli of the messages, with what the store has to add to them. */
+  /** The stimuli of the messages, completed with data from the store. */
   private async understood(run: LiveRun, state: RunState, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
       const message = receivedMessage(body);
       const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
-      // Before the message is taken: if this process dies in between, the start is not lost.
+      // The start comes before the message is taken: if this process dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && hasBegun(run, state) && !run.receivedMessages.has(messageId)) {
         await this.parts.starts.anew(run, messageId, stimulus.input);
         messages.push({ messageId, stimulus: undefined });
@@ -203,7 +205,9 @@ export class Waker {
     return messages;
   }
 
-  /** Reads the output of a child, which the parent stores as its own. A child that was deleted before has failed. */
+  /**
+   * Reads the output of a child, which the parent stores as its own. A child that was deleted before counts as failed.
+   */
   private async broughtHere(message: ChildEnded): Promise<Stimulus> {
     const { executionId, result } = message;
     try {
@@ -217,8 +221,8 @@ export class Waker {
   }
 
   /**
-   * A run that begins again is narrowed by the current ceiling, whichever request reopens it. A node that waited for another run
-   * to compute an output looks into the cache first.
+   * Adds the current ceiling to a request that reopens the run. For a node that waited for another run to compute an
+   * output, looks into the cache first.
    */
   private async lookedUp(
     run: LiveRun,
@@ -263,10 +267,10 @@ export class Waker {
     let nextMs = HEARTBEAT_MS;
     try {
       await lease.extend();
-      // A turn that began no attempts for want of a lease may begin them now.
+      // A turn that began no attempts for lack of a lease may begin them now.
       mailbox.kick();
       await store.reapWorkers(clock.now(), workerId, clock.now());
-      // Another engine claimed these long ago, and works on them or has ended them.
+      // Another engine claimed these runs long ago, and works on them or has ended them.
       await this.parts.recovery.catchUpAll(runs.dueBefore(clock.now() - CLAIM_MS));
     } catch (error) {
       effects.trouble(error);
@@ -274,14 +278,14 @@ export class Waker {
     }
     if (!this.isOpen) return;
     this.beatLater(nextMs);
-    // Hints may be lost: this iteration finds runs that no hint named.
+    // Hints may be lost: this pass finds runs that no hint named.
     this.wakeAt(clock.now());
   }
 }
 
 /**
- * True once the store knows that the delayed run has begun. Until then the run has the key in the store, and a start in its
- * name would come back as a message to itself: the turn leaves such a message in the inbox.
+ * True once the store knows that the delayed run has begun. Until then the run has the start key in the store, and a
+ * start in its name would come back as a message to itself: the turn leaves such a message in the inbox.
  */
 function hasBegun(run: LiveRun, { delayedUntil }: RunState): boolean {
   return delayedUntil === null && run.draft === null;
