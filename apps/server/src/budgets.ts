@@ -76,6 +76,7 @@ export const BUDGETS = {
     `Members of a JSON body with more than ${HTTP_LIMITS.maxBodyNames} different names`,
     '413 `TOO_LARGE`',
   ),
+  'body.fields': budget('count', HTTP_LIMITS.maxFormFields, 'fields', 'Fields of a form', '413 `TOO_LARGE`'),
   'body.depth': budget('depth', HTTP_LIMITS.maxBodyDepth, 'levels', 'Nesting of a JSON body', '400 `BODY_INVALID`'),
   'body.memory': budget(
     'memory',

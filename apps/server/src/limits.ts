@@ -37,7 +37,9 @@ export const HTTP_LIMITS = {
    */
   maxBodyMembers: 10_000,
   maxBodyNames: 1_000,
-  /** A longer body is read in a turn of the event loop of its own. */
+  /** Fields of a form that a webhook or a callback takes. */
+  maxFormFields: 10_000,
+  /** A longer body is read in turns of the event loop of its own. */
   maxSharedTurnChars: 64 * 1024,
   /** Of a request that brings a definition, which has at most 1 Mi characters. */
   maxDefinitionBodyBytes: 2 * 1024 * 1024,

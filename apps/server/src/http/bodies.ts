@@ -1,38 +1,67 @@
 /** Reads request bodies and words the errors of those that cannot be read. */
 import { randomInt } from 'node:crypto';
-import { findJsonError, NebulaError } from '@nebula/core';
-import type { FastifyInstance } from 'fastify';
+import { findJsonError, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 import { RequestPacer } from './request-pacer.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
 export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const parser = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   // As bytes: a text that is put together from chunks is a tree, in which each look at a character takes 50 ns.
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    const text = bytes.toString();
-    if (text === '') return done(null, undefined);
-    const read = (): void => {
-      const fault = bodyFault(text);
-      if (fault !== undefined) return done(fault);
-      void parse(request, text, (error, body) => {
-        const found = error === null ? null : notJson(text);
-        if (text.length <= HTTP_LIMITS.maxSharedTurnChars) done(found, body);
-        else setImmediate(done, found, body);
-      });
-    };
-    const turn = turnToRead(text.length);
-    if (turn === undefined) read();
-    else void turn.then(read);
-  });
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      const text = bytes.toString();
+      if (text === '') return undefined;
+      const parse = (): Promise<unknown> =>
+        new Promise((resolve, reject) => {
+          void parser(request, text, (error, body) => (error === null ? resolve(body) : reject(error)));
+        });
+      return readJson(text, parse);
+    },
+  );
 }
 
-const large = new RequestPacer(1);
+const largeBodies = new RequestPacer(1);
 
-/** The turn of the event loop in which a body of this length may be read; undefined: this one. */
-export function turnToRead(length: number): Promise<void> | undefined {
-  return length > HTTP_LIMITS.maxSharedTurnChars ? large.take() : undefined;
+/** A large text is scanned, parsed and handed on in turns of the event loop of their own. */
+export async function readJson(text: string, parse: (text: string) => unknown): Promise<unknown> {
+  await turnFor(text);
+  const fault = bodyFault(text);
+  if (fault !== undefined) throw fault;
+  await turnFor(text);
+  try {
+    const body = await parse(text);
+    await turnFor(text);
+    return body;
+  } catch {
+    throw notJson(text);
+  }
+}
+
+function turnFor({ length }: string): Promise<void> | undefined {
+  return length > HTTP_LIMITS.maxSharedTurnChars ? largeBodies.next() : undefined;
+}
+
+/** The fields of a form; one that is sent several times is a list. */
+export async function readForm(text: string): Promise<JsonObject> {
+  await turnFor(text);
+  const { maxFormFields } = HTTP_LIMITS;
+  let fields = 1;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) fields++;
+  if (fields > maxFormFields) throw tooLarge(`${maxFormFields} fields`);
+  const form = new Map<string, Json[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const values = form.get(name);
+    if (values === undefined) form.set(name, [value]);
+    else values.push(value);
+  }
+  return Object.fromEntries(
+    [...form].map(([name, values]) => [name, values.length === 1 ? (values[0] as Json) : values]),
+  );
 }
 
 /**

@@ -12,10 +12,16 @@ export class RequestPacer {
 
   /** Undefined: the work begins at once. */
   take(): Promise<void> | undefined {
+    if (this.#left === 0) return this.next();
     this.#nextLater();
-    if (this.#left === 0) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#left--;
     return undefined;
+  }
+
+  /** A turn that comes after timers and sockets had theirs. */
+  next(): Promise<void> {
+    this.#nextLater();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #nextLater(): void {

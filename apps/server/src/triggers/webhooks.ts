@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type Json, type JsonObject, NebulaError } from '@nebula/core';
 import { FINISHED_STATUSES, secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { bodyFault, notJson, turnToRead } from '../http/bodies.ts';
+import { readForm, readJson } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/tokens.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -138,19 +138,10 @@ export async function cameWith(request: FastifyRequest): Promise<Json> {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  await turnToRead(body.length);
   const text = textOf(body);
-  if (type === 'application/x-www-form-urlencoded') return formOf(text);
+  if (type === 'application/x-www-form-urlencoded') return readForm(text);
   if (type.startsWith('text/') && type !== 'text/json') return text;
-  if (type === '' || type.includes('json')) {
-    const fault = bodyFault(text);
-    if (fault !== undefined) throw fault;
-    try {
-      return JSON.parse(text) as Json;
-    } catch {
-      throw notJson(text);
-    }
-  }
+  if (type === '' || type.includes('json')) return (await readJson(text, JSON.parse)) as Json;
   throw new NebulaError('MEDIA_TYPE', `A webhook does not accept ${type.slice(0, 100)}.`, {
     hint: 'Send JSON, a form or text.',
   });
@@ -162,16 +153,6 @@ function textOf(body: Buffer): string {
   } catch {
     throw new NebulaError('BODY_INVALID', 'The body is not UTF-8.');
   }
-}
-
-function formOf(text: string): JsonObject {
-  const form: Record<string, Json> = {};
-  for (const [name, value] of new URLSearchParams(text)) {
-    const before = Object.hasOwn(form, name) ? form[name] : undefined;
-    const next = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
-    Object.defineProperty(form, name, { value: next, enumerable: true, configurable: true, writable: true });
-  }
-  return form;
 }
 
 async function verifySignature(

@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { chunksIn } from '../../src/compat/input.ts';
-import { bodyFault } from '../../src/http/bodies.ts';
+import { bodyFault, readForm } from '../../src/http/bodies.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
@@ -132,6 +132,11 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     const members = Array.from({ length: size }, (_, at) => `{"n${at % (HTTP_LIMITS.maxBodyNames + 1)}" :1}`);
     return bodyFault(`[${members.join()}]`) === undefined;
   },
+  'body.fields': (size) =>
+    readForm('a&'.repeat(size - 1)).then(
+      () => true,
+      () => false,
+    ),
   'body.depth': (size) => bodyFault(nested(size)) === undefined,
   'body.definition': async (size) => {
     const raw = JSON.stringify({ source: 'id: x' }).padEnd(size);

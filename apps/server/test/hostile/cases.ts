@@ -44,6 +44,7 @@ export function hostileCases(setting: HostileSetting): readonly HostileCase[] {
     ...logLines(setting),
     ...graphEndpoints(setting),
     ...foreignPages(),
+    ...forms(),
     ...streams(),
     ...identities(),
   ];
@@ -401,6 +402,26 @@ function foreignPages(): HostileCase[] {
       isNobody: true as const,
     })),
   );
+}
+
+/** A field that is sent 200,000 times, as many different fields, and as a webhook that nobody waits for. */
+function forms(): HostileCase[] {
+  const form = (name: string, raw: string, line = 'POST /hooks/hostile', status = 413): HostileCase => ({
+    finding: 'A15',
+    name: `a form of ${name}`,
+    line,
+    raw,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    refused: [status],
+    isNobody: true,
+  });
+  const different = Array.from({ length: 200_000 }, (_, at) => `f${at}=${at}`).join('&');
+  return [
+    form('one field', 'a&'.repeat(200_000)),
+    form('different fields', different),
+    form('empty fields', '&'.repeat(400_000)),
+    form('fields for nobody', different, 'POST /hooks/nobody', 404),
+  ];
 }
 
 function streams(): HostileCase[] {

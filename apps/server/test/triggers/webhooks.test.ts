@@ -57,6 +57,9 @@ describe('webhooks', () => {
     expect(await came('a=1&b=x+y&a=2&__proto__=z', 'application/x-www-form-urlencoded')).toEqual(
       JSON.parse('{"a":["1","2"],"b":"x y","__proto__":"z"}'),
     );
+    expect(await came('a&'.repeat(10_000).slice(0, -1), 'application/x-www-form-urlencoded')).toEqual({
+      a: Array.from({ length: 10_000 }, () => ''),
+    });
     expect(await came('hello', 'text/plain')).toBe('hello');
     expect(await came('<a/>', 'text/xml; charset=utf-8')).toBe('<a/>');
     for (const method of ['GET', 'DELETE', 'POST']) {
