@@ -130,7 +130,7 @@ function endOfString(text: string, from: number): number {
 }
 
 /** The error for a body that is not JSON, with its position and reason. */
-export function notJson(text: string): NebulaError {
+function notJson(text: string): NebulaError {
   const found = findJsonError(text);
   if (found === undefined) {
     return new NebulaError('BODY_INVALID', 'The body has a member that JavaScript does not treat as plain data.', {
