@@ -94,7 +94,7 @@ export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
-export { completeTurn, decide, isOpen, resumeTurn, timeoutError } from './run/decide/decide.ts';
+export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
 export {
   type ChildResult,

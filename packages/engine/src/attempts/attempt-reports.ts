@@ -1,4 +1,4 @@
-/** Time limit, outcome, log lines and progress of attempts, whether this process or a remote worker runs them. */
+/** Time limit and outcome of attempts, whether this process or a remote worker runs them. */
 import {
   type Attempt,
   type ExecutionId,
@@ -10,7 +10,6 @@ import {
   timeoutError,
   timeoutsOf,
 } from '@nebula/core';
-import type { LogLine } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 
 /** An attempt of a node. `worker`: reports count only while the journal has the attempt open for this worker. */
@@ -47,44 +46,8 @@ export function openTimeLimit(node: NodeState, path: NodePath, since: number): T
   return timeLimitOf({ attemptMs, totalMs, totalLeftMs, node: path });
 }
 
-export class AttemptReports {
-  private readonly context: EngineContext;
-
-  constructor(context: EngineContext) {
-    this.context = context;
-  }
-
-  ended(of: AttemptRef, outcome: Outcome): void {
-    this.context.mailbox.send(of.executionId, this.endOf(of, outcome));
-  }
-
-  endOf({ node, attempt, worker }: AttemptRef, outcome: Outcome): Stimulus {
-    const jitter = this.context.random.fraction();
-    return { type: 'ended', node, attempt, outcome, jitter, ...(worker !== undefined && { worker }) };
-  }
-
-  /** `at`: the time that the worker gives, by default now. */
-  log(
-    { executionId, node, attempt }: AttemptRef,
-    {
-      at = this.context.clock.now(),
-      level,
-      message,
-      fields,
-    }: Pick<LogLine, 'level' | 'message' | 'fields'> & { readonly at?: number },
-  ): void {
-    this.context.logs.append({
-      executionId,
-      node,
-      attempt,
-      at,
-      level,
-      message,
-      ...(fields !== undefined && { fields }),
-    });
-  }
-
-  progress({ executionId, node }: AttemptRef, fraction: number, message: string | undefined): void {
-    this.context.effects.progress(executionId, node, fraction, message);
-  }
+/** Returns the outcome of an attempt as a stimulus of its run. */
+export function endOf({ node, attempt, worker }: AttemptRef, outcome: Outcome, { random }: EngineContext): Stimulus {
+  const jitter = random.fraction();
+  return { type: 'ended', node, attempt, outcome, jitter, ...(worker !== undefined && { worker }) };
 }

@@ -31,7 +31,7 @@ import { credentialReader, type Delivery, type InvocationOutcome, type Sandbox, 
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
-import { AttemptReports, timeLimitOf } from './attempt-reports.ts';
+import { endOf, timeLimitOf } from './attempt-reports.ts';
 
 type Invocation = Parameters<Sandbox['run']>[0];
 
@@ -51,7 +51,6 @@ interface Live {
 
 export class Attempts {
   private readonly context: EngineContext;
-  private readonly reports: AttemptReports;
   private readonly live = new Map<string, Live>();
   private readonly verifying = new Set<string>();
   private reserved = 0;
@@ -59,7 +58,6 @@ export class Attempts {
 
   constructor(context: EngineContext) {
     this.context = context;
-    this.reports = new AttemptReports(context);
     context.meter.gauge('workflow.parallel_tasks', () => this.live.size);
   }
 
@@ -81,6 +79,7 @@ export class Attempts {
 
   begin(run: LiveRun, attempt: Attempt, delivery: Delivery, startedAt: number): void {
     this.reserved--;
+    const { clock, effects, queue, sandbox } = this.context;
     const { executionId } = run;
     const live: Live = {
       key: keyOf(executionId, attempt.node, attempt.attempt),
@@ -97,17 +96,18 @@ export class Attempts {
     this.live.set(live.key, live);
     const limit = timeLimitOf(attempt);
     if (limit !== null) {
-      live.timer = this.context.clock.timer(limit.limitMs, () => {
+      live.timer = clock.timer(limit.limitMs, () => {
         live.controller.abort(new Error(limit.error.message));
         this.report(live, { status: 'broken-off', error: limit.error });
       });
     }
     const invocation = {
       ...this.invocation(run, attempt, live.controller.signal),
-      onProgress: (fraction: number, message?: string) => this.reports.progress(live, fraction, message),
-      onHeartbeat: () => void this.context.queue.extend(delivery),
+      onProgress: (fraction: number, message?: string) =>
+        effects.progress(executionId, attempt.node, fraction, message),
+      onHeartbeat: () => void queue.extend(delivery),
     };
-    this.context.sandbox.run(invocation).then(
+    sandbox.run(invocation).then(
       (outcome) => this.ended(live, outcome),
       (error: unknown) => this.ended(live, { status: 'failed', error: sandboxFault(error) }),
     );
@@ -116,8 +116,9 @@ export class Attempts {
   /** Returns an attempt that is journalled as started but does not begin. */
   giveBack({ executionId }: LiveRun, { node, attempt }: Attempt, delivery: Delivery): void {
     this.reserved--;
-    this.context.queue.ack(delivery);
-    this.reports.ended({ executionId, node, attempt }, { status: 'returned' });
+    const { mailbox, queue } = this.context;
+    queue.ack(delivery);
+    mailbox.send(executionId, endOf({ executionId, node, attempt }, { status: 'returned' }, this.context));
   }
 
   private invocation(
@@ -126,7 +127,8 @@ export class Attempts {
     signal: AbortSignal,
   ): Omit<Invocation, 'onProgress' | 'onHeartbeat'> {
     const { node, attempt: number, action, input, granted, credentials, idempotencyKey } = attempt;
-    const traceparent = this.context.tracing.ofAttempt(state, node, number);
+    const { clock, logs, secrets, tracing } = this.context;
+    const traceparent = tracing.ofAttempt(state, node, number);
     const of = { executionId, node, attempt: number };
     return {
       ...of,
@@ -137,8 +139,9 @@ export class Attempts {
       idempotencyKey,
       ...(traceparent !== undefined && { traceparent }),
       signal,
-      credential: credentialReader(this.context.secrets, project, credentials),
-      onLog: (level, message, fields) => this.reports.log(of, { level, message, ...(fields && { fields }) }),
+      credential: credentialReader(secrets, project, credentials),
+      onLog: (level, message, fields) =>
+        logs.append({ ...of, at: clock.now(), level, message, ...(fields && { fields }) }),
     };
   }
 
@@ -182,7 +185,7 @@ export class Attempts {
 
   private report(live: Live, outcome: Outcome): void {
     if (this.live.get(live.key) !== live) return;
-    this.reports.ended(live, outcome);
+    this.context.mailbox.send(live.executionId, endOf(live, outcome, this.context));
     this.release(live);
   }
 

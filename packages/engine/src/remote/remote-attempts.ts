@@ -40,7 +40,7 @@ import type {
   RemoteTask,
   RemoteWorkers,
 } from '../api.ts';
-import { AttemptReports, openTimeLimit, type TimeLimit, timeLimitOf } from '../attempts/attempt-reports.ts';
+import { endOf, openTimeLimit, type TimeLimit, timeLimitOf } from '../attempts/attempt-reports.ts';
 import type { Tasks } from '../attempts/tasks.ts';
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
@@ -90,7 +90,6 @@ interface Waiting {
 export class RemoteAttempts implements RemoteWorkers {
   private readonly context: EngineContext;
   private readonly recovery: Recovery;
-  private readonly reports: AttemptReports;
   private readonly claims: Claims;
   private readonly known = new Map<LeaseId, Known>();
   /** The number of known leases per run. */
@@ -101,7 +100,6 @@ export class RemoteAttempts implements RemoteWorkers {
   constructor(context: EngineContext, tasks: Tasks, recovery: Recovery) {
     this.context = context;
     this.recovery = recovery;
-    this.reports = new AttemptReports(context);
     this.claims = new Claims(context, tasks, this);
     context.meter.gauge('workflow.remote_tasks', () => this.known.size);
   }
@@ -147,7 +145,7 @@ export class RemoteAttempts implements RemoteWorkers {
     const { action, node } = attempt;
     const input = checkedInput(action, attempt.input, node);
     if ('error' in input) {
-      this.reports.ended(lease, { status: 'failed', error: input.error });
+      this.context.mailbox.send(run.executionId, endOf(lease, { status: 'failed', error: input.error }, this.context));
       return undefined;
     }
     const traceparent = this.context.tracing.ofAttempt(run.state, node, attempt.attempt);
@@ -174,7 +172,7 @@ export class RemoteAttempts implements RemoteWorkers {
   /** Returns the attempt of a worker that disconnected, so that another worker may take it. */
   giveBack(lease: Lease): void {
     this.forget(lease.leaseId);
-    this.reports.ended(lease, { status: 'returned' });
+    this.context.mailbox.send(lease.executionId, endOf(lease, { status: 'returned' }, this.context));
   }
 
   /** `since`: when the attempt began. */
@@ -221,7 +219,8 @@ export class RemoteAttempts implements RemoteWorkers {
     const { store, clock, random, mailbox, effects } = this.context;
     const { lease, deadline } = known;
     if (deadline !== null && clock.now() >= deadline.at) {
-      this.reports.ended(lease, { status: 'broken-off', error: deadline.error });
+      const end = endOf(lease, { status: 'broken-off', error: deadline.error }, this.context);
+      mailbox.send(lease.executionId, end);
       return this.forget(lease.leaseId);
     }
     if (clock.now() < known.until) return this.watch(known);
@@ -250,7 +249,7 @@ export class RemoteAttempts implements RemoteWorkers {
     if (progress !== undefined) {
       const foreign = await this.foreignOf(known, run, node);
       const told = message === undefined ? undefined : this.context.sandbox.admitLine(foreign, { message });
-      this.reports.progress(lease, progress, told?.message);
+      this.context.effects.progress(lease.executionId, lease.node, progress, told?.message);
     }
     return { until: known.until, cancel: stopReason(run.state, node) };
   }
@@ -262,10 +261,11 @@ export class RemoteAttempts implements RemoteWorkers {
     const unreadable = lines.findIndex(({ at }) => at !== undefined && !isMoment(at));
     if (unreadable >= 0) throw noMoment(unreadable);
     const foreign = await this.foreignOf(known, run, node);
+    const { executionId, node: path, attempt } = lease;
     let costs = 0;
     let waiting = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
-      this.reports.log(lease, { at, level, ...sandbox.admitLine(foreign, line) });
+      logs.append({ executionId, node: path, attempt, at, level, ...sandbox.admitLine(foreign, line) });
       // Lines that arrive faster than they are written would push others out of the buffer.
       if (++waiting >= MAX_LINES_UNWRITTEN) {
         waiting = 0;
@@ -341,7 +341,7 @@ export class RemoteAttempts implements RemoteWorkers {
     const { executionId } = lease;
     const run = await runs.loadWritten(executionId);
     if (run === undefined) return false;
-    const stimulus = this.reports.endOf(lease, outcome);
+    const stimulus = endOf(lease, outcome, this.context);
     return await new Promise((resolve, reject) => {
       this.waiting.set(stimulus, { executionId, decided: resolve, failed: reject });
       mailbox.post(run, stimulus);

@@ -21,7 +21,6 @@ import {
   decide,
   HERE,
   hasEndChecks,
-  isOpen,
   type RunState,
   resumeTurn,
   type Stimulus,
@@ -122,6 +121,10 @@ export class Turns {
     });
   }
 
+  /**
+   * Decides for one slice: continues one suspended turn, then decides on mail. Mail that is left waits for the next
+   * turn.
+   */
   private async turn(): Promise<void> {
     if (this.isClosed) return;
     this.mode = 'turning';
@@ -131,7 +134,18 @@ export class Turns {
     const now = clock.now();
     const drafted = new Set<LiveRun>();
     try {
-      this.decideAll(drafted, now);
+      this.sliceBegunAt = now;
+      const [first] = this.suspended;
+      if (first !== undefined) {
+        this.suspended.delete(first);
+        if (this.goOn(first)) drafted.add(first);
+      }
+      let isLeft = false;
+      for (const run of mailbox.take()) {
+        if (isLeft) mailbox.touch(run);
+        else if (this.decideOn(run, now)) drafted.add(run);
+        isLeft ||= this.mustPause();
+      }
       this.sliceBegunAt = clock.now();
       if (!this.takesWork) tasks.refuseClaimed();
       else if (lease.isGood()) tasks.startReady(drafted, now, this.mustPause);
@@ -154,26 +168,6 @@ export class Turns {
 
   private get isBusy(): boolean {
     return this.parts.recovery.isUnderWay || this.suspended.size > 0;
-  }
-
-  /**
-   * Decides for one slice: continues one suspended turn, then decides on mail. Mail that is left waits for the next
-   * turn.
-   */
-  private decideAll(drafted: Set<LiveRun>, now: number): void {
-    this.sliceBegunAt = now;
-    const [first] = this.suspended;
-    if (first !== undefined) {
-      this.suspended.delete(first);
-      if (this.goOn(first)) drafted.add(first);
-    }
-    const { mailbox } = this.context;
-    let isLeft = false;
-    for (const run of mailbox.take()) {
-      if (isLeft) mailbox.touch(run);
-      else if (this.decideOn(run, now)) drafted.add(run);
-      isLeft ||= this.mustPause();
-    }
   }
 
   private readonly mustPause = (): boolean =>
@@ -269,9 +263,8 @@ export class Turns {
       if (turn.isSuspended) resumeTurn(turn);
       while (!turn.isSuspended && draft.decided < stimuli.length) {
         const stimulus = stimuli[draft.decided++] as Stimulus;
-        if (stimulus.type === 'ended' && !isOpen(state, stimulus)) draft.refused.add(stimulus);
         if (isTooLate(state, stimulus)) draft.late.add(stimulus);
-        else decide(turn, stimulus);
+        else if (!decide(turn, stimulus)) draft.refused.add(stimulus);
       }
       if (turn.isSuspended) {
         this.suspend(run);

@@ -87,10 +87,7 @@ function openChildOf(state: RunState, node: NodeState): OpenChild {
   };
 }
 
-export function childEnded(
-  turn: Turn,
-  { node: path, executionId, result, jitter }: Stimulus & { type: 'child' },
-): void {
+export function childEnded(turn: Turn, { node: path, executionId, result }: Stimulus & { type: 'child' }): void {
   const node = nodeAt(turn.state, path);
   if (node?.phase.status !== 'child' || node.phase.executionId !== executionId) return;
   const { work } = node.plan;
@@ -98,7 +95,7 @@ export function childEnded(
     if (isStopped(turn.state, node)) return endCancelled(turn, node);
     const { stopping } = node.phase;
     if (stopping?.cancelled === true) return endCancelled(turn, node, stopping.error);
-    return failAttempt(turn, node, stopping?.error ?? childError(result, executionId), jitter);
+    return failAttempt(turn, node, stopping?.error ?? childError(result, executionId));
   }
   if (work.kind !== 'child' || work.output === undefined) return completeNode(turn, node, turn.store(result.output));
   const { output } = work;

@@ -462,7 +462,7 @@ function tooFew(needed: number, total: number, failed: number, last: RunError | 
  */
 function failBody(turn: Turn, node: NodeState, error: RunError): void {
   const { state } = turn;
-  const retry = retryOf(turn, node, error, turn.jitter);
+  const retry = retryOf(turn, node, error);
   if (retry === undefined || isInDoubt(state, node) || isLeftDone(node)) return failNode(turn, node, error);
   if (undoings(node).length > 0 || !hasToUndo(state, node)) return repeat(turn, node, error, retry);
   emit(turn, { type: 'node.compensating', node: pathOf(node), error });

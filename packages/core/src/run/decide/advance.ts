@@ -85,20 +85,18 @@ export function failAttempt(
   turn: Turn,
   node: NodeState,
   error: RunError,
-  jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): void {
-  const decision = retryOf(turn, node, error, jitter, decideOn);
+  const decision = retryOf(turn, node, error, decideOn);
   if (decision === undefined) failNode(turn, node, error);
   else repeat(turn, node, error, decision);
 }
 
 /** Returns undefined if the node is not tried again. */
 export function retryOf(
-  { state, budgets }: Turn,
+  { state, budgets, jitter }: Turn,
   node: NodeState,
   error: RunError,
-  jitter: number,
   decideOn: typeof decideRetry = decideRetry,
 ): Retry | undefined {
   // Compensations have their own retries: a run that failed for lack of retries is still undone.
@@ -115,11 +113,11 @@ export function repeat(turn: Turn, node: NodeState, error: RunError, { rule, del
 }
 
 /** An attempt was cut off, and its outcome is unknown. */
-export function breakOff(turn: Turn, node: NodeState, error: RunError, jitter: number): void {
+export function breakOff(turn: Turn, node: NodeState, error: RunError): void {
   const isOnce = node.phase.status === 'running' && node.phase.effect === 'once';
   if (isOnce) leaveUnknown(turn, node, error);
   else if (isStopped(turn.state, node)) endCancelled(turn, node, error);
-  else failAttempt(turn, node, error, jitter, error.code === WORKER_LOST ? decideRepeat : decideRetry);
+  else failAttempt(turn, node, error, error.code === WORKER_LOST ? decideRepeat : decideRetry);
 }
 
 /**

@@ -15,7 +15,6 @@ import { WORKER_LOST } from '../../retry/retry.ts';
 import { childEnded } from '../composite/children.ts';
 import { expand, nextIteration, stopNode } from '../composite/composite.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from '../journal/entry.ts';
-import type { StoredValue } from '../journal/stored-value.ts';
 import {
   failureNodeUnderWay,
   isEnding,
@@ -49,30 +48,57 @@ import {
 } from './advance.ts';
 import { undoesMore } from './preconditions.ts';
 import { replay, retry } from './reopen.ts';
-import type { OpenAttempt, Stimulus } from './stimulus.ts';
+import type { Stimulus } from './stimulus.ts';
 import { emit, type Turn } from './turn.ts';
 import { drain, makeReady, passGate } from './worklist.ts';
 
-export function decide(turn: Turn, stimulus: Stimulus): void {
+type Of<T extends Stimulus['type']> = Extract<Stimulus, { type: T }>;
+
+const reactions: { readonly [T in Stimulus['type']]: (turn: Turn, stimulus: Of<T>) => void } = {
+  start,
+  child: childEnded,
+  ended,
+  wake: reap,
+  cancel,
+  settle,
+  pause,
+  resume,
+  checkpointed: (turn, { seq }) => emit(turn, { type: 'run.checkpointed', seq }),
+  signal,
+  answer,
+  callback,
+  granted,
+  cached,
+  restart,
+  placed,
+  // Only an ended run is retried or replayed.
+  retry: () => {},
+  replay: () => {},
+};
+
+/** Returns false for an outcome that the fence drops. */
+export function decide(turn: Turn, stimulus: Stimulus): boolean {
   const { state } = turn;
+  const isAccepted = stimulus.type !== 'ended' || isOpen(state, stimulus);
   // Without a drawn jitter, a retry waits its whole delay.
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
   turn.budgets.renew();
   if (isFinished(state.phase.status)) {
     if (stimulus.type === 'retry' ? !retry(turn, stimulus) : stimulus.type !== 'replay' || !replay(turn, stimulus))
-      return;
+      return isAccepted;
   } else {
     if (state.hasOldStops) renewOldStops(turn);
-    react(turn, stimulus);
+    if (isAccepted) (reactions[stimulus.type] as (turn: Turn, stimulus: Stimulus) => void)(turn, stimulus);
   }
   resumeTurn(turn);
+  return isAccepted;
 }
 
 /** Continues a suspended turn until it is suspended again, or everything that follows from the stimulus is decided. */
 export function resumeTurn(turn: Turn): void {
   drain(turn);
   if (!turn.isSuspended) fireTimers(turn);
-  if (!turn.isSuspended) completeTurn(turn);
+  finishIfDone(turn);
 }
 
 /** Leaves nothing half done: decides all joins, and ends a run in which nothing can happen any more. */
@@ -81,58 +107,33 @@ export function completeTurn(turn: Turn): void {
   finishIfDone(turn);
 }
 
-function react(turn: Turn, stimulus: Stimulus): void {
-  const { state } = turn;
-  switch (stimulus.type) {
-    case 'start':
-      return start(turn, stimulus);
-    case 'child':
-      return childEnded(turn, stimulus);
-    case 'ended':
-      return ended(turn, stimulus);
-    case 'wake':
-      repeatGateRequests(turn);
-      return reap(turn, stimulus.lost, stimulus.jitter);
-    case 'cancel':
-      return cancel(turn, stimulus);
-    case 'settle':
-      return settle(turn, stimulus);
-    case 'pause':
-      if (isPaused(state)) return;
-      return emit(turn, { type: 'run.paused', ...(stimulus.reason === undefined ? {} : { reason: stimulus.reason }) });
-    case 'resume':
-      if (!isPaused(state)) return;
-      emit(turn, { type: 'run.resumed' });
-      return repeatGateRequests(turn);
-    case 'checkpointed':
-      return emit(turn, { type: 'run.checkpointed', seq: stimulus.seq });
-    case 'signal':
-      return signal(turn, stimulus);
-    case 'answer':
-      return answer(turn, stimulus);
-    case 'callback':
-      return callback(turn, stimulus);
-    case 'granted':
-      return granted(turn, stimulus);
-    case 'cached': {
-      const node = nodeAt(state, stimulus.node);
-      const isLooking = node?.phase.status === 'gated' && ['cache', 'reserve'].includes(node.phase.gate.kind);
-      if (node === undefined || !isLooking) return;
-      return completeNode(turn, node, turn.store(stimulus.output), { cached: stimulus.hit });
-    }
-    case 'restart':
-      return restart(turn, stimulus);
-    case 'placed':
-      return placed(turn);
-    case 'retry':
-    case 'replay':
-      return;
-    default:
-      return unreachable(stimulus);
+/** Breaks off lost attempts and repeats open gate requests. */
+function reap(turn: Turn, { lost }: Of<'wake'>): void {
+  repeatGateRequests(turn);
+  for (const { node: path, attempt, worker } of lost) {
+    const node = nodeAt(turn.state, path);
+    if (node?.phase.status !== 'running' || node.phase.attempt !== attempt) continue;
+    breakOff(turn, node, lostError(worker));
   }
 }
 
-function cancel(turn: Turn, { reason, compensate = true, node: path }: Stimulus & { type: 'cancel' }): void {
+function pause(turn: Turn, { reason }: Of<'pause'>): void {
+  if (!isPaused(turn.state)) emit(turn, { type: 'run.paused', ...(reason === undefined ? {} : { reason }) });
+}
+
+function resume(turn: Turn): void {
+  if (!isPaused(turn.state)) return;
+  emit(turn, { type: 'run.resumed' });
+  repeatGateRequests(turn);
+}
+
+function cached(turn: Turn, { node: path, output, hit }: Of<'cached'>): void {
+  const node = nodeAt(turn.state, path);
+  if (node?.phase.status !== 'gated' || !['cache', 'reserve'].includes(node.phase.gate.kind)) return;
+  completeNode(turn, node, turn.store(output), { cached: hit });
+}
+
+function cancel(turn: Turn, { reason, compensate = true, node: path }: Of<'cancel'>): void {
   if (path !== undefined) {
     const node = nodeAt(turn.state, path);
     return node === undefined ? undefined : cancelNode(turn, node, reason, compensate);
@@ -152,7 +153,7 @@ function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
   cancelNode(turn, last, reason, compensate);
 }
 
-function start(turn: Turn, stimulus: Stimulus & { type: 'start' }): void {
+function start(turn: Turn, stimulus: Of<'start'>): void {
   const { input, trigger, parent, delay, key, estimates, traceparent, seed, place, authority } = stimulus;
   const { state } = turn;
   if (state.phase.status !== 'pending') return;
@@ -185,7 +186,7 @@ function placed(turn: Turn): void {
 }
 
 /** Delays a run that has not begun, and replaces its input. */
-function restart(turn: Turn, { input, until }: Stimulus & { type: 'restart' }): void {
+function restart(turn: Turn, { input, until }: Of<'restart'>): void {
   if (turn.state.delayedUntil !== null) emit(turn, { type: 'run.held', until, input: turn.store(input) });
 }
 
@@ -198,45 +199,28 @@ function enterRoot(turn: Turn): void {
 }
 
 /** The fence: returns whether the outcome is that of the attempt that the node has open. */
-export function isOpen(
-  state: RunState,
-  { node: path, attempt, worker }: Omit<OpenAttempt, 'worker'> & { readonly worker?: string },
-): boolean {
+function isOpen(state: RunState, { node: path, attempt, worker }: Of<'ended'>): boolean {
   const phase = nodeAt(state, path)?.phase;
   return phase?.status === 'running' && phase.attempt === attempt && phase.worker === (worker ?? phase.worker);
 }
 
-function ended(turn: Turn, stimulus: Stimulus & { type: 'ended' }): void {
-  if (!isOpen(turn.state, stimulus)) return;
-  const { node: path, outcome, jitter } = stimulus;
+function ended(turn: Turn, { node: path, outcome }: Pick<Of<'ended'>, 'node' | 'outcome'>): void {
   const node = requireNode(turn.state, path);
+  const { work } = node.plan;
   switch (outcome.status) {
     case 'completed':
-      return finishAttempt(turn, node, outcome.output);
+      // This applies to a node that is being stopped too: a retry continues in the graph.
+      if (work.kind === 'dynamic') return expand(turn, node, work, outcome.output);
+      return completeNode(turn, node, outcome.output);
     case 'failed':
-      return failAttempt(turn, node, outcome.error, jitter);
+      return failAttempt(turn, node, outcome.error);
     case 'broken-off':
-      return breakOff(turn, node, outcome.error, jitter);
+      return breakOff(turn, node, outcome.error);
     case 'returned':
       if (isStopped(turn.state, node)) return endCancelled(turn, node);
       return emit(turn, { type: 'node.returned', node: path });
     default:
       return unreachable(outcome);
-  }
-}
-
-/** The output completes the node; for a dynamic node, it is the graph that runs next. */
-function finishAttempt(turn: Turn, node: NodeState, output: StoredValue): void {
-  // This applies to a node that is being stopped too: a retry continues in the graph.
-  if (node.plan.work.kind === 'dynamic') expand(turn, node, node.plan.work, output);
-  else completeNode(turn, node, output);
-}
-
-function reap(turn: Turn, lost: readonly OpenAttempt[], jitter: number): void {
-  for (const { node: path, attempt, worker } of lost) {
-    const node = nodeAt(turn.state, path);
-    if (node?.phase.status !== 'running' || node.phase.attempt !== attempt) continue;
-    breakOff(turn, node, lostError(worker), jitter);
   }
 }
 
@@ -253,7 +237,7 @@ function repeatGateRequests(turn: Turn): void {
   }
 }
 
-function granted(turn: Turn, { node: path, gate, ask, until, miss }: Stimulus & { type: 'granted' }): void {
+function granted(turn: Turn, { node: path, gate, ask, until, miss }: Of<'granted'>): void {
   const node = nodeAt(turn.state, path);
   // The permit was released meanwhile: the node has requested another one.
   if (node !== undefined && ask !== undefined && ask !== gateRequestId(turn.state, node)) return;
@@ -279,7 +263,7 @@ function lostError(worker: string): RunError {
   };
 }
 
-function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & { type: 'settle' }): void {
+function settle(turn: Turn, { node: path, by, attempt, settlement }: Of<'settle'>): void {
   const node = nodeAt(turn.state, path);
   if (node?.phase.status !== 'unknown' || (attempt ?? node.attempts) !== node.attempts) return;
   const { error } = node.phase;
@@ -287,7 +271,7 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Stimulus & 
     return emit(turn, { type: 'node.settled', node: path, by, outcome: 'unknown' });
   if (settlement.happened) {
     emit(turn, { type: 'node.settled', node: path, by, outcome: 'happened' });
-    finishAttempt(turn, node, turn.store(settlement.output));
+    ended(turn, { node: path, outcome: { status: 'completed', output: turn.store(settlement.output) } });
   } else {
     notHappened(turn, node, by, settlement.then, error);
   }
@@ -351,21 +335,21 @@ function fire(turn: Turn, { kind, node, scope }: TimerItem): void {
   if (kind === 'iteration') return nextIteration(turn, node);
   if (kind === 'gate') return passGate(turn, node);
   if (kind === 'wait') return waited(turn, node);
-  if (kind === 'deadline') return failAttempt(turn, node, deadlineError(node, turn.now), turn.jitter);
+  if (kind === 'deadline') return failAttempt(turn, node, deadlineError(node, turn.now));
   const timeouts = timeoutsOf(node);
   const limitMs = { attempt: timeouts.attemptMs, queued: timeouts.queuedMs, total: timeouts.totalMs }[kind];
   const error = timeoutError(kind, limitMs, pathOf(node));
   if (node.phase.status === 'open' || node.phase.status === 'child') return stopNode(turn, node, error);
-  if (node.phase.status !== 'running') return failAttempt(turn, node, error, turn.jitter);
+  if (node.phase.status !== 'running') return failAttempt(turn, node, error);
   abort(turn, node, error.message, true);
-  breakOff(turn, node, error, turn.jitter);
+  breakOff(turn, node, error);
 }
 
 /** The attempt was asked to stop and did not: the run continues without its outcome. */
 function giveUp(turn: Turn, node: NodeState): void {
   const message = 'The attempt was asked to stop and did not end in time.';
   abort(turn, node, message, true);
-  breakOff(turn, node, { code: 'CANCELLED', kind: 'USER', message, node: pathOf(node) }, 0);
+  breakOff(turn, node, { code: 'CANCELLED', kind: 'USER', message, node: pathOf(node) });
 }
 
 export function timeoutError(

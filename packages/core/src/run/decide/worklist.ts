@@ -25,36 +25,27 @@ const MAX_ITERATIONS_PER_TURN = 1_000;
 
 /** Steps until nothing more follows, or the turn must pause. While a scope ends early, only its finally runs. */
 export function drain(turn: Turn): void {
-  turn.isSuspended = false;
-  while (step(turn)) {
-    if (!turn.mustPause()) continue;
-    turn.isSuspended = true;
-    return;
-  }
-}
-
-/** Returns false if nothing more follows, or nothing more in this turn. */
-function step(turn: Turn): boolean {
   const { state, work } = turn;
-  turn.budgets.renew();
-  const changed = work.pop();
-  if (changed !== undefined) {
-    if (isUntouched(changed)) consider(turn, changed);
-    return true;
+  for (turn.isSuspended = false; !turn.isSuspended; turn.isSuspended = turn.mustPause()) {
+    turn.budgets.renew();
+    const changed = work.pop();
+    if (changed !== undefined) {
+      if (isUntouched(changed)) consider(turn, changed);
+      continue;
+    }
+    const [node] = state.released;
+    if (node !== undefined) {
+      state.released.delete(node);
+      if (!isStopped(state, node)) admitted(turn, node);
+      continue;
+    }
+    const [ended] = state.endChecks;
+    // The remaining checks stay in the state for the next turn.
+    if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return;
+    turn.iterations++;
+    state.endChecks.delete(ended);
+    checkEnd(turn, ended);
   }
-  const [node] = state.released;
-  if (node !== undefined) {
-    state.released.delete(node);
-    if (!isStopped(state, node)) admitted(turn, node);
-    return true;
-  }
-  const [ended] = state.endChecks;
-  // The remaining checks stay in the state for the next turn.
-  if (ended === undefined || turn.iterations >= MAX_ITERATIONS_PER_TURN) return false;
-  turn.iterations++;
-  state.endChecks.delete(ended);
-  checkEnd(turn, ended);
-  return true;
 }
 
 function consider(turn: Turn, node: NodeState): void {
@@ -88,27 +79,20 @@ export function admit(turn: Turn, node: NodeState): void {
   if (!node.plan.enabled) {
     const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
     emitSkipped(turn, node, 'disabled', dead);
-    follow(turn, node, broken);
-    return;
+    return follow(turn, node, broken);
   }
   const { when } = node.plan;
-  if (when === undefined) {
-    makeReady(turn, node);
-    return;
-  }
-  let holds: boolean;
+  let holds = true;
   try {
-    const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'when');
-    holds = isTrue(when.evaluate(scope, turn.budgets.next()));
+    if (when !== undefined) {
+      const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, 'when');
+      holds = isTrue(when.evaluate(scope, turn.budgets.next()));
+    }
   } catch (error) {
-    failNode(turn, node, expressionFailure(error, 'when'));
-    return;
+    return failNode(turn, node, expressionFailure(error, 'when'));
   }
-  if (holds) {
-    makeReady(turn, node);
-    return;
-  }
-  skip(turn, node, 'when');
+  if (holds) makeReady(turn, node);
+  else skip(turn, node, 'when');
 }
 
 /** Queues the node for a slot. A node that needs none begins as soon as its level and gates allow. */

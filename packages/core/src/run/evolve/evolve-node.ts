@@ -1,5 +1,5 @@
 /** Folds the entries about one node. */
-import { type RunError, unreachable } from '../../error.ts';
+import type { RunError } from '../../error.ts';
 import { impliedRule } from '../../retry/retry.ts';
 import { close } from '../composite/close-scope.ts';
 import { decideEdges } from '../joins/joins.ts';
@@ -32,69 +32,40 @@ import { forgetUndoneIn, remember } from '../undo/undo-list.ts';
 import { gatesOf, permitKey } from '../waits/gates.ts';
 import type { Fold } from './fold.ts';
 
-export type NodeEntry =
-  | NodeScheduled
-  | NodeStarted
-  | NodeCompleted
-  | NodeRetrying
-  | NodeReturned
-  | NodeFailed
-  | NodeSkipped
-  | NodeCancelled
-  | NodeUnhandled
-  | NodeUnknown
-  | NodeSettled
-  | NodeWaiting
-  | NodeGated
-  | NodeGranted
-  | NodeConfigured
-  | ChildRequested;
+export const nodeFolds = {
+  'node.started': start,
+  'node.configured': configure,
+  'node.completed': complete,
+  'node.scheduled': schedule,
+  'node.retrying': retry,
+  'node.returned': giveBack,
+  'node.failed': fail,
+  'node.skipped': skip,
+  'node.cancelled': cancel,
+  'node.unknown': doubt,
+  'node.unhandled': leaveUnhandled,
+  'node.settled': settle,
+  'node.waiting': listen,
+  'node.gated': gate,
+  'node.granted': grant,
+  'child.requested': request,
+};
 
-export function evolveNode(fold: Fold, entry: NodeEntry): void {
-  const { state } = fold;
-  switch (entry.type) {
-    case 'node.started':
-      return start(fold, requireNode(state, entry.node), entry);
-    case 'node.configured':
-      requireNode(state, entry.node).settings = entry.values;
-      return;
-    case 'node.completed':
-      return complete(fold, requireNode(state, entry.node), entry);
-    case 'node.scheduled':
-      for (const path of entry.nodes) enqueue(fold, requireNode(state, path));
-      return;
-    case 'node.retrying':
-      return retry(fold, requireNode(state, entry.node), entry);
-    case 'node.returned':
-      return enqueue(fold, requireNode(state, entry.node));
-    case 'node.failed':
-      return fail(fold, requireNode(state, entry.node), entry);
-    case 'node.skipped':
-      for (const path of entry.nodes) skip(fold, requireNode(state, path), entry);
-      return;
-    case 'node.cancelled':
-      return cancel(fold, requireNode(state, entry.node), entry);
-    case 'node.unknown':
-      return doubt(fold, requireNode(state, entry.node), entry);
-    case 'node.unhandled':
-      return leaveUnhandled(requireNode(state, entry.node), entry);
-    case 'node.settled':
-      return settle(requireNode(state, entry.node), entry);
-    case 'node.waiting':
-      return listen(fold, requireNode(state, entry.node), entry);
-    case 'node.gated':
-      return gate(fold, requireNode(state, entry.node), entry);
-    case 'node.granted':
-      return grant(fold, requireNode(state, entry.node), entry);
-    case 'child.requested':
-      return request(fold, requireNode(state, entry.node), entry);
-    default:
-      return unreachable(entry);
-  }
+function configure({ state }: Fold, { node, values }: NodeConfigured): void {
+  requireNode(state, node).settings = values;
 }
 
-function start(fold: Fold, node: NodeState, entry: NodeStarted): void {
+function schedule(fold: Fold, { nodes }: NodeScheduled): void {
+  for (const path of nodes) enqueue(fold, requireNode(fold.state, path));
+}
+
+function giveBack(fold: Fold, { node }: NodeReturned): void {
+  enqueue(fold, requireNode(fold.state, node));
+}
+
+function start(fold: Fold, entry: NodeStarted): void {
   const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   node.queuedAt ??= at;
   node.startedAt ??= at;
   node.attempts = entry.attempt;
@@ -109,8 +80,9 @@ function start(fold: Fold, node: NodeState, entry: NodeStarted): void {
   armAttempt(state, node);
 }
 
-function complete(fold: Fold, node: NodeState, entry: NodeCompleted): void {
+function complete(fold: Fold, entry: NodeCompleted): void {
   const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   const { output, dead, vars } = entry;
   node.startedAt ??= at;
   if (output !== undefined) {
@@ -133,8 +105,9 @@ function breakLoop(node: NodeState): void {
   if (body !== undefined) body.isBroken = true;
 }
 
-function retry(fold: Fold, node: NodeState, entry: NodeRetrying): void {
+function retry(fold: Fold, entry: NodeRetrying): void {
   const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   countRetry(node, entry.rule ?? impliedRule(entry.error));
   if (node.scope.undoes === null) state.totalRetries++;
   leaveQueue(state, node);
@@ -163,8 +136,9 @@ function countRetry(node: NodeState, rule: number | 'lost'): void {
   }
 }
 
-function fail(fold: Fold, node: NodeState, entry: NodeFailed): void {
-  const { at } = fold;
+function fail(fold: Fold, entry: NodeFailed): void {
+  const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   const { error, handling, taken, dead } = entry;
   if (handling === 'deferred') defer(node.scope, error);
   // There is no child to continue.
@@ -185,38 +159,44 @@ function defer(scope: ScopeState, error: RunError): void {
 }
 
 /** The handler of the failure was skipped. */
-function leaveUnhandled(node: NodeState, { handling }: NodeUnhandled): void {
+function leaveUnhandled({ state }: Fold, { node: path, handling }: NodeUnhandled): void {
+  const node = requireNode(state, path);
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };
   if (handling === 'deferred') defer(node.scope, node.phase.error);
 }
 
-function cancel(fold: Fold, node: NodeState, { error, dead }: NodeCancelled): void {
-  const { at } = fold;
+function cancel(fold: Fold, { node: path, error, dead }: NodeCancelled): void {
+  const { state, at } = fold;
+  const node = requireNode(state, path);
   close(fold, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
 }
 
 /** In a scope that ends early, a node of unknown outcome decides its edges as a cancelled one. */
-function doubt(fold: Fold, node: NodeState, { error, dead }: NodeUnknown): void {
-  const { at } = fold;
+function doubt(fold: Fold, { node: path, error, dead }: NodeUnknown): void {
+  const { state, at } = fold;
+  const node = requireNode(state, path);
   if (node.phase.status !== 'unknown') enter(fold, node, { status: 'unknown', at, error, isVerified: false });
   if (node.scope.stopping?.finally === undefined || node.decidedAs !== undefined) return;
   node.decidedAs = { status: 'cancelled', at, error, ran: true, dead };
   decideEdges(node);
 }
 
-function skip(fold: Fold, node: NodeState, entry: NodeSkipped): void {
-  close(fold, node, { status: 'skipped', at: fold.at, why: entry.why, dead: entry.dead });
+function skip(fold: Fold, { nodes, why, dead }: NodeSkipped): void {
+  const { state, at } = fold;
+  for (const path of nodes) close(fold, requireNode(state, path), { status: 'skipped', at, why, dead });
 }
 
-function settle(node: NodeState, { outcome, by }: NodeSettled): void {
+function settle({ state }: Fold, { node: path, outcome, by }: NodeSettled): void {
+  const node = requireNode(state, path);
   if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
   // A person may answer late, so a node that they repeat gets its whole `total` time again.
   if (outcome === 'retry' && by === 'person') node.queuedAt = null;
 }
 
-function listen(fold: Fold, node: NodeState, entry: NodeWaiting): void {
+function listen(fold: Fold, entry: NodeWaiting): void {
   const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   const { waits, deadline = null, deadlineFixed } = entry;
   node.queuedAt ??= at;
   node.startedAt ??= at;
@@ -232,8 +212,9 @@ function listen(fold: Fold, node: NodeState, entry: NodeWaiting): void {
   armWait(state, node);
 }
 
-function gate(fold: Fold, node: NodeState, { gate: at, input }: NodeGated): void {
+function gate(fold: Fold, { node: path, gate: at, input }: NodeGated): void {
   const { state, at: now } = fold;
+  const node = requireNode(state, path);
   node.queuedAt ??= now;
   leaveQueue(state, node);
   node.passed = gatesOf(node.plan).indexOf(at.kind);
@@ -251,14 +232,15 @@ function gate(fold: Fold, node: NodeState, { gate: at, input }: NodeGated): void
   armQueued(state, node);
 }
 
-function grant(fold: Fold, node: NodeState, { until }: NodeGranted): void {
-  const { state, at } = fold;
+function grant({ state, at }: Fold, { node: path, until }: NodeGranted): void {
+  const node = requireNode(state, path);
   if (node.phase.status === 'gated') node.phase = { ...node.phase, until: dueTime(state, until, at) };
   armGate(state, node);
 }
 
-function request(fold: Fold, node: NodeState, entry: ChildRequested): void {
+function request(fold: Fold, entry: ChildRequested): void {
   const { state, at } = fold;
+  const node = requireNode(state, entry.node);
   const { executionId, attempt, input, again, copied = false } = entry;
   node.child = copied ? undefined : executionId;
   node.queuedAt ??= at;

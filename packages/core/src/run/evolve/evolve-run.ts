@@ -1,20 +1,18 @@
 /** Folds the entries about the run as a whole. */
-import { assert, NebulaError, type RunError, unreachable } from '../../error.ts';
+import { assert, NebulaError, type RunError } from '../../error.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
 import {
   JOURNAL_FORMAT,
-  type RunBegun,
   type RunFinished,
   type RunHeld,
   type RunPaused,
-  type RunResumed,
   type RunStarted,
   type RunStopping,
 } from '../journal/entry.ts';
 import { NULL_VALUE } from '../journal/stored-value.ts';
 import { countSpilled, end, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
 import { isFinal, isFinishedPhase, slotPermit, startPermit } from '../state/selectors.ts';
-import type { FinishedPhase, RunState } from '../state/state.ts';
+import type { FinishedPhase } from '../state/state.ts';
 import { endEarly, markStopped } from '../stop/early-end.ts';
 import { dueTime, endPause } from '../timers/pause.ts';
 import { armDelayed, armStop, armWorkflow } from '../timers/timers.ts';
@@ -22,37 +20,17 @@ import { isAtWork } from '../undo/transactions.ts';
 import { noteUndone } from '../undo/undo-list.ts';
 import type { Fold } from './fold.ts';
 
-export type RunEntry = RunStarted | RunHeld | RunBegun | RunPaused | RunResumed | RunStopping | RunFinished;
+export const runFolds = {
+  'run.started': start,
+  'run.held': holdBack,
+  'run.begun': begin,
+  'run.paused': pause,
+  'run.resumed': resume,
+  'run.stopping': stop,
+  'run.finished': finish,
+};
 
-export function evolveRun(fold: Fold, entry: RunEntry): void {
-  const { state, at } = fold;
-  switch (entry.type) {
-    case 'run.started':
-      return start(state, entry, at);
-    case 'run.held':
-      return holdBack(state, entry, at);
-    case 'run.begun':
-      state.delayedUntil = null;
-      state.phase = { status: 'running' };
-      // A singleton may have waited for its concurrency slot; its start key is released when it ends.
-      if (state.plan.start?.policy !== 'singleton') freeStart(fold);
-      state.activeSince = at;
-      return armWorkflow(state);
-    case 'run.paused':
-      pause(fold, entry);
-      return recallDispatched(state);
-    case 'run.resumed':
-      return resume(fold);
-    case 'run.stopping':
-      return stop(fold, entry);
-    case 'run.finished':
-      return finish(fold, entry);
-    default:
-      return unreachable(entry);
-  }
-}
-
-function start(state: RunState, entry: RunStarted, at: number): void {
+function start({ state, at }: Fold, entry: RunStarted): void {
   if (entry.format > JOURNAL_FORMAT) tooNew(`is of format ${entry.format}`);
   const { place } = entry;
   const mustWait = place !== undefined && place.policy !== 'skip';
@@ -72,7 +50,7 @@ function start(state: RunState, entry: RunStarted, at: number): void {
   armWorkflow(state);
 }
 
-function holdBack(state: RunState, { until, input, placed }: RunHeld, at: number): void {
+function holdBack({ state, at }: Fold, { until, input, placed }: RunHeld): void {
   // The time of a run that gets its slot was converted to the run's clock before.
   state.delayedUntil = placed ? until : dueTime(state, until, at);
   if (placed && state.slot !== null) state.slot = { ...state.slot, standing: 'held' };
@@ -81,6 +59,16 @@ function holdBack(state: RunState, { until, input, placed }: RunHeld, at: number
     countSpilled(state, input);
   }
   armDelayed(state);
+}
+
+function begin(fold: Fold): void {
+  const { state, at } = fold;
+  state.delayedUntil = null;
+  state.phase = { status: 'running' };
+  // A singleton may have waited for its concurrency slot; its start key is released when it ends.
+  if (state.plan.start?.policy !== 'singleton') freeStart(fold);
+  state.activeSince = at;
+  armWorkflow(state);
 }
 
 function pause({ state, at }: Fold, { reason }: RunPaused): void {
@@ -92,6 +80,7 @@ function pause({ state, at }: Fold, { reason }: RunPaused): void {
     reason: reason ?? null,
     resumes: phase.status === 'paused' ? phase.resumes : phase,
   };
+  recallDispatched(state);
 }
 
 /** Does nothing if the run is not paused. */

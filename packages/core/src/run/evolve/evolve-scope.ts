@@ -1,5 +1,5 @@
 /** Folds the entries about composite nodes and their scopes. */
-import { assert, unreachable } from '../../error.ts';
+import { assert } from '../../error.ts';
 import { cancelOpen } from '../composite/close-scope.ts';
 import type {
   ItemsAdded,
@@ -25,7 +25,7 @@ import {
   wholeOf,
 } from '../state/scopes.ts';
 import { bodyOf, isStopped, requireBody, requireNode, requireScope } from '../state/selectors.ts';
-import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+import type { NodeState, ScopeState } from '../state/state.ts';
 import { endEarly, endIterationsEarly, markStopped } from '../stop/early-end.ts';
 import { dueTime } from '../timers/pause.ts';
 import { armIteration, armOpen, armStopping } from '../timers/timers.ts';
@@ -33,49 +33,23 @@ import { openUndo, toUndo } from '../undo/undo.ts';
 import { resume } from './evolve-run.ts';
 import type { Fold } from './fold.ts';
 
-export type ScopeEntry =
-  | NodeOpened
-  | NodeStopping
-  | ScopesOpened
-  | ScopeStopping
-  | ScopeClosed
-  | ScopeCompensating
-  | ScopeCompensated
-  | NodeCompensating
-  | ItemsAdded
-  | RoundDelayed;
-
-export function evolveScope(fold: Fold, entry: ScopeEntry): void {
-  const { state, at } = fold;
-  switch (entry.type) {
-    case 'node.opened':
-      return open(fold, requireNode(state, entry.node), entry);
-    case 'node.stopping':
-      return stopNode(fold, requireNode(state, entry.node), entry);
-    case 'scopes.opened':
-      return openIterations(state, requireNode(state, entry.node), entry);
-    case 'scope.stopping':
-      return stopScope(fold, requireScope(state, entry.scope), entry);
-    case 'scope.closed':
-      return closeScope(fold, requireScope(state, entry.scope), entry);
-    case 'scope.compensating':
-      return compensate(fold, requireScope(state, entry.scope), entry);
-    case 'scope.compensated':
-      return noteCompensated(requireScope(state, entry.scope));
-    case 'node.compensating':
-      return compensateNode(fold, requireNode(state, entry.node), entry);
-    case 'items.added':
-      return addItems(state, requireNode(state, entry.node), entry);
-    case 'round.delayed':
-      return delayIteration(state, requireNode(state, entry.node), entry, at);
-    default:
-      return unreachable(entry);
-  }
-}
+export const scopeFolds = {
+  'node.opened': open,
+  'node.stopping': stopNode,
+  'scopes.opened': openIterations,
+  'scope.stopping': stopScope,
+  'scope.closed': closeScope,
+  'scope.compensating': compensate,
+  'scope.compensated': noteCompensated,
+  'node.compensating': compensateNode,
+  'items.added': addItems,
+  'round.delayed': delayIteration,
+};
 
 /** Opens a composite node. A node that runs its body once opens the body too. */
-function open(fold: Fold, node: NodeState, { items, count, input, graph }: NodeOpened): void {
+function open(fold: Fold, { node: path, items, count, input, graph }: NodeOpened): void {
   const { state, at } = fold;
+  const node = requireNode(state, path);
   node.queuedAt ??= at;
   node.startedAt ??= at;
   // The attempt of a dynamic node's action was counted by `node.started`.
@@ -93,11 +67,11 @@ function open(fold: Fold, node: NodeState, { items, count, input, graph }: NodeO
   armOpen(state, node);
 }
 
-function stopNode(fold: Fold, node: NodeState, entry: NodeStopping): void {
+function stopNode(fold: Fold, { type: _, node: path, ...how }: NodeStopping): void {
   const { state, at } = fold;
+  const node = requireNode(state, path);
   const { phase } = node;
-  const { type: _, node: __, ...how } = entry;
-  assert(phase.status === 'open' || phase.status === 'child', `'${entry.node}' of ${state.executionId} is open`);
+  assert(phase.status === 'open' || phase.status === 'child', `'${path}' of ${state.executionId} is open`);
   const since = how.finally === false ? at : (phase.stopping?.since ?? at);
   node.phase = { ...phase, stopping: { ...how, since } };
   if (phase.status === 'open') endIterations(fold, node, { error: how.error, since, finally: how.finally });
@@ -109,26 +83,29 @@ function endIterations(fold: Fold, node: NodeState, how: NonNullable<ScopeState[
   for (const scope of bodyOf(node)?.scopes.values() ?? []) markStopped(fold.state, scope, how);
 }
 
-function openIterations(state: RunState, node: NodeState, { from, to }: ScopesOpened): void {
+function openIterations({ state }: Fold, { node: path, from, to }: ScopesOpened): void {
+  const node = requireNode(state, path);
   for (let iteration = from; iteration < to; iteration++) openScope(state, node, node.scope.realm);
   requireBody(node).until = null;
 }
 
-function delayIteration(state: RunState, node: NodeState, { until }: RoundDelayed, at: number): void {
+function delayIteration({ state, at }: Fold, { node: path, until }: RoundDelayed): void {
+  const node = requireNode(state, path);
   requireBody(node).until = dueTime(state, until, at);
   armIteration(state, node);
 }
 
-function addItems(state: RunState, node: NodeState, { items, count }: ItemsAdded): void {
-  const body = bodyOf(node);
+function addItems({ state }: Fold, { node, items, count }: ItemsAdded): void {
+  const body = bodyOf(requireNode(state, node));
   if (body === undefined) return;
   body.items.push({ from: body.total, count, items });
   body.total += count;
   countSpilled(state, items);
 }
 
-function stopScope(fold: Fold, scope: ScopeState, entry: ScopeStopping): void {
+function stopScope(fold: Fold, entry: ScopeStopping): void {
   const { state, at } = fold;
+  const scope = requireScope(state, entry.scope);
   const how = { error: entry.error, since: scope.stopping?.since ?? at, finally: entry.finally };
   if (scope.undoes !== null) scope.stopping = how;
   else if (how.finally === undefined) markStopped(state, scope, how);
@@ -137,7 +114,8 @@ function stopScope(fold: Fold, scope: ScopeState, entry: ScopeStopping): void {
   noticeStopped(state, scope);
 }
 
-function closeScope(fold: Fold, scope: ScopeState, entry: ScopeClosed): void {
+function closeScope(fold: Fold, entry: ScopeClosed): void {
+  const scope = requireScope(fold.state, entry.scope);
   // Earlier versions journalled this entry for the scope of all iterations when a run was reopened.
   if (isWhole(scope)) return;
   if (entry.error !== undefined) cancelOpen(fold, scope);
@@ -146,8 +124,9 @@ function closeScope(fold: Fold, scope: ScopeState, entry: ScopeClosed): void {
 }
 
 /** Cancels the open nodes of the scope and opens its undo scope. */
-function compensate(fold: Fold, scope: ScopeState, entry: ScopeCompensating): void {
+function compensate(fold: Fold, entry: ScopeCompensating): void {
   const { state, at } = fold;
+  const scope = requireScope(state, entry.scope);
   const { status, error, compensate: undoes = true } = entry;
   if (scope === state.root) {
     resume(fold);
@@ -168,13 +147,15 @@ function compensate(fold: Fold, scope: ScopeState, entry: ScopeCompensating): vo
   openUndo(state, scope, undoes ? toUndo(state, scope) : []);
 }
 
-function noteCompensated({ undoing }: ScopeState): void {
+function noteCompensated({ state }: Fold, { scope }: ScopeCompensated): void {
+  const { undoing } = requireScope(state, scope);
   if (undoing !== null) undoing.isDone = true;
 }
 
 /** Undoes the completed nodes of the whole body together, because iterations that succeeded have left memory. */
-function compensateNode(fold: Fold, node: NodeState, { error }: NodeCompensating): void {
+function compensateNode(fold: Fold, { node: path, error }: NodeCompensating): void {
   const { state, at } = fold;
+  const node = requireNode(state, path);
   const { phase } = node;
   assert(phase.status === 'open', `'${node.plan.id}' of ${state.executionId} is open`);
   node.phase = { ...phase, retrying: error };

@@ -2,81 +2,48 @@
  * `evolve` folds one journal entry into the state. It evaluates nothing and decides nothing:
  * the same entries give the same state, for ever. Cost: the edges out of the node that the entry names.
  */
-import { assert, unreachable } from '../../error.ts';
+import { assert } from '../../error.ts';
 import type { Entry, SignalKept, SignalTaken } from '../journal/entry.ts';
 import { countSpilled } from '../state/phases.ts';
 import type { RunState } from '../state/state.ts';
-import { evolveNode } from './evolve-node.ts';
+import { nodeFolds } from './evolve-node.ts';
 import { reopen } from './evolve-reopen.ts';
-import { evolveRun, tooNew } from './evolve-run.ts';
-import { evolveScope } from './evolve-scope.ts';
+import { runFolds, tooNew } from './evolve-run.ts';
+import { scopeFolds } from './evolve-scope.ts';
 import { type Fold, type FoldEffects, newEffects } from './fold.ts';
+
+const folds: { readonly [E in Entry as E['type']]: (fold: Fold, entry: E) => void } = {
+  ...runFolds,
+  ...nodeFolds,
+  ...scopeFolds,
+  'run.reopened': reopen,
+  'signal.kept': keepSignal,
+  'signal.taken': takeSignal,
+  // These entries inform people; their consequences are in the entries that follow.
+  'node.answered': nothing,
+  'signal.refused': nothing,
+  'run.checkpointed': nothing,
+};
 
 /** `effects` collects the consequences for other runs and the store; a reader of a journal leaves it out. */
 export function evolve(state: RunState, entry: Entry, at: number, effects: FoldEffects = newEffects()): void {
-  const fold: Fold = { state, at, effects };
+  const { type } = entry;
+  if (!Object.hasOwn(folds, type)) tooNew(`has an entry '${type}'`);
   state.updatedAt = at;
-  switch (entry.type) {
-    case 'node.configured':
-    case 'node.started':
-    case 'node.completed':
-    case 'node.scheduled':
-    case 'node.retrying':
-    case 'node.returned':
-    case 'node.failed':
-    case 'node.skipped':
-    case 'node.cancelled':
-    case 'node.unhandled':
-    case 'node.unknown':
-    case 'node.settled':
-    case 'node.waiting':
-    case 'node.gated':
-    case 'node.granted':
-    case 'child.requested':
-      return evolveNode(fold, entry);
-    case 'node.opened':
-    case 'node.stopping':
-    case 'scopes.opened':
-    case 'scope.stopping':
-    case 'scope.closed':
-    case 'scope.compensating':
-    case 'scope.compensated':
-    case 'node.compensating':
-    case 'items.added':
-    case 'round.delayed':
-      return evolveScope(fold, entry);
-    case 'signal.kept':
-    case 'signal.taken':
-      return evolveSignals(state, entry);
-    // These entries inform people; their consequences are in the entries that follow.
-    case 'node.answered':
-    case 'signal.refused':
-    case 'run.checkpointed':
-      return;
-    case 'run.started':
-    case 'run.held':
-    case 'run.begun':
-    case 'run.paused':
-    case 'run.resumed':
-    case 'run.stopping':
-    case 'run.finished':
-      return evolveRun(fold, entry);
-    case 'run.reopened':
-      return reopen(fold, entry);
-    default:
-      return refuse(entry);
-  }
+  (folds[type] as (fold: Fold, entry: Entry) => void)({ state, at, effects }, entry);
 }
 
-function evolveSignals(state: RunState, entry: SignalKept | SignalTaken): void {
-  if (entry.type === 'signal.kept') {
-    const { signal, key, payload } = entry;
-    state.bufferedSignals.push({ signal, key, payload });
-    return countSpilled(state, payload);
-  }
-  const at = state.bufferedSignals.findIndex(({ signal, key }) => signal === entry.signal && key === entry.key);
-  if (at >= 0) state.bufferedSignals.splice(at, 1);
+function keepSignal({ state }: Fold, { signal, key, payload }: SignalKept): void {
+  state.bufferedSignals.push({ signal, key, payload });
+  countSpilled(state, payload);
 }
+
+function takeSignal({ state: { bufferedSignals } }: Fold, entry: SignalTaken): void {
+  const at = bufferedSignals.findIndex(({ signal, key }) => signal === entry.signal && key === entry.key);
+  if (at >= 0) bufferedSignals.splice(at, 1);
+}
+
+function nothing(): void {}
 
 /** Folds whole frames, from the first one or on top of a snapshot. */
 export function replay(
@@ -90,10 +57,4 @@ export function replay(
     state.seq = frame.seq;
   }
   return state;
-}
-
-function refuse(entry: never): never {
-  const type = (entry as { type?: unknown }).type;
-  if (typeof type !== 'string') unreachable(entry);
-  return tooNew(`has an entry '${type}'`);
 }

@@ -46,30 +46,31 @@ function isForDisabled({ on }: EdgePlan): boolean {
   return on === 'success' || on === 'always';
 }
 
-/** Counts the ended node among the sources of its targets. */
-export function decideEdges(node: NodeState): void {
-  for (const edge of node.plan.outgoing) if (!edge.isTwin) count(edge, node, stateIn(node.scope, edge.to));
-}
-
-/** Parallel edges between two nodes count as one, taken if any of them is. */
-function count(edge: EdgePlan, node: NodeState, target: NodeState): void {
+/**
+ * Counts the ended node among the sources of its targets, or of those that are not final. Parallel edges between two nodes
+ * count as one, taken if any of them is.
+ */
+export function decideEdges(node: NodeState, isForAll = true): void {
   const from = node.decidedAs ?? node.phase;
-  let verdict = verdictOf(edge, from);
-  let isAlways = verdict === 'taken' && edge.on === 'always';
-  if (edge.twins !== undefined) {
-    for (const twin of edge.twins) {
+  for (const edge of node.plan.outgoing) {
+    if (edge.isTwin) continue;
+    const target = stateIn(node.scope, edge.to);
+    if (!isForAll && isFinal(target.phase.status)) continue;
+    let verdict = verdictOf(edge, from);
+    let isAlways = verdict === 'taken' && edge.on === 'always';
+    for (const twin of edge.twins ?? []) {
       const other = verdictOf(twin, from);
       if (other === 'taken' && twin.on === 'always') isAlways = true;
       if (verdict !== 'taken' && other !== 'choice') verdict = other;
     }
+    target.decided++;
+    if (verdict === 'failure') target.failedEdges++;
+    if (verdict !== 'taken') continue;
+    target.taken++;
+    // A node that has begun keeps its part; later edges are ignored.
+    if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
+      target.inFinally = true;
   }
-  target.decided++;
-  if (verdict === 'failure') target.failedEdges++;
-  if (verdict !== 'taken') return;
-  target.taken++;
-  // A node that has begun keeps its part; later edges are ignored.
-  if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
-    target.inFinally = true;
 }
 
 /**
@@ -132,11 +133,6 @@ export function recount(scope: ScopeState): void {
 /** Counts the edges from decided sources, for all target nodes or only for those that are not final. */
 export function countSources(scope: ScopeState, isForAll: boolean): void {
   for (const node of scope.nodes) {
-    if (!isFinal(node.phase.status) && node.decidedAs === undefined) continue;
-    for (const edge of node.plan.outgoing) {
-      if (edge.isTwin) continue;
-      const target = stateIn(scope, edge.to);
-      if (isForAll || !isFinal(target.phase.status)) count(edge, node, target);
-    }
+    if (isFinal(node.phase.status) || node.decidedAs !== undefined) decideEdges(node, isForAll);
   }
 }

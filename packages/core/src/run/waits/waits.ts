@@ -168,7 +168,7 @@ export function answer(
   if (problem !== undefined) return emit(turn, { type: 'signal.refused', node: path, event: wait.name, problem });
   emit(turn, { type: 'node.answered', node: path, approved, by, ...(comment === undefined ? {} : { comment }) });
   const payload = { approved, by, comment: comment ?? null, form };
-  if (!approved) return failAttempt(turn, node, rejected(by, comment), turn.jitter);
+  if (!approved) return failAttempt(turn, node, rejected(by, comment));
   completeNode(turn, node, turn.store({ event: wait.name, payload, at: new Date(turn.now).toISOString() }));
 }
 
