@@ -189,7 +189,7 @@ describe('borders', () => {
     await must('alpha-operator', 'DELETE /workers/mixed');
     await must('alpha-operator', 'DELETE /actions/far.work@1?project=alpha');
     const action = await must('alpha-viewer', 'GET /actions/http.request');
-    expect(action.json).toMatchObject({ runs: 'here', project: null });
+    expect(action.json).toMatchObject({ runs: 'server', project: null });
   });
 
   it('[SRV-455] what a worker announces is known, seen and removed in its project only', async () => {
@@ -198,7 +198,7 @@ describe('borders', () => {
     const registered = await announce('alpha-operator', 'alpha-1', [FAR]);
     expect(registered.json).toMatchObject({ workerId: 'alpha-1', project: 'alpha' });
     expect((await must('alpha-viewer', 'GET /actions/far.work')).json).toMatchObject({
-      runs: 'outside',
+      runs: 'worker',
       project: 'alpha',
     });
     expect((await call('beta-viewer', 'GET /actions/far.work')).status).toBe(404);

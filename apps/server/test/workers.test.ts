@@ -73,7 +73,7 @@ describe('the protocol', () => {
     const server = await booted();
     const { client } = server;
     await announce(server);
-    expect(await client.call('getAction', { params: { actionId: 'text.shout' } })).toMatchObject({ runs: 'outside' });
+    expect(await client.call('getAction', { params: { actionId: 'text.shout' } })).toMatchObject({ runs: 'worker' });
     const executionId = await begin(server, { a: shout({ labels: ['far'] }) });
     const [work] = await claim(server);
     if (work === undefined) throw new Error('there was no work');

@@ -72,7 +72,7 @@ function documentOf(action: Action): AnswerOf<'getAction'> {
     output: (output ?? null) as Json,
     effect: typeof effect === 'function' ? 'depends on the input' : effect,
     capabilities: [...capabilities],
-    runs: action.isRemote ? 'outside' : 'here',
+    runs: action.isRemote ? 'worker' : 'server',
     project: action.project ?? null,
   };
 }

@@ -62,7 +62,7 @@ describe('hostile workers', () => {
     expect(await waiting).toEqual([]);
     const result = await must('alpha-operator', `GET /api/v1/executions/${id}/result?wait=10s`);
     expect(result.json).toMatchObject({ status: 'completed' });
-    expect((await must('alpha-operator', 'GET /api/v1/actions/core.set')).json).toMatchObject({ runs: 'here' });
+    expect((await must('alpha-operator', 'GET /api/v1/actions/core.set')).json).toMatchObject({ runs: 'server' });
   });
 
   it('[SRV-460] a node whose labels the server lacks goes to a worker of its project with these labels only', async () => {

@@ -1,12 +1,12 @@
 /**
- * One attempt, as the action sees it. Made for each invocation, so it holds four fields and nothing else: doors and
- * loggers come into being when they are asked for, as functions that may be taken apart (`const { log, fetch } = ctx`).
+ * One attempt, as the action sees it. Made for each invocation, so it holds four fields and nothing else: host
+ * functions and loggers are made when they are first read, and work when they are destructured (`const { log, fetch } = ctx`).
  *
- *  1 A door opens only while the attempt lives: not once its signal is aborted, not once its outcome is out.
- *  2 Doors are loaded by the first attempt that goes through them, or by `loadHostApi`: most runs start no program and
+ *  1 A host function works only while the attempt is open: not after its signal is aborted or its outcome is reported.
+ *  2 A host function is loaded by the first attempt that uses it, or by `loadHostApi`: most runs start no program and
  *    open no file.
- *  3 What a credential gave, to this attempt or (if it is long) to any other of the process, is taken out of everything
- *    that leaves: output, error, logs, progress.
+ *  3 The value of a credential, of this attempt or (if it is long) of any other in the process, is redacted in
+ *    everything that leaves the attempt: output, error, logs, progress.
  *  4 Progress and heartbeats of an attempt that has ended are dropped; its log lines are kept, since they help.
  */
 import {
@@ -84,14 +84,14 @@ export class Attempt implements ActionContext, RejectionListener {
 
   get sleep(): ActionContext['sleep'] {
     return async (ms) => {
-      this.#door();
+      this.#openInvocation();
       await sleep(this.#host.clock, ms, this.signal);
     };
   }
 
   get fetch(): ActionContext['fetch'] {
     return async (url, init) => {
-      const invocation = this.#door();
+      const invocation = this.#openInvocation();
       const { fetchGranted } = await import('./host-api/fetch.ts');
       return fetchGranted(this.#host, invocation, url, init, (text) => this.#redactor?.finds(text) ?? false);
     };
@@ -100,12 +100,12 @@ export class Attempt implements ActionContext, RejectionListener {
   get files(): ActionContext['files'] {
     return {
       read: async (path, options) => {
-        const invocation = this.#door();
+        const invocation = this.#openInvocation();
         const { readGranted } = await import('./host-api/files.ts');
         return readGranted(this.#host, invocation, path, options);
       },
       write: async (path, data, options) => {
-        const invocation = this.#door();
+        const invocation = this.#openInvocation();
         const { writeGranted } = await import('./host-api/files.ts');
         return writeGranted(this.#host, invocation, path, data, options);
       },
@@ -114,7 +114,7 @@ export class Attempt implements ActionContext, RejectionListener {
 
   get shell(): ActionContext['shell'] {
     return async (program, args, options) => {
-      const invocation = this.#door();
+      const invocation = this.#openInvocation();
       const { runProgram } = await import('./host-api/shell.ts');
       const result = await runProgram(this.#host, invocation, program, args, options);
       if (!result.truncated) return result;
@@ -123,12 +123,12 @@ export class Attempt implements ActionContext, RejectionListener {
   }
 
   get env(): ActionContext['env'] {
-    return (name) => readEnv(this.#host, this.#door(), name);
+    return (name) => readEnv(this.#host, this.#openInvocation(), name);
   }
 
   get credential(): ActionContext['credential'] {
     return async (alias) => {
-      const { action, credential } = this.#door();
+      const { action, credential } = this.#openInvocation();
       if (action.credentials?.includes(alias) === false) throw undeclared(action, alias);
       const value = await credential(alias);
       this.#own ??= this.#host.handedOut.forAttempt();
@@ -180,7 +180,7 @@ export class Attempt implements ActionContext, RejectionListener {
     return this.#redactor?.excerpt(text) ?? text;
   }
 
-  #door(): Invocation {
+  #openInvocation(): Invocation {
     this.signal.throwIfAborted();
     if (this.#ended) {
       throw new NebulaError('ATTEMPT_ENDED', `${this.#invocation.action.id} went on after its outcome was out`, {
@@ -191,7 +191,7 @@ export class Attempt implements ActionContext, RejectionListener {
   }
 }
 
-/** A server loads the doors before it listens: `fetch` alone blocks the event loop for 50 to 90 ms while it is loaded. */
+/** A server loads the host functions before it listens: `fetch` alone blocks the event loop for 50 to 90 ms while it is loaded. */
 export async function loadHostApi(): Promise<void> {
   await import('./host-api/fetch.ts');
   await import('./host-api/files.ts');

@@ -24,8 +24,8 @@ export const ActionDocument = Type.Object(
     output: AnyJson,
     effect: Type.String({ description: '`pure`, `idempotent`, `once`, or `depends on the input`.' }),
     capabilities: Type.Array(Type.String()),
-    runs: Type.Union([Type.Literal('here'), Type.Literal('outside')], {
-      description: '`here`: in the server. `outside`: on a remote worker that has announced it.',
+    runs: Type.Union([Type.Literal('server'), Type.Literal('worker')], {
+      description: '`server`: in the process of the server. `worker`: on a remote worker that has announced it.',
     }),
     project: nullable(Type.String({ description: 'For an announced action: the project whose workflows may use it.' })),
   },

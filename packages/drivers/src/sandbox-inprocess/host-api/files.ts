@@ -1,5 +1,5 @@
 /**
- * The door to files. A path is checked twice: as it is written, so that a refusal tells nothing about what exists, and
+ * Access to files. A path is checked twice: as it is written, so that a refusal tells nothing about what exists, and
  * as it really is once links are followed, so that no link leads out of what is granted.
  */
 import { randomUUID } from 'node:crypto';

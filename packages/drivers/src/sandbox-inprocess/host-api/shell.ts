@@ -1,5 +1,5 @@
 /**
- * The door to programs.
+ * Access to programs.
  *
  *  1 No shell reads the command line: a program and its arguments are what they are.
  *  2 The program is looked up on the host's PATH, whatever PATH the action gives to the program itself.
