@@ -67,8 +67,8 @@ export async function openSession({ concurrency = 64 } = {}): Promise<Session> {
     async workflow(definition) {
       const { workflowId, version } = await engine.register(definition as Json);
       return async () => {
-        const settled = await engine.waitFor(await engine.start(workflowId, version));
-        if (settled.document.status !== 'completed') throw new Error(`the run is ${settled.document.status}`);
+        const result = await engine.waitFor(await engine.start(workflowId, version));
+        if (result.document.status !== 'completed') throw new Error(`the run is ${result.document.status}`);
       };
     },
     async close() {

@@ -66,18 +66,18 @@ export class WorldClock implements Clock {
   }
 
   private async drain(): Promise<void> {
-    await promisesSettled();
+    await promiseJobsDone();
     while (this.waiting.length > 0) {
       const callbacks = this.waiting;
       this.waiting = [];
       for (const callback of callbacks) {
         callback();
-        await promisesSettled();
+        await promiseJobsDone();
       }
     }
   }
 }
 
-function promisesSettled(): Promise<void> {
+function promiseJobsDone(): Promise<void> {
   return new Promise((resolve) => nextTick(resolve));
 }

@@ -69,8 +69,8 @@ export function verdictsOf(windows: readonly Window[], durationMs: number, reten
       return { atMs: window.atMs, value: row.of(window, kept) };
     });
     const shown = row.isSwept ? peaks(points, SWEEP_MS) : points;
-    const settledMs = row.isSwept ? Math.ceil((retentionMs + SWEEP_MS) / SWEEP_MS) * SWEEP_MS : CACHES_FULL_MS;
-    const judgement = judgeFlatness(shown, row.tolerance, Math.max(durationMs / 6, settledMs));
+    const warmUpMs = row.isSwept ? Math.ceil((retentionMs + SWEEP_MS) / SWEEP_MS) * SWEEP_MS : CACHES_FULL_MS;
+    const judgement = judgeFlatness(shown, row.tolerance, Math.max(durationMs / 6, warmUpMs));
     const third = Math.ceil(shown.length / 3);
     const parts = [shown.slice(0, third), shown.slice(third, 2 * third), shown.slice(2 * third)];
     const cells = parts.map((part) => figure(median(part.map(({ value }) => value)), row.digits));

@@ -71,7 +71,7 @@ export class Interpreter {
     const { failureNode } = definition.config ?? {};
     this.failureNode = failureNode === undefined ? 'none' : 'pending';
     this.root = this.open(definition, undefined, 0, failureNode);
-    this.settle();
+    this.advanceAll();
   }
 
   get status(): 'running' | 'compensating' | Ending['status'] {
@@ -135,7 +135,7 @@ export class Interpreter {
     const node = this.find(path);
     if (node === undefined) this.aside(path);
     else this.completed(node, output);
-    this.settle();
+    this.advanceAll();
   }
 
   fail(path: string, error: ErrorFact): void {
@@ -144,14 +144,14 @@ export class Interpreter {
     else if (!node.isStopping && node.retries.afterError(error, node.path)) node.status = 'waiting';
     else if (node.isStopping) node.status = 'cancelled';
     else this.failed(node, error);
-    this.settle();
+    this.advanceAll();
   }
 
   /** The attempt ended because it was told to stop. */
   breakOff(path: string): void {
     const node = this.find(path);
     if (node !== undefined) node.status = 'cancelled';
-    this.settle();
+    this.advanceAll();
   }
 
   /** The worker of all attempts is gone; what may be repeated is. */
@@ -162,7 +162,7 @@ export class Interpreter {
       else if (node.retries.afterLoss()) node.status = 'waiting';
       else this.failed(node, error);
     }
-    this.settle();
+    this.advanceAll();
   }
 
   /** Every delay is over, and so is the patience with attempts that were told to stop. */
@@ -172,7 +172,7 @@ export class Interpreter {
       else if (node.status === 'waiting') this.enter(node);
       if (node.status === 'running' && node.isStopping && isAction(node)) node.status = 'cancelled';
     }
-    this.settle();
+    this.advanceAll();
   }
 
   cancel(): void {
@@ -180,7 +180,7 @@ export class Interpreter {
     this.cancels++;
     if (this.cancels === 1) this.end(this.root, { status: 'cancelled', error: { code: 'CANCELLED' } });
     else this.skipCleanup(this.root);
-    this.settle();
+    this.advanceAll();
   }
 
   private open(body: BodyKeys, owner: Node | undefined, index: number, aside?: string): Scope {
@@ -199,7 +199,7 @@ export class Interpreter {
     return scope;
   }
 
-  private settle(): void {
+  private advanceAll(): void {
     while (this.scopes().some((scope) => this.advance(scope)));
     this.isHasty = false;
     if (this.root.phase === 'ended') this.conclude();

@@ -60,8 +60,8 @@ export class Broker {
         this.announce();
         return () => this.listeners.delete(listener);
       },
-      ack: (delivery) => process.callNow('queue.ack', undefined, () => this.settle(delivery, undefined)),
-      nack: (delivery, delayMs) => process.callNow('queue.nack', undefined, () => this.settle(delivery, delayMs)),
+      ack: (delivery) => process.callNow('queue.ack', undefined, () => this.release(delivery, undefined)),
+      nack: (delivery, delayMs) => process.callNow('queue.nack', undefined, () => this.release(delivery, delayMs)),
       extend: (delivery) => process.callNow('queue.extend', undefined, () => this.extend(delivery)),
       stats: async () => ({ depth: this.depth, waitingSince: null }),
       close: async () => {},
@@ -116,8 +116,8 @@ export class Broker {
     return undefined;
   }
 
-  /** Gone for good, or back after the delay. */
-  private settle(delivery: Delivery, delayMs: number | undefined): void {
+  /** Removes a delivered task for good or, with a delay, makes it visible again after that. */
+  private release(delivery: Delivery, delayMs: number | undefined): void {
     const message = this.held(delivery);
     if (message === undefined || message.from <= this.clock.now()) return;
     message.receipt = undefined;

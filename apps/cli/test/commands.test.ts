@@ -271,8 +271,8 @@ describe('changing runs', () => {
 
   test('[CLI-67] retry: leaves the request, opens the run again and waits for its end', async () => {
     const events = [event(0, 'WorkflowReopened', null, { nodes: ['charge'] })];
-    const settled = async (): Promise<WaitResult> => ({ parked: false, document: done });
-    const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, settled });
+    const waited = async (): Promise<WaitResult> => ({ parked: false, document: done });
+    const { exitCode, calls } = await play(['executions', 'retry', 'exe_1'], { documents: [failed], events, waited });
     expect(exitCode).toBe(0);
     const names = calls.map(([name]) => name);
     expect(names.indexOf('retryExecution')).toBeLessThan(names.indexOf('work'));
@@ -291,8 +291,8 @@ describe('changing runs', () => {
 describe('resume', () => {
   test('[CLI-45] one run, with its lines and its summary', async () => {
     const events = [event(0, 'NodeStarted', 'fetch', { attempt: 2 }), event(300, 'NodeCompleted', 'fetch')];
-    const settled = async (): Promise<WaitResult> => ({ parked: false, document: done });
-    const { exitCode, io } = await play(['resume', 'exe_1'], { documents: [running], events, settled });
+    const waited = async (): Promise<WaitResult> => ({ parked: false, document: done });
+    const { exitCode, io } = await play(['resume', 'exe_1'], { documents: [running], events, waited });
     expect(exitCode).toBe(0);
     expect(io.out.text()).toContain('● fetch started, attempt 2\n');
     expect(io.out.text()).toContain('✓ completed in 2.3s  exe_1');
@@ -306,16 +306,16 @@ describe('resume', () => {
       status: 'running' as const,
       finishedAt: null,
     }));
-    const settled = async (executionId: string): Promise<WaitResult> => {
+    const waited = async (executionId: string): Promise<WaitResult> => {
       if (executionId === 'exe_1') return { parked: false, document: { ...done, executionId } };
       if (executionId === 'exe_2')
         return { parked: true, document: { ...unknown, executionId }, waitingFor: [], inside: [] };
       return { parked: false, document: { ...failed, executionId } };
     };
-    const { exitCode, io } = await play(['resume'], { documents, rows, settled });
+    const { exitCode, io } = await play(['resume'], { documents, rows, waited });
     expect(exitCode).toBe(1);
     expect(io.out.text()).toContain('3 runs continued: 1 completed, 1 parked, 1 failed');
-    const json = await play(['resume', '--json'], { documents, rows, settled });
+    const json = await play(['resume', '--json'], { documents, rows, waited });
     expect(JSON.parse(json.io.out.text()).items).toHaveLength(3);
     expect(json.io.err.text()).toContain('parked');
   });
@@ -332,36 +332,36 @@ describe('resume', () => {
     ['cancelled', 3],
     ['timed-out', 3],
   ] as const)('[CLI-40] %s ends with %i', async (status, code) => {
-    const settled = async (): Promise<WaitResult> => ({
+    const waited = async (): Promise<WaitResult> => ({
       parked: false,
       document: { ...failed, status } as RunDocument,
     });
-    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
+    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [running], waited });
     expect(exitCode).toBe(code);
     expect(JSON.parse(io.out.text()).status).toBe(status);
     expect(io.err.text()).toBe('');
   });
 
   test('[CLI-42] parked ends with 4 and says what to do, also beside the document', async () => {
-    const settled = async (): Promise<WaitResult> => ({
+    const waited = async (): Promise<WaitResult> => ({
       parked: true,
       document: unknown,
       waitingFor: [{ node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows.'], next: [] }],
       inside: [],
     });
-    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], settled });
+    const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], waited });
     expect(exitCode).toBe(4);
     expect(JSON.parse(io.out.text()).status).toBe('running');
     expect(io.err.text()).toContain('nebula executions settle exe_1 charge --retry');
   });
 
   test('[CLI-43] Ctrl-C hands back, prints the exact command and ends with 130', async () => {
-    const settled = (): Promise<WaitResult> => {
+    const waited = (): Promise<WaitResult> => {
       setTimeout(() => process.emit('SIGINT', 'SIGINT'), 20);
       return new Promise(() => undefined);
     };
     const project = { dataDir: '/data', needsDataDirOption: true };
-    const { exitCode, io, calls } = await play(['resume', 'exe_1'], { documents: [running], settled, project });
+    const { exitCode, io, calls } = await play(['resume', 'exe_1'], { documents: [running], waited, project });
     expect(exitCode).toBe(130);
     expect(calls).toContainEqual(['stop', { graceMs: 3_000 }]);
     expect(io.out.lines().at(-1)).toBe('  nebula resume exe_1 --data-dir /data');
@@ -369,11 +369,11 @@ describe('resume', () => {
   });
 
   test('[CLI-47] what actions print goes to stderr when stdout carries the document', async () => {
-    const settled = async (): Promise<WaitResult> => {
+    const waited = async (): Promise<WaitResult> => {
       process.stdout.write('an action prints\n');
       return { parked: false, document: done };
     };
-    const { io } = await play(['resume', 'exe_1', '--json'], { documents: [running], settled });
+    const { io } = await play(['resume', 'exe_1', '--json'], { documents: [running], waited });
     expect(JSON.parse(io.out.text())).toEqual(done);
     expect(io.err.text()).toBe('an action prints\n');
   });
@@ -382,7 +382,7 @@ describe('resume', () => {
 describe('on a terminal', () => {
   const watchFor = async (ms: number) => {
     const out = memoryOutput({ live: true, columns: 60, rows: 20 });
-    const settled = async (): Promise<WaitResult> => {
+    const waited = async (): Promise<WaitResult> => {
       await new Promise((resolve) => setTimeout(resolve, ms));
       return { parked: false, document: done };
     };
@@ -390,7 +390,7 @@ describe('on a terminal', () => {
     const io = memoryIo({ out, now: () => Date.now() });
     const { exitCode } = await play(
       ['resume', 'exe_1'],
-      { documents: [running], definition: ORDER, events, settled },
+      { documents: [running], definition: ORDER, events, waited },
       io,
     );
     return { exitCode, text: out.text() };

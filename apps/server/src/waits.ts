@@ -16,7 +16,7 @@ const LOOK_MS = 50;
 type Until = 'end' | 'parked';
 
 interface Shared {
-  readonly settled: Promise<WaitResult>;
+  readonly result: Promise<WaitResult>;
   readonly stop: AbortController;
   callers: number;
 }
@@ -44,7 +44,7 @@ export class Waits {
     const shared = this.shared.get(key) ?? this.wait(this.engine, key, executionId, until);
     shared.callers++;
     try {
-      return await within(this.parts.clock, waitMs, signal, shared.settled);
+      return await within(this.parts.clock, waitMs, signal, shared.result);
     } finally {
       if (--shared.callers === 0) this.leave(key, shared);
     }
@@ -57,10 +57,10 @@ export class Waits {
 
   private wait(engine: Engine, key: string, executionId: string, until: Until): Shared {
     const stop = new AbortController();
-    const settled = engine.waitFor(executionId, until, stop.signal);
+    const result = engine.waitFor(executionId, until, stop.signal);
     // Every caller may have gone.
-    settled.catch(() => undefined);
-    const shared = { settled, stop, callers: 0 };
+    result.catch(() => undefined);
+    const shared = { result, stop, callers: 0 };
     this.shared.set(key, shared);
     return shared;
   }
@@ -90,7 +90,7 @@ function within(
   clock: Clock,
   waitMs: number,
   signal: AbortSignal,
-  settled: Promise<WaitResult>,
+  result: Promise<WaitResult>,
 ): Promise<WaitResult | undefined> {
   return new Promise((resolve, reject) => {
     const leave = (): void => done(undefined);
@@ -102,7 +102,7 @@ function within(
     };
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) return leave();
-    settled.then(done, (error: unknown) => {
+    result.then(done, (error: unknown) => {
       reject(error);
       done(undefined);
     });

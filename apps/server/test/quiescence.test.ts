@@ -38,10 +38,10 @@ describe('rest', () => {
       inside: [],
     });
     let asked = 0;
-    const { waitFor: settled } = parts.engine;
+    const { waitFor } = parts.engine;
     parts.engine.waitFor = (...waiting) => {
       asked++;
-      return settled.call(parts.engine, ...waiting);
+      return waitFor.call(parts.engine, ...waiting);
     };
     await client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true, by: 'ann' } });
     const [first, second] = await Promise.all([rest('5s'), rest('5s')]);

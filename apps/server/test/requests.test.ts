@@ -317,10 +317,10 @@ describe('waiting', () => {
   beforeAll(async () => {
     booted = await boot();
     const { engine } = booted.parts;
-    const settled = engine.waitFor.bind(engine);
+    const waitFor = engine.waitFor.bind(engine);
     engine.waitFor = async (...waiting) => {
       waiters++;
-      return await settled(...waiting).finally(() => {
+      return await waitFor(...waiting).finally(() => {
         waiters--;
       });
     };

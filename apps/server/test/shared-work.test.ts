@@ -53,11 +53,11 @@ it('[SRV-331] many callers are one waiter of the engine', async () => {
   const { client, parts } = booted;
   let waiters = 0;
   let most = 0;
-  const { waitFor: settled } = parts.engine;
+  const { waitFor } = parts.engine;
   parts.engine.waitFor = async (id, until, signal) => {
     most = Math.max(most, ++waiters);
     const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
-    const outcome = settled.call(parts.engine, id, until, signal);
+    const outcome = waitFor.call(parts.engine, id, until, signal);
     void Promise.race([left, outcome]).finally(() => waiters--);
     return await outcome;
   };

@@ -107,7 +107,7 @@ export {
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
 export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
-export { evolve, replay } from './run/evolve/evolve.ts';
+export { evolve, foldFrames } from './run/evolve/evolve.ts';
 export {
   type AwaitedEvent,
   type CacheHit,

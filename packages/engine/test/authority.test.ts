@@ -57,7 +57,7 @@ class Place extends BenchTop {
   async go(id: string, definition: Record<string, unknown>, more: object = {}): Promise<string> {
     await this.register({ id, ...definition });
     const started = this.engine.start(id, undefined, more);
-    await this.settle();
+    await this.untilIdle();
     const executionId = await started;
     await this.clock.advance(50);
     return executionId;

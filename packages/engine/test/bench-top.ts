@@ -133,13 +133,13 @@ export class BenchTop {
     this.process.isDead = true;
   }
 
-  async settle(): Promise<void> {
+  async untilIdle(): Promise<void> {
     await this.clock.advance(0);
   }
 
   async register(definition: Record<string, unknown>): Promise<{ workflowId: string; version: number }> {
     const registered = this.engine.register({ id: 'test', ...definition } as Json);
-    await this.settle();
+    await this.untilIdle();
     return registered;
   }
 
@@ -147,7 +147,7 @@ export class BenchTop {
   async start(definition: Record<string, unknown>, input: Json = {}): Promise<string> {
     const { workflowId, version } = await this.register(definition);
     const started = this.engine.start(workflowId, version, { input });
-    await this.settle();
+    await this.untilIdle();
     return started;
   }
 
@@ -159,12 +159,12 @@ export class BenchTop {
 
   async complete(node: string, output: Json = null): Promise<void> {
     this.call(node).complete(output);
-    await this.settle();
+    await this.untilIdle();
   }
 
   async fail(node: string, error: Partial<RunError> = {}): Promise<void> {
     this.call(node).fail(error);
-    await this.settle();
+    await this.untilIdle();
   }
 
   async statuses(executionId: string): Promise<Record<string, string>> {

@@ -61,7 +61,7 @@ describe('retrying a run whose child failed', () => {
         }),
     });
     await top.engine.requestRetry(executionId);
-    await top.settle();
+    await top.untilIdle();
     await top.open();
     await top.clock.advance(100);
     await top.complete('b', 7);
@@ -115,7 +115,7 @@ describe('retrying a run whose child failed', () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ id: 'main', nodes: { call } });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({ error: { code: 'UNKNOWN_WORKFLOW' } });
     await top.register(plain);
     await top.engine.requestRetry(executionId);
@@ -215,7 +215,7 @@ describe('stopping a run with a child', () => {
     await top.engine.requestCancel(executionId, 'enough');
     expect(await top.engine.isQuiescent(executionId)).toBe(false);
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.isQuiescent(executionId)).toBe(false);
     expect(await top.status(executionId)).toBe('cancelled');
   });

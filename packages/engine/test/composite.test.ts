@@ -57,7 +57,7 @@ describe('child executions', () => {
     void top.engine
       .register(parent as never)
       .then(({ workflowId, version }) => top.engine.start(workflowId, version, { executionId: 'exe_main' }));
-    await top.settle();
+    await top.untilIdle();
     expect((await top.store.list({ limit: 9 })).rows).toHaveLength(1);
     await top.open();
     await top.clock.advance(1_000);
@@ -83,7 +83,7 @@ describe('child executions', () => {
     await top.open();
     await top.register(sub({ input: { type: 'object', properties: { n: { type: 'string' } } } }));
     const executionId = await top.start(parent);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'failed',
       error: { code: 'INPUT_INVALID', node: 'call' },
@@ -122,7 +122,7 @@ describe('waiting for a run with children', () => {
     await top.register(middle);
     const executionId = await top.start(both);
     let told: WaitResult | undefined;
-    void top.engine.waitFor(executionId).then((settled) => (told = settled));
+    void top.engine.waitFor(executionId).then((result) => (told = result));
     await top.clock.advance(5_000);
     expect(told).toBeUndefined();
     await top.complete('work');
@@ -226,9 +226,9 @@ describe('waiting for a run with children', () => {
   });
 
   async function waited(top: BenchTop, executionId: string): Promise<WaitResult> {
-    const settled = top.engine.waitFor(executionId);
+    const result = top.engine.waitFor(executionId);
     await top.clock.advance(2_000);
-    return settled;
+    return result;
   }
 });
 
@@ -240,7 +240,7 @@ describe('workflows inside others', () => {
     const { workflowId, version } = await top.register({ id: 'main', nodes: { in: { workflow: { id: 'sub' } } } });
     await top.register({ id: 'sub', nodes: { two: hand() } });
     void top.engine.start(workflowId, version);
-    await top.settle();
+    await top.untilIdle();
     expect(top.ran).toEqual(['in/one']);
   });
 
@@ -264,13 +264,13 @@ describe('requests', () => {
     };
     const early = await top.start(definition);
     await top.engine.requestSignal(early, { signal: 'go', payload: 1 });
-    await top.settle();
+    await top.untilIdle();
     await top.complete('first');
     expect(top.ran).toEqual(['first', 'after']);
     const executionId = await top.start({ nodes: { wait: { wait: { signal: 'go', key: 'k' } } } });
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     await top.engine.requestSignal(executionId, { signal: 'go', key: 'k', payload: { n: 1 } });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'completed',
       nodes: { wait: { output: { payload: { n: 1 } } } },
@@ -291,7 +291,7 @@ describe('requests', () => {
     await expect(answer('nope', 'ann')).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
     await expect(answer('ok', 'ann', { form: {} })).rejects.toMatchObject({ code: 'FORM_INVALID' });
     expect(await answer('ok', 'ann', { form: { n: 1 } })).toBe(true);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toMatchObject({ ok: 'completed' });
   });
 
@@ -300,14 +300,14 @@ describe('requests', () => {
     await top.open();
     const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
     await top.engine.requestPause(executionId, 'lunch');
-    await top.settle();
+    await top.untilIdle();
     await top.complete('a');
     expect(top.data.runs.get(executionId)?.row).toMatchObject({ status: 'paused', wakeAt: null });
     await top.open();
     await top.clock.advance(100_000);
     expect(top.ran).toEqual(['a']);
     await top.engine.requestResume(executionId);
-    await top.settle();
+    await top.untilIdle();
     expect(top.ran).toEqual(['a', 'b']);
     expect(top.data.runs.get(executionId)?.row.status).toBe('running');
   });
@@ -322,7 +322,7 @@ describe('requests', () => {
     const { key } = top.call('b');
     await expect(top.engine.requestReplay(executionId, 'c')).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
     await top.engine.requestReplay(executionId, 'b', { edited: 1 });
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('b')).toMatchObject({ input: { edited: 1 }, attempt: 2 });
     expect(top.call('b').key).not.toBe(key);
   });
@@ -336,7 +336,7 @@ describe('requests', () => {
     await expect(top.engine.requestReplay(executionId, 'last', 7)).rejects.toMatchObject({ code: 'NO_INPUT' });
     await expect(top.engine.fork(executionId, 'each', 7)).rejects.toMatchObject({ code: 'INPUT_INVALID' });
     await top.engine.requestReplay(executionId, 'each', [7]);
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('each/0/x').input).toEqual({ it: 7 });
   });
 
@@ -355,7 +355,7 @@ describe('requests', () => {
     await top.fail('b');
     await expect(top.engine.requestCancel(executionId, 'no')).rejects.toMatchObject({ code: 'ALREADY_ENDING' });
     expect(await top.engine.requestCancel(executionId, 'leave it', { compensate: false })).toBe(true);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toMatchObject({ b: 'failed', '~undo/a': 'cancelled' });
   });
 });

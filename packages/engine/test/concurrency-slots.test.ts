@@ -13,7 +13,7 @@ async function start(top: BenchTop, own: ConcurrencySlot, more: { executionId?: 
   const started = top.engine
     .start(workflowId, version, { place: own, ...(executionId !== undefined && { executionId }) })
     .catch((error: { code: string }) => error.code);
-  await top.settle();
+  await top.untilIdle();
   return started;
 }
 
@@ -28,7 +28,7 @@ describe('a place among the runs that go on at once', () => {
     const { workflowId, version } = await top.engine.register(flow as Json);
     const third = top.engine.start(workflowId, version, { place: place('skip', 2) });
     const refusal = expect(third).rejects.toMatchObject({ code: 'SKIPPED', details: { running: [first, second] } });
-    await top.settle();
+    await top.untilIdle();
     await refusal;
     expect((await top.engine.list({ limit: 9 })).rows).toHaveLength(2);
     await top.complete('a');
@@ -43,7 +43,7 @@ describe('a place among the runs that go on at once', () => {
     expect(await statuses(top, ids)).toEqual(['running', 'running', 'pending', 'pending']);
     expect(top.data.runs.get(ids[2] as string)?.row).toMatchObject({ status: 'pending', wakeAt: null });
     await top.engine.requestCancel(ids[2] as string, 'no');
-    await top.settle();
+    await top.untilIdle();
     expect(await statuses(top, ids)).toEqual(['running', 'running', 'cancelled', 'pending']);
     await top.open();
     await top.clock.advance(1_000);

@@ -32,7 +32,7 @@ async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Chan
   member.engine = createEngine(drivers, { actions: top.actions, concurrency: 1, inlineLimitBytes: 1_000 });
   member.engine.on((event) => top.events.push(event));
   const opened = member.engine.open();
-  await top.settle();
+  await top.untilIdle();
   await opened;
   return member;
 }
@@ -70,7 +70,7 @@ async function begun(top: BenchTop): Promise<BenchTop> {
 async function start(top: BenchTop, { engine }: Member, definition: Record<string, unknown>): Promise<string> {
   const { workflowId, version } = await engine.register({ id: 'test', ...definition } as Json);
   const started = engine.start(workflowId, version, { executionId: 'exe_1' });
-  await top.settle();
+  await top.untilIdle();
   return started;
 }
 
@@ -187,7 +187,7 @@ describe('one store for all', () => {
     expect(top.call('pay').attempt).toBe(2);
     blobPins = false;
     held?.();
-    await top.settle();
+    await top.untilIdle();
     expect(top.data.runs.get('exe_1')?.row.wakeAt).not.toBeNull();
   });
 
@@ -200,7 +200,7 @@ describe('one store for all', () => {
     await start(top, slow, { nodes: { a: hand() } });
     answers.areHeld = true;
     await slow.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
-    await top.settle();
+    await top.untilIdle();
     expect(answers.held).toHaveLength(1);
     // The claim passes, and another engine takes the request; then the slow one reads the journal again.
     await join(top);
@@ -224,9 +224,9 @@ describe('one store for all', () => {
     await top.complete('a');
     expect(answers.held).toHaveLength(1);
     await only.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
-    await top.settle();
+    await top.untilIdle();
     answers.release();
-    await top.settle();
+    await top.untilIdle();
     expect(await timesKept(only)).toBe(1);
     expect(top.inboxOf('exe_1')).toBe(0);
   });
@@ -250,7 +250,7 @@ describe('one store for all', () => {
     await top.clock.advance(LEASE_MS + 1_000);
     isSlow = false;
     answer?.();
-    await top.settle();
+    await top.untilIdle();
     await started;
     expect(top.ran).toEqual([]);
     await top.clock.advance(2_000);
@@ -299,7 +299,7 @@ describe('requests and ends', () => {
     const sent = top.data.runs.get('exe_1');
     await first.engine.requestSettle('exe_1', 'pay', { happened: false, then: 'retry' }, 1);
     const [message] = sent?.inbox.values() ?? [];
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('pay').attempt).toBe(2);
     await top.fail('pay', { details: { outcome: 'unknown' } });
     await first.store.send({ ...(message as NonNullable<typeof message>), messageId: 'msg_again' }, top.clock.now());
@@ -350,9 +350,9 @@ describe('requests and ends', () => {
     await top.fail('b');
     isSlow = false;
     await first.engine.requestRetry('exe_1');
-    await top.settle();
+    await top.untilIdle();
     release?.();
-    await top.settle();
+    await top.untilIdle();
     expect(await ended).toMatchObject({ document: { status: 'failed', nodes: { b: { status: 'failed' } } } });
   });
 
@@ -381,12 +381,12 @@ describe('a cancel that another engine hears', () => {
     await start(top, first, { nodes: { a: hand() } });
     const second = await join(top);
     await second.engine.requestCancel('exe_1', 'no');
-    await top.settle();
+    await top.untilIdle();
     const journal = await second.engine.journal('exe_1');
     expect(journal.at(-1)?.entries).toMatchObject([{ type: 'run.stopping' }]);
     await top.clock.advance(2_000);
     expect(top.call('a').signal.aborted).toBe(true);
-    await top.settle();
+    await top.untilIdle();
     expect(await first.engine.document('exe_1')).toMatchObject({ status: 'cancelled' });
   });
 });
@@ -413,10 +413,10 @@ describe('starts that are one', () => {
       const { workflowId, version } = await engine.register(flow(start));
       return engine.start(workflowId, version, { input: { n } });
     });
-    await top.settle();
+    await top.untilIdle();
     expect(looks).toHaveLength(2);
     for (const look of looks) look();
-    await top.settle();
+    await top.untilIdle();
     return { members, ids: await Promise.all(started) };
   }
 
@@ -439,7 +439,7 @@ describe('starts that are one', () => {
         const place = { key: 'p', limit: 1, policy };
         return engine.start(workflowId, version, { place }).catch((error: { code: string }) => error.code);
       });
-      await top.settle();
+      await top.untilIdle();
       const ids = await Promise.all(started);
       await top.clock.advance(2_500);
       const documents = await Promise.all(ids.map(async (id) => members[0]?.engine.document(id)));

@@ -58,7 +58,7 @@ describe('a fork', () => {
     await top.clock.advance(120_000);
     isSlow = false;
     release?.();
-    await top.settle();
+    await top.untilIdle();
     await top.complete('b', 1);
     isSlow = true;
     const forking = top.engine.fork(old, 'b');

@@ -19,7 +19,7 @@ describe('limits of time', () => {
     });
   });
 
-  it('[ENG-10] an action that never settles ends by its limit, and by cancel', async () => {
+  it('[ENG-10] an action that never ends is stopped by its limit, and by cancel', async () => {
     const top = new BenchTop();
     await top.open();
     const limited = await top.start({ nodes: { a: { action: 'hang@1', timeout: '1s' } } });
@@ -75,7 +75,7 @@ describe('crash and close', () => {
     const key = top.call('b').key;
     // The first engine is forgotten in the middle of two attempts: nothing of it is closed.
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(top.ran.slice(0, 3)).toEqual(['a', 'c', 'b']);
     expect(top.ran.slice(3).sort()).toEqual(['b', 'c']);
     expect(top.call('b')).toMatchObject({ attempt: 2, key });
@@ -141,11 +141,11 @@ describe('crash and close', () => {
     expect(top.call('a').signal.aborted).toBe(true);
     expect(top.call('pay').signal.aborted).toBe(false);
     top.call('pay').complete('paid');
-    await top.settle();
+    await top.untilIdle();
     await closed;
     expect(await top.statuses(executionId)).toEqual({ a: 'queued', pay: 'completed', c: 'queued' });
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('a').attempt).toBe(2);
     await top.complete('a');
     await top.complete('c');
@@ -174,10 +174,10 @@ describe('crash and close', () => {
     await top.open({ actions });
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open({ actions });
-    await top.settle();
+    await top.untilIdle();
     expect(asked).toHaveLength(1);
     await top.open({ actions });
-    await top.settle();
+    await top.untilIdle();
     expect(asked).toHaveLength(2);
     expect(new Set(asked).size).toBe(1);
     expect(await top.engine.document(executionId)).toMatchObject({
@@ -193,12 +193,12 @@ describe('crash and close', () => {
     await top.open({ actions });
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open({ actions });
-    await top.settle();
+    await top.untilIdle();
     const settle = (given: Json) => top.engine.requestSettle(executionId, 'pay', { happened: true, output: given });
     await expect(settle({ bad: 1 })).rejects.toMatchObject({ code: 'OUTPUT_INVALID' });
     expect(await settle({ id: 'ch_1' })).toBe(true);
     await expect(settle({ id: 'ch_2' })).rejects.toMatchObject({ code: 'ALREADY_SETTLED' });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({ nodes: { pay: { output: { id: 'ch_1' } } } });
   });
 
@@ -219,11 +219,11 @@ describe('crash and close', () => {
     await top.open();
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open();
-    await top.settle();
-    const settled = await top.engine.waitFor(executionId);
-    expect(settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
+    await top.untilIdle();
+    const result = await top.engine.waitFor(executionId);
+    expect(result).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
     await top.engine.requestSettle(executionId, 'pay', { happened: true, output: 1 });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
@@ -241,7 +241,7 @@ describe('crash and close', () => {
     expect(await top.cachedRuns()).toBe(0);
     await expect(top.engine.document(executionId)).rejects.toMatchObject({ code: 'PLAN_INVALID' });
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('a').attempt).toBe(2);
   });
 

@@ -10,7 +10,7 @@ describe('runs in memory', () => {
     await top.open();
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.cachedRuns()).toBe(0);
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     expect(await top.cachedRuns()).toBe(0);
@@ -24,7 +24,7 @@ describe('runs in memory', () => {
     const started = Promise.all(
       [1, 2, 3].map((n) => top.engine.start(workflowId, version, { executionId: `exe_${n}` })),
     );
-    await top.settle();
+    await top.untilIdle();
     await started;
     for (const call of [...top.calls]) call.fail();
     await top.clock.advance(1_000);
@@ -40,7 +40,7 @@ describe('runs in memory', () => {
     const { workflowId, version } = await top.register(one);
     const ids = [1, 2, 3, 4, 5].map((n) => `exe_${n}`);
     const started = Promise.all(ids.map((executionId) => top.engine.start(workflowId, version, { executionId })));
-    await top.settle();
+    await top.untilIdle();
     await started;
     await top.open({ maxCachedRuns: 2, concurrency: 10 });
     for (let round = 0; round < 20; round++) {

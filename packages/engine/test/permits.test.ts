@@ -19,7 +19,7 @@ describe('concurrency keys', () => {
     ]);
     expect(top.data.runs.get(second)?.row.wakeAt).toBeNull();
     top.calls[0]?.complete();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(second)).toEqual({ a: 'running' });
   });
 
@@ -30,14 +30,14 @@ describe('concurrency keys', () => {
     const second = await top.start(one, { who: 'ann' });
     const third = await top.start(one, { who: 'ann' });
     await top.engine.requestCancel(second, 'no');
-    await top.settle();
+    await top.untilIdle();
     await top.open();
     await top.clock.advance(1_000);
     // The attempt that was cut off gave its place back, and stands in line again.
     expect(await top.statuses(third)).toEqual({ a: 'running' });
     for (const id of [third, first]) {
       top.calls.at(-1)?.complete();
-      await top.settle();
+      await top.untilIdle();
       expect(await top.status(id)).toBe('completed');
     }
   });
@@ -64,16 +64,16 @@ describe('concurrency keys in a finally', () => {
       edges: [{ from: 'a', to: 'tidy', on: 'always' }],
     });
     top.calls[0]?.complete();
-    await top.settle();
+    await top.untilIdle();
     // It has its place, and waits for a slot.
     expect(await top.statuses(id)).toMatchObject({ b: 'running', tidy: 'queued' });
     await top.engine.requestCancel(id, 'enough');
-    await top.settle();
+    await top.untilIdle();
     top.calls[1]?.complete();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(id)).toMatchObject({ tidy: 'running' });
     top.calls[2]?.complete();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.status(id)).toBe('cancelled');
   });
 });

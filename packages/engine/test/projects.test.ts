@@ -17,12 +17,12 @@ describe('projects', () => {
     await top.register(sub);
     const { workflowId } = await top.register(parent);
     const started = top.engine.start(workflowId, undefined, { project: 'sales' });
-    await top.settle();
+    await top.untilIdle();
     expect(await projects(top)).toEqual({ main: 'sales', sub: 'sales' });
     await top.complete('work');
     expect(await top.status(await started)).toBe('completed');
     const fork = await top.engine.fork(await started, 'call');
-    await top.settle();
+    await top.untilIdle();
     expect((await top.store.execution(fork))?.project).toBe('sales');
     expect((await top.engine.list({ project: 'sales', limit: 10 })).rows).toHaveLength(4);
     const plain = await top.start({ id: 'plain', nodes: {} });
@@ -42,7 +42,7 @@ describe('projects', () => {
       const { workflowId } = await top.register(flow);
       const run = async (project = 'default') => {
         const started = top.engine.start(workflowId, undefined, { project });
-        await top.settle();
+        await top.untilIdle();
         return started;
       };
       const [first, same, other] = [await run(), await run(), await run('sales')];
@@ -78,7 +78,7 @@ describe('projects', () => {
     await top.register(sub);
     const { workflowId } = await top.register(parent);
     void top.engine.start(workflowId, undefined, { project: 'sales' });
-    await top.settle();
+    await top.untilIdle();
     expect(await projects(top)).toEqual({ main: 'sales' });
     await top.open();
     await top.clock.advance(1_000);

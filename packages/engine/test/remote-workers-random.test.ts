@@ -74,7 +74,7 @@ class World {
           () => undefined,
         );
         if (step.goes) gone.abort();
-        await top.settle();
+        await top.untilIdle();
         return void claiming;
       }
       default:

@@ -29,15 +29,15 @@ function asking(more: Partial<ClaimRequest> = {}): ClaimRequest {
 
 /** Lets the turns that it takes happen. */
 async function during<T>(top: BenchTop, work: Promise<T>): Promise<T> {
-  const settled = work.then(
+  const answer = work.then(
     (value) => () => value,
     (error: unknown) => () => {
       throw error;
     },
   );
-  await top.settle();
+  await top.untilIdle();
   await top.clock.advance(20);
-  return (await settled)();
+  return (await answer)();
 }
 
 const claim = (top: BenchTop, more: Partial<ClaimRequest> = {}): Promise<readonly RemoteTask[]> =>
@@ -125,7 +125,7 @@ describe('claims', () => {
     void wait('other', { serves: () => false });
     void wait('first');
     void wait('second');
-    await top.settle();
+    await top.untilIdle();
     await top.start({ nodes: { a: far() } });
     expect(served).toEqual(['first 1']);
     await top.clock.advance(20_001);
@@ -164,7 +164,7 @@ describe('claims', () => {
     const executionId = await top.start({ nodes: { a: { action: 'far.pay@1' } } });
     isSlow = true;
     const claiming = top.engine.remote.claim(asking({ leaseMs: 1_000 }));
-    await top.settle();
+    await top.untilIdle();
     await top.clock.advance(2_000);
     isSlow = false;
     goOn();
@@ -224,8 +224,8 @@ describe('outcomes', () => {
     await top.start({ nodes: { a: far() } });
     const { leaseId } = await claimOne(top);
     const told = [1, 2].map((output) => top.engine.remote.end(leaseId, { status: 'completed', output }));
-    const settled = await during(top, Promise.allSettled(told));
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    const results = await during(top, Promise.allSettled(told));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
   it('[ENG-192] an output is held to the schema of the action', async () => {

@@ -50,17 +50,17 @@ describe('requests', () => {
     await top.open();
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     const asked = [
       top.engine.requestSettle(executionId, 'pay', { happened: false, then: 'fail' }),
       top.engine.requestSettle(executionId, 'pay', { happened: true, output: 1 }),
     ];
     await Promise.all(asked);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', nodes: { pay: { attempts: 1 } } });
     expect(await top.cachedRuns()).toBe(0);
     await top.engine.requestRetry(executionId);
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('pay').attempt).toBe(2);
   });
 
@@ -142,7 +142,7 @@ describe('requests', () => {
     await top.fail('a');
     expect(await top.cachedRuns()).toBe(0);
     await top.engine.requestCancel(executionId, 'enough');
-    await top.settle();
+    await top.untilIdle();
     expect(await top.status(executionId)).toBe('cancelled');
     expect(await top.cachedRuns()).toBe(0);
   });
@@ -152,17 +152,17 @@ describe('requests', () => {
     await top.open();
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' }, b: hand({ needs: ['pay'] }) } });
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     await top.engine.requestCancel(executionId, 'enough');
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown', b: 'cancelled' });
     await top.engine.requestRetry(executionId);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown', b: 'pending' });
     expect(top.ran).toEqual(['pay']);
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: true });
     await top.engine.requestSettle(executionId, 'pay', { happened: true, output: 7 });
-    await top.settle();
+    await top.untilIdle();
     expect(top.ran).toEqual(['pay', 'b']);
   });
 });
@@ -176,7 +176,7 @@ describe('cancelling a part', () => {
       code: 'UNKNOWN_NODE',
     });
     await top.engine.requestCancel(executionId, 'no', { node: 'a' });
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('a').signal.aborted).toBe(true);
     await top.complete('c');
     expect(await top.statuses(executionId)).toEqual({ a: 'cancelled', b: 'skipped', c: 'completed' });

@@ -33,7 +33,7 @@ describe('credentials', () => {
     await top.start({
       nodes: { a: node('use', { compensate: { action: 'use@1' } }), b: { action: 'fail@1', needs: ['a'] } },
     });
-    await top.settle();
+    await top.untilIdle();
     expect(seen).toEqual([`a ${SECRET}`, `~undo/a ${SECRET}`]);
   });
 
@@ -48,7 +48,7 @@ describe('credentials', () => {
     });
     const top = await openWith([pay], { stripe: SECRET });
     const executionId = await top.start({ nodes: { a: node('pay') } });
-    await top.settle();
+    await top.untilIdle();
     expect(seen).toEqual([SECRET]);
     expect(await top.engine.document(executionId)).toMatchObject({ output: { a: { key: '[redacted]' } } });
   });
@@ -62,7 +62,7 @@ describe('credentials', () => {
     ] as const) {
       const top = await openWith([use], values);
       const executionId = await top.start({ nodes: { a: definition } });
-      await top.settle();
+      await top.untilIdle();
       expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', error: { code, node: 'a' } });
     }
   });
@@ -86,7 +86,7 @@ describe('credentials', () => {
         fail: node('throw', { needs: ['echo'], retry: { attempts: 2 } }),
       },
     });
-    await top.settle();
+    await top.untilIdle();
     const { engine, drivers } = top;
     const told = JSON.stringify([
       await engine.document(executionId),
@@ -110,7 +110,7 @@ describe('credentials', () => {
     for (const [id, name] of Object.entries({ a: 'one', b: 'two', c: 'one' })) {
       const credentials = { api: name };
       const executionId = await top.start({ id, nodes: { n: node('use', { credentials, cache: { version: 1 } }) } });
-      await top.settle();
+      await top.untilIdle();
       const document = await top.engine.document(executionId);
       outputs.push([document?.output, document?.nodes.n?.attempts]);
     }

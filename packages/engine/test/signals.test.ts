@@ -12,10 +12,10 @@ describe('signals that name no run', () => {
     const seven = await top.start(definition, { order: 7 });
     expect(await top.engine.publishSignal({ signal: 'paid', key: '8', payload: 'early' })).toBeUndefined();
     expect(await top.engine.publishSignal({ signal: 'paid', key: '7', payload: 'now' })).toBe(seven);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(seven)).toMatchObject({ status: 'completed', output: 'now' });
     const eight = await top.start(definition, { order: 8 });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(eight)).toMatchObject({ status: 'completed', output: 'early' });
   });
 
@@ -29,7 +29,7 @@ describe('signals that name no run', () => {
     });
     const started = async (project: string): Promise<string> => {
       const starting = top.engine.start(workflowId, undefined, { project });
-      await top.settle();
+      await top.untilIdle();
       return starting;
     };
     const ids = new Map<string, string>();
@@ -39,7 +39,7 @@ describe('signals that name no run', () => {
     for (const [project, executionId] of [...ids].reverse()) {
       const own = project === 'default' ? {} : { project };
       expect(await top.engine.publishSignal({ signal: 'go', payload: project, ...own })).toBe(executionId);
-      await top.settle();
+      await top.untilIdle();
       expect(await top.engine.document(executionId)).toMatchObject({ status: 'completed', output: project });
     }
     const late = await started('c');
@@ -53,10 +53,10 @@ describe('signals that name no run', () => {
       nodes: { w: { wait: { signal: 'go', schema: { type: 'object', required: ['n'] } } } },
     });
     await top.engine.publishSignal({ signal: 'go', payload: 'wrong' });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toEqual({ w: 'waiting' });
     await top.engine.publishSignal({ signal: 'go', payload: { n: 1 } });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.status(executionId)).toBe('completed');
   });
 });

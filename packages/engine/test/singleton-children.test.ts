@@ -14,7 +14,7 @@ const parent = (id: string, more: object = {}) => ({
 /** The clock is virtual: a start ends when time is let go on. */
 async function begin(top: BenchTop): Promise<string> {
   const started = top.engine.start('only', undefined, { input: { k: 'x' } });
-  await top.settle();
+  await top.untilIdle();
   return started;
 }
 
@@ -26,7 +26,7 @@ describe('a singleton as a child', () => {
     const first = await top.start(parent('p1'), { k: 'x' });
     const second = await top.start(parent('p2'), { k: 'x' });
     const third = await top.start(parent('p3'), { k: 'y' });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.status(second)).toBe('failed');
     expect((await top.engine.document(second))?.error).toMatchObject({ code: 'SINGLETON_RUNNING', node: 'call' });
     expect([await top.status(first), await top.status(third)]).toEqual(['running', 'running']);
@@ -37,12 +37,12 @@ describe('a singleton as a child', () => {
     await top.open();
     await top.register(only);
     await top.start(parent('p1'), { k: 'x' });
-    await top.settle();
+    await top.untilIdle();
     const { rows } = await top.engine.list({ limit: 10, workflowId: 'only' });
     const held = await begin(top);
     expect(held).toBe(rows[0]?.executionId);
     await top.complete('a');
-    await top.settle();
+    await top.untilIdle();
     const next = await begin(top);
     expect(next).not.toBe(held);
   });
@@ -53,11 +53,11 @@ describe('a singleton as a child', () => {
     await top.register(only);
     await begin(top);
     const waiting = await top.start(parent('p2', { retry: { attempts: 3, delay: '1m' } }), { k: 'x' });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(waiting)).toEqual({ call: 'waiting' });
     await top.complete('a');
     await top.clock.advance(60_000);
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(waiting)).toEqual({ call: 'running' });
   });
 });

@@ -12,7 +12,7 @@ describe('snapshots', () => {
     const run = top.data.runs.get(executionId);
     if (run !== undefined) run.snapshot = { seq: run.frames.length, state: '{ damaged' };
     await top.open();
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('b').attempt).toBe(2);
   });
 

@@ -14,7 +14,7 @@ describe('starts with a key', () => {
     expect(await top.start(definition, { who: 'ann', n: 2 })).toBe(first);
     expect(await top.start(definition, { who: 'bob', n: 3 })).not.toBe(first);
     top.calls[0]?.complete();
-    await top.settle();
+    await top.untilIdle();
     expect(await top.start(definition, { who: 'ann', n: 4 })).not.toBe(first);
   });
 
@@ -38,7 +38,7 @@ describe('starts with a key', () => {
     await top.open();
     const { workflowId, version } = await top.register({ nodes: { a: hand() } });
     const ids = ['x', 'x', 'y'].map((idempotencyKey) => top.engine.start(workflowId, version, { idempotencyKey }));
-    await top.settle();
+    await top.untilIdle();
     const [one, two, three] = await Promise.all(ids);
     expect(one).toBe(two);
     expect(three).not.toBe(one);

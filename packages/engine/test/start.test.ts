@@ -31,11 +31,11 @@ describe('starting', () => {
       top.engine.start(workflowId, version, options),
       top.engine.start(workflowId, version, options),
     ]);
-    await top.settle();
+    await top.untilIdle();
     expect(await both).toEqual(['exe_mine', 'exe_mine']);
     await top.open();
     const again = top.engine.start(workflowId, version, options);
-    await top.settle();
+    await top.untilIdle();
     expect(await again).toBe('exe_mine');
     expect(top.data.runs.get('exe_mine')?.frames.filter((frame) => frame.entries.includes('run.started'))).toHaveLength(
       1,
@@ -98,7 +98,7 @@ describe('starts that go wrong', () => {
     const { workflowId, version } = await top.register(one);
     const refused = top.engine.start(workflowId, version, { input: { n: 10n } as unknown as Json });
     const outcome = expect(refused).rejects.toThrow('BigInt');
-    await top.settle();
+    await top.untilIdle();
     await outcome;
     expect(await top.cachedRuns()).toBe(0);
   });
@@ -113,7 +113,7 @@ describe('starts that go wrong', () => {
       durable.push(top.data.runs.has('exe_mine'));
     };
     const both = Promise.all([start(), start()]);
-    await top.settle();
+    await top.untilIdle();
     await both;
     expect(durable).toEqual([true, true]);
   });
@@ -132,7 +132,7 @@ describe('starts that go wrong', () => {
     const { workflowId, version } = await top.register(one);
     const start = () => top.engine.start(workflowId, version, { executionId: 'exe_mine' });
     const refused = expect(start()).rejects.toThrow('the connection broke');
-    await top.settle();
+    await top.untilIdle();
     await refused;
     isLost = false;
     await top.clock.advance(200);

@@ -24,7 +24,7 @@ function heard(top: BenchTop): (string | undefined)[] {
 async function started(top: BenchTop, definition: Record<string, unknown>, traceparent?: string): Promise<string> {
   const { workflowId, version } = await top.register(definition);
   const start = top.engine.start(workflowId, version, traceparent === undefined ? {} : { traceparent });
-  await top.settle();
+  await top.untilIdle();
   return start;
 }
 

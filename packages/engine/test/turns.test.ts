@@ -64,7 +64,7 @@ describe('turns', () => {
     await top.open({ wrapStore: spying(log), concurrency: 100 });
     const { workflowId, version } = await top.register(chain('echo@1', 5));
     const started = Array.from({ length: 50 }, () => top.engine.start(workflowId, version));
-    await top.settle();
+    await top.untilIdle();
     await Promise.all(started);
     const sizes = log.map((writes) => writes.length).filter((size) => size > 0);
     expect(sizes).toEqual([50, 50, 50, 50, 50, 50]);

@@ -43,9 +43,9 @@ describe('large values', () => {
     const executionId = await top.start({ nodes }, big);
     await top.complete('a', big);
     await top.open({ inlineLimitBytes: 1_000 });
-    await top.settle();
+    await top.untilIdle();
     await top.complete('wait');
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'completed',
       output: { b: { got: 2_000, all: big.text } },
@@ -67,7 +67,7 @@ describe('large values', () => {
     const executionId = await top.start({ nodes });
     await top.complete('big', 'x'.repeat(2_000));
     await top.open(options);
-    await top.settle();
+    await top.untilIdle();
     top.call('go').complete('gone');
     top.call('side').complete('beside');
     await top.clock.advance(1_000);
@@ -96,7 +96,7 @@ describe('large values', () => {
     });
     await top.complete('a', big);
     await top.open(options);
-    await top.settle();
+    await top.untilIdle();
     await top.complete('wait');
     await top.clock.advance(1_000);
     expect(top.events.filter((event) => event.type === 'fault')).toEqual([]);
@@ -120,9 +120,9 @@ describe('large values', () => {
     await top.clock.advance(1_000);
     const executionId = await started;
     await top.open({ inlineLimitBytes: 100 });
-    await top.settle();
+    await top.untilIdle();
     await top.complete('a');
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'completed',
       output: { b: { x: 'x'.repeat(500) } },
@@ -184,7 +184,7 @@ describe('memory', () => {
       if (frame.seq <= (run?.snapshot?.seq ?? 0)) (frame as { entries: string }).entries = '{ broken';
     }
     await top.open({ concurrency: 1 });
-    await top.settle();
+    await top.untilIdle();
     for (let index = 15; index < 20; index++) await top.complete(`n${index}`);
     expect(await top.status(executionId)).toBe('completed');
   });

@@ -19,16 +19,16 @@ describe('verify', () => {
     await top.clock.advance(1_000);
     expect(asked).toHaveLength(1);
     await top.engine.requestSettle(executionId, 'pay', { happened: false, then: 'retry' });
-    await top.settle();
+    await top.untilIdle();
     expect(top.call('pay').attempt).toBe(2);
     await top.clock.advance(1_000);
     expect(asked).toHaveLength(2);
     // The first answer comes late: it knows nothing of the second attempt.
     asked[0]?.({ happened: false });
-    await top.settle();
+    await top.untilIdle();
     expect(top.ran).toEqual(['pay', 'pay']);
     asked[1]?.({ happened: true, output: 'paid' });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.engine.document(executionId)).toMatchObject({
       status: 'completed',
       nodes: { pay: { output: 'paid' } },
@@ -41,14 +41,14 @@ describe('verify', () => {
     await top.open({ actions });
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1' } } });
     await top.open({ actions });
-    await top.settle();
+    await top.untilIdle();
     expect(asked).toHaveLength(1);
-    const settled = top.engine.waitFor(executionId);
+    const result = top.engine.waitFor(executionId);
     await top.clock.advance(61_000);
-    expect(await settled).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
+    expect(await result).toMatchObject({ parked: true, waitingFor: [{ node: 'pay', status: 'unknown' }] });
     expect(await top.cachedRuns()).toBe(0);
     asked[0]?.({ happened: true, output: null });
-    await top.settle();
+    await top.untilIdle();
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown' });
   });
 
@@ -59,10 +59,10 @@ describe('verify', () => {
     const executionId = await top.start({ nodes: { pay: { action: 'pay@1', timeout: '1s' } } });
     await top.clock.advance(1_000);
     await top.engine.requestCancel(executionId, 'enough');
-    await top.settle();
+    await top.untilIdle();
     expect(await top.status(executionId)).toBe('cancelled');
     asked[0]?.({ happened: false });
-    await top.settle();
+    await top.untilIdle();
     expect(asked).toHaveLength(1);
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown' });
     expect(await top.cachedRuns()).toBe(0);

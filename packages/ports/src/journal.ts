@@ -42,9 +42,9 @@ export interface Write {
 }
 
 export type WriteOutcome =
-  /** `rates`: the moments that were granted, in the order of asking. */
+  /** `rates`: the granted moments, in the order of the requests. */
   | { readonly ok: true; readonly rates?: readonly number[] }
-  /** `heldBy`: the holder of a place that the write requires. */
+  /** `heldBy`: the holder of a permit that the write requires. */
   | { readonly ok: false; readonly heldBy?: PermitHolder };
 
 export interface StoredFrame {

@@ -1,13 +1,13 @@
 /**
- * Permits: places among the holders of a key, and moments of a rate. Changes of permits are part of a write.
+ * Permits of keys, and moments of a rate. Changes of permits are part of a write.
  *
- *  P1 A key has at most `limit` holders. An ask for a full key waits, and is granted in the order of asking.
- *  P2 Asking twice is asking once, and releasing a place that is not held changes nothing.
- *  P3 An execution whose ask is granted finds the message of the ask in its inbox, and is due.
- *  P4 Moments of a rate: never more than `limit` in any `perMs`, wherever that period begins. The same ask of a node gets
- *     the same moment again, so a lost answer costs nothing.
- *  P6 A write that requires a place is accepted with the place, or not at all.
- *  P7 An ask that makes room is granted when the executions that it has told to end, in the same write, have ended.
+ *  P1 A key has at most `limit` holders. A request for a full key waits; requests are granted in their order.
+ *  P2 A repeated request has no further effect, and the release of a permit that is not held changes nothing.
+ *  P3 An execution whose request is granted finds the message of the request in its inbox, and is due.
+ *  P4 Moments of a rate: never more than `limit` in any `perMs`, wherever that period begins. A repeated request of a node
+ *     gets the same moment again, so a lost answer costs nothing.
+ *  P6 A write that requires a permit is accepted with the permit, or not at all.
+ *  P7 A request that makes room is granted when the executions that it told to end, in the same write, have ended.
  */
 import type { ExecutionId, NodePath } from '@nebula/core';
 
@@ -15,22 +15,22 @@ export interface PermitRequest {
   readonly key: string;
   readonly node: NodePath;
   readonly limit: number;
-  /** The message goes into the inbox of the asking execution when the place is granted. */
+  /** The message that goes into the inbox of the requesting execution when the permit is granted. */
   readonly messageId: string;
   readonly body: string;
   /**
-   * The whole write is refused when the place is not free, and the ask does not wait. With a release of the same place in
-   * the same write, the place is required and released at once.
+   * The whole write is refused if the permit is not free; the request does not wait. With a release of the same permit in
+   * the same write, the permit is required and released at once.
    */
   readonly isRequired?: boolean;
   /**
-   * When the ask has to wait, this message goes into the inboxes of as many holders and earlier asks as must end before
-   * its turn comes, oldest first.
+   * If the request has to wait, this message goes into the inboxes of as many holders and earlier waiters as must end
+   * before its turn comes, oldest first.
    */
   readonly makesRoom?: { readonly messageId: string; readonly body: string };
 }
 
-/** The holder of a place that a write requires. */
+/** The holder of a permit that a write requires. */
 export interface PermitHolder {
   readonly key: string;
   readonly executionId: ExecutionId;
@@ -44,8 +44,8 @@ export interface PermitRelease {
 export interface RateRequest {
   readonly key: string;
   readonly node: NodePath;
-  /** Tells the asks of a node apart: the same text gets the same moment. */
-  readonly ask: string;
+  /** Distinguishes the requests of a node: a request with the same id gets the same moment. */
+  readonly requestId: string;
   readonly limit: number;
   readonly perMs: number;
 }
@@ -60,22 +60,22 @@ export interface PermitRow {
 export interface PermitChanges {
   readonly at: number;
   readonly releases?: readonly PermitRelease[];
-  readonly asks?: readonly PermitRequest[];
+  readonly requests?: readonly PermitRequest[];
   readonly rates?: readonly RateRequest[];
 }
 
-/** Whether one write asks for the place and releases it. */
+/** Returns whether one write requests the permit and releases it. */
 export function isReleasedAtOnce({ key, node, isRequired }: PermitRequest, { releases = [] }: PermitChanges): boolean {
   return isRequired === true && releases.some((release) => release.key === key && release.node === node);
 }
 
-/** The holder of a place that the write requires; undefined when the write requires none, or may have it. */
+/** The holder of a permit that the write requires; undefined if it requires none, or the permit is free. */
 export function blockingHolder(
   executionId: ExecutionId,
-  { releases = [], asks = [] }: PermitChanges,
+  { releases = [], requests = [] }: PermitChanges,
   rowsOf: (key: string) => readonly PermitRow[],
 ): PermitHolder | undefined {
-  for (const { key, node, limit, isRequired } of asks) {
+  for (const { key, node, limit, isRequired } of requests) {
     if (isRequired !== true) continue;
     const isGone = (row: PermitRow): boolean =>
       row.executionId === executionId && releases.some((release) => release.key === key && release.node === row.node);
@@ -87,7 +87,7 @@ export function blockingHolder(
   return undefined;
 }
 
-/** The executions that must end before the turn of the ask comes. `rows` are in the order in which they are granted. */
+/** The executions that must end before the request is granted. `rows` are in the order in which they are granted. */
 export function blockersOf(
   executionId: ExecutionId,
   { node, limit }: PermitRequest,
@@ -99,7 +99,7 @@ export function blockersOf(
 }
 
 /**
- * The next moment of a rate. `last` is the newest granted moment, `before` the one granted `limit` asks ago, so that no
+ * The next moment of a rate. `last` is the newest granted moment, `before` the one granted `limit` requests ago, so that no
  * period of `perMs`, wherever it begins, holds more than `limit`.
  */
 export function nextMoment(
@@ -111,6 +111,6 @@ export function nextMoment(
 }
 
 export interface Permits {
-  /** The holders of a key, and those who wait for it, in the order in which they are granted. */
+  /** The holders of a key and its waiters, in the order in which they are granted. */
   permits(key: string): Promise<readonly PermitRow[]>;
 }

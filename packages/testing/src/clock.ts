@@ -59,13 +59,13 @@ export class TestClock implements Clock {
 
   /** Runs pending `soon` callbacks, and those that they schedule, without moving time. */
   async drain(): Promise<void> {
-    await promisesSettled();
+    await promiseJobsDone();
     while (this.#soon.length > 0) {
       const callbacks = this.#soon;
       this.#soon = [];
       for (const callback of callbacks) {
         callback();
-        await promisesSettled();
+        await promiseJobsDone();
       }
     }
   }
@@ -95,7 +95,7 @@ function next(heap: Heap<Pending>): Pending | undefined {
   return heap.peek();
 }
 
-/** The event loop gets here only when the promise job queue is empty. */
-function promisesSettled(): Promise<void> {
+/** Resolves once the queue of promise jobs is empty: the event loop runs immediates only then. */
+function promiseJobsDone(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -43,7 +43,7 @@ interface OpenCall {
   isAsleep: boolean;
   isHanging: boolean;
   /** The outcome is in the journal. */
-  isSettled: boolean;
+  isJournalled: boolean;
   /** The answers of sequences that the call consumed. */
   readonly taken: Map<Answer, number>;
 }
@@ -104,7 +104,7 @@ export class ExternalWorld {
   /** Marks the calls of the dead process as lost. */
   forget(): void {
     for (const call of this.open) {
-      if (call.process !== this.process || call.isSettled || call.record.outcome === 'lost') continue;
+      if (call.process !== this.process || call.isJournalled || call.record.outcome === 'lost') continue;
       if (isUnderWay(call)) call.record = { ...call.record, outcome: 'lost' };
       if (call.taken.size > 0) this.lost.set(call.record.idempotencyKey, call.taken);
     }
@@ -115,7 +115,7 @@ export class ExternalWorld {
   written(executionId: string, entries: readonly Entry[]): void {
     const nodes = new Set(entries.flatMap((entry) => (isOutcome(entry) ? [entry.node] : [])));
     for (const call of this.open) {
-      if (call.record.executionId === executionId && nodes.has(call.record.node)) call.isSettled = true;
+      if (call.record.executionId === executionId && nodes.has(call.record.node)) call.isJournalled = true;
     }
   }
 
@@ -141,7 +141,7 @@ export class ExternalWorld {
       },
       isAsleep: false,
       isHanging: false,
-      isSettled: false,
+      isJournalled: false,
       taken: new Map(),
     };
     this.open.push(call);

@@ -21,7 +21,7 @@ export interface Script {
   readonly next?: string | null;
   /** Told to whoever follows a run, after those of `timeline`. */
   readonly events?: readonly TimelineEvent[];
-  readonly settled?: (executionId: string) => Promise<WaitResult>;
+  readonly waited?: (executionId: string) => Promise<WaitResult>;
   readonly timeline?: readonly TimelineEvent[];
   readonly explanation?: Explanation;
   readonly logs?: readonly StoredLogLine[];
@@ -108,7 +108,7 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
     case 'getResult':
       return { executionId, status: document?.status, ended: document?.finishedAt !== null };
     case 'awaitRest':
-      return waitForRun((await script.settled?.(executionId)) ?? { parked: false, document: document as RunDocument });
+      return waitForRun((await script.waited?.(executionId)) ?? { parked: false, document: document as RunDocument });
     case 'listExecutions':
       return { items: (script.rows ?? []).map(rowOf), next: script.next ?? null };
     case 'getJournal':
@@ -137,9 +137,9 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
   }
 }
 
-function waitForRun(settled: WaitResult) {
-  const { parked, document } = settled;
-  const waitingFor = parked ? settled.waitingFor : [];
+function waitForRun(result: WaitResult) {
+  const { parked, document } = result;
+  const waitingFor = parked ? result.waitingFor : [];
   return { settled: true, parked, resting: parked, waitingFor, inside: [], execution: document };
 }
 

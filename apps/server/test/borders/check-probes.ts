@@ -22,8 +22,8 @@ const check = (source: string, limits: Partial<CheckLimits>): Promise<unknown> =
   });
 
 async function isAnswered(checks: readonly Promise<unknown>[], code: string): Promise<boolean> {
-  const settled = await Promise.allSettled(checks);
-  const refused = settled.filter((one) => one.status === 'rejected');
+  const results = await Promise.allSettled(checks);
+  const refused = results.filter((one) => one.status === 'rejected');
   for (const { reason } of refused) if (reason?.code !== code) throw reason;
   return refused.length === 0;
 }

@@ -122,7 +122,7 @@ async function waitingEvents(count: number): Promise<number> {
   const gone = new AbortController();
   const events = feed.follow({ signal: gone.signal, after: 'now' })[Symbol.asyncIterator]();
   const first = events.next();
-  const settle = async (): Promise<void> => {
+  const passTime = async (): Promise<void> => {
     for (let turn = 0; turn < 10; turn++) await clock.advance(20);
   };
   const append = async (many: number): Promise<void> => {
@@ -132,9 +132,9 @@ async function waitingEvents(count: number): Promise<number> {
       rows.push({ executionId: 'exe_a', seq, at: 0, position: positionOf(seq), entries });
     }
     watcher();
-    await settle();
+    await passTime();
   };
-  await settle();
+  await passTime();
   await append(1);
   await first;
   await append(count);

@@ -214,7 +214,7 @@ describe('the feed', () => {
               all.push(subscriber);
             }
           }
-          await settle(clock);
+          await passTime(clock);
           for (const subscriber of here) check(model, subscriber);
           for (const { seen } of all) expectRising(seen);
           for (const subscriber of here) await subscriber.stop();
@@ -246,7 +246,7 @@ describe('the feed', () => {
     }
   }
 
-  async function settle(clock: VirtualClock): Promise<void> {
+  async function passTime(clock: VirtualClock): Promise<void> {
     for (let round = 0; round < 8; round++) await clock.advance(1_100);
   }
 
@@ -262,9 +262,9 @@ describe('the feed', () => {
     const { feed, model, clock } = await fed();
     for (let at = 0; at < 1_200; at++) model.append(at % 2 === 0 ? 'e0' : 'e1', 2);
     const subscriber = subscribe({ feed, clock }, 'e0', false, after);
-    await settle(clock);
+    await passTime(clock);
     model.append('e0', 3);
-    await settle(clock);
+    await passTime(clock);
     const there = model.events((id) => id === 'e0');
     const wanted = after === undefined ? there : there.filter((id) => isBeyond(id, after === 'now' ? '1200.9' : after));
     expect(subscriber.seen).toEqual(wanted);
@@ -293,7 +293,7 @@ describe('the feed', () => {
       return most;
     };
     expect(await perTurn(many * 100)).toBeLessThanOrEqual(2 * LIVE_LIMITS.maxPagesPerTurn * 100);
-    await settle(clock);
+    await passTime(clock);
     model.append('e0', 1);
     const moving = clock.advance(20);
     expect(await perTurn(many * 101)).toBeLessThanOrEqual(2 * LIVE_LIMITS.maxWokenPerTurn);
@@ -310,15 +310,15 @@ describe('the feed', () => {
     const seen = ((await stream.next()).value as { id: string }[]).map(({ id }) => id);
     // The follower is level now, and does not read for a while.
     const waits = stream.next();
-    await settle(clock);
+    await passTime(clock);
     model.append('e0', 1);
-    await settle(clock);
+    await passTime(clock);
     seen.push(...((await waits).value as { id: string }[]).map(({ id }) => id));
     for (let frame = 0; frame < 3_000; frame++) {
       model.append('e0', 3);
       if (frame % 100 === 0) await clock.advance(20);
     }
-    await settle(clock);
+    await passTime(clock);
     const [listener] = (feed as unknown as { listeners: Set<{ buffer: unknown[] }> }).listeners;
     expect(listener?.buffer.length).toBeLessThanOrEqual(2_000);
     while (seen.length < 9_002) {
@@ -352,9 +352,9 @@ describe('the feed', () => {
     model.append('e0', 2);
     const subscriber = subscribe({ feed, clock }, undefined, false, 'now');
     await clock.advance(0);
-    await settle(clock);
+    await passTime(clock);
     model.append('e0', 1);
-    await settle(clock);
+    await passTime(clock);
     expect(subscriber.seen).toEqual(['2.0']);
     await subscriber.stop();
     feed.close();
@@ -364,9 +364,9 @@ describe('the feed', () => {
     const { feed, model, clock } = await fed();
     model.append('e0', 1);
     const subscriber = subscribe({ feed, clock }, undefined, false, '999.0');
-    await settle(clock);
+    await passTime(clock);
     model.append('e0', 1);
-    await settle(clock);
+    await passTime(clock);
     expect(subscriber.seen).toEqual(['2.0']);
     await subscriber.stop();
     feed.close();
@@ -386,7 +386,7 @@ describe('the feed', () => {
     await clock.advance(1);
     model.append('e0', 1);
     held.resolve();
-    await settle(clock);
+    await passTime(clock);
     expect(subscriber.seen).toEqual(['1.0', '2.0']);
     await subscriber.stop();
     feed.close();
@@ -396,7 +396,7 @@ describe('the feed', () => {
     const { feed, model, clock } = await fed();
     model.append('e0', 4);
     const subscribers = [undefined, 'e0'].map((only) => subscribe({ feed, clock }, only, false, '1.1'));
-    await settle(clock);
+    await passTime(clock);
     for (const subscriber of subscribers) expect(subscriber.seen).toEqual(['1.2', '1.3']);
     for (const subscriber of subscribers) await subscriber.stop();
     feed.close();

@@ -18,6 +18,7 @@ import {
   type Entry,
   type Estimates,
   encodeSnapshot,
+  foldFrames,
   inlineValue,
   type Json,
   type NodeStatus,
@@ -31,7 +32,6 @@ import {
   type RunDocument,
   type RunError,
   type RunState,
-  replay,
   runError,
   type Settlement,
   type Stimulus,
@@ -164,7 +164,7 @@ export class Drive {
   private continueTurn(frames: NonNullable<DriveOptions['frames']>): void {
     this.frames.push(...frames);
     this.now = frames.at(-1)?.at ?? this.now;
-    replay(this.state, frames);
+    foldFrames(this.state, frames);
     for (const { node, attempt } of openAttempts(this.state)) this.attempts.set(node, { attempt } as Attempt);
   }
 
@@ -198,7 +198,7 @@ export class Drive {
 
   checkFold(): void {
     const { state, folded } = this;
-    replay(folded, this.frames.slice(folded.seq));
+    foldFrames(folded, this.frames.slice(folded.seq));
     const restored = this.restored();
     const facts = JSON.stringify(stateFacts(state));
     for (const other of [folded, restored]) expectSame(JSON.stringify(stateFacts(other)), facts);

@@ -1,7 +1,7 @@
 /** Journals of old versions replay for ever. A new format adds a file here; none is ever changed. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { documentOf, newRunState, replay } from '../../src/index.ts';
+import { documentOf, foldFrames, newRunState } from '../../src/index.ts';
 import { type Drive, drive, planOf, type Short } from './drive.ts';
 import { oldRuns } from './old-runs.ts';
 import {
@@ -32,7 +32,7 @@ const authority = read('authority-1.golden.json');
 
 /** The document may have gained members since. */
 const documentFrom = (definition: Short, frames: Drive['frames']) =>
-  JSON.parse(JSON.stringify(documentOf(replay(newRunState(planOf(definition), 'exe_test'), frames), () => null)));
+  JSON.parse(JSON.stringify(documentOf(foldFrames(newRunState(planOf(definition), 'exe_test'), frames), () => null)));
 
 describe('golden journals', () => {
   it('[RUN-71] a journal of format 1 gives the document that it gave when it was written', () => {
@@ -72,7 +72,7 @@ describe('golden journals', () => {
   });
 
   it('[RUN-71] so does one of a composite node that is undone and tried again', () => {
-    const state = replay(newRunState(planOf(repeatedDefinition), 'exe_test'), repeated.frames);
+    const state = foldFrames(newRunState(planOf(repeatedDefinition), 'exe_test'), repeated.frames);
     expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toMatchObject(repeated.document);
     expect(repeatedEntry().frames).toEqual(written.repeated);
   });
@@ -83,7 +83,7 @@ describe('golden journals', () => {
     expect(run.state.authority).toEqual(AUTHORITY);
     const { principal, ceiling } = authority.frames[0].entries[0].authority;
     expect({ principal, ceiling }).toEqual(AUTHORITY);
-    const state = replay(newRunState(planOf(authorityDefinition), 'exe_test'), authority.frames);
+    const state = foldFrames(newRunState(planOf(authorityDefinition), 'exe_test'), authority.frames);
     expect(JSON.parse(JSON.stringify(documentOf(state, () => null)))).toMatchObject(authority.document);
     const on = run.complete('a').complete('plan', authority.returned);
     for (const [node, granted] of Object.entries(authority.granted)) {

@@ -13,6 +13,7 @@ import {
   encodeSnapshot,
   explainNode,
   explainRun,
+  foldFrames,
   inlineValue,
   isFinished,
   isParked,
@@ -26,7 +27,6 @@ import {
   type ReadyNode,
   type RunState,
   recallDispatched,
-  replay,
   runError,
   type Settlement,
   type Stimulus,
@@ -229,7 +229,7 @@ export class RandomDrive {
   }
 
   private folded(): RunState {
-    return replay(newRunState(this.plan, ID), this.frames);
+    return foldFrames(newRunState(this.plan, ID), this.frames);
   }
 
   private expectConsistent(): void {
@@ -237,7 +237,7 @@ export class RandomDrive {
     const facts = JSON.stringify(stateFacts(state));
     const wakeAt = wakeTime(state, now, RESYNC_MS);
     const restored = decodeSnapshot(this.plan, ID, encodeSnapshot(state)) as RunState;
-    replay(this.soFar, this.frames.slice(this.soFar.seq));
+    foldFrames(this.soFar, this.frames.slice(this.soFar.seq));
     for (const other of [this.soFar, restored]) {
       expectSame(JSON.stringify(stateFacts(other)), facts);
       expectSame(wakeTime(other, now, RESYNC_MS), wakeAt);

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { documentOf, encodeSnapshot, inlineValue, newRunState, RunView, replay, timelineOf } from '../../src/index.ts';
+import {
+  documentOf,
+  encodeSnapshot,
+  foldFrames,
+  inlineValue,
+  newRunState,
+  RunView,
+  timelineOf,
+} from '../../src/index.ts';
 import { type Drive, drive } from '../run/drive.ts';
 import {
   checkpointedEntry,
@@ -27,7 +35,7 @@ describe('a view of a run', () => {
       checkpointedEntry(),
     ]) {
       for (const { seq } of run.frames) {
-        const state = replay(
+        const state = foldFrames(
           newRunState(run.plan, 'exe_test'),
           run.frames.filter((frame) => frame.seq <= seq),
         );

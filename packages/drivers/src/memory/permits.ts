@@ -1,4 +1,4 @@
-/** Permits, rates, listeners and signals, and the rows of the output cache. */
+/** Permits, rates, subscriptions, signals, and the rows of the output cache. */
 import type { ExecutionId } from '@nebula/core';
 import {
   blockersOf,
@@ -17,24 +17,24 @@ import {
   type SubscriptionChanges,
 } from '@nebula/ports';
 
-interface Place extends PermitRequest {
+interface Permit extends PermitRequest {
   readonly executionId: ExecutionId;
   isHeld: boolean;
 }
 
 export class MemoryPermits {
-  /** By key, in the order of asking. */
-  readonly #places = new Map<string, Place[]>();
-  /** By key, the newest moments, as many as the limit counts. */
+  /** Permits by key, in the order of the requests. */
+  readonly #permits = new Map<string, Permit[]>();
+  /** The newest moments of each key, as many as its limit. */
   readonly #rates = new Map<string, number[]>();
-  /** By execution and node, the moment that was granted to the last ask. */
-  readonly #moments = new Map<string, Map<string, { readonly ask: string; readonly at: number }>>();
+  /** The moment granted to the last request, by execution and node. */
+  readonly #moments = new Map<string, Map<string, { readonly requestId: string; readonly at: number }>>();
   readonly cache = new Map<string, CacheRow>();
   #subscriptions: (Subscription & { readonly executionId: ExecutionId; isTaken: boolean })[] = [];
   #signals: PublishedSignal[] = [];
   readonly #published = new Set<string>();
 
-  /** The holder of a place that the write requires; undefined when the write may have it. */
+  /** The holder of a permit that the write requires; undefined if the permit is free. */
   inTheWay(executionId: ExecutionId, changes: PermitChanges): PermitHolder | undefined {
     return blockingHolder(executionId, changes, (key) => this.rows(key));
   }
@@ -45,26 +45,26 @@ export class MemoryPermits {
     changes: PermitChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): number[] {
-    const { at, releases = [], asks = [], rates = [] } = changes;
+    const { at, releases = [], requests = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
-      const left = this.#at(key).filter((place) => place.executionId !== executionId || place.node !== node);
-      if (left.length === 0) this.#places.delete(key);
-      else this.#places.set(key, left);
+      const left = this.#at(key).filter((permit) => permit.executionId !== executionId || permit.node !== node);
+      if (left.length === 0) this.#permits.delete(key);
+      else this.#permits.set(key, left);
       touched.add(key);
     }
-    for (const ask of asks) {
-      if (isReleasedAtOnce(ask, changes)) continue;
-      const places = this.#at(ask.key);
-      if (places.some((place) => place.executionId === executionId && place.node === ask.node)) continue;
-      this.#places.set(ask.key, [...places, { ...ask, executionId, isHeld: false }]);
-      touched.add(ask.key);
+    for (const request of requests) {
+      if (isReleasedAtOnce(request, changes)) continue;
+      const permits = this.#at(request.key);
+      if (permits.some((permit) => permit.executionId === executionId && permit.node === request.node)) continue;
+      this.#permits.set(request.key, [...permits, { ...request, executionId, isHeld: false }]);
+      touched.add(request.key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    for (const ask of asks) {
-      if (ask.makesRoom === undefined) continue;
-      for (const other of blockersOf(executionId, ask, this.rows(ask.key))) {
-        deliver({ executionId: other, ...ask.makesRoom }, at);
+    for (const request of requests) {
+      if (request.makesRoom === undefined) continue;
+      for (const other of blockersOf(executionId, request, this.rows(request.key))) {
+        deliver({ executionId: other, ...request.makesRoom }, at);
       }
     }
     return rates.map((rate) => this.#moment(executionId, rate, at));
@@ -74,11 +74,11 @@ export class MemoryPermits {
     const given = this.#moments.get(executionId) ?? new Map();
     this.#moments.set(executionId, given);
     const last = given.get(rate.node);
-    if (last?.ask === rate.ask) return last.at;
+    if (last?.requestId === rate.requestId) return last.at;
     const newest = this.#rates.get(rate.key) ?? [];
     const at = nextMoment(now, rate.perMs, { last: newest.at(-1), before: newest.at(-rate.limit) });
     this.#rates.set(rate.key, [...newest, at].slice(-rate.limit));
-    given.set(rate.node, { ask: rate.ask, at });
+    given.set(rate.node, { requestId: rate.requestId, at });
     return at;
   }
 
@@ -87,14 +87,14 @@ export class MemoryPermits {
   }
 
   #grant(key: string, at: number, deliver: (message: InboxRow, wakeAt: number) => void): void {
-    const places = this.#at(key);
-    let held = places.filter(({ isHeld }) => isHeld).length;
-    for (const place of places) {
-      if (place.isHeld) continue;
-      if (held >= place.limit) return;
-      place.isHeld = true;
+    const permits = this.#at(key);
+    let held = permits.filter(({ isHeld }) => isHeld).length;
+    for (const permit of permits) {
+      if (permit.isHeld) continue;
+      if (held >= permit.limit) return;
+      permit.isHeld = true;
       held++;
-      const { executionId, messageId, body } = place;
+      const { executionId, messageId, body } = permit;
       deliver({ executionId, messageId, body }, at);
     }
   }
@@ -141,8 +141,8 @@ export class MemoryPermits {
       .sort((a, b) => Number(b.isHeld) - Number(a.isHeld));
   }
 
-  #at(key: string): Place[] {
-    return this.#places.get(key) ?? [];
+  #at(key: string): Permit[] {
+    return this.#permits.get(key) ?? [];
   }
 }
 

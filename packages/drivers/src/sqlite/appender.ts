@@ -93,7 +93,7 @@ export class Appender {
     return this.#position;
   }
 
-  /** `heldBy`: the holder of a place that the write requires. */
+  /** `heldBy`: the holder of a permit that the write requires. */
   write(write: Write, heldBy?: PermitHolder): WriteOutcome {
     const { frame } = write;
     const known = this.#known(write.executionId);

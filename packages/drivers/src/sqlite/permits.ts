@@ -24,7 +24,7 @@ interface Waiting {
   readonly body: string;
 }
 
-/** The most places that one change grants; further asks wait for the next release. */
+/** The limit on permits that one change grants; further requests wait for the next release. */
 const MAX_GRANTS = 10_000;
 
 export class Permits {
@@ -34,7 +34,7 @@ export class Permits {
     this.#statements = statements;
   }
 
-  /** The holder of a place that the write requires; undefined when the write may have it. */
+  /** The holder of a permit that the write requires; undefined if the permit is free. */
   inTheWay(executionId: ExecutionId, changes: PermitChanges): PermitHolder | undefined {
     return blockingHolder(executionId, changes, (key) => permitRows(this.#statements, key));
   }
@@ -45,15 +45,15 @@ export class Permits {
     changes: PermitChanges,
     deliver: (message: InboxRow, wakeAt: number) => void,
   ): number[] {
-    const { at, releases = [], asks = [], rates = [] } = changes;
+    const { at, releases = [], requests = [], rates = [] } = changes;
     const touched = new Set<string>();
     for (const { key, node } of releases) {
       const sql = 'DELETE FROM permits WHERE key = ? AND execution_id = ? AND node = ?';
       if (this.#statements.run(sql, key, executionId, node) > 0) touched.add(key);
     }
-    for (const ask of asks) {
-      if (isReleasedAtOnce(ask, changes)) continue;
-      const { key, node, limit, messageId, body } = ask;
+    for (const request of requests) {
+      if (isReleasedAtOnce(request, changes)) continue;
+      const { key, node, limit, messageId, body } = request;
       const added = this.#statements.run(
         `INSERT INTO permits (key, execution_id, node, places, is_held, message_id, body)
          VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING`,
@@ -67,10 +67,10 @@ export class Permits {
       if (added > 0) touched.add(key);
     }
     for (const key of touched) this.#grant(key, at, deliver);
-    for (const ask of asks) {
-      if (ask.makesRoom === undefined) continue;
-      for (const other of blockersOf(executionId, ask, permitRows(this.#statements, ask.key))) {
-        deliver({ executionId: other, ...ask.makesRoom }, at);
+    for (const request of requests) {
+      if (request.makesRoom === undefined) continue;
+      for (const other of blockersOf(executionId, request, permitRows(this.#statements, request.key))) {
+        deliver({ executionId: other, ...request.makesRoom }, at);
       }
     }
     return rates.map((rate) => this.#moment(executionId, rate, at));
@@ -98,9 +98,15 @@ export class Permits {
       executionId,
       rate.node,
     );
-    if (given?.ask === rate.ask) return given.at;
+    if (given?.ask === rate.requestId) return given.at;
     const at = this.#takeMoment(rate, now);
-    this.#statements.run('INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)', executionId, rate.node, rate.ask, at);
+    this.#statements.run(
+      'INSERT OR REPLACE INTO moments VALUES (?, ?, ?, ?)',
+      executionId,
+      rate.node,
+      rate.requestId,
+      at,
+    );
     return at;
   }
 

@@ -82,7 +82,7 @@ export class Writes {
       for (; shared < outcomes.length; shared++) this.#share(writes[shared] as Write, outcomes, shared);
     };
     for (const write of writes) {
-      const requires = write.permits?.asks?.some(({ isRequired }) => isRequired === true) === true;
+      const requires = write.permits?.requests?.some(({ isRequired }) => isRequired === true) === true;
       if (requires) shareAll();
       const heldBy = requires ? this.#permits.inTheWay(write.executionId, write.permits ?? { at: 0 }) : undefined;
       outcomes.push(this.#appender.write(write, heldBy));

@@ -2,9 +2,7 @@
  * Average durations of nodes, learned from completed nodes, so that the next run starts its critical path first.
  *
  *  1 Averages are kept in memory. An average that is new, or has moved by `FACTOR`, is written with the frame of the
- *    node.
- *    The store is read once per workflow, so another engine learns of the average when it next begins with that
- *    workflow.
+ *    node. The store is read once per workflow, so another engine learns of it when it next begins with that workflow.
  *  2 A run gets its estimates at its start and journals them: later averages do not change it.
  *  3 Short nodes count as unknown: nothing is kept, written or estimated for them.
  */

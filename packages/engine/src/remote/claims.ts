@@ -147,19 +147,19 @@ export class Claims {
     const { clock } = this.context;
     return new Promise((resolve) => {
       let isAwaited = true;
-      const settle = (work: RemoteTask | undefined): void => {
+      const answer = (work: RemoteTask | undefined): void => {
         isAwaited = false;
         timer.cancel();
         resolve(work);
       };
-      const timer = clock.timer(GRANT_MS, () => settle(undefined), { background: true });
+      const timer = clock.timer(GRANT_MS, () => answer(undefined), { background: true });
       this.tasks.claim(delivery, {
         worker: lease.worker,
-        refused: () => settle(undefined),
+        refused: () => answer(undefined),
         given: (granted) => {
           const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
           if (!isWanted) this.leases.giveBack(lease);
-          settle(isWanted ? this.leases.begin(lease, until, request, granted) : undefined);
+          answer(isWanted ? this.leases.begin(lease, until, request, granted) : undefined);
         },
       });
     });

@@ -90,7 +90,7 @@ export class Authority {
   }
 
   /** Sets the ceiling of a state that was read: its own or, if its journal has none, that of its project. */
-  async settle(state: RunState, project: string): Promise<void> {
+  async setCeiling(state: RunState, project: string): Promise<void> {
     const { authority } = state;
     if (authority !== null) state.authority = { ...authority, ceiling: this.one(authority.ceiling) };
     else if (this.projects !== undefined) state.projectCeiling = this.one(await this.projects.ceilingOf(project));

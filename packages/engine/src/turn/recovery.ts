@@ -22,7 +22,7 @@ export class StartTaken extends Error {
   readonly holder: PermitHolder;
 
   constructor(holder: PermitHolder) {
-    super(`${holder.executionId} has the place '${holder.key}'`);
+    super(`${holder.executionId} holds the permit '${holder.key}'`);
     this.holder = holder;
   }
 }

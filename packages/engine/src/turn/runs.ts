@@ -13,12 +13,12 @@ import {
   decodeSnapshot,
   type ExecutionId,
   encodeSnapshot,
+  foldFrames,
   isFinished,
   NebulaError,
   newRunState,
   type Plan,
   type RunState,
-  replay,
   type Steps,
 } from '@nebula/core';
 import type { Clock, ExecutionRow, InboxRow, Journal, LoadedExecution, Store, StoredFrame } from '@nebula/ports';
@@ -110,7 +110,7 @@ export class Runs {
     const loaded = await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
-    await authority.settle(state, row.project);
+    await authority.setCeiling(state, row.project);
     const run = new LiveRun(state, 'idle', row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
@@ -127,7 +127,7 @@ export class Runs {
     const { state, row, inbox } = loaded;
     // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
     if (!store.exclusive) run.storedWakeAt = row.wakeAt;
-    await authority.settle(state, run.project);
+    await authority.setCeiling(state, run.project);
     run.state = state;
     adopt(run, loaded);
     effects.loaded(run);
@@ -232,7 +232,7 @@ function* foldAll(state: RunState, frames: readonly StoredFrame[]): Steps<void> 
 
 function fold(state: RunState, frame: Frame): void {
   try {
-    replay(state, [frame]);
+    foldFrames(state, [frame]);
   } catch (cause) {
     if (cause instanceof NebulaError) throw cause;
     throw new NebulaError('JOURNAL_CORRUPT', `Frame ${frame.seq} of ${state.executionId} does not follow: ${cause}`, {

@@ -157,11 +157,11 @@ export class Turns {
       for (const unpin of this.pins.splice(0)) unpin();
       this.mode = 'idle';
       if (!mailbox.isEmpty || this.isWanted || this.suspended.size > 0) this.kick();
-      else this.settleIdle();
+      else this.notifyIdle();
     }
   }
 
-  private settleIdle(): void {
+  private notifyIdle(): void {
     if (this.mode !== 'idle' || this.isBusy) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
@@ -361,7 +361,7 @@ export class Turns {
       this.context.meter.add('engine.frames');
     }
     run.lastAt = turn.now;
-    for (const { node, messageId } of write.permits?.asks ?? []) {
+    for (const { node, messageId } of write.permits?.requests ?? []) {
       if (node !== '') run.requestedPermits.add(messageId);
     }
     for (const { messageId, stimulus } of draft.messages) {
@@ -396,9 +396,9 @@ export class Turns {
   }
 
   /** Answers the gates that this process answers: the cache and rates. */
-  private answer(run: LiveRun, { gateRequests: asks }: Draft['turn'], rates: readonly number[]): void {
+  private answer(run: LiveRun, { gateRequests }: Draft['turn'], rates: readonly number[]): void {
     const moments = [...rates];
-    for (const { node, gate } of asks) {
+    for (const { node, gate } of gateRequests) {
       if (gate.kind === 'cache') this.parts.cache.ask(run, node);
       if (gate.kind !== 'rate') continue;
       this.context.mailbox.post(run, { type: 'granted', node, gate: 'rate', until: moments.shift() ?? run.lastAt });

@@ -87,26 +87,26 @@ export function writeOf(
 function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: Turn): PermitChanges | undefined {
   const { state, project, isNew, requestedPermits } = run;
   const [first] = entries;
-  const places = isNew && first?.type === 'run.started' ? slotRequestsOf(run, first) : [];
-  if (gateRequests.length + freedPermits.length + places.length === 0) return undefined;
+  const requests = isNew && first?.type === 'run.started' ? slotRequestsOf(run, first) : [];
+  if (gateRequests.length + freedPermits.length + requests.length === 0) return undefined;
   const rates: RateRequest[] = [];
   const seen = new Set<string>();
   for (const { node, gate } of gateRequests) {
     const key = permitKey(gate);
-    const ask = gateRequestId(state, nodeAt(state, node) as NodeState);
+    const requestId = gateRequestId(state, nodeAt(state, node) as NodeState);
     if (gate.kind === 'rate')
-      rates.push({ key: sharedName(project, gate.key), node, ask, limit: gate.limit, perMs: gate.perMs });
+      rates.push({ key: sharedName(project, gate.key), node, requestId, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
-    const messageId = `permit:${node}:${ask}:${gate.kind}`;
+    const messageId = `permit:${node}:${requestId}:${gate.kind}`;
     if (requestedPermits.has(messageId) || seen.has(messageId)) continue;
     seen.add(messageId);
-    const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask });
+    const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask: requestId });
     const limit = gate.kind === 'concurrency' ? gate.limit : 1;
-    places.push({ key: sharedName(project, key), node, limit, messageId, body });
+    requests.push({ key: sharedName(project, key), node, limit, messageId, body });
   }
-  if (places.length + rates.length + freedPermits.length === 0) return undefined;
+  if (requests.length + rates.length + freedPermits.length === 0) return undefined;
   const releases = freedPermits.map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
-  return { at: now, releases, asks: places, rates };
+  return { at: now, releases, requests, rates };
 }
 
 /**
@@ -114,20 +114,20 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
  * frame has released its permits by then.
  */
 function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place }: RunStarted): PermitRequest[] {
-  const places: PermitRequest[] = [];
+  const requests: PermitRequest[] = [];
   if (startKey !== undefined) {
     const key = startPermit(state.plan.workflowId, startKey);
-    places.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
+    requests.push({ key, node: '', limit: 1, messageId: 'start', body: '{}', isRequired: true });
   }
-  if (place === undefined) return places;
-  const ask = { key: slotPermit(place), node: '', limit: place.limit, messageId: 'place' };
+  if (place === undefined) return requests;
+  const slot = { key: slotPermit(place), node: '', limit: place.limit, messageId: 'place' };
   const body = encodeMessage({ type: 'placed' });
-  if (place.policy === 'skip') places.push({ ...ask, body, isRequired: true });
+  if (place.policy === 'skip') requests.push({ ...slot, body, isRequired: true });
   // A run that ended in its first frame does not wait for a slot.
   else if (state.slot?.standing === 'waiting') {
-    places.push({ ...ask, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
+    requests.push({ ...slot, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
   }
-  return places;
+  return requests;
 }
 
 const CHANGES_SUBSCRIPTIONS: ReadonlySet<string> = new Set(['node.waiting', 'signal.refused']);

@@ -57,8 +57,8 @@ export class RunWaiters {
     signal?: AbortSignal,
   ): Promise<WaitResult> {
     this.context.lifecycle.assertNotClosed();
-    const { promise: waiting, ...settle } = Promise.withResolvers<WaitResult>();
-    const waiter = { ...settle, until };
+    const { promise: waiting, ...resolvers } = Promise.withResolvers<WaitResult>();
+    const waiter = { ...resolvers, until };
     this.waiters.set(executionId, [...(this.waiters.get(executionId) ?? []), waiter]);
     // The engine may be closed during the query, before the caller awaits this promise.
     waiting.catch(() => {});

@@ -1,10 +1,10 @@
-/** Places of keys and moments of rates. */
+/** Permits of keys and moments of rates. */
 import { expect } from 'vitest';
 import type { PermitChanges } from '../permits.ts';
 import type { Store } from '../store.ts';
 import { bodies, creating, framed, portSuite, put, outputRow as row } from './store-subject.ts';
 
-const ask = (node: string, limit: number, key = 'k') => ({
+const request = (node: string, limit: number, key = 'k') => ({
   key,
   node,
   limit,
@@ -14,7 +14,7 @@ const ask = (node: string, limit: number, key = 'k') => ({
 
 const holder = (executionId: string) => ({ key: 'k', executionId });
 
-const moment = (node: string, ask = '1') => ({ key: 'r', node, ask, limit: 2, perMs: 1_000 });
+const moment = (node: string, requestId = '1') => ({ key: 'r', node, requestId, limit: 2, perMs: 1_000 });
 
 /** Changes of permits without a frame. */
 async function change(store: Store, executionId: string, permits: Partial<PermitChanges>): Promise<readonly number[]> {
@@ -24,9 +24,9 @@ async function change(store: Store, executionId: string, permits: Partial<Permit
 }
 
 export const permitsSuite = portSuite('permits', (test) => {
-  test('[STO-34] places are granted up to the limit, and then in the order of asking', async ({ store }) => {
+  test('[STO-34] permits are granted up to the limit, and then in the order of the requests', async ({ store }) => {
     for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
-    for (const id of ['a', 'b', 'c', 'd']) await change(store, id, { asks: [ask('n', 2)] });
+    for (const id of ['a', 'b', 'c', 'd']) await change(store, id, { requests: [request('n', 2)] });
     expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => bodies(store, id)))).toEqual([['n'], ['n'], [], []]);
     expect((await store.execution('a'))?.wakeAt).toBe(5);
     expect(await store.permits('k')).toEqual([
@@ -43,19 +43,19 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await store.permits('k')).toEqual([{ executionId: 'c', node: 'n', isHeld: true }]);
   });
 
-  test('[STO-34] one run may hold several places, and keys do not touch each other', async ({ store }) => {
+  test('[STO-34] one run may hold several permits, and keys are independent of each other', async ({ store }) => {
     await put(store, 'a');
-    await change(store, 'a', { asks: [ask('n', 1), ask('m', 1), ask('o', 1, 'other')] });
+    await change(store, 'a', { requests: [request('n', 1), request('m', 1), request('o', 1, 'other')] });
     expect(await bodies(store, 'a')).toEqual(['n', 'o']);
     await change(store, 'a', { releases: [{ key: 'k', node: 'n' }] });
     expect(await bodies(store, 'a')).toEqual(['n', 'o', 'm']);
   });
 
-  test('[STO-35] asking twice is asking once, and giving back what nobody holds changes nothing', async ({ store }) => {
+  test('[STO-35] a repeated request and the release of a permit that is not held change nothing', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
-    await change(store, 'a', { asks: [ask('n', 1)] });
-    await change(store, 'a', { asks: [ask('n', 1)] });
+    await change(store, 'a', { requests: [request('n', 1)] });
+    await change(store, 'a', { requests: [request('n', 1)] });
     await change(store, 'b', {
       releases: [
         { key: 'k', node: 'n' },
@@ -66,10 +66,12 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await store.permits('k')).toHaveLength(1);
   });
 
-  test('[STO-35] a refused write neither asks nor gives back', async ({ store }) => {
+  test('[STO-35] a refused write neither requests nor releases permits', async ({ store }) => {
     await put(store, 'a');
     const frame = { seq: 9, at: 1, entries: '[]' };
-    await store.append([{ executionId: 'a', frame, permits: { at: 1, asks: [ask('n', 1)] }, cache: [row('x')] }]);
+    await store.append([
+      { executionId: 'a', frame, permits: { at: 1, requests: [request('n', 1)] }, cache: [row('x')] },
+    ]);
     expect(await store.permits('k')).toEqual([]);
     expect(await store.cached('x', 1)).toBeUndefined();
   });
@@ -88,8 +90,8 @@ export const permitsSuite = portSuite('permits', (test) => {
     await put(store, 'a');
     const given: number[] = [];
     for (let at = 0; at < 6_000; at += 170) {
-      const ask = { ...moment(`n${at}`), limit: 3 };
-      given.push(...(await change(store, 'a', { at, rates: [ask] })));
+      const rate = { ...moment(`n${at}`), limit: 3 };
+      given.push(...(await change(store, 'a', { at, rates: [rate] })));
     }
     for (const from of given) {
       expect(given.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(3);
@@ -97,7 +99,7 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(given).toEqual(given.toSorted((a, b) => a - b));
   });
 
-  test('[STO-40] the same ask for a moment gets the same one, and takes no other', async ({ store }) => {
+  test('[STO-40] a repeated request for a moment gets the same one, and uses up no other', async ({ store }) => {
     await put(store, 'a');
     await put(store, 'b');
     const rates = [moment('n'), moment('m'), moment('o')];
@@ -107,8 +109,8 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await change(store, 'b', { at: 200, rates: [moment('n')] })).toEqual([2_100]);
   });
 
-  test('[STO-39] a write that requires a place is refused when somebody has it', async ({ store }) => {
-    const permits = { at: 5, asks: [{ ...ask('', 1), isRequired: true }] };
+  test('[STO-39] a write that requires a permit is refused while another run holds it', async ({ store }) => {
+    const permits = { at: 5, requests: [{ ...request('', 1), isRequired: true }] };
     expect(await store.append([creating('a', { permits })])).toMatchObject([{ ok: true }]);
     expect(await store.append([creating('b', { permits, cache: [row('x')] })])).toEqual([
       { ok: false, heldBy: holder('a') },
@@ -116,7 +118,7 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await store.execution('b')).toBeUndefined();
     expect(await store.cached('x', 1)).toBeUndefined();
     expect(await store.permits('k')).toEqual([{ executionId: 'a', node: '', isHeld: true }]);
-    // One that exists is refused for that, whoever has the place.
+    // An execution that exists already is refused for that, whoever holds the permit.
     expect(await store.append([creating('a', { permits })])).toEqual([{ ok: false }]);
     const releases = [{ key: 'k', node: '' }];
     expect(
@@ -137,19 +139,19 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await store.permits('k')).toEqual([{ executionId: 'c', node: '', isHeld: true }]);
   });
 
-  test('[STO-39] a place that is required and given back by one write is nobody’s afterwards', async ({ store }) => {
+  test('[STO-39] a permit that one write requires and releases is free afterwards', async ({ store }) => {
     const releases = [{ key: 'k', node: '' }];
-    const brief = { at: 5, asks: [{ ...ask('', 1), isRequired: true }], releases };
+    const brief = { at: 5, requests: [{ ...request('', 1), isRequired: true }], releases };
     expect(await store.append([creating('a', { permits: brief })])).toMatchObject([{ ok: true }]);
     expect(await store.permits('k')).toEqual([]);
-    const permits = { at: 5, asks: brief.asks };
+    const permits = { at: 5, requests: brief.requests };
     await store.append([creating('b', { permits })]);
     expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: holder('b') }]);
   });
 
   test('[STO-65] who wants room made has the oldest before it told, as many as must go', async ({ store }) => {
     const wish = (id: string, limit: number) => ({
-      asks: [{ ...ask('', limit), makesRoom: { messageId: `room for ${id}`, body: `go ${id}` } }],
+      requests: [{ ...request('', limit), makesRoom: { messageId: `room for ${id}`, body: `go ${id}` } }],
     });
     for (const id of ['a', 'b', 'c', 'd', 'e']) await put(store, id);
     for (const id of ['a', 'b', 'c']) await change(store, id, wish(id, 2));

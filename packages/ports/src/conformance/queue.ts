@@ -105,14 +105,14 @@ function deliveryTests(test: QueueTest): void {
     await queue.enqueue([task('a')]);
     const former = only(queue.poll(1));
     await pass(visibilityMs);
-    const settle = () => {
+    const reportAll = () => {
       queue.ack(former);
       queue.extend(former);
       queue.nack(former, 0);
     };
-    settle();
+    reportAll();
     const current = only(queue.poll(1));
-    settle();
+    reportAll();
     expect(queue.poll(1)).toEqual([]);
     await pass(visibilityMs);
     const next = only(queue.poll(1));

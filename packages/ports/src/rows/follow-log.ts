@@ -9,7 +9,7 @@ export class News {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Settles at the next announcement, or when given up. */
+  /** Resolves at the next announcement, or when the follower gives up. */
   next(): { readonly arrived: Promise<void>; readonly giveUp: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => {

@@ -10,7 +10,7 @@ import {
   createCatalog,
   decide,
   type Entry,
-  replay as foldFrames,
+  foldFrames,
   type Json,
   NebulaError,
   newRunState,

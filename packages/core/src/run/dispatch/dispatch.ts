@@ -165,18 +165,18 @@ function effectOf({ effect, action }: ActionWork | DynamicWork, input: Json): Ef
 }
 
 /** A node that has left its gate must not be granted a permit: nothing would release it. */
-function forgetStaleAsks({ state, gateRequests: asks }: Turn): void {
-  const left = asks.filter(({ node, gate }) => {
+function dropStaleGateRequests({ state, gateRequests }: Turn): void {
+  const left = gateRequests.filter(({ node, gate }) => {
     const phase = nodeAt(state, node)?.phase;
     return phase?.status === 'gated' && phase.gate.kind === gate.kind && phase.until === null;
   });
-  asks.splice(0, asks.length, ...left);
+  gateRequests.splice(0, gateRequests.length, ...left);
 }
 
 /** Ends the turn: journals ready nodes that were not started as scheduled. */
 export function seal(turn: Turn): void {
   const { state } = turn;
-  if (turn.gateRequests.length > 0) forgetStaleAsks(turn);
+  if (turn.gateRequests.length > 0) dropStaleGateRequests(turn);
   if (turn.readied.length === 0 || isFinished(state.phase.status)) return;
   const readied = turn.readied.filter((node) => !isStopped(state, node));
   // A run that ends and is retried in one turn can find the same node ready twice, hence a set.

@@ -46,7 +46,7 @@ function takeSignal({ state: { bufferedSignals } }: Fold, entry: SignalTaken): v
 function nothing(): void {}
 
 /** Folds whole frames, from the first one or on top of a snapshot. */
-export function replay(
+export function foldFrames(
   state: RunState,
   frames: Iterable<{ readonly seq: number; readonly at: number; readonly entries: readonly Entry[] }>,
 ): RunState {

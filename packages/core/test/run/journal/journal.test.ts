@@ -7,13 +7,13 @@ import {
   evolve,
   explainNode,
   explainRun,
+  foldFrames,
   inlineValue,
   NULL_VALUE,
   newRunState,
   newTurn,
   nextReady,
   type RunError,
-  replay,
   type Settlement,
   seal,
   startAttempt,
@@ -197,7 +197,7 @@ describe('effects and the journal', () => {
   it('[RUN-65] an earlier retry for the same moment does not make a node ready twice', () => {
     const run = drive({ nodes: { a: { retry: { attempts: 9, delay: '0s' } }, b: { priority: 9 } } }, { slots: 2 });
     run.fail('a').fail('a');
-    const state = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    const state = foldFrames(newRunState(run.plan, 'exe_test'), run.frames);
     const turn = newTurn(state, run.now, () => null);
     const error: RunError = { code: 'X', kind: 'USER', message: 'x' };
     decide(turn, { type: 'ended', node: 'a', attempt: 3, outcome: { status: 'failed', error }, jitter: 0 });

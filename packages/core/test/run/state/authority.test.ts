@@ -7,8 +7,8 @@ import {
   createCatalog,
   decodeSnapshot,
   encodeSnapshot,
+  foldFrames,
   newRunState,
-  replay,
 } from '../../../src/index.ts';
 import { type Drive, drive, type Short, testActions } from '../drive.ts';
 
@@ -60,7 +60,7 @@ describe('the authority of a run', () => {
     expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
     const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state));
     expect(restored?.authority).toEqual(AUTHORITY);
-    expect(ceilingOf(replay(newRunState(run.plan, 'exe_test'), run.frames))).toEqual(CEILING);
+    expect(ceilingOf(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toEqual(CEILING);
   });
 
   const reopened = (run: Drive): unknown => run.entries.find(({ type }) => type === 'run.reopened');
@@ -76,7 +76,7 @@ describe('the authority of a run', () => {
     expect(grantOf(run, 'a')).toEqual({ shell: ['git'] });
     run.fail('a').step({ type: 'replay', node: 'a', ceiling: {} });
     expect(grantOf(run, 'a')).toEqual({});
-    expect(ceilingOf(replay(newRunState(run.plan, 'exe_test'), run.frames))).toEqual({});
+    expect(ceilingOf(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toEqual({});
     const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state));
     expect(restored?.authority).toEqual({ principal: 'ada', ceiling: {} });
   });

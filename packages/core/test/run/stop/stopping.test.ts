@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   explainRun,
+  foldFrames,
   hasEndChecks,
   isParked,
   type Json,
   newRunState,
   RUN_DEFAULTS,
-  replay,
   undoPlanOf,
   wakeTime,
 } from '../../../src/index.ts';
@@ -312,7 +312,7 @@ describe('what nobody knows the outcome of', () => {
       const run = drive(flow, { workflows }).breakOff('t/p').fail('t/f');
       expect(run.statusOf('t')).toBe('running');
       // Nothing is left over for whoever reads the run: it would stay in memory.
-      expect(hasEndChecks(replay(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
+      expect(hasEndChecks(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
       run.settle('t/p', { happened: false, then }).breakOff('z');
       expect(run.status).toBe('failed');
     }
@@ -367,7 +367,7 @@ describe('a second cancel', () => {
       .breakOff('a')
       .advance(3_000)
       .cancel('now');
-    const loaded = replay(newRunState(run.plan, run.state.executionId), run.frames);
+    const loaded = foldFrames(newRunState(run.plan, run.state.executionId), run.frames);
     const until = run.now + RUN_DEFAULTS.cancelGraceMs;
     expect([run.state, loaded].map((state) => wakeTime(state, run.now, 1e12))).toEqual([until, until]);
   });

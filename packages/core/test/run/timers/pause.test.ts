@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, newRunState, replay, wakeTime } from '../../../src/index.ts';
+import { explainNode, foldFrames, newRunState, wakeTime } from '../../../src/index.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const MINUTE = 60_000;
@@ -165,7 +165,7 @@ describe('a paused run stands still', () => {
   it('[RUN-130] a journal that is folded again knows that what a resumption let begin has begun', () => {
     const run = drive({ nodes: { a: {}, w: { needs: ['a'], wait: { signal: 's' } } } });
     run.step({ type: 'pause' }).complete('a').step({ type: 'resume' });
-    const folded = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    const folded = foldFrames(newRunState(run.plan, 'exe_test'), run.frames);
     expect(folded.listening.size).toBe(1);
     expect(folded.released.size).toBe(0);
   });

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   encodeSnapshot,
   explainNode,
+  foldFrames,
   hasEndChecks,
   type Json,
   newRunState,
   type RunError,
   refuseCancel,
   refuseReplay,
-  replay,
 } from '../../../src/index.ts';
 import { drive } from '../drive.ts';
 
@@ -237,7 +237,7 @@ describe('cancelling what is ending', () => {
     run.breakOff('~undo/a');
     expect(run.attempts.get('tell')?.attempt).toBe(1);
     // Nothing is left over for whoever reads the run: it would be read again and again.
-    expect(hasEndChecks(replay(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
+    expect(hasEndChecks(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
     run.complete('tell');
     expect(run.status).toBe('failed');
     expect(run.statuses()).toMatchObject({ '~undo/b': 'completed', '~undo/a': 'cancelled' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evolve, explainRun, newRunState, replay } from '../../../src/index.ts';
+import { evolve, explainRun, foldFrames, newRunState } from '../../../src/index.ts';
 import { drive } from '../drive.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
@@ -201,7 +201,7 @@ describe('pause', () => {
 
   it('[RUN-219] journals in which a failure ended a pause are folded as they were', () => {
     const run = drive({ nodes: { a: {}, b: {} } }).step({ type: 'pause' });
-    const state = replay(newRunState(run.plan, 'exe_test'), run.frames);
+    const state = foldFrames(newRunState(run.plan, 'exe_test'), run.frames);
     evolve(state, { type: 'run.stopping', status: 'failed', error: null }, run.now);
     expect(state.phase).toEqual({ status: 'running' });
   });
