@@ -2,9 +2,9 @@
 import type { ExecutionId, NodePath } from '@nebula/core';
 
 export interface CacheRow {
-  /** Names action, versions and input. */
+  /** Identifies action, versions and input. */
   readonly key: string;
-  /** Names action and versions: common to all inputs. */
+  /** Identifies action and versions: the same for all inputs. */
   readonly family: string;
   /** The input, member by member, so that a miss can be explained. */
   readonly input: string;
@@ -15,11 +15,11 @@ export interface CacheRow {
   readonly expiresAt: number | null;
 }
 
-/** The place of a row in lists: by family, then by time. */
+/** The position of a row in lists: by family, then by time. */
 export type CacheCursor = Pick<CacheRow, 'family' | 'at' | 'key'>;
 
 export interface CachePage {
-  /** Only families that begin with it; empty: all. */
+  /** Only families with this prefix; empty: all. */
   readonly prefix: string;
   /** The last row of the previous page. */
   readonly after?: CacheCursor;
@@ -30,7 +30,7 @@ export interface CachePage {
 export type CacheChoice = { readonly key: string } | { readonly prefix: string };
 
 export interface OutputCache {
-  /** Undefined when there is none, or when it has expired. */
+  /** Returns undefined if there is none, or if it has expired. */
   cached(key: string, now: number): Promise<CacheRow | undefined>;
   /** The newest outputs of a family, expired ones included, newest first. */
   newestCached(family: string, limit: number): Promise<readonly CacheRow[]>;

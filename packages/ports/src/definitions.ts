@@ -39,13 +39,13 @@ export interface DurationRow {
 }
 
 export interface Definitions {
-  /** The same hash is the same version, and becomes the newest again. */
+  /** A version with a known hash is not stored again; it becomes the newest one. */
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
-  /** Without `version`, the newest: the one that was registered last. */
+  /** Without `version`, the newest one, which was registered last. */
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined>;
-  /** In order of id, after `after`. */
+  /** Workflows in order of id, after `after`. */
   workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;
-  /** Highest version first, below `after`. */
+  /** Versions, the highest one first, below `after`. */
   workflowVersions(
     workflowId: WorkflowId,
     page: { readonly after?: number; readonly limit: number },

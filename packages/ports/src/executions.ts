@@ -30,16 +30,18 @@ export interface ExecutionRow {
   readonly status: ExecutionStatus;
   readonly createdAt: number;
   readonly finishedAt: number | null;
-  /** Never later than the next moment at which something must be done; null when only a stimulus can move the run. */
+  /**
+   * A time not later than the next moment at which the run needs a decision; null if only a stimulus can move the run.
+   */
   readonly wakeAt: number | null;
-  /** The worker that last created or claimed it. */
+  /** The worker that last created or claimed the execution. */
   readonly owner: string | null;
   /** After this moment a finished run may be deleted; null: it is kept. */
   readonly expiresAt: number | null;
 }
 
 export interface NewExecution {
-  /** `DEFAULT_PROJECT` when left out; never changes. */
+  /** `DEFAULT_PROJECT` if absent; never changes. */
   readonly project?: string;
   readonly workflowId: WorkflowId;
   readonly version: number;
@@ -56,27 +58,27 @@ export interface StatusChange {
 
 export interface DueClaim {
   readonly executionIds: readonly ExecutionId[];
-  /** The earliest wake time that is left, claimed executions included; null when there is none. */
+  /** The earliest remaining wake time, including claimed executions; null if there is none. */
   readonly nextWakeAt: number | null;
-  /** The earliest wake time among the claimed executions; null when none was claimed. */
+  /** The earliest wake time among the claimed executions; null if none was claimed. */
   readonly dueSince: number | null;
 }
 
-/** Selects executions; a member that is left out matches all. */
+/** Selects executions; an absent member matches all. */
 export interface ExecutionScope {
   readonly project?: string;
   readonly workflowId?: WorkflowId;
-  /** Created at or after. */
+  /** Created at or after this time. */
   readonly since?: number;
-  /** Created before. */
+  /** Created before this time. */
   readonly until?: number;
 }
 
 export interface ExecutionFilter extends ExecutionScope {
   readonly status?: readonly ExecutionStatus[];
-  /** By `createdAt`, then by the order of creation; `newest` first when left out. */
+  /** The order by `createdAt`, then by creation; by default `newest` first. */
   readonly order?: 'newest' | 'oldest';
-  /** Opaque: from an earlier page with the same order. */
+  /** An opaque cursor, from an earlier page with the same order. */
   readonly cursor?: string;
   readonly limit: number;
 }
@@ -101,10 +103,10 @@ export interface Executions {
    * With `only`, no other executions are looked at.
    */
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
-  /** Deletes a finished execution and everything that belongs to it; false when it is unknown or unfinished. */
+  /** Deletes a finished execution and everything that belongs to it. Returns false if it is unknown or unfinished. */
   deleteExecution(executionId: ExecutionId): Promise<boolean>;
   /** Finished executions whose `expiresAt` has passed, oldest first. */
   expired(now: number, limit: number): Promise<readonly string[]>;
-  /** Returns the disk space of deleted rows, a bounded piece per call; true when more is left. */
+  /** Reclaims the disk space of deleted rows, a bounded part per call. Returns true if more is left. */
   reclaimSpace(): Promise<boolean>;
 }

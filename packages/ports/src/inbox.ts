@@ -1,14 +1,15 @@
 /**
- * Messages to runs, and signals to whichever run listens.
+ * Messages to runs, and signals to whichever run waits for them.
  *
- *  P5 A published signal goes to one listener, the one that has listened longest. With none it is kept until one comes,
- *     or until it expires. A listener gets each signal once.
+ *  P5 A published signal goes to one subscription, the oldest one. Without one it is buffered until one comes, or until
+ *  it
+ *     expires. A subscription gets each signal once.
  */
 import type { ExecutionId, NodePath } from '@nebula/core';
 
 /** A message to a run: cancel, settle, retry, a signal, an approval, the result of a child. */
 export interface InboxRow {
-  /** Makes delivery idempotent: the same id is one message. */
+  /** Makes delivery idempotent: a second message with the same id has no effect. */
   readonly messageId: string;
   readonly executionId: ExecutionId;
   readonly body: string;
@@ -26,7 +27,7 @@ export interface Subscription {
   readonly node: NodePath;
 }
 
-/** Part of a write: nodes of the execution that listen from now on, and nodes that stop. */
+/** Part of a write: nodes of the execution that wait from now on, and nodes that stop waiting. */
 export interface SubscriptionChanges {
   readonly at: number;
   readonly add?: readonly Subscription[];
@@ -44,10 +45,15 @@ export interface PublishedSignal {
 }
 
 export interface Inbox {
-  /** Puts a message into a run's inbox and makes the run due at `wakeAt`; false when there is no such execution. */
+  /**
+   * Puts a message into a run's inbox and makes the run due at `wakeAt`. Returns false if there is no such execution.
+   */
   send(message: InboxRow, wakeAt: number): Promise<boolean>;
   /** Messages that no frame has taken, in order of arrival. */
   inbox(executionId: ExecutionId): Promise<readonly InboxRow[]>;
-  /** Gives a signal to one listener and returns its execution, or keeps it. The same message id is the same signal. */
+  /**
+   * Delivers a signal to one waiting execution and returns it, or buffers the signal. A second signal with the same
+   * message id has no effect.
+   */
   publish(signal: PublishedSignal): Promise<string | undefined>;
 }

@@ -22,9 +22,9 @@ import type { Position } from './position.ts';
 /** One execution's part of an `append`. Parts that are left out change nothing. */
 export interface Write {
   readonly executionId: ExecutionId;
-  /** Creates the execution; a conflict when the id exists. Every other write needs an execution that exists. */
+  /** Creates the execution; a conflict if the id exists. Every other write needs an existing execution. */
   readonly create?: NewExecution;
-  /** The fence of the write: refused when another frame has its seq. Without a frame only the row changes. */
+  /** The fence of the write: refused if another frame has its seq. Without a frame only the row changes. */
   readonly frame?: StoredFrame;
   readonly status?: StatusChange;
   /** Null: only a stimulus can move the run. */
@@ -37,7 +37,7 @@ export interface Write {
   readonly subscriptions?: SubscriptionChanges;
   /** Outputs that other runs may reuse; a newer output replaces an older one with the same key. */
   readonly cache?: readonly CacheRow[];
-  /** Measured durations of nodes; each replaces the one that was known before. */
+  /** Measured durations of nodes; each replaces the known one. */
   readonly durations?: readonly DurationRow[];
 }
 
@@ -63,9 +63,9 @@ export interface SnapshotRow {
   readonly state: string;
 }
 
-/** Which part of a journal `load` reads. */
+/** The part of a journal that `load` reads. */
 export interface LoadRange {
-  /** Only frames above this seq, and no snapshot. Left out: the newest snapshot, and the frames from it on. */
+  /** Only frames above this seq, and no snapshot. If absent: the newest snapshot, and the frames from it on. */
   readonly after?: number;
   /** No frame and no snapshot above this seq. */
   readonly upTo?: number;
@@ -75,7 +75,7 @@ export interface LoadRange {
 export interface LoadedExecution {
   readonly row: ExecutionRow;
   readonly snapshot: SnapshotRow | undefined;
-  /** In order. After a snapshot they begin with its own frame, whose time the state needs. */
+  /** Frames in order. After a snapshot they begin with its own frame, whose time the state needs. */
   readonly frames: readonly StoredFrame[];
   readonly inbox: readonly InboxRow[];
 }
@@ -89,7 +89,7 @@ export interface FeedPage {
 
 export interface Journal {
   append(writes: readonly Write[]): Promise<readonly WriteOutcome[]>;
-  /** Everything that is needed to go on with an execution, in one round trip. Undefined when there is none. */
+  /** Everything needed to continue an execution, in one round trip. Undefined if there is none. */
   load(executionId: ExecutionId, range?: LoadRange): Promise<LoadedExecution | undefined>;
   /** Frames with seq above `afterSeq`, in order: the first `limit` of them, or all. */
   frames(executionId: ExecutionId, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;

@@ -7,14 +7,16 @@
  */
 export interface Campaign {
   readonly isLeader: boolean;
-  /** Ends the candidacy, and the leadership with it. `onChange` is not called afterwards. May be called twice. */
+  /**
+   * Ends the candidacy, and the leadership with it. `onChange` is not called afterwards. A second call has no effect.
+   */
   resign(): Promise<void>;
 }
 
 export interface Leader {
   /**
-   * Calls `onChange`, which must not throw, on every change of `isLeader`, first after `campaign` has returned. Losing the
-   * leadership is a normal outcome: the campaign goes on until it resigns.
+   * Calls `onChange`, which must not throw, on every change of `isLeader`, first after `campaign` has returned. Losing
+   * the leadership is a normal outcome: the campaign continues until it resigns.
    */
   campaign(name: string, onChange: (isLeader: boolean) => void): Campaign;
 }

@@ -15,7 +15,7 @@ export interface LogLine {
 }
 
 export interface StoredLogLine extends LogLine {
-  /** Grows in order of arrival; a reader goes on from here. */
+  /** Grows in order of arrival; a reader continues from here. */
   readonly position: number;
 }
 

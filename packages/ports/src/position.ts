@@ -1,9 +1,9 @@
 /**
- * The position of a frame in the feed: an opaque token. Callers keep positions, compare them with `comparePositions` and
- * give them back unchanged; nobody computes with them.
+ * The position of a frame in the feed: an opaque token. Callers keep positions, compare them with `comparePositions`
+ * and return them unchanged; they never compute with them.
  *
- * Inside, a position is a decimal integer without leading zeros, of up to 19 digits: a counter where one process writes,
- * and the transaction id with the number of the frame inside the transaction where many processes do.
+ * Inside, a position is a decimal integer without leading zeros, of up to 19 digits: a counter if one process writes;
+ * if many processes do, the transaction id with the number of the frame inside the transaction.
  */
 declare const brand: unique symbol;
 
@@ -12,7 +12,7 @@ export type Position = string & { readonly [brand]: 'Position' };
 /** The position before the first frame. */
 export const FEED_START = '0' as Position;
 
-/** Negative when `a` is before `b`, 0 when they are the same. */
+/** Negative if `a` is before `b`, 0 if they are the same. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : a > b ? 1 : 0;

@@ -23,7 +23,9 @@ export interface Task {
   readonly attempt: number;
   /** 0 to 9; 9 is the most urgent. */
   readonly priority: number;
-  /** The receivers that may run it: '' processes like the one that enqueued it, else remote workers that match. */
+  /**
+   * The receivers that may run the task: '' for processes like the one that enqueued it, else matching remote workers.
+   */
   readonly route: string;
 }
 
@@ -36,29 +38,31 @@ export interface Delivery {
 export interface QueueStats {
   /** The number of tasks that wait or are held, delayed ones included. */
   readonly depth: number;
-  /** Since when the longest-waiting task waits for a receiver; null when none waits. Held and delayed tasks do not wait. */
+  /**
+   * Since when the longest-waiting task waits for a receiver; null if none waits. Held and delayed tasks do not wait.
+   */
   readonly waitingSince: number | null;
 }
 
 export interface Queue {
   /**
-   * True when the queue lives and dies with this process: tasks may then be enqueued in the turn that decides them,
-   * before the commit. A remote queue is told after the commit.
+   * True if the queue lives and dies with this process: tasks may then be enqueued in the turn that decides them,
+   * before the commit. Other queues are told after the commit.
    */
   readonly local: boolean;
   enqueue(tasks: readonly Task[]): Promise<void> | undefined;
-  /** Takes tasks that are here now, without waiting: most urgent first, of these routes. Without `routes`, of ''. */
+  /** Takes available tasks of these routes without waiting, most urgent first. Without `routes`, of ''. */
   poll(max: number, routes?: readonly string[]): readonly Delivery[];
   /** Routes on which tasks wait. */
   routes(): readonly string[];
-  /** Calls back when `poll` may give something, with the routes on which it may. Returns the way to stop. */
+  /** Calls back when `poll` may return something, with the routes on which it may. Returns a function that stops it. */
   onAvailable(callback: (routes: readonly string[]) => void): () => void;
-  /** The task is done, or is no longer wanted. */
+  /** The task is done, or no longer needed. */
   ack(delivery: Delivery): void;
   /** Returns the task to the queue, to be delivered again after the delay. */
   nack(delivery: Delivery, delayMs: number): void;
   extend(delivery: Delivery): void;
-  /** For metrics; may be expensive. */
+  /** Statistics for metrics; may be expensive. */
   stats(): Promise<QueueStats>;
   /** Waits for acks that are under way. */
   close(): Promise<void>;

@@ -5,6 +5,9 @@ export interface Random {
   fraction(): number;
   /** A time-ordered id with a readable prefix, e.g. `exe_01k9…`: ids made later sort later. */
   id(prefix: string): string;
-  /** The seed of a run that draws random numbers. Left out: two fractions. A test gives the same seed to a repeated start. */
+  /**
+   * The seed of a run that draws random numbers. If absent: two fractions. A test gives the same seed to a repeated
+   * start.
+   */
   seed?(executionId: ExecutionId): string;
 }

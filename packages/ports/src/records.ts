@@ -16,7 +16,7 @@ export interface RecordRow {
   /** The revision of the commit that wrote it: at least 1. */
   readonly revision: number;
   readonly updatedAt: number;
-  /** From this moment on the record does not exist; null: it is kept until it is removed. */
+  /** The record does not exist from this moment on; null: it is kept until it is removed. */
   readonly expiresAt: number | null;
 }
 
@@ -25,9 +25,9 @@ export interface RecordChange {
   readonly id: string;
   /** Replaces the record; null removes it. */
   readonly body: string | null;
-  /** The revision that the record must have for the commit to happen; 0: there must be none. Left out: any. */
+  /** The revision that the record must have for the commit to happen; 0: there must be none. If absent: any. */
   readonly expected?: number;
-  /** Left out: the record is kept until it is removed. */
+  /** If absent, the record is kept until it is removed. */
   readonly expiresAt?: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface RecordPage {
   readonly prefix?: string;
   /** Only ids beyond this one, the last of the previous page, which need not exist any more. */
   readonly after?: string;
-  /** Of ids, by code points; `ascending` when left out. */
+  /** The order of ids, by code points; by default `ascending`. */
   readonly order?: 'ascending' | 'descending';
   readonly limit: number;
 }

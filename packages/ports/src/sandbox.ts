@@ -42,7 +42,7 @@ export type ForeignOutcome = Exclude<InvocationOutcome, { readonly status: 'abor
 export interface Foreign {
   readonly action: Action;
   readonly node: NodePath;
-  /** Values that it was given. */
+  /** Values that the attempt was given. */
   readonly secrets: readonly string[];
 }
 

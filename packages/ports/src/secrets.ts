@@ -7,21 +7,23 @@ import { DEFAULT_PROJECT } from './executions.ts';
 
 export interface SecretInfo {
   readonly name: string;
-  /** Null when the driver does not know. */
+  /** Null if the driver does not know. */
   readonly updatedAt: number | null;
 }
 
 export interface Secrets {
   get(name: string): Promise<string | undefined>;
-  /** Creates or replaces. Rejects with `SECRET_INVALID`, or `SECRETS_READ_ONLY` when values come from elsewhere. */
+  /**
+   * Creates or replaces a secret. Rejects with `SECRET_INVALID`, or `SECRETS_READ_ONLY` if values come from elsewhere.
+   */
   set(name: string, value: string): Promise<void>;
-  /** Replaces an existing value; false, and nothing changes, when there is none. */
+  /** Replaces an existing value. Returns false, and changes nothing, if there is none. */
   rotate(name: string, value: string): Promise<boolean>;
-  /** False when there is none. */
+  /** Returns false if there is none. */
   delete(name: string): Promise<boolean>;
-  /** In order of names. Never values. */
+  /** Names in order, without values. */
   list(): Promise<readonly SecretInfo[]>;
-  /** Seals everything under a new key and returns the number of secrets. Missing when the driver has no key of its own. */
+  /** Seals everything under a new key and returns the number of secrets. Absent if the driver has no key of its own. */
   rotateKey?(): Promise<number>;
 }
 
@@ -75,7 +77,7 @@ function storedName(project: string, name: string): string {
   return project === DEFAULT_PROJECT ? name : `${project}/${name}`;
 }
 
-/** The secret of a project; undefined when there is none, or when the name is invalid. */
+/** The secret of a project; undefined if there is none, or if the name is invalid. */
 export async function secretIn(
   secrets: Pick<Secrets, 'get'>,
   project: string,

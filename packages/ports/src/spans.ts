@@ -15,7 +15,7 @@ export interface FinishedSpan {
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly status: 'unset' | 'ok' | 'error';
-  /** Of an error. */
+  /** The message of an error. */
   readonly message?: string;
 }
 

@@ -14,9 +14,12 @@ import type { Workers } from './workers.ts';
 export const STORE_GONE = 'STORE_GONE';
 
 export interface Store extends Journal, Executions, Inbox, Permits, Workers, OutputCache, Definitions {
-  /** True when no other engine can use this store: leases of earlier workers are void at once. */
+  /** True if no other engine can use this store: leases of earlier workers are void at once. */
   readonly exclusive: boolean;
-  /** Calls back after a write by another process; may call too often, never too rarely. Returns the way to stop. */
+  /**
+   * Calls back after a write of another process; may call too often, never too rarely. Returns a function that stops
+   * it.
+   */
   watch(onForeignWrite: () => void): () => void;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ const MAX_FOLDER_NAME_LENGTH = 255;
 
 const TEMPORARY = '.tmp-';
 
-/** A temporary file this old was left by a process that died. */
+/** A temporary file this old belongs to a process that died. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export function fsBlobs(options: FsBlobsOptions): Blobs {

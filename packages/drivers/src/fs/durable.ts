@@ -1,4 +1,4 @@
-/** Files that survive a loss of power: synced before they get their name, and the folder after that. */
+/** Files that survive a power loss: each is synced before it gets its name, and its folder after that. */
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 

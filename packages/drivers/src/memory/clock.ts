@@ -10,11 +10,11 @@ import { Heap } from '@nebula/core';
 import type { Clock, Timer } from '@nebula/ports';
 
 export interface VirtualClock extends Clock {
-  /** Moves time on, and calls back whatever falls due on the way. */
+  /** Moves time forward and runs the callbacks that fall due. */
   advance(ms: number): Promise<void>;
-  /** Calls back what waits for this turn, and what that asks for in turn, without moving time. */
+  /** Runs the callbacks of `soon`, and those that they add, without moving time. */
   runSoon(): Promise<void>;
-  /** When the next timer is due; null when none is set. */
+  /** When the next timer is due; null if none is set. */
   nextTimerAt(): number | null;
 }
 
@@ -36,13 +36,13 @@ export function virtualClock(startMs = 0): VirtualClock {
   };
 
   const runSoon = async (): Promise<void> => {
-    await promisesSettled();
+    await promiseJobsDone();
     while (soon.length > 0) {
       const callbacks = soon;
       soon = [];
       for (const callback of callbacks) {
         callback();
-        await promisesSettled();
+        await promiseJobsDone();
       }
     }
   };
@@ -79,7 +79,7 @@ export function virtualClock(startMs = 0): VirtualClock {
   };
 }
 
-/** The event loop comes back here only when no promise job is left. */
-function promisesSettled(): Promise<void> {
+/** Resolves once no promise job is left: the event loop runs immediates only then. */
+function promiseJobsDone(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

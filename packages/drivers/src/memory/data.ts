@@ -9,23 +9,23 @@ export interface StoredRun {
   row: ExecutionRow;
   readonly frames: FrameRow[];
   snapshot: SnapshotRow | undefined;
-  /** In order of arrival. */
+  /** Messages in order of arrival. */
   readonly inbox: Map<string, InboxRow>;
 }
 
 export interface MemoryData {
-  /** In order of creation. */
+  /** Runs in order of creation. */
   readonly runs: Map<string, StoredRun>;
   journal: FrameRow[];
   /** The highest number ever given to a frame or a run. */
   position: number;
   readonly workers: Map<string, number>;
-  /** In the order of registration: the newest is last. */
+  /** Versions in order of registration: the newest is last. */
   workflows: WorkflowVersionRow[];
   readonly permits: MemoryPermits;
-  /** By workflow and node. */
+  /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
-  /** Each with the store that it watches for. */
+  /** Watchers, each with the store that it belongs to. */
   readonly watchers: Map<() => void, OpenData>;
 }
 
@@ -42,7 +42,7 @@ export function memoryData(): MemoryData {
   };
 }
 
-/** The data as one store has it open. */
+/** The data as one store opened it. */
 export class OpenData {
   readonly #data: MemoryData;
   #closed = false;
@@ -62,7 +62,7 @@ export class OpenData {
     for (const [watcher, owner] of this.#data.watchers) if (owner !== this) watcher();
   }
 
-  /** Puts a message into an inbox and makes the run due; false when there is no such run. */
+  /** Puts a message into an inbox and makes the run due. Returns false if there is no such run. */
   deliver(message: InboxRow, wakeAt: number): boolean {
     const run = this.#data.runs.get(message.executionId);
     if (run === undefined) return false;
@@ -87,7 +87,7 @@ export function isFinished(row: ExecutionRow): boolean {
   return (FINISHED_STATUSES as readonly string[]).includes(row.status);
 }
 
-/** Null is never. */
+/** The earlier time; null means never. */
 export function earlier(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);

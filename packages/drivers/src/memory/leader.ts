@@ -1,8 +1,8 @@
 /**
- * Leaders among those in one process.
+ * Leader election within one process.
  *
- *  1. The first in the line of a name leads; the others wait in the order of their coming.
- *  2. A place is given in a later microtask, so that `campaign` has returned before anything is told.
+ *  1. The first candidate of a name leads; the others wait in order of arrival.
+ *  2. The leader is told in a later microtask, so that `campaign` has returned before.
  */
 import type { Campaign, Leader } from '@nebula/ports';
 

@@ -20,7 +20,7 @@ export interface MemoryQueueOptions {
 interface Waiting {
   readonly task: Task;
   readonly arrival: number;
-  /** When it began to wait for a receiver. */
+  /** The time at which the task began to wait for a receiver. */
   readonly since: number;
 }
 
@@ -118,7 +118,7 @@ class MemoryQueue implements Queue {
     this.#held.set(delivery.receipt, { waiting, until: this.#clock.now() + this.#visibilityMs });
   }
 
-  /** Walks over everything that waits. */
+  /** Visits every waiting task. */
   async stats(): Promise<QueueStats> {
     let waitingSince: number | null = null;
     for (const heap of this.#ready.values()) {
@@ -156,7 +156,7 @@ class MemoryQueue implements Queue {
     return first?.waiting;
   }
 
-  /** The held task; undefined when its visibility has passed. */
+  /** Releases the held task; undefined if its visibility has passed. */
   #release(delivery: Delivery): Waiting | undefined {
     this.#takeBack();
     const held = this.#held.get(delivery.receipt);

@@ -1,7 +1,7 @@
 import type { Random } from '@nebula/ports';
 import { idMaker } from '../real/random.ts';
 
-/** The same seed gives the same fractions and ids. Without `now`, ids count up from time 0. */
+/** Gives the same fractions and ids for the same seed. Without `now`, ids count up from time 0. */
 export function seededRandom(seed: number, now: () => number = () => 0): Random {
   const next32 = mulberry32(seed);
   return {

@@ -4,7 +4,7 @@ import { byCodePoints } from '@nebula/ports/rows';
 
 /** The data, which outlives its drivers as a disk outlives its processes. */
 export interface MemoryRecordsData {
-  /** By kind, then by id. */
+  /** Records by kind, then by id. */
   readonly kinds: Map<string, Map<string, RecordRow>>;
   /** The revision of the last commit. */
   revision: number;

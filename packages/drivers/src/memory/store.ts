@@ -10,7 +10,7 @@ import { memoryJournal } from './journal.ts';
 
 export interface MemoryStoreOptions {
   readonly data?: MemoryData;
-  /** False where several engines share the data. */
+  /** False if several engines share the data. */
   readonly exclusive?: boolean;
 }
 

@@ -16,11 +16,11 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/s
 
 const MAX_QUEUED = 8_192;
 const BATCH = 512;
-/** How long a span waits for others to be sent with. */
+/** How long a span waits for others, to be sent in one batch. */
 const GATHER_MS = 2_000;
 
 export interface TelemetryOptions {
-  /** In full, e.g. `http://localhost:4318/v1/traces`. Left out: as the variables of OpenTelemetry say. */
+  /** The full address, e.g. `http://localhost:4318/v1/traces`. If absent, the variables of OpenTelemetry decide. */
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Attributes of the resource, e.g. `service.version`. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` win. */
@@ -49,7 +49,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Spans> {
   });
   const queue = count.bounded(batches);
   const provider = new TracerProvider({ resource, spanProcessors: [queue] });
-  // False: the program has an SDK of its own.
+  // False if the program has registered its own SDK.
   const isRegistered = trace.setGlobalTracerProvider(provider);
   if (isRegistered) {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
@@ -96,7 +96,7 @@ class SpanCount {
     this.queued = 0;
   }
 
-  /** In front of the SDK's queue, which drops without a word. */
+  /** Bounds the queue before the SDK's own one, which drops spans silently. */
   bounded(queue: SpanProcessor): SpanProcessor {
     return {
       onStart: (span, parent) => queue.onStart(span, parent),
@@ -123,7 +123,7 @@ class SpanCount {
   }
 
   private ended(spans: number, error: Error | undefined): void {
-    // Counted as dropped already.
+    // These spans are counted as dropped already.
     if (this.isClosed) return;
     this.queued -= spans;
     if (error === undefined) this.exported += spans;
@@ -145,7 +145,7 @@ const INTERNAL = 0;
 const STATUS = { unset: 0, ok: 1, error: 2 } as const;
 const SCOPE = { name: 'nebula' };
 
-/** The SDK's own spans have random ids and begin now; this one says what the journal says. */
+/** Builds a span with the ids and times of the journal; spans that the SDK makes have random ids and begin now. */
 function readable(span: FinishedSpan, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, name, startMs, status, message } = span;
   const endMs = Math.max(startMs, span.endMs);
@@ -176,12 +176,12 @@ function hrTime(ms: number): HrTime {
   return [Math.floor(ms / 1_000), (ms % 1_000) * 1e6];
 }
 
-/** Whether the variables of OpenTelemetry name a collector. The SDK would send to localhost without being asked. */
+/** Returns whether the variables of OpenTelemetry name a collector. Without them the SDK would send to localhost. */
 export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!url) return false;
-  // The SDK would say so in a log that nobody has turned on, and go on without traces.
+  // The SDK would only log the error, and continue without traces.
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return true;
   throw new NebulaError('TRACES_URL_INVALID', `'${url.slice(0, 200)}' is no address for traces.`, {
     hint: 'OTEL_EXPORTER_OTLP_ENDPOINT is an http address, e.g. http://localhost:4318.',

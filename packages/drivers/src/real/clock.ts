@@ -1,12 +1,12 @@
 import type { Clock, Timer } from '@nebula/ports';
 
 /**
- * Long delays are waited for in pieces: `setTimeout` fires at once above 24.8 days, and it stands still while a
- * laptop sleeps, so that a timer of an hour could be a night late.
+ * The longest single timeout. Longer delays are split: `setTimeout` fires at once above 24.8 days, and it stands still
+ * while a laptop sleeps, so a timer of an hour could be a night late.
  */
 const MAX_PIECE_MS = 60_000;
 
-/** `setTimeout` counts on a monotonic clock and may fire this little before `Date.now` agrees. */
+/** `setTimeout` counts on a monotonic clock and may fire this much before `Date.now` agrees. */
 const MAX_EARLY_MS = 5;
 
 interface Early {
@@ -16,7 +16,7 @@ interface Early {
   call(): void;
 }
 
-/** Timers that fired a moment too early. A timer that is due later, or was created later, lets them go first. */
+/** Timers that fired slightly too early. A timer that is due later, or was created later, waits for them. */
 const early = new Set<Early>();
 
 let created = 0;

@@ -1,7 +1,7 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import type { Digest, Random } from '@nebula/ports';
 
-/** Chance from the system's cryptographic source, drawn in blocks: one call for 1,024 numbers. */
+/** Randomness from the system's cryptographic source, drawn in blocks: one call for 1,024 numbers. */
 export function realRandom(): Random {
   const block = new Uint32Array(1024);
   let used = block.length;
@@ -21,8 +21,8 @@ export function realRandom(): Random {
 }
 
 /**
- * Time-ordered ids: `<prefix>_` + 48 bits of milliseconds + 80 bits of chance, in Crockford's base 32, lower case.
- * Ids of one maker always grow: inside one millisecond, and when the clock goes back, the chance part counts up.
+ * Time-ordered ids: `<prefix>_` + 48 bits of milliseconds + 80 random bits, in Crockford's base 32, lower case. The ids
+ * of one generator always grow: within a millisecond, and when the clock goes back, the random part counts up.
  */
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -49,7 +49,7 @@ export function idMaker(sources: IdSources): (prefix: string) => string {
       low = sources.random40();
     } else if (++low === HALF) {
       low = 0;
-      // 2^80 ids in a millisecond do not happen; a chance part that began at its very end might.
+      // 2^80 ids in a millisecond do not happen, but the random part may start near its end.
       if (++high === HALF) {
         high = 0;
         timeText = base32(++timeMs, 10);

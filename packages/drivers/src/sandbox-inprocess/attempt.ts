@@ -30,7 +30,7 @@ export class Attempt implements ActionContext, RejectionListener {
   readonly #host: Host;
   readonly #invocation: Invocation;
   #ended = false;
-  /** There once a credential was handed to it. */
+  /** Set once the attempt was given a credential. */
   #own: Redactor | undefined;
 
   constructor(host: Host, invocation: Invocation) {
@@ -142,12 +142,12 @@ export class Attempt implements ActionContext, RejectionListener {
     return this.#own ?? this.#host.handedOut.redactor;
   }
 
-  /** Called with the outcome. */
+  /** Ends the attempt; called with the outcome. */
   end(): void {
     this.#ended = true;
   }
 
-  /** An output without what credentials gave. */
+  /** The output with credentials redacted. */
   cleaned(output: Json): Json {
     return this.#redactor?.json(output) ?? output;
   }
@@ -165,7 +165,7 @@ export class Attempt implements ActionContext, RejectionListener {
     this.#log('error', `a promise that the action did not await was rejected: ${message}`, { code });
   }
 
-  /** For those who debug the action; the journal keeps the message only. */
+  /** Logs the stack for people who debug the action; the journal keeps only the message. */
   logStack(thrown: unknown): void {
     const stack = stackOf(thrown);
     if (stack !== undefined) this.#log('debug', stack, undefined);
@@ -198,14 +198,14 @@ export async function loadHostApi(): Promise<void> {
   await import('./host-api/shell.ts');
 }
 
-/** A line of a log, within its limits and without what credentials gave. */
+/** A log line within its limits, with credentials redacted. */
 export function loggable(redactor: Redactor | undefined, message: unknown, fields: unknown): Line {
   const said = typeof message === 'string' ? message : String(message);
   const text = capped(redactor?.excerpt(said) ?? said, SANDBOX_LIMITS.maxLogMessageChars);
   return { message: text, ...(fields !== undefined && { fields: loggableFields(fields, redactor) }) };
 }
 
-/** A log line is never worth an error. */
+/** Never throws: a log line is not worth an error. */
 function loggableFields(fields: unknown, redactor: Redactor | undefined): Record<string, Json> {
   try {
     const json = withoutSecrets(toJson(fields, 'fields'), redactor);

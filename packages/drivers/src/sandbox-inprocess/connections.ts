@@ -1,6 +1,6 @@
 /**
- * The connections of `ctx.fetch`. A name that is granted may lead anywhere, and its owner may change that at any time; so
- * the address is checked here, where the connection is made, and the connection goes to the address that was checked.
+ * The connections of `ctx.fetch`. A granted name may resolve to any address, and its owner may change that at any time.
+ * Therefore the address is checked here, where the connection is made, and the connection goes to the checked address.
  *
  *  1 Connections are shared only between attempts whose grants name the same addresses: a connection to a private
  *    address is never reused by an attempt that may not reach it.
@@ -12,7 +12,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type Host, mayConnect, namesAddresses } from './pattern.ts';
 
-/** Every address behind the name is out of reach. */
+/** No address behind the name is allowed. */
 export class AddressDenied extends Error {
   readonly hostname: string;
   readonly address: string;
@@ -24,7 +24,7 @@ export class AddressDenied extends Error {
   }
 }
 
-/** Least recently used first. */
+/** Pools, the least recently used one first. */
 const pools = new Map<string, Agent>();
 
 export function dispatcherFor(granted: readonly string[]): Dispatcher {
@@ -37,7 +37,7 @@ export function dispatcherFor(granted: readonly string[]): Dispatcher {
   return agent;
 }
 
-/** Requests that are under way are finished first. */
+/** Closes the oldest pool after its requests have finished. */
 function closeOldest(): void {
   const [oldest] = pools;
   if (oldest === undefined) return;

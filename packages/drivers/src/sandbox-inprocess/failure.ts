@@ -5,7 +5,7 @@ import type { Redactor } from '../secrets/redaction.ts';
 import { toJson } from './json-value.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
-/** The world around the work; nothing has reached the other side. */
+/** System errors after which nothing has reached the other side. */
 const NEVER_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -19,7 +19,7 @@ const NEVER_SENT = new Set([
   'ENFILE',
 ]);
 
-/** The world around the work; the other side may have acted on it. */
+/** System errors after which the other side may have acted on the request. */
 const MAYBE_SENT = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -30,17 +30,19 @@ const MAYBE_SENT = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** `redactor` takes out what credentials gave, before anything is cut to its limit. */
+/** `redactor` removes credentials before texts are cut to their limits. */
 export function toRunError(thrown: unknown, node: string, redactor?: Redactor): RunError {
   try {
     return capError(runErrorOf(thrown, node), redactor);
   } catch {
-    // A proxy or a getter that throws while we look at it.
+    // A proxy or a getter threw while the error was read.
     return { code: 'ACTION_FAILED', kind: 'USER', message: 'the action threw something that cannot be read', node };
   }
 }
 
-/** The abort itself is told as `ABORTED`; another error that came after it is kept, since it may say what happened. */
+/**
+ * Reports the abort itself as `ABORTED`; a different error after the abort is kept, because it may say what happened.
+ */
 export function toAbortError(thrown: unknown, { signal, node }: Invocation, redactor?: Redactor): RunError {
   const error = toRunError(thrown, node, redactor);
   const isAbort = thrown === signal.reason || isNamed(thrown, 'AbortError');
@@ -87,14 +89,14 @@ function runErrorOf(thrown: unknown, node: string): Told {
   return make('ACTION_FAILED', 'USER', withCause(thrown), node, Object.keys(details).length > 0 ? details : undefined);
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** `fetch failed` says nothing; its cause does. */
 function withCause(error: Error): string {
   const { message, cause } = error;
   if (!isErrorLike(cause) || cause.message === '' || message.includes(cause.message)) return message;
   return `${message}: ${cause.message}`;
 }
 
-/** Errors of another realm are no `instanceof Error` here. */
+/** An error of another realm is not `instanceof Error` here. */
 function isErrorLike(thrown: unknown): thrown is Error {
   return thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
 }
@@ -162,14 +164,14 @@ function keepDetails(details: unknown, redactor: Redactor | undefined): Json | u
     const json = withoutSecrets(toJson(details, 'details'), redactor);
     const text = JSON.stringify(json);
     const limit = SANDBOX_LIMITS.maxErrorDetailsChars;
-    // A copy, since the thrower may keep and change its own.
+    // A copy, because the thrower may keep and change the original.
     return text.length <= limit ? JSON.parse(text) : { truncated: capped(text, limit) };
   } catch {
     return undefined;
   }
 }
 
-/** Details and fields may hold excerpts. */
+/** Redacts excerpts of secrets in details and fields. */
 export function withoutSecrets(json: Json, redactor: Redactor | undefined): Json {
   return redactor?.json(json, (text) => redactor.excerpt(text)) ?? json;
 }

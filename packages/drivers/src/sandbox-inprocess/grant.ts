@@ -1,6 +1,6 @@
 /**
- * Checks grants: an attempt has a capability when its action declares the kind, and the grant covers the thing wanted.
- * A refusal says which line of YAML would allow it.
+ * Checks grants: an attempt has a capability if its action declares the kind and the grant covers the resource. A
+ * refusal names the line of YAML that would grant it.
  */
 import { type Capabilities, type CapabilityList, grantLine, NebulaError, patternsOf } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
@@ -10,7 +10,7 @@ export type Kind = keyof Capabilities;
 /** The requested capability, in the words of the workflow. */
 export interface Wanted {
   readonly kind: Kind;
-  /** `reach api.example.com`, for the sentence. */
+  /** The verb and resource for the message: `reach api.example.com`. */
   readonly doing: string;
   /** The entry that would grant it. */
   readonly entry: string;
@@ -22,7 +22,7 @@ export function demand(invocation: Invocation, wanted: Wanted, covers: (pattern:
   if (!grants(patterns(invocation.granted, wanted), covers)) throw denied(invocation, wanted);
 }
 
-/** Whether some entry matches. All patterns of a narrowed entry must match. */
+/** Returns whether some entry matches. All patterns of a narrowed entry must match. */
 export function grants(entries: readonly string[], covers: (pattern: string) => boolean): boolean {
   return entries.some((entry) => patternsOf(entry).every(covers));
 }

@@ -1,15 +1,15 @@
 import type { Clock } from '@nebula/ports';
 import type { HandedOut } from '../secrets/handed-out.ts';
 
-/** Shared by all attempts of one sandbox. */
+/** The data that all attempts of one sandbox share. */
 export interface Host {
-  /** Absolute. */
+  /** An absolute path. */
   readonly projectDir: string;
-  /** Absolute. No grant reaches it. */
+  /** An absolute path. No grant reaches it. */
   readonly dataDir?: string;
-  /** Says of an absolute path why no grant reaches it; undefined when one may. */
+  /** Returns why no grant reaches an absolute path; undefined if one may. */
   readonly reserved?: (path: string) => string | undefined;
-  /** Credentials that attempts of this process were given. */
+  /** Credentials that were given to attempts of this process. */
   readonly handedOut: HandedOut;
   readonly clock: Clock;
   readonly fetch: typeof fetch;

@@ -1,18 +1,18 @@
 /**
- * Outputs of actions must be JSON, and inputs must be copies of their own.
- * Clean values pass as they are; only what JSON would change is copied.
+ * Converts outputs of actions to JSON, and copies inputs. Clean values pass unchanged; only a value that JSON would
+ * change is copied.
  */
 import { type Json, NebulaError } from '@nebula/core';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 type Segment = string | number;
 
-/** A value that JSON cannot hold, on the way up to where its path is known. */
+/** Thrown for a value that JSON cannot hold, and completed with its path on the way up. */
 class NotJson {
   readonly path: Segment[] = [];
   readonly code: 'OUTPUT_NOT_JSON' | 'OUTPUT_TOO_LARGE';
   what: string;
-  /** Kept when the depth ran out: a container that is met twice on the way up is its own ancestor. */
+  /** Set when the depth limit was exceeded: a container that occurs twice on the way up contains itself. */
   containers: Set<object> | undefined;
 
   constructor(what: string, code: NotJson['code'] = 'OUTPUT_NOT_JSON') {
@@ -23,7 +23,7 @@ class NotJson {
 
 const MAX_PATH_SHOWN = 12;
 
-/** `undefined` becomes null; a Date or anything with `toJSON` becomes what that gives; members of undefined are left out. */
+/** `undefined` becomes null, a value with `toJSON` (a Date) becomes its result, and undefined members are left out. */
 export function toJson(value: unknown, name: string): Json {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;
@@ -123,7 +123,7 @@ function setMember(target: Record<string, Json>, key: string, value: Json): void
   else target[key] = value;
 }
 
-/** Keeps the path of a value that cannot be; anything else was thrown by the author's own getter. */
+/** Records the path of an invalid value; any other error was thrown by a getter of the author. */
 function at(segment: Segment, container: object, error: unknown): NotJson {
   const notJson = error instanceof NotJson ? error : new NotJson(`cannot be read: ${describe(error)}`);
   if (notJson.containers?.has(container)) notJson.what = 'is circular';
@@ -144,7 +144,7 @@ function describe(error: unknown): string {
   return error instanceof RangeError ? 'it is nested too deeply' : error instanceof Error ? error.message : 'it threw';
 }
 
-/** Objects whose members are not where JSON looks: refused, because JSON would quietly make `{}` of them. */
+/** Objects whose members JSON does not see: rejected, because JSON would silently make `{}` of them. */
 const OPAQUE: Readonly<Record<string, string>> = {
   Map: 'use Object.fromEntries',
   Set: 'use [...set]',
@@ -157,7 +157,7 @@ const OPAQUE: Readonly<Record<string, string>> = {
   DataView: 'use base64 text',
 };
 
-/** The primitive in a boxed one; undefined for a class instance, whose own members count. */
+/** The primitive in a boxed value; undefined for a class instance, whose own members count. */
 function unbox(object: object): unknown {
   const tag = Object.prototype.toString.call(object).slice(8, -1);
   if (tag === 'Number' || tag === 'String' || tag === 'Boolean') return object.valueOf();

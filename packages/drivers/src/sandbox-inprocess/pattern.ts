@@ -14,7 +14,7 @@ import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
 export interface Host {
   /** Lower case, without a trailing dot; IPv6 in brackets. */
   readonly name: string;
-  /** As a number in text; the scheme's default when the URL has none. */
+  /** The port as text; the scheme's default if the URL has none. */
   readonly port: string;
 }
 
@@ -22,7 +22,7 @@ export function hostOf(url: URL): Host {
   return { name: trimDot(url.hostname), port: url.port || (url.protocol === 'https:' ? '443' : '80') };
 }
 
-/** Whether the entry grants requests to this host, as the URL names it. */
+/** Returns whether the entry grants requests to this host, as the URL names it. */
 export function matchesHost(pattern: string, host: Host): boolean {
   const { name, port } = splitHostPattern(pattern);
   if (port !== undefined && port !== host.port) return false;
@@ -33,8 +33,8 @@ export function matchesHost(pattern: string, host: Host): boolean {
 }
 
 /**
- * Whether a connection to this address, to which the host name was resolved, is granted. A public address is: the name
- * was checked before. Any other needs an entry for the address, for a range around it, or for `localhost`.
+ * Returns whether a connection to this address of the host is granted. A public address is, because the name was
+ * checked before. Any other needs an entry for the address, for a range around it, or for `localhost`.
  */
 export function mayConnect(entries: readonly string[], host: Host, address: string): boolean {
   const parsed = addressOf(address);
@@ -50,7 +50,7 @@ export function mayConnect(entries: readonly string[], host: Host, address: stri
   );
 }
 
-/** Whether the entry is about addresses: one, a range, or this machine. */
+/** Returns whether the entry names addresses: one, a range, or this machine. */
 export function namesAddresses(entry: string): boolean {
   return patternsOf(entry).every((pattern) => {
     const { name } = splitHostPattern(pattern);
@@ -86,7 +86,7 @@ function splitHostPattern(pattern: string): { readonly name: string; readonly po
   return { name: pattern.slice(0, colon), port: String(number) };
 }
 
-/** As `URL` writes it: lower case, punycode, one form for each IP address. */
+/** The host as `URL` writes it: lower case, punycode, one form for each IP address. */
 function canonicalHost(name: string, pattern: string): string {
   const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   if (/[*/?#@\s\\]/.test(name) || name === '') badPattern(pattern, 'it is not a host name');
@@ -129,14 +129,14 @@ function badPattern(pattern: string, why: string): never {
 type Address = IPv4 | IPv6;
 type AddressRange = readonly [address: Address, prefixBits: number];
 
-/** Undefined for a host name. IPv6 may stand in brackets. */
+/** Returns undefined for a host name. IPv6 may be in brackets. */
 function addressOf(host: string): Address | undefined {
   const text = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   if (text.includes(':')) return ipaddr.IPv6.isValid(text) ? embedded(ipaddr.IPv6.parse(text)) : undefined;
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : undefined;
 }
 
-/** An IPv6 address that stands for an IPv4 one (mapped, NAT64, 6to4) leads to that one. */
+/** An IPv6 address that embeds an IPv4 one (mapped, NAT64, 6to4) leads to that one. */
 function embedded(address: IPv6): Address {
   const bytes = address.toByteArray();
   switch (address.range()) {
@@ -155,7 +155,7 @@ function isPublic(address: Address): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || isWithin(address as IPv6, GLOBAL));
 }
 
-/** All of IPv6 that is given out to the public; forms of IPv4 addresses that nobody uses any more are not in it. */
+/** The public range of IPv6; obsolete forms of IPv4 addresses are outside of it. */
 const GLOBAL: AddressRange = [ipaddr.IPv6.parse('2000::'), 3];
 
 /** `10.0.0.0/8`, `fc00::/7` or `[fc00::]/7`; undefined for anything else. */

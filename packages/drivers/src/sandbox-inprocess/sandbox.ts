@@ -1,12 +1,12 @@
 /**
  * Runs actions in this process.
  *
- *  1 `run` and `verify` never reject: whatever happens becomes an outcome.
- *  2 The action gets its own copy of the input, so that a retry sees what the journal has.
- *  3 An action that has resolved is completed or failed, never aborted: nothing finished is lost.
- *  4 Only an error thrown after the abort is `aborted`; what fails before the action starts is `failed`, abort or not.
+ *  1 `run` and `verify` never reject: every error becomes an outcome.
+ *  2 The action gets its own copy of the input, so that a retry sees the journalled one.
+ *  3 An action that has resolved is completed or failed, never aborted: no finished work is lost.
+ *  4 Only an error thrown after the abort is `aborted`; an error before the action starts is `failed`, abort or not.
  *
- * Suspension points: `parseInput`, the action, `parseOutput`; each only where it gives a promise.
+ * Suspension points: `parseInput`, the action, `parseOutput`; each only if it returns a promise.
  */
 import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
@@ -22,15 +22,15 @@ import { inSpan } from './span-context.ts';
 import { containRejections, runContained } from './unhandled-rejections.ts';
 
 export interface InProcessSandboxOptions {
-  /** Paths of files and programs start here. */
+  /** The folder that paths of files and programs are relative to. */
   readonly projectDir: string;
   /** The folder of runs and secrets: no grant reaches it. */
   readonly dataDir?: string;
-  /** Further files that no grant reaches: says why, of an absolute path. */
+  /** Further files that no grant reaches: returns the reason for an absolute path. */
   readonly reserved?: (path: string) => string | undefined;
   readonly clock?: Clock;
   readonly fetch?: typeof fetch;
-  /** The source of `env` grants; the environment of this process when left out. */
+  /** The source of `env` grants; by default the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -109,7 +109,7 @@ class InProcessSandbox implements Sandbox {
   }
 }
 
-/** The border, for what other processes have run. */
+/** Checks for outcomes and log lines of other processes. */
 const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
   admit({ action, node, secrets }, told) {
     const redactor = redactorOf(secrets);
@@ -134,7 +134,7 @@ const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
   },
 };
 
-/** One for all lines of a request: making one costs more than a hundred lines. */
+/** One redactor for all lines of a request: making one costs more than a hundred lines. */
 const redactors = new WeakMap<Foreign, Redactor>();
 
 function redactorOf(secrets: readonly string[]): Redactor {
@@ -157,7 +157,9 @@ function callVerify(action: Action, attempt: Attempt, input: Json): unknown {
   return action.verify?.(attempt, input);
 }
 
-/** Copied, filled with defaults, checked, converted. A promise only where the conversion is asynchronous. */
+/**
+ * Copies, fills in defaults, checks and converts the input. Returns a promise only if the conversion is asynchronous.
+ */
 function takeInput({ action, input }: Invocation): unknown {
   const own = copyJson(input);
   if (action.input !== undefined && !action.describeOnly?.includes('input')) {
@@ -166,7 +168,7 @@ function takeInput({ action, input }: Invocation): unknown {
   return action.parseInput === undefined ? own : action.parseInput(own);
 }
 
-/** Converted, made JSON, checked. A promise only where the conversion is asynchronous. */
+/** Converts the output, makes it JSON and checks it. Returns a promise only if the conversion is asynchronous. */
 function giveOutput(action: Action, result: unknown): unknown {
   if (action.parseOutput === undefined) return admitOutput(action, result);
   const parsed: unknown = action.parseOutput(result as Json);
@@ -189,13 +191,13 @@ function isThenable(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** The engine may rely on `started: false`: the action had no effect. */
+/** `started: false` tells the engine that the action had no effect. */
 function neverStarted(invocation: Invocation): InvocationOutcome {
   const error = toAbortError(invocation.signal.reason, invocation);
   return { status: 'aborted', error: { ...error, details: { started: false } } };
 }
 
-/** setTimeout fires at once for more than this. */
+/** The longest timeout: `setTimeout` fires at once above it. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const systemClock: Clock = {

@@ -1,12 +1,12 @@
 /**
- * Checks data against the JSON Schemas of actions. A schema that cannot be compiled fails the attempts that need it, and
- * nothing else.
+ * Checks data against the JSON Schemas of actions. A schema that cannot be compiled fails only the attempts that need
+ * it.
  */
 import { compileSchema, describePath, type Json, type JsonSchema, NebulaError, type SchemaCheck } from '@nebula/core';
 
 export type Side = 'input' | 'output';
 
-/** Throws when the value does not fit. Missing members of an input are filled with their defaults first, in place. */
+/** Throws if the value does not fit. Fills missing members of an input with their defaults first, in place. */
 export function checkSchema(side: Side, schema: JsonSchema, value: Json, action: string): void {
   const check = compiled(side, schema, action);
   const problems = check.takesAll ? undefined : check.problems(value);

@@ -1,14 +1,14 @@
 /**
- * The span of an attempt as OpenTelemetry's active one, so that spans of the action's own code nest under it, in a server
- * and in a worker alike.
+ * Makes the span of an attempt OpenTelemetry's active one, so that spans of the action's own code nest under it, in a
+ * server and in a worker alike.
  *
- * An SDK, whichever version and whoever registered it, stands in one place of the process: the one that all versions 1.x
- * of `@opentelemetry/api` share. Nothing is loaded here, and where nobody registered one nothing happens.
+ * An SDK, whatever its version, is registered in one place of the process, which all versions 1.x of
+ * `@opentelemetry/api` share. Nothing is loaded here, and without a registered SDK nothing happens.
  */
 
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Opaque: made and read by the SDK. */
+/** Opaque: the SDK makes and reads it. */
 type Context = object;
 type Carrier = Record<string, string>;
 
@@ -40,7 +40,7 @@ export function inSpan<T>(traceparent: string, run: () => T): T {
   return context.with(propagation.extract(context.active(), { traceparent }, GETTER), run);
 }
 
-/** The span that is active where this is called: the attempt's, or one that the action began. */
+/** The active span at the call: that of the attempt, or one that the action began. */
 export function activeTraceparent(): string | undefined {
   const { context, propagation } = registered();
   const carrier: Carrier = {};

@@ -18,7 +18,7 @@ export interface RejectionListener {
 const current = new AsyncLocalStorage<RejectionListener>();
 let installed = false;
 
-/** Once per process; a sandbox is never closed, so it stays. */
+/** Installed once per process; a sandbox is never closed, so the listener stays. */
 export function containRejections(): void {
   if (installed) return;
   installed = true;

@@ -1,4 +1,4 @@
-/** Secrets that the environment of the process holds: `stripe-key` is `NEBULA_SECRET_STRIPE_KEY`. */
+/** Secrets in the environment of the process: `stripe-key` is `NEBULA_SECRET_STRIPE_KEY`. */
 import { NebulaError } from '@nebula/core';
 import { checkSecret, type Secrets } from '@nebula/ports';
 import { byName } from './memory.ts';

@@ -1,9 +1,11 @@
 /**
- * The credentials that attempts of one process were given. An action may keep one in a global, where the action of another
- * node finds it: so each is taken out of what every attempt gives.
+ * The credentials that attempts of one process were given. An action may keep one in a global, where the action of
+ * another node finds it. Therefore each is redacted in the results of every attempt.
  *
- *  1 Short values are left to the attempt that got them: `admin` in the output of another node is a word, not a leak.
- *  2 At most `MAX_VALUES` are remembered, the newest ones.
+ *  1 Short values are redacted only in the attempt that got them: `admin` in the output of another node is a word, not
+ *    a
+ *    leak.
+ *  2 At most `MAX_VALUES` are kept, the newest ones.
  */
 import { Redactor } from './redaction.ts';
 
@@ -12,15 +14,17 @@ const MAX_VALUES = 1_000;
 
 export class HandedOut {
   readonly #redactor = new Redactor();
-  /** The newest last. */
+  /** Values, the newest one last. */
   readonly #values = new Set<string>();
 
-  /** Undefined while there is nothing to take out. */
+  /** Undefined while there is nothing to redact. */
   get redactor(): Redactor | undefined {
     return this.#values.size === 0 ? undefined : this.#redactor;
   }
 
-  /** For an attempt that was given one: with what others are given meanwhile. */
+  /**
+   * The redactor of an attempt that was given a credential; it includes credentials that others are given meanwhile.
+   */
   forAttempt(): Redactor {
     return new Redactor(this.#redactor);
   }
@@ -32,7 +36,7 @@ export class HandedOut {
     if (this.#values.size > MAX_VALUES) this.#forgetOldest();
   }
 
-  /** Half of them at once: adding those that stay anew costs as much as all of them. */
+  /** Drops half of them at once: rebuilding costs as much as adding all of them. */
   #forgetOldest(): void {
     const kept = [...this.#values].slice(-MAX_VALUES / 2);
     this.#values.clear();

@@ -1,10 +1,13 @@
 /**
- * Sources of keys: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` while it is changed), or a
- * file beside the secrets that is made with the first of them.
+ * Sources of keys: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` during a rotation), or a file
+ * beside the secrets that is created with the first secret.
  *
- *  1 The sealed file says by id which key it is under; whichever key at hand has that id opens it.
- *  2 A new key is on disk as `secrets.key.new` before anything is sealed under it, and gets its name after everything is.
- *  3 Only who holds the write lock makes, moves or removes keys, and first ends what a process that died left (`settle`).
+ *  1 The sealed file names its key by id; any available key with that id opens it.
+ *  2 A new key is on disk as `secrets.key.new` before anything is sealed under it, and gets its final name after
+ *    everything is.
+ *  3 Only the holder of the write lock makes, moves or removes keys, and it first completes the rotation of a process
+ *    that
+ *    died (`finishRotation`).
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,10 +17,10 @@ import { SealingKey } from './key.ts';
 
 const KEY = 'NEBULA_SECRETS_KEY';
 const NEXT_KEY = 'NEBULA_SECRETS_NEXT_KEY';
-/** For the owner only. */
+/** Files that only the owner may read. */
 export const PRIVATE_MODE = 0o600;
 
-/** A key to seal everything under, and what to do once that is on disk. */
+/** A key to seal everything under, and the step to take once that is on disk. */
 export interface NextKey {
   readonly key: SealingKey;
   adopt(): Promise<void>;
@@ -34,9 +37,9 @@ export class KeyRing {
     this.#env = env;
   }
 
-  /** Undefined when no key at hand has this id. */
+  /** Returns undefined if no available key has this id. */
   async find(id: string): Promise<SealingKey | undefined> {
-    // The new file first: when it is gone by then, its key has its final name already.
+    // The new file is read first: if it is gone by then, its key has its final name already.
     const keys = [this.#fromEnv(KEY), this.#fromEnv(NEXT_KEY), await read(this.#newFile), await read(this.#file)];
     return keys.find((key) => key?.id === id);
   }
@@ -45,7 +48,7 @@ export class KeyRing {
     return (this.#fromEnv(KEY) ?? this.#fromEnv(NEXT_KEY) ?? (await read(this.#file))) !== undefined;
   }
 
-  /** For the first secret. */
+  /** The key for the first secret. */
   async first(): Promise<SealingKey> {
     const key = this.#fromEnv(KEY) ?? (await read(this.#file));
     if (key !== undefined) return key;
@@ -54,8 +57,8 @@ export class KeyRing {
     return SealingKey.parse(text, this.#file);
   }
 
-  /** Ends a change of the key that was broken off after everything had been sealed. */
-  async settle(id: string): Promise<void> {
+  /** Completes a key rotation that was interrupted after everything had been sealed. */
+  async finishRotation(id: string): Promise<void> {
     const key = await read(this.#newFile);
     if (key?.id === id) await this.#adoptNewFile();
   }
@@ -63,7 +66,7 @@ export class KeyRing {
   async next(currentId: string): Promise<NextKey> {
     const current = this.#fromEnv(KEY);
     const given = this.#fromEnv(NEXT_KEY) ?? (current?.id === currentId ? undefined : current);
-    // A key under which nothing is sealed is deleted, since it could only leak.
+    // A key under which nothing is sealed is deleted, because it could only leak.
     if (given !== undefined) return { key: given, adopt: () => this.#removeFiles() };
     if (current !== undefined) {
       throw new NebulaError('SECRETS_KEY_MISSING', `the key is that of ${KEY}, and there is no next one`, {

@@ -1,4 +1,4 @@
-/** A key, what it is called, and what it does: AES-256-GCM with a fresh nonce for everything that it seals. */
+/** A key, its id and its use: AES-256-GCM with a fresh nonce for each value. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { NebulaError } from '@nebula/core';
 
@@ -8,7 +8,7 @@ const TAG_BYTES = 16;
 const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 export class SealingKey {
-  /** Tells keys apart, and nothing about them. */
+  /** Identifies the key without revealing anything about it. */
   readonly id: string;
   readonly #bytes: Uint8Array;
 
@@ -17,7 +17,7 @@ export class SealingKey {
     this.id = createHmac('sha256', bytes).update('nebula secrets key').digest('hex').slice(0, 16);
   }
 
-  /** `place` is how people know where the text came from. */
+  /** `place` names the source of the text, for the error. */
   static parse(text: string, place: string): SealingKey {
     const trimmed = text.trim();
     if (KEY_TEXT.test(trimmed)) return new SealingKey(Buffer.from(trimmed, 'base64'));
@@ -26,12 +26,12 @@ export class SealingKey {
     });
   }
 
-  /** As text, for the key file. */
+  /** A new key as text, for the key file. */
   static newText(): string {
     return `${randomBytes(KEY_BYTES).toString('base64')}\n`;
   }
 
-  /** The name is sealed with the value, so that nobody can give one secret the value of another. */
+  /** The name is sealed with the value, so that no secret can be given the value of another. */
   seal(name: string, value: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#bytes, nonce).setAAD(Buffer.from(name));
@@ -39,7 +39,7 @@ export class SealingKey {
     return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64');
   }
 
-  /** Undefined when it was not sealed by this key, for this name, or was changed since. */
+  /** Returns undefined if the text was not sealed by this key for this name, or was changed since. */
   open(name: string, text: string): string | undefined {
     const bytes = Buffer.from(text, 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;

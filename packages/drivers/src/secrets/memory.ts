@@ -1,4 +1,4 @@
-/** Secrets that live as long as the process: for tests, and for programs that bring their own. */
+/** Secrets that live as long as the process, for tests and for programs that bring their own. */
 
 import { checkSecret, type SecretInfo, type Secrets } from '@nebula/ports';
 import { Redactor } from './redaction.ts';
@@ -27,12 +27,12 @@ export function memorySecrets(
   };
 }
 
-/** By the characters themselves, the same on every machine. */
+/** Sorts by characters, the same on every machine. */
 export function byName(a: SecretInfo, b: SecretInfo): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** Remembers what was handed out, for what leaves the process by another way than the sandbox. */
+/** Remembers the values that were handed out, for output that leaves the process without passing the sandbox. */
 export interface RememberingSecrets {
   readonly secrets: Pick<Secrets, 'get'>;
   /** The text without any value that was handed out so far. */

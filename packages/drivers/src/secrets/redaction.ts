@@ -11,19 +11,21 @@ import { SECRET_LIMITS } from '@nebula/ports';
 
 const REDACTED = '[redacted]';
 
-/** A line of a value is secret from here on; shorter ones are the brackets of JSON and the like. */
+/** The shortest line of a value that is redacted; shorter ones are the brackets of JSON and the like. */
 const MIN_LINE_CHARS = 8;
-/** From here on base64 is recognised within a longer text, where its characters depend on what stands before it. */
+/**
+ * The shortest text whose base64 is recognised inside a longer text, where its characters depend on those before it.
+ */
 const MIN_INNER_CHARS = 8;
 /** The shortest part of a secret that is redacted at the end of a cut text; fewer characters reveal too little. */
 const MIN_CUT_CHARS = 6;
 
-/** Every form has so many characters. */
+/** The number of characters of every form that are indexed. */
 const START_CHARS = SECRET_LIMITS.minValueChars;
 /** A power of two. */
 const HASHES = 65_536;
 
-/** Shifts that differ, so that the order of the characters counts. */
+/** The shifts differ, so that the order of the characters counts. */
 function hashAt(text: string, at: number): number {
   const first = (text.charCodeAt(at) << 6) ^ (text.charCodeAt(at + 1) << 3);
   return (first ^ (text.charCodeAt(at + 2) << 1) ^ (text.charCodeAt(at + 3) << 9)) & (HASHES - 1);
@@ -32,9 +34,9 @@ function hashAt(text: string, at: number): number {
 /** Finds the forms of values in a text. */
 class FormIndex {
   readonly forms = new Set<string>();
-  /** By their first characters, the longest first. */
+  /** Forms by their first characters, the longest one first. */
   readonly #byStart = new Map<string, string[]>();
-  /** Which beginnings there are, by a hash: nearly every place of a text is passed over at the price of one look. */
+  /** A hash set of beginnings: nearly every position of a text is skipped with one lookup. */
   #starts: Uint8Array | undefined;
 
   add(form: string): void {
@@ -51,7 +53,10 @@ class FormIndex {
     this.#starts[hashAt(form, 0)] = 1;
   }
 
-  /** In order. Ranges that overlap are one: nothing of a value is left because another one began before it. */
+  /**
+   * Ranges in order. Overlapping ranges are merged, so that no part of a value is left because another one began before
+   * it.
+   */
   ranges(text: string): Range[] {
     const starts = this.#starts;
     const found: Range[] = [];
@@ -76,16 +81,16 @@ interface Range {
 export class Redactor {
   readonly #parent: Redactor | undefined;
   #plain = new FormIndex();
-  /** Encodings that programs break into lines (`base64`, `xxd`): looked for as if there were no line breaks. */
+  /** Encodings that programs break into lines (`base64`, `xxd`), searched for as if there were no line breaks. */
   #encoded = new FormIndex();
   #isNumeric = false;
 
-  /** With what another one takes out, also later. */
+  /** `parent`: its values are redacted too, including later ones. */
   constructor(parent?: Redactor) {
     this.#parent = parent;
   }
 
-  /** From now on this value is taken out. */
+  /** Redacts this value from now on. */
   add(value: string): void {
     for (const text of partsOf(value)) {
       for (const form of formsOf(text)) this.#addForm(form);
@@ -107,7 +112,7 @@ export class Redactor {
     this.#isNumeric ||= form.length >= START_CHARS && /^[\d.eE+-]+$/.test(form);
   }
 
-  /** Whether the text holds one of the values. */
+  /** Returns whether the text contains one of the values. */
   finds(text: string): boolean {
     return this.text(text) !== text;
   }
@@ -129,8 +134,9 @@ export class Redactor {
   }
 
   /**
-   * Of a text that may have been cut anywhere, as logs and errors are: what is left of a value at its ends goes, too.
-   * Not for outputs: a workflow goes on with them, and `production` may be one and the beginning of a password.
+   * Redacts a text that may have been cut anywhere, as logs and errors are: parts of a value at its ends are redacted
+   * too. Not for outputs: a workflow continues with them, and `production` may be one and also the beginning of a
+   * password.
    */
   excerpt(text: string): string {
     const left = this.text(text);
@@ -145,7 +151,7 @@ export class Redactor {
     return this.#parent?.excerpt(cut) ?? cut;
   }
 
-  /** The same value when there is nothing to take out. */
+  /** Returns the same value if there is nothing to redact. */
   json(value: Json, take: (text: string) => string = (text) => this.text(text)): Json {
     if (typeof value === 'string') return take(value);
     if (typeof value === 'number') return this.#redactsNumbers && this.finds(String(value)) ? REDACTED : value;
@@ -184,7 +190,7 @@ function without(text: string, ranges: readonly Range[]): string {
   return clean + text.slice(from);
 }
 
-/** The text without line breaks and the white space around them, and where each of its characters was. */
+/** The text without line breaks and the white space around them, and the original position of each character. */
 function withoutLineBreaks(text: string): { readonly joined: string; readonly offsets: Uint32Array } {
   const offsets = new Uint32Array(text.length);
   let joined = '';
@@ -198,7 +204,7 @@ function withoutLineBreaks(text: string): { readonly joined: string; readonly of
   return { joined: joined + text.slice(from), offsets };
 }
 
-/** With how many characters the text ends that the form begins with. */
+/** The length of the longest beginning of the form at the end of the text. */
 function cutAtEnd(text: string, form: string): number {
   const beginning = form.slice(0, MIN_CUT_CHARS);
   const from = Math.max(0, text.length - form.length + 1);
@@ -208,7 +214,7 @@ function cutAtEnd(text: string, form: string): number {
   return 0;
 }
 
-/** With how many characters the text begins that the form ends with. */
+/** The length of the longest end of the form at the beginning of the text. */
 function cutAtStart(text: string, form: string): number {
   const ending = form.slice(-MIN_CUT_CHARS);
   const head = text.slice(0, form.length - 1);
@@ -218,7 +224,7 @@ function cutAtStart(text: string, form: string): number {
   return 0;
 }
 
-/** Two keys that become the same must not become one. */
+/** Keeps two keys apart that become the same by redaction. */
 function free(members: ReadonlyMap<string, Json>, name: string): string {
   let found = name;
   for (let number = 2; members.has(found); number++) found = `${name} ${number}`;
@@ -251,7 +257,7 @@ function addTexts(value: unknown, parts: Set<string>): void {
 
 function formsOf(text: string): Set<string> {
   const forms = new Set([text, ...jsonForms(text), ...urlForms(text), ...inspectForms(text)]);
-  // A text inside of JSON inside of JSON: a body that is logged as a field.
+  // A text in JSON in JSON, such as a body that is logged as a field.
   for (const form of jsonForms(text)) for (const again of jsonForms(form)) forms.add(again);
   return forms;
 }
@@ -268,21 +274,21 @@ function encodedForms(text: string): Set<string> {
   return forms;
 }
 
-/** As `console.log` and `util.inspect` show it inside an object, in each kind of quotes. */
+/** The forms that `console.log` and `util.inspect` show inside an object, in each kind of quotes. */
 function inspectForms(text: string): string[] {
   const plain = inspect(text, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
   const bare = plain.replace(/\\(['"`])/g, '$1');
   return [plain, bare, ...["'", '"', '`'].map((quote) => bare.replaceAll(quote, `\\${quote}`))];
 }
 
-/** As `JSON.stringify` writes it, and as others do who keep to ASCII or escape slashes. */
+/** The forms that `JSON.stringify` writes, and those of writers that keep to ASCII or escape slashes. */
 function jsonForms(text: string): string[] {
   const plain = JSON.stringify(text).slice(1, -1);
   const ascii = plain.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [plain, ascii, plain.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
 }
 
-/** As parts of a path, of a query, of a form; with small and capital digits. */
+/** The forms in a path, a query and a form, with lower-case and upper-case digits. */
 function urlForms(text: string): string[] {
   const component = encodeURIComponent(text);
   const strict = component.replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -292,8 +298,8 @@ function urlForms(text: string): string[] {
 }
 
 /**
- * Base64 goes by three bytes at a time: what comes before shifts it, so that there are three ways to write it within a
- * longer text (`user:password`). Of each, the characters that do not depend on the neighbours.
+ * Base64 encodes three bytes at a time, so the text before a value shifts its encoding: there are three ways to write
+ * it inside a longer text (`user:password`). Returns the characters of each that do not depend on the neighbours.
  */
 function innerBase64(bytes: Buffer, encoding: 'base64' | 'base64url'): string[] {
   return [0, 1, 2]

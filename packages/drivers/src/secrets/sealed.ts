@@ -2,8 +2,8 @@
  * Secrets in a file of the data folder, each sealed by itself under one key.
  *
  *  1 The file is replaced whole or not at all, so readers need no lock: they see it before or after a write.
- *  2 Whoever writes holds the write lock from reading the file to having replaced it.
- *  3 All entries are under the key whose id the file has; `key-ring.ts` says where that key is.
+ *  2 A writer holds the write lock from reading the file until it has been replaced.
+ *  3 All entries are sealed under the key whose id is in the file; `key-ring.ts` finds that key.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,12 +18,12 @@ import { withWriteLock } from './write-lock.ts';
 export interface SealedSecretsOptions {
   readonly dataDir: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** The environment with `NEBULA_SECRETS_KEY`; that of this process when left out. */
+  /** The environment with `NEBULA_SECRETS_KEY`; by default that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const FORMAT = 1;
-/** A key may be changed between reading the file and looking for the key that it names. */
+/** A rotation may happen between reading the file and looking up its key. */
 const READ_ATTEMPTS = 5;
 
 interface Sealed {
@@ -49,7 +49,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
       await mkdir(dataDir, { recursive: true });
       return withWriteLock(join(dataDir, 'secrets.lock'), async () => {
         const opened = await open(file, ring);
-        if (opened !== undefined) await ring.settle(opened.keyId);
+        if (opened !== undefined) await ring.finishRotation(opened.keyId);
         await removeLeftovers(dataDir);
         return work(opened);
       });
@@ -101,7 +101,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
 }
 
 async function reseal(file: string, ring: KeyRing, opened: Opened): Promise<number> {
-  // All are opened before anything is written: one that is damaged must not be lost with its key.
+  // All entries are opened before anything is written: a damaged one must not be lost with its key.
   const values = [...opened.entries].map(([name, entry]) => {
     return { name, value: openEntry(file, opened.key, name, entry), updatedAt: entry.updatedAt };
   });
@@ -113,7 +113,7 @@ async function reseal(file: string, ring: KeyRing, opened: Opened): Promise<numb
   return entries.size;
 }
 
-/** Deletes temporary files of a killed writer. Nobody else writes at this time. */
+/** Deletes temporary files of a killed writer. The write lock is held. */
 async function removeLeftovers(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith('secrets.') && name.includes('.tmp-'));
   for (const name of names) await rm(join(dataDir, name), { force: true });

@@ -1,6 +1,6 @@
 /**
- * One writer at a time, over all processes. An exclusive transaction on an empty SQLite file: the operating system drops
- * it when the process ends, however it ends, so that nobody has to guess whether a lock is stale.
+ * One writer at a time, over all processes: an exclusive transaction on an empty SQLite file. The operating system
+ * drops it when the process ends in any way, so no lock is ever stale.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { NebulaError } from '@nebula/core';

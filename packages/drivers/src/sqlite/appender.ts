@@ -39,7 +39,7 @@ export class Appender {
   readonly #changeWake: Statement<unknown[]>;
   readonly #changeStatus: Statement<unknown[]>;
   readonly #changeBoth: Statement<unknown[]>;
-  /** Two generations: a full young one becomes the old one, and entries that nobody asked for since then are dropped. */
+  /** Two generations: a full young one becomes the old one, and entries that were not used since are dropped. */
   #young = new Map<string, Known>();
   #old = new Map<string, Known>();
   #position: number | undefined;
@@ -107,7 +107,7 @@ export class Appender {
       this.#position = position;
       this.#rows.push(position, known.number, frame.seq, frame.at, frame.entries);
     }
-    // Before the row, whose wake time depends on the messages that are left.
+    // Messages are deleted before the row is written, because its wake time depends on the remaining ones.
     if (write.taken !== undefined) for (const messageId of write.taken) this.#take.run(known.number, messageId);
     this.#changeRow(known.number, write);
     return ACCEPTED;

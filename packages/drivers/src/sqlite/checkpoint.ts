@@ -12,7 +12,7 @@ export interface LogState {
 
 export function checkpoint(connection: Connection, mode: CheckpointMode): LogState {
   if (mode !== 'NOOP') connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-  // A separate question: a checkpoint reports the length of the log when the checkpoint began.
+  // A separate query: a checkpoint reports the length of the log when the checkpoint began.
   const { log, checkpointed } = connection.prepare('PRAGMA wal_checkpoint(NOOP)').get() as {
     readonly log: number;
     readonly checkpointed: number;

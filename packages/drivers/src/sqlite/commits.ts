@@ -46,7 +46,7 @@ type Result<K extends WriteMethod> = ReturnType<Writes[K]>;
 const MAX_IN_THREAD = 2;
 const MAX_SHARED_WRITES = 512;
 const MAX_LINES_PER_APPEND = 128;
-/** In an append without writes, which flushes lines. */
+/** The limit on lines in an append without writes, which only flushes lines. */
 const MAX_LINES_PER_FLUSH = 1_000;
 const LOCK_RETRY_MS = 15;
 /** The cost of a commit in the log besides its rows: about four pages. */
@@ -106,7 +106,7 @@ export class Commits {
     return this.#enqueue(method, args) as Promise<Result<K>>;
   }
 
-  /** Holds new transactions back; settles when none is under way. */
+  /** Holds back new transactions; resolves when none is under way. */
   async pause(): Promise<void> {
     this.#pauses++;
     if (this.#inThread > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -117,7 +117,7 @@ export class Commits {
     this.#pump();
   }
 
-  /** Carries out what waits, and releases the thread. */
+  /** Carries out waiting calls, and releases the thread. */
   async close(): Promise<void> {
     if (this.#waiting.length > 0 || this.#inThread > 0) {
       await new Promise<void>((resolve) => this.#onDrained.push(resolve));
@@ -155,7 +155,7 @@ export class Commits {
     if (this.#waiting.length === 0) for (const tell of this.#onDrained.splice(0)) tell();
   }
 
-  /** The next job; if it is an append, with the appends right behind it. */
+  /** The next job; if it is an append, together with the appends right behind it. */
   #nextJobs(): readonly Job[] {
     let count = 0;
     let writes = 0;
@@ -174,7 +174,7 @@ export class Commits {
     try {
       const result = carryOut(this.#writes, method, args);
       this.#committed(this.#writes.lastCommitMs, bytes, lines);
-      settle(jobs, result);
+      answerJobs(jobs, result);
     } catch (error) {
       this.#lines.putBack(lines);
       if (isBusy(error) && this.#mayWaitForLock(jobs)) this.#waitForLock(jobs);
@@ -191,7 +191,7 @@ export class Commits {
     try {
       const { result, commitMs } = await thread.call(method, args);
       this.#committed(commitMs, bytes, lines);
-      settle(jobs, result);
+      answerJobs(jobs, result);
     } catch (error) {
       this.#lines.putBack(lines);
       if (thread.isLost) this.#stayOnMain();
@@ -258,7 +258,7 @@ export class Commits {
 }
 
 /** Gives each job its part of the shared result. */
-function settle(jobs: readonly Job[], result: unknown): void {
+function answerJobs(jobs: readonly Job[], result: unknown): void {
   if (jobs.length === 1) {
     jobs[0]?.resolve(result);
     return;

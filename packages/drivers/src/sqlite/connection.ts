@@ -15,7 +15,7 @@ export interface ConnectionOptions {
   readonly lockWaitMs: number;
 }
 
-/** Of 1, 2, 4 and 8 KiB, 4 KiB gave the best rates for batches of 64 (158,000 rows/s against 134,000 to 137,000). */
+/** Among 1, 2, 4 and 8 KiB, 4 KiB gave the best rates for batches of 64 (158,000 rows/s against 134,000 to 137,000). */
 export const PAGE_SIZE_BYTES = 4096;
 
 export function openConnection(options: ConnectionOptions): Connection {
@@ -23,7 +23,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const connection = new Database(path, { readonly, fileMustExist, timeout: lockWaitMs });
   try {
     connection.pragma(`synchronous = ${options.durability === 'strict' ? 'FULL' : 'NORMAL'}`);
-    // For macOS, where a plain fsync leaves the data in the drive's cache.
+    // On macOS a plain fsync leaves the data in the drive's cache.
     if (options.durability === 'strict') connection.pragma('fullfsync = 1');
     // The checkpointer runs checkpoints, outside commits.
     connection.pragma('wal_autocheckpoint = 0');
@@ -35,7 +35,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-/** For a new file, before anything is written into it. */
+/** Prepares a new file, before anything is written to it. */
 export function prepareNewFile(connection: Connection): void {
   connection.pragma(`page_size = ${PAGE_SIZE_BYTES}`);
   connection.pragma('auto_vacuum = INCREMENTAL');

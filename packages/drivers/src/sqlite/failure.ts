@@ -1,4 +1,4 @@
-/** Errors of SQLite in plain words, with a hint. */
+/** Explains errors of SQLite in plain words, with a hint. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';

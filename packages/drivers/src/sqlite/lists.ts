@@ -26,7 +26,7 @@ import { bounded, type Statements } from './statements.ts';
 export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
   created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
 
-/** One row more than the limit, where there is one: then there is a next page. */
+/** Returns one row more than the limit if there is a next page. */
 export function executionsOf(
   statements: Statements,
   filter: ExecutionFilter,
@@ -51,7 +51,7 @@ export function executionsOf(
   );
 }
 
-/** From the index alone. */
+/** Reads only the index. */
 export function countsOf(statements: Statements, scope: ExecutionScope): ExecutionCounts {
   const { from, conditions, values } = within(scope);
   const sql = `SELECT count(*) FROM ${from} WHERE status = ? AND ${conditions}`;
@@ -60,7 +60,7 @@ export function countsOf(statements: Statements, scope: ExecutionScope): Executi
   ) as ExecutionCounts;
 }
 
-/** Before and after every possible place. */
+/** Cursors before and after every possible one. */
 const FIRST_PLACE: ExecutionCursor = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
 const LAST_PLACE: ExecutionCursor = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 

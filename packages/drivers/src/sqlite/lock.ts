@@ -44,7 +44,7 @@ function writeNote(notePath: string, now: number): void {
   try {
     writeFileSync(notePath, `${JSON.stringify(note)}\n`);
   } catch {
-    // The lock holds without the note; a second engine's error message is less precise.
+    // The lock works without the note; only the error message of a second engine is less precise.
   }
 }
 

@@ -45,7 +45,7 @@ export class SqliteLogs implements Logs {
   async flush(): Promise<void> {
     const { lines, commits } = this.#options;
     for (let piece = 0; piece < MAX_PIECES_PER_FLUSH; piece++) {
-      // When the buffer is empty, one more append still waits for lines that are on their way to the thread.
+      // If the buffer is empty, one more append waits for lines that are on their way to the thread.
       const wasEmpty = lines.isEmpty;
       await commits.append([]);
       if (wasEmpty) return;
@@ -77,7 +77,7 @@ export class SqliteLogs implements Logs {
     return this.#closing;
   }
 
-  /** Lines of this process were written. */
+  /** Wakes followers after lines of this process were written. */
   written(): void {
     this.#news.announce();
   }

@@ -17,7 +17,7 @@ import { type Connection, type ConnectionOptions, openConnection } from './conne
 import { codeOf, emptied, explained, missing, unwritable } from './failure.ts';
 import { expectSchema, migrate, migrateExisting } from './schema.ts';
 
-/** The largest database that is read into memory, when it has no log and its folder allows none to be made. */
+/** The largest database that is read into memory, if it has no log and its folder does not allow one. */
 const MAX_IN_MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** Creates the folder, if it is missing, so that it survives a power cut. */
@@ -29,7 +29,10 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** One at a time, from the top: Node's `recursive` never ends where a parent refuses children with ENOENT (/proc). */
+/**
+ * Creates folders one at a time, from the top: Node's `recursive` never ends if a parent refuses children with ENOENT
+ * (/proc).
+ */
 function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
@@ -37,7 +40,7 @@ function makeFolders(folder: string): void {
   syncPath(dirname(folder));
 }
 
-/** For an engine: creates or migrates the database. Throws `STORE_EMPTY` for a file without content. */
+/** Opens the database for an engine: creates or migrates it. Throws `STORE_EMPTY` for a file without content. */
 export function openForEngine(options: ConnectionOptions): Connection {
   refuseEmptyFile(options.path);
   if (!existsSync(options.path)) makeFile(options);
@@ -75,7 +78,7 @@ function refuseEmptyFile(path: string): void {
   if (isLogAlone) throw emptied(path, 'is missing, but its log is there');
 }
 
-/** For a process beside an engine. */
+/** Opens the database for a process beside an engine. */
 export function openBeside(options: ConnectionOptions): Connection {
   refuseEmptyFile(options.path);
   if (!existsSync(options.path)) throw missing(options.path);
@@ -83,7 +86,7 @@ export function openBeside(options: ConnectionOptions): Connection {
   try {
     return opened(options, () => openConnection(options), expectSchema);
   } catch (error) {
-    // SQLite must create a missing log even to read. Where it may not, the file is read without one.
+    // SQLite must create a missing log even to read. If it may not, the file is read without one.
     if (codeOf(error) !== 'DATA_DIR_UNWRITABLE' || existsSync(`${options.path}-wal`)) throw error;
     return opened(options, () => openInMemory(options.path), expectSchema);
   }

@@ -1,4 +1,4 @@
-/** Permits, rates, listeners, signals and durations as tables. Called inside a transaction. */
+/** Permits, rates, subscriptions, signals and durations as tables. Called inside a transaction. */
 import type { ExecutionId, WorkflowId } from '@nebula/core';
 import {
   blockersOf,
@@ -196,7 +196,7 @@ export class Permits {
     return subscription.executionId;
   }
 
-  /** A rate of which nothing was asked for a whole period has no history that counts. */
+  /** A rate without a request for a whole period has no history that counts. */
   purgeRates(now: number, limit: number): void {
     this.#statements.run(
       'DELETE FROM rates WHERE (key, number) IN (SELECT key, number FROM rates WHERE until <= ? ORDER BY until LIMIT ?)',

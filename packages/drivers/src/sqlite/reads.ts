@@ -1,4 +1,4 @@
-/** All reads. Statements end with the call, so that no reader holds up the log. Errors are those of SQLite. */
+/** All reads. Statements end with the call, so that no reader blocks the log. Errors are those of SQLite. */
 import type { ExecutionId, WorkflowId } from '@nebula/core';
 import type {
   CachePage,
@@ -38,7 +38,7 @@ type Numbered<T> = Omit<T, 'position'> & { readonly position: number };
 
 export class Reads {
   readonly #statements: Statements;
-  /** The commit thread may commit between two statements: those of one load see the same state. */
+  /** The commit thread may commit between two statements, so one load reads in one transaction. */
   readonly #load: (executionId: ExecutionId, range: LoadRange) => LoadedExecution | undefined;
 
   constructor(connection: Connection) {
@@ -134,7 +134,7 @@ export class Reads {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** One row more than the limit, where there is one: then there is a next page. */
+  /** Returns one row more than the limit if there is a next page. */
   list(filter: ExecutionFilter, place?: ExecutionCursor): readonly (ExecutionRow & { readonly number: number })[] {
     return executionsOf(this.#statements, filter, place);
   }
@@ -206,7 +206,7 @@ export class Reads {
     return workflowVersionsOf(this.#statements, workflowId, page);
   }
 
-  /** For records, which have their own queries. */
+  /** Runs a read of records, which have their own queries. */
   with<T>(read: (statements: Statements) => T): T {
     return read(this.#statements);
   }

@@ -1,4 +1,4 @@
-/** Identifies the database, and brings its schema to the current version. */
+/** Identifies the database, and migrates its schema to the current version. */
 import { NebulaError } from '@nebula/core';
 import type { Connection } from './connection.ts';
 import { prepareNewFile } from './connection.ts';
@@ -9,7 +9,7 @@ import type { Migration } from './migrations/migration.ts';
 /** "NBLA", SQLite's mark for the program that owns a file. */
 const APPLICATION_ID = 0x4e424c41;
 
-/** For an engine: creates or migrates the schema, all steps in one transaction. */
+/** Creates or migrates the schema for an engine, all steps in one transaction. */
 export function migrate(connection: Connection, path: string, migrations: readonly Migration[] = MIGRATIONS): void {
   const found = inspect(connection, path);
   const newest = migrations.at(-1)?.version ?? 0;
@@ -26,13 +26,13 @@ export function migrate(connection: Connection, path: string, migrations: readon
   run.exclusive();
 }
 
-/** For an engine on an existing file: a file without a table was never finished, or has lost its content. */
+/** Migrates an existing file for an engine: a file without a table was never finished, or has lost its content. */
 export function migrateExisting(connection: Connection, path: string): void {
   if (inspect(connection, path).empty) throw emptied(path);
   migrate(connection, path);
 }
 
-/** For a process beside an engine: the schema must exist, and be the current one. */
+/** Checks the schema for a process beside an engine: it must exist and be the current one. */
 export function expectSchema(connection: Connection, path: string): void {
   const { version, empty } = inspect(connection, path);
   const newest = MIGRATIONS.at(-1)?.version ?? 0;

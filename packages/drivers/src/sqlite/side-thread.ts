@@ -65,7 +65,7 @@ function endThread(worker: Worker): Promise<void> {
   if (worker.threadId === ENDED) return Promise.resolve();
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());
-    // The process must not end while somebody waits for this.
+    // The process must not end while a caller waits for this.
     worker.ref();
     worker.postMessage({ method: 'end', args: [] } satisfies Call);
   });

@@ -387,7 +387,7 @@ class OpenStore implements SqliteStore {
     return patiently(attempt, this.#options.clock, this.#options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS);
   }
 
-  /** Commits of the side thread count as foreign here, which is a hint too many. */
+  /** Commits of the side thread count as foreign here, which only gives a hint too many. */
   #lookAgain(seen: number): Timer {
     return this.#options.clock.timer(
       WATCH_MS,

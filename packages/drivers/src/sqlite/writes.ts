@@ -152,7 +152,7 @@ export class Writes {
     });
   }
 
-  /** Removes a bounded piece of what deletions left behind; true when more is left. */
+  /** Removes a bounded part of what deletions left. Returns true if more is left. */
   reclaimSpace(): boolean {
     const freePages = (): number => this.#statements.value<number>('PRAGMA freelist_count') ?? 0;
     if (freePages() < MIN_FREE_PAGES && this.#statements.value('SELECT 1 FROM doomed') === undefined) return false;
@@ -232,7 +232,7 @@ export class Writes {
       ? 'worker <> ? AND (expires_at <= ? OR substr(worker, 1, ?) = ?)'
       : 'worker <> ? AND expires_at <= ?';
     const parameters = isAlone ? [except, now, processes.length, processes] : [except, now];
-    // For an engine that is alone every other owner is dead, also one that never had a lease.
+    // For an exclusive engine every other owner is dead, even one that never had a lease.
     const owners = isAlone ? 'owner <> ?' : `owner IN (SELECT worker FROM workers WHERE ${gone})`;
     return this.#transaction(() => {
       this.#statements.run(
@@ -293,7 +293,7 @@ export class Writes {
     return this.#transaction(() => purgeRecords(this.#statements, now, limit));
   }
 
-  /** Deletes a bounded piece of an execution's log; true when more is left. */
+  /** Deletes a bounded part of an execution's log. Returns true if more is left. */
   deleteLines(executionId: ExecutionId): boolean {
     return this.#transaction(
       () =>
@@ -318,7 +318,7 @@ export class Writes {
     }
   }
 
-  /** True when none is left. */
+  /** Returns true if none is left. */
   #deleteFrames(number: number): boolean {
     return this.#statements.run(`DELETE FROM frames WHERE execution = ? LIMIT ${PIECE_FRAMES}`, number) < PIECE_FRAMES;
   }
@@ -350,7 +350,7 @@ export type WriteMethod = {
   [K in keyof Writes]: Writes[K] extends (...args: never[]) => unknown ? K : never;
 }[keyof Writes];
 
-/** A call as data, since it may come from another thread. */
+/** Carries out a call given as data, because it may come from another thread. */
 export function carryOut(writes: Writes, method: WriteMethod, args: readonly unknown[]): unknown {
   writes.lastCommitMs = 0;
   const write = writes[method] as (...args: readonly unknown[]) => unknown;

@@ -4,12 +4,12 @@ import type { Campaign, Leader } from '../leader.ts';
 
 export interface LeaderSubject {
   readonly leader: Leader;
-  /** Another one that stands for the same places, as another process would have it. */
+  /** Another instance for the same names, as in another process. */
   readonly beside?: () => Promise<Leader>;
   readonly close: () => Promise<void>;
 }
 
-/** How long a place may stay empty after its leader resigned. */
+/** How long a name may have no leader after one resigned. */
 const TAKEOVER_MS = 30_000;
 
 export function leaderSuite(name: string, open: () => Promise<LeaderSubject>): void {

@@ -158,7 +158,7 @@ export const permitsSuite = portSuite('permits', (test) => {
     const inboxes = () => Promise.all(['a', 'b', 'c', 'd'].map((id) => bodies(store, id)));
     expect(await inboxes()).toEqual([['', 'go c'], [''], [], []]);
     expect((await store.execution('a'))?.wakeAt).toBe(5);
-    // One has been told already, and will make room for c: so the next must go, too.
+    // One was told already, and will make room for c; so the next one must end too.
     await change(store, 'd', wish('d', 2));
     expect(await inboxes()).toEqual([['', 'go c', 'go d'], ['', 'go d'], [], []]);
     await change(store, 'a', { releases: [{ key: 'k', node: '' }] });

@@ -10,7 +10,7 @@ export interface QueueSubject {
   readonly close: () => Promise<void>;
 }
 
-/** For every queue. */
+/** The suite for every queue. */
 export function queueSuite(name: string, open: OpenQueue): void {
   describe(`queue contract: ${name}`, () => {
     const test = queueTests(open);
@@ -21,7 +21,7 @@ export function queueSuite(name: string, open: OpenQueue): void {
   });
 }
 
-/** For queues with `local`, besides. */
+/** The additional suite for queues with `local`. */
 export function localQueueSuite(name: string, open: OpenQueue): void {
   describe(`local queue contract: ${name}`, () => orderTests(queueTests(open)));
 }

@@ -1,4 +1,4 @@
-/** The contract of chance, by the rules of SPEC.md. */
+/** The contract of randomness, by the rules of SPEC.md. */
 import { describe, expect, test } from 'vitest';
 import type { Random } from '../random.ts';
 

@@ -4,13 +4,13 @@ import type { RecordChange, RecordPage, Records } from '../records.ts';
 
 export interface RecordsSubject {
   readonly records: Records;
-  /** The time that the driver goes by. */
+  /** The clock of the driver. */
   readonly now: () => number;
   /** Lets so much time pass. */
   readonly pass: (ms: number) => Promise<void>;
   /** Closes the data and opens it again, as a new process would. */
   readonly reopen?: () => Promise<Records>;
-  /** Another one on the same data, as another process beside this one would have it. */
+  /** Another instance on the same data, as in another process. */
   readonly beside?: () => Promise<Records>;
   readonly close: () => Promise<void>;
 }

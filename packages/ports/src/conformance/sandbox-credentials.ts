@@ -1,4 +1,4 @@
-/** Credentials in the contract of the port `sandbox`: who gets them, and where they never surface. */
+/** Credentials in the contract of the port `sandbox`: which attempts get them, and where they never appear. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { Invocation, InvocationOutcome } from '../sandbox.ts';
 
 export interface CredentialTools {
-  /** Runs the action, and gives the outcome with everything that it said meanwhile. */
+  /** Runs the action, and returns the outcome with everything that it logged and reported. */
   readonly told: (
     run: (ctx: ActionContext) => unknown,
     action?: Partial<Action>,
@@ -46,7 +46,7 @@ function expectClean(...things: readonly unknown[]): void {
   expect(text).toContain('[redacted]');
 }
 
-/** As programs break long encodings. */
+/** Breaks a text into lines, as programs do with long encodings. */
 function folded(text: string, gap: string): string {
   return text.replace(/.{8}(?=.)/g, (part) => part + gap);
 }
@@ -318,7 +318,7 @@ function otherWays({ told }: CredentialTools): void {
       return kept;
     });
     expect(JSON.stringify([outcome, said])).not.toContain('Tr0ub4dor');
-    // A short one is a word like any other in the hands of those who were not given it.
+    // A short value is a word like any other in attempts that were not given it.
     expect(outcome).toMatchObject({ output: ['[redacted]', PIN] });
   });
 

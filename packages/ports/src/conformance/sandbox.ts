@@ -22,7 +22,7 @@ export interface OpenSandbox {
   close(): Promise<void>;
 }
 
-/** `env` is the host's environment, as far as the sandbox may know it. */
+/** `env`: the host's environment, as far as the sandbox may know it. */
 export type OpenSandboxFunction = (options: { readonly env: Readonly<Record<string, string>> }) => Promise<OpenSandbox>;
 
 type Run = (ctx: ActionContext, input: never) => unknown;
@@ -66,7 +66,7 @@ export function errorOf(outcome: InvocationOutcome) {
   return outcome.error;
 }
 
-/** Of the host; no grant leads to them. */
+/** Variables of the host that no grant covers. */
 const SECRETS_IN_ENV = { NEBULA_SECRETS_KEY: 'a key', NEBULA_SECRET_A: 'a secret', NEBULA_TOKEN: 'a token' };
 
 export function sandboxSuite(name: string, open: OpenSandboxFunction): void {

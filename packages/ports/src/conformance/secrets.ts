@@ -11,7 +11,7 @@ export interface SecretsSubject {
 
 type SecretsTest = (title: string, body: (subject: SecretsSubject) => Promise<void>) => void;
 
-/** For drivers that can be written to. */
+/** The suite for drivers that can be written to. */
 export function secretsSuite(name: string, open: () => Promise<SecretsSubject>): void {
   const secretsTest: SecretsTest = (title, body) =>
     vitestTest(title, async () => {

@@ -14,7 +14,9 @@ const LAST_CODE_POINT = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
-/** The least text above every text with the prefix; undefined when there is none. Makes a prefix a range of an index. */
+/**
+ * The least text above every text with the prefix; undefined if there is none. Turns a prefix into a range of an index.
+ */
 export function endOfPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();

@@ -1,15 +1,15 @@
-/** Cursors between the pages of a list of executions. Callers give the text back unchanged. */
+/** Cursors between the pages of a list of executions. Callers return the text unchanged. */
 import { NebulaError } from '@nebula/core';
 
 export interface ExecutionCursor {
   readonly createdAt: number;
-  /** In the order of creation: tells apart executions of the same millisecond. */
+  /** The number in the order of creation, which distinguishes executions of the same millisecond. */
   readonly number: number;
 }
 
 const CURSOR = /^at_(-?[0-9a-z]{1,11})_([0-9a-z]{1,11})$/;
 
-/** By time, then in the order of creation. */
+/** Orders by time, then by creation. */
 export function byCreation(a: ExecutionCursor, b: ExecutionCursor): number {
   return a.createdAt - b.createdAt || a.number - b.number;
 }

@@ -1,7 +1,7 @@
 /** Follows a log: reads on from the last line, and waits for an announcement when there is none. */
 import type { LogFilter, StoredLogLine } from '../logs.ts';
 
-/** Wakes everybody who waits for the next announcement. */
+/** Wakes everyone who waits for the next announcement. */
 export class News {
   readonly #waiting = new Set<() => void>();
 

@@ -1,4 +1,4 @@
-/** The door to environment variables. */
+/** Access to environment variables. */
 import { matchesName } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
 import { declares, demand, grants } from '../grant.ts';
@@ -11,14 +11,14 @@ export function readEnv(host: Host, invocation: Invocation, name: string): strin
 }
 
 /**
- * Secrets and their keys are no grant's to give: only `credential` hands them out, where they are taken out again. The
- * token speaks for its owner, who may do more than the run.
+ * No grant covers secrets and their keys: only `credential` hands them out, and they are redacted again. The token acts
+ * for its owner, who may do more than the run.
  */
 function isReserved(name: string): boolean {
   return name.startsWith('NEBULA_SECRET') || name === 'NEBULA_TOKEN';
 }
 
-/** The variables that a program started by this attempt sees: what is granted, and PATH. */
+/** The variables that a program started by this attempt sees: the granted ones, and PATH. */
 export function grantedEnv(host: Host, invocation: Invocation): Record<string, string> {
   const patterns = declares(invocation, 'env') ? (invocation.granted.env ?? []) : [];
   const granted: Record<string, string> = {};

@@ -1,7 +1,8 @@
 /**
- * The door to the network.
+ * Access to the network.
  *
- *  1 Redirects are followed here, hop by hop, because each hop must be granted: a granted host must not be able to send a
+ *  1 Redirects are followed here, hop by hop, because each hop must be granted: a granted host must not be able to send
+ *    a
  *    request, its body and its headers anywhere else.
  *  2 A host name is checked before the request, the address behind it when the connection is made (`connections.ts`).
  */
@@ -28,7 +29,7 @@ export async function fetchGranted(
   headers.delete('host');
   const traceparent = activeTraceparent() ?? invocation.traceparent;
   if (traceparent !== undefined && !headers.has('traceparent')) headers.set('traceparent', traceparent);
-  // A dispatcher of the caller's could connect to another host than the one checked.
+  // A dispatcher of the caller could connect to another host than the checked one.
   const dispatcher = dispatcherFor(invocation.granted.network ?? []);
   let request = { ...init, headers, signal, redirect: 'manual', dispatcher } as RequestInit & { headers: Headers };
   const follow = (init.redirect ?? 'follow') === 'follow';
@@ -53,7 +54,10 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CONTENT_HEADERS = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
 const PRIVATE_HEADERS = ['authorization', 'proxy-authorization', 'cookie'];
 
-/** As the Fetch standard says: what becomes a GET loses its body, and another origin gets no credentials. */
+/**
+ * The redirected request, by the Fetch standard: a request that becomes a GET loses its body, and another origin gets
+ * no credentials.
+ */
 function redirected(
   request: RequestInit & { headers: Headers },
   status: number,
@@ -92,7 +96,7 @@ function demandUrl(invocation: Invocation, url: URL): void {
   demand(invocation, { kind: 'network', doing: `reach ${entry}`, entry }, (pattern) => matchesHost(pattern, host));
 }
 
-/** The refusal of the connection, as one that says how to grant it. */
+/** Converts the refusal of a connection into an error that says how to grant it. */
 function refusedConnection(invocation: Invocation, error: unknown): NebulaError | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof NebulaError) return cause;
@@ -126,7 +130,7 @@ function tooManyRedirects(url: URL): NebulaError {
   );
 }
 
-/** Without the query, which may hold a token. */
+/** The URL for messages, without the query, which may contain a token. */
 function place(url: URL): string {
   return url.origin + url.pathname;
 }

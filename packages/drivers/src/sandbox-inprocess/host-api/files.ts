@@ -1,6 +1,6 @@
 /**
- * Access to files. A path is checked twice: as it is written, so that a refusal tells nothing about what exists, and
- * as it really is once links are followed, so that no link leads out of what is granted.
+ * Access to files. A path is checked twice: as written, so that a refusal reveals nothing about what exists, and as
+ * resolved through links, so that no link leads out of the grant.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -22,7 +22,7 @@ export async function readGranted(
 ): Promise<Uint8Array> {
   const real = await reach(host, invocation, path, 'read');
   const maxBytes = options.maxBytes ?? SANDBOX_LIMITS.maxReadBytes;
-  // Not blocking: opening a pipe would otherwise wait for a writer, and hold a thread of the pool meanwhile.
+  // Non-blocking: opening a pipe would otherwise wait for a writer, and block a thread of the pool.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
     throw told(error, path);
   });
@@ -56,7 +56,10 @@ export async function writeGranted(
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
-/** Readers see the old content or the new one; when the promise resolves, the new one survives a loss of power. */
+/**
+ * Replaces a file: readers see the old content or the new one; when the promise resolves, the new one survives a power
+ * loss.
+ */
 async function replace(path: string, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
@@ -101,7 +104,7 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   return real;
 }
 
-/** Folders in which the kernel shows environments, memory and open files of this process and of others. */
+/** Folders in which the kernel shows environments, memory and open files of processes. */
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
 async function refuseReserved(host: Host, invocation: Invocation, path: string, wanted: Wanted): Promise<void> {
@@ -124,7 +127,7 @@ async function reservation({ dataDir, reserved }: Host, path: string): Promise<s
   return reserved?.(path);
 }
 
-/** Of a path that need not exist: links of the part that does exist are followed. */
+/** Resolves a path that need not exist: links of the existing part are followed. */
 async function realPathOf(path: string, shown: string): Promise<string> {
   const missing: string[] = [];
   for (let existing = path; ; existing = dirname(existing)) {

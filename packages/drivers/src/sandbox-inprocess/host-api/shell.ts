@@ -1,13 +1,14 @@
 /**
  * Access to programs.
  *
- *  1 No shell reads the command line: a program and its arguments are what they are.
+ *  1 No shell reads the command line: the program and its arguments are passed as they are.
  *  2 The program is looked up on the host's PATH, whatever PATH the action gives to the program itself.
- *  3 It leads its own process group. An abort asks the whole group to end, then ends it.
- *  4 Nor does it outlive this process, unless that is killed without a chance to act.
- *  5 Output beyond the cap is read and dropped: a talkative program is not disturbed, and memory stays bounded.
+ *  3 The program leads its own process group. An abort asks the whole group to end, then kills it.
+ *  4 The program does not outlive this process, unless this process is killed without a chance to act.
+ *  5 Output beyond the limit is read and dropped: the program is not disturbed, and memory stays bounded.
  *
- * One suspension point: the promise in `runProgram`, settled by `close`, by `error`, or after a kill by the drain timer.
+ * One suspension point: the promise in `runProgram`, resolved by `close`, by `error`, or after a kill by the drain
+ * timer.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, realpath, stat } from 'node:fs/promises';
@@ -124,7 +125,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Keeps the first `maxBytes` and lets the rest flow by. */
+/** Keeps the first `maxBytes` and drops the rest. */
 function collect(stream: Readable, maxBytes: number) {
   const chunks: Buffer[] = [];
   let kept = 0;
@@ -138,13 +139,13 @@ function collect(stream: Readable, maxBytes: number) {
     kept += part.length;
   });
   return {
-    // As a stream that goes on, so that a character cut in two at the end is left out.
+    // Decodes as an unfinished stream, so that a character cut at the end is left out.
     text: () => new TextDecoder().decode(Buffer.concat(chunks), { stream: dropped }),
     truncated: () => dropped,
   };
 }
 
-/** Inside the project folder; a program that must be elsewhere can be told so by its arguments. */
+/** The working folder, inside the project folder. A program that needs another one can get it by an argument. */
 async function workingFolder(host: Host, cwd: string | undefined): Promise<string> {
   const root = await realpath(host.projectDir);
   if (cwd === undefined) return root;

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Permits, rates, the output cache, listeners and signals. */
+/** Permits, rates, the output cache, subscriptions (`listeners`) and signals. */
 export const shared: Migration = {
   version: 2,
   sql: `

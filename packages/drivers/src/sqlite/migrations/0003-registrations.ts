@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** In which order versions were registered, last: the newest need not be the one with the highest number. */
+/** The order in which versions were last registered: the newest need not be the one with the highest number. */
 export const registrations: Migration = {
   version: 3,
   sql: `

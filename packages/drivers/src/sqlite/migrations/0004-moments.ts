@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 /**
- * The moment that was granted to the last ask of each node, the newest moments of each rate, numbered in the order of
+ * The moment granted to the last request of each node, the newest moments of each rate, numbered in the order of
  * granting, and the durations of nodes.
  */
 export const moments: Migration = {
