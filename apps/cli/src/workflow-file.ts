@@ -1,7 +1,8 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import type { NebulaClient } from '@nebula/client';
 import {
-  type Catalog,
+  type Compile,
+  compilePlan,
   compileRead,
   type Json,
   type JsonObject,
@@ -53,21 +54,22 @@ export async function readFile(io: Io, file: string): Promise<CheckedFile> {
 /** Checks the file against the available actions and the workflows beside it. */
 export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
   const catalog = await context.services.catalog(project);
+  const compile: Compile = (definition, options) => compilePlan(definition, catalog, options);
   const { bytes, given } = await readSource(context.io, file);
   const read = readDefinition(bytes, { file: shownName(file) });
   const { definition } = read;
   if (definition === undefined || usedWorkflows(definition).length === 0) {
-    return { file, others: [], ...compileRead(read, catalog) };
+    return { file, others: [], ...compileRead(read, compile) };
   }
   const others = await findOthers(context, file, definition, { project, given });
-  const checked = others.files.map((other) => checkBeside(other.file, other.read, catalog, others));
-  const main = checkBeside(file, read, catalog, others);
+  const checked = others.files.map((other) => checkBeside(other.file, other.read, compile, others));
+  const main = checkBeside(file, read, compile, others);
   const isSound = checked.every((one) => one.definition !== undefined);
   return { ...main, definition: isSound ? main.definition : undefined, others: checked };
 }
 
-function checkBeside(file: string, read: ReadResult, catalog: Catalog, others: Others): CheckedFile {
-  const compiled = compileRead(read, catalog, { workflows: others.find, knownWorkflows: others.ids });
+function checkBeside(file: string, read: ReadResult, compile: Compile, others: Others): CheckedFile {
+  const compiled = compileRead(read, compile, { workflows: others.find, knownWorkflows: others.ids });
   const problems = compiled.problems.flatMap((problem) => withoutEcho(problem, others));
   const isSound = problems.every(({ severity }) => severity !== 'error');
   return { file, ...compiled, problems, definition: isSound ? compiled.definition : undefined, others: [] };

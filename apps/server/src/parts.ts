@@ -1,5 +1,4 @@
 /** The parts of the server. All durable state is behind them. */
-import type { OpenCatalog } from '@nebula/core';
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
@@ -14,7 +13,6 @@ export interface Parts {
   readonly clock: Clock;
   readonly random: Random;
   readonly digest: Digest;
-  readonly catalog: OpenCatalog;
   readonly projects: Projects;
 }
 

@@ -1,7 +1,7 @@
 import type { Action } from '@nebula/core';
 import { memoryRecords } from '@nebula/drivers/memory';
 import { realClock, realRandom } from '@nebula/drivers/real';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { auditLog } from '../src/identity/audit.ts';
 import { NOBODY } from '../src/identity/principal.ts';
 import type { Parts } from '../src/index.ts';
@@ -72,4 +72,20 @@ it('[SRV-331] many callers are one waiter of the engine', async () => {
   expect(new Set((await long).map(({ status }) => status))).toEqual(new Set(['completed']));
   expect(await wait('30s')).toMatchObject({ ended: true });
   expect({ most, waiters }).toEqual({ most: 1, waiters: 0 });
+});
+
+it('[ENG-242] a workflow is compiled once from its registration to its result, whether it comes as text or as a value', async () => {
+  booted = await boot();
+  const { client, parts } = booted;
+  // A compilation asks for the catalog of the project once.
+  const compilations = vi.spyOn(parts.engine.catalog, 'within');
+  const definition = { id: 'value', nodes: { a: { action: 'core.noop' } } };
+  const source = 'id: text\nnodes:\n  a: { action: core.noop }\n';
+  for (const body of [{ definition }, { source }]) {
+    compilations.mockClear();
+    const { workflowId } = await client.call('registerWorkflow', { body });
+    const { executionId } = await client.call('startExecution', { body: { workflowId, input: {} } });
+    const result = await client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
+    expect([workflowId, result.status, compilations.mock.calls.length]).toEqual([workflowId, 'completed', 1]);
+  }
 });

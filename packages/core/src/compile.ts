@@ -47,18 +47,22 @@ export interface SourceCompilation {
 /** Options for compiling a source, including the other workflows that it may run. */
 type SourceOptions = ReadOptions & Pick<CompileOptions, 'workflows' | 'knownWorkflows' | 'ceiling'>;
 
+/** Compiles a definition with the catalog and the limits of the caller. */
+export type Compile = (definition: WorkflowDefinition, options: CompileOptions) => Compilation;
+
 export function compileSource(
   input: string | Uint8Array,
   catalog: Catalog,
   options: SourceOptions = {},
 ): SourceCompilation {
-  return compileRead(readDefinition(input, options), catalog, options);
+  const compile: Compile = (definition, how) => compilePlan(definition, catalog, how);
+  return compileRead(readDefinition(input, options), compile, options);
 }
 
 /** Compiles a source that has already been read. */
 export function compileRead(
   { definition, graphs, draft, problems, source }: ReadResult,
-  catalog: Catalog,
+  compile: Compile,
   options: Omit<SourceOptions, keyof ReadOptions> = {},
 ): SourceCompilation {
   const { workflows, knownWorkflows, ceiling } = options;
@@ -68,7 +72,7 @@ export function compileRead(
     ...(ceiling && { ceiling }),
   };
   if (definition !== undefined && graphs !== undefined) {
-    const compiled = compilePlan(definition, catalog, { source, graphs, verify: true, ...others });
+    const compiled = compile(definition, { source, graphs, verify: true, ...others });
     const isValid = compiled.plan !== undefined;
     return {
       definition: isValid ? definition : undefined,
@@ -81,7 +85,7 @@ export function compileRead(
   const sound = withoutBroken(draft.definition, problems, source);
   const isGraphWhole = problems.every(({ code }) => code !== 'UNKNOWN_NODE');
   const verify = problems.every(isLocal);
-  const more = compilePlan(sound, catalog, { source, graphs: draft.graphs, isGraphWhole, verify, ...others }).problems;
+  const more = compile(sound, { source, graphs: draft.graphs, isGraphWhole, verify, ...others }).problems;
   return { definition: undefined, plan: undefined, problems: inTextOrder([...problems, ...more]), source };
 }
 

@@ -30,6 +30,8 @@ export {
 export { type CapabilityList, matchesName, matchesSegments, matchesSequence } from './capability/pattern.ts';
 export { type ActionDescription, announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 export {
+  type Compilation,
+  type Compile,
   type CompileOptions,
   compilePlan,
   compileRead,

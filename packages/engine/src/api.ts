@@ -4,7 +4,7 @@ import type {
   BareRun,
   CallbackUrl,
   Capabilities,
-  Ceiling,
+  Compilation,
   CompileOptions,
   ConcurrencySlot,
   Entry,
@@ -13,9 +13,9 @@ import type {
   ExpressionLimits,
   Json,
   NodePath,
+  OpenCatalog,
   Parent,
   Plan,
-  Problem,
   RetryPolicyFunction,
   RunAuthority,
   RunDocument,
@@ -197,8 +197,10 @@ export interface ExecutionService {
    */
   requestSettle(executionId: ExecutionId, node: NodePath, outcome: Settlement, attempt?: number): Promise<boolean>;
   delete(executionId: ExecutionId): Promise<boolean>;
-  /** Compiles a definition and returns its problems. A run of the same definition does not compile it again. */
-  check(definition: WorkflowDefinition, options: CheckOptions): readonly Problem[];
+  /** The actions of this process, and those that were announced. */
+  readonly catalog: OpenCatalog;
+  /** Compiles a definition. A run of the same definition does not compile it again. */
+  check(definition: WorkflowDefinition, options: CheckOptions): Compilation;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,
@@ -221,12 +223,8 @@ export interface ExecutionService {
   forgetCached(which: CacheChoice): Promise<number>;
 }
 
-export interface CheckOptions {
+export interface CheckOptions extends Omit<CompileOptions, 'limits' | 'isAccepted' | 'now' | 'callbackUrl'> {
   readonly project: string;
-  /** Capabilities beyond the ceiling are reported as warnings. */
-  readonly ceiling: Ceiling;
-  /** Other workflows, by id and version (without one, the newest). */
-  readonly workflows?: CompileOptions['workflows'] | undefined;
 }
 
 export interface SignalRequest {

@@ -7,7 +7,7 @@ const CLOSE_GRACE_MS = 5_000;
 
 export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   const parts = makeParts(drivers, options, (error) => stop(parts, error));
-  const { context, catalog, plans, executions, starts, waiters, observers, effects, remote } = parts;
+  const { context, plans, executions, starts, waiters, observers, effects, remote } = parts;
   const { lifecycle, meter, runs, tracing, values } = context;
   return {
     ...executions,
@@ -22,7 +22,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
       return run && documentOf(run.state, values.glance);
     },
     announce(actions) {
-      if (catalog.announce(actions)) plans.forget();
+      if (plans.catalog.announce(actions)) plans.forget();
     },
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),

@@ -7,7 +7,7 @@
  *
  * `context.ts` is shared by all parts. `execution-service.ts` reads runs and records requests, which needs no engine.
  */
-import { createCatalog, type NebulaError, type OpenCatalog, RUN_DEFAULTS } from '@nebula/core';
+import { createCatalog, type NebulaError, RUN_DEFAULTS } from '@nebula/core';
 import type { Drivers, EngineOptions } from './api.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Cache } from './attempts/cache.ts';
@@ -50,7 +50,6 @@ const DEFAULTS = {
 /** The parts that `engine.ts` opens, closes and offers. */
 export interface EngineParts {
   readonly context: EngineContext;
-  readonly catalog: OpenCatalog;
   readonly plans: Plans;
   readonly executions: StoreExecutionService;
   readonly observers: Observers;
@@ -91,7 +90,7 @@ export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: 
   const sweeper = new Sweeper(context);
   effects.connect(context, { attempts, children, remote, waiters, waker, stop });
   return {
-    ...{ context, catalog, plans, executions, observers, effects },
+    ...{ context, plans, executions, observers, effects },
     ...{ attempts, remote, starts, turns, waiters, waker, sweeper },
   };
 }

@@ -1,6 +1,6 @@
 /** The operations of the contract on a data folder, by handlers of this process. */
 import { NebulaClient } from '@nebula/client';
-import { createCatalog, NebulaError } from '@nebula/core';
+import { NebulaError } from '@nebula/core';
 import type { Engine, EngineOptions, ExecutionService } from '@nebula/engine';
 import type { Secrets } from '@nebula/ports';
 import type { DirectTransport, Parts } from '@nebula/server/local';
@@ -63,15 +63,12 @@ async function openLocal(
     const [announced, projects] = [await opened.announced(), await opened.projects()];
     const options = { ...given, announced, projects };
     const runtime = await compose(context, opened, options);
-    const { actions, retryPolicies, capabilities, labels } = options;
-    const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
-    catalog.announce(announced);
     const { clock, random, digest } = context;
     const { store, blobs, logs } = opened;
     const secrets = lazySecrets(() => openSecrets(project, context, env));
     const records = await opened.recordsOrNone();
     const { executions } = runtime;
-    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
+    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, projects };
     return await sessionOn(parts, runtime, opened.close);
   } catch (error) {
     await opened.close();

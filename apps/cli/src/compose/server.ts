@@ -1,6 +1,6 @@
 /** A whole server on the drivers of a preset: engine, records, secrets, leader, API. */
 import { NebulaClient } from '@nebula/client';
-import { createCatalog, NebulaError } from '@nebula/core';
+import { NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
 import { loadHostApi } from '@nebula/drivers/sandbox-inprocess';
@@ -21,7 +21,7 @@ import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-
 import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
-import { allActions, engineOptions, sizeOf } from './engine-options.ts';
+import { engineOptions, sizeOf } from './engine-options.ts';
 import { driverContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
@@ -82,7 +82,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
       api: new NebulaClient(server.direct),
-      catalog: parts.catalog,
+      catalog: parts.engine.catalog,
       async close() {
         takeNoteBack();
         await server.close(opened.stopEngine);
@@ -128,7 +128,6 @@ async function partsOn(
   env: Io['env'],
   { publicUrl, preset, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
-  const { retryPolicies, capabilities, labels } = project.config;
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
   await loadHostApi();
@@ -148,9 +147,8 @@ async function partsOn(
     },
   );
   const { clock, random, digest } = context;
-  const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
-  const common = { store, records, secrets, blobs, logs, clock, random, digest, catalog, projects };
+  const common = { store, records, secrets, blobs, logs, clock, random, digest, projects };
   return {
     parts: { ...common, executions: engine, engine },
     stopEngine,

@@ -149,8 +149,8 @@ export class MemoryProject {
   }
 
   #session(engine: Engine | undefined, executions: ExecutionService): ApiSession {
-    const [secrets, records, catalog] = [this.#secrets, this.#records, createCatalog(this.#actions)];
-    const parts = { ...this.#keeping(), executions, secrets, records, catalog, projects: this.#projects() };
+    const [secrets, records] = [this.#secrets, this.#records];
+    const parts = { ...this.#keeping(), executions, secrets, records, projects: this.#projects() };
     const local = localApi(parts, engine, () => undefined);
     return {
       api: new NebulaClient(local.transport),

@@ -1,8 +1,7 @@
 /** Reads and compiles a received definition: a small one in this thread, a large one in the checking thread. */
 import {
-  type Catalog,
   type Ceiling,
-  compilePlan,
+  type Compile,
   compileRead,
   countGraphs,
   type Json,
@@ -19,13 +18,11 @@ import type { FindUsedWorkflow } from './used-workflows.ts';
 export type Given = { readonly source: string; readonly filename: string } | { readonly definition: Json };
 
 export interface CheckOptions {
-  readonly catalog: Catalog;
   readonly ceiling: Ceiling;
   readonly workflows: FindUsedWorkflow;
   /** False: files of the project have the limits of the language only. */
   readonly isBounded: boolean;
-  /** Compiles with the plans of the engine, so that a run of the definition does not compile it again. */
-  compile?(definition: WorkflowDefinition): readonly Problem[];
+  readonly compile: Compile;
 }
 
 export type Checked =
@@ -40,17 +37,17 @@ export function readGiven(given: Given): ReadResult {
 
 export function checkDefinition(
   given: Given,
-  { catalog, ceiling, workflows, isBounded, compile }: CheckOptions,
+  { ceiling, workflows, isBounded, compile }: CheckOptions,
   read: ReadResult = readGiven(given),
 ): Checked {
   const excess = isBounded ? excessOf(read.definition ?? read.draft?.definition) : undefined;
   if (excess !== undefined) return excess;
   if ('source' in given) {
-    const { definition, problems } = compileRead(read, catalog, { workflows, ceiling });
+    const { definition, problems } = compileRead(read, compile, { workflows, ceiling });
     return { definition, problems };
   }
   if (read.definition === undefined) return { definition: undefined, problems: read.problems };
-  const problems = compile?.(read.definition) ?? compilePlan(read.definition, catalog, { workflows, ceiling }).problems;
+  const { problems } = compile(read.definition, { workflows, ceiling });
   return { definition: read.definition, problems: [...read.problems, ...problems] };
 }
 

@@ -4,6 +4,7 @@
  */
 import {
   type Ceiling,
+  type Compile,
   type Json,
   NebulaError,
   type Problem,
@@ -59,18 +60,15 @@ async function checkHere(given: Given, { parts, project, ...options }: Setting):
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
   const workflows = await usedWorkflowsOf(parts, used, project, CHECK_LIMITS.inProcessChars);
   if (workflows === undefined) return undefined;
-  const { ceiling } = options;
-  const compile = (definition: WorkflowDefinition) =>
-    parts.executions.check(definition, { project, ceiling, workflows });
-  const catalog = parts.catalog.within(project);
+  const compile: Compile = (definition, how) => parts.executions.check(definition, { project, ...how });
   return withFewPatterns(CHECK_LIMITS.inProcessInstructions, () =>
-    checkDefinition(given, { ...options, catalog, workflows, compile }, read),
+    checkDefinition(given, { ...options, workflows, compile }, read),
   );
 }
 
 async function checkBeside(given: Given, setting: Setting): Promise<Checked> {
   const { parts, ceiling, isBounded } = setting;
-  const { capabilities, labels } = parts.catalog;
+  const { capabilities, labels } = parts.executions.catalog;
   const job: Job = {
     given,
     ceiling: ceiling as Json,
@@ -86,7 +84,7 @@ async function checkBeside(given: Given, setting: Setting): Promise<Checked> {
 
 /** Answers a question of the checking thread. */
 function answerTo(question: Question, { parts, project }: Setting): unknown {
-  const catalog = parts.catalog.within(project);
+  const catalog = parts.executions.catalog.within(project);
   switch (question.ask) {
     case 'action': {
       const action = catalog.action(question.reference);

@@ -3,7 +3,7 @@
  * process for actions and stored workflows and waits for the answers.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { Catalog, Ceiling, Json, WorkflowDefinition } from '@nebula/core';
+import { type Catalog, type Ceiling, compilePlan, type Json, type WorkflowDefinition } from '@nebula/core';
 import { checkDefinition } from './check.ts';
 import { catalogOver, type Done, type Job, type Question } from './questions.ts';
 import { keyOf } from './used-workflows.ts';
@@ -24,7 +24,7 @@ function done({ given, ceiling, capabilities, labels, isBounded }: Job): Done {
   const checked = checkDefinition(
     'source' in given ? given : { definition: JSON.parse(given.definition as string) as Json },
     {
-      catalog,
+      compile: (definition, options) => compilePlan(definition, catalog, options),
       ceiling: ceiling as Ceiling,
       isBounded,
       workflows: (id, version) => {

@@ -5,7 +5,7 @@ import { type Handlers, ok } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
-export function actionRoutes({ catalog }: Parts) {
+export function actionRoutes({ executions: { catalog } }: Parts) {
   /** The server's own actions, and those announced in projects that the caller sees. */
   const seenBy = (who: Principal): Action[] => {
     const visible = visibleProjects(who);

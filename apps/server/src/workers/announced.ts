@@ -25,7 +25,7 @@ const MAX_STEPS = 4;
 /** How often actions that workers announced to other servers on the same store are read. */
 const LOOK_MS = 10_000;
 
-type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'catalog' | 'clock'>;
+type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'clock'>;
 
 /** The actions, for a catalog. */
 export async function announcedActions({ records }: Pick<Parts, 'records'>): Promise<Action[]> {
@@ -94,7 +94,7 @@ export class Announced {
     const taken = descriptions.filter((description) => !refused.includes(description));
     const [first] = refused;
     if (first !== undefined && taken.length === 0) throw owned(first);
-    const foreign = taken.filter(({ id }) => !this.parts.catalog.owns(id));
+    const foreign = taken.filter(({ id }) => !this.parts.engine.catalog.owns(id));
     const changes: RecordChange[] = [];
     for (const description of foreign) {
       const id = recordId(project, nameOf(description));
@@ -127,7 +127,7 @@ export class Announced {
 
   /** The server has other versions of the action. */
   private isTaken({ id, version }: ActionDescription): boolean {
-    const { catalog } = this.parts;
+    const { catalog } = this.parts.engine;
     return catalog.owns(id) && !catalog.versionsOf(id).includes(version);
   }
 
@@ -200,7 +200,6 @@ export class Announced {
     this.known = found;
     const actions = Array.from(found.values(), ({ action }) => action);
     this.parts.engine.announce(actions);
-    this.parts.catalog.announce(actions);
   }
 
   private async look(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Large definitions are checked beside the process that serves everybody. */
 import { builtinActions } from '@nebula/actions';
-import { createCatalog, type Json } from '@nebula/core';
+import { compilePlan, createCatalog, type Json } from '@nebula/core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDefinition, type Given } from '../../src/definitions/check.ts';
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../../src/limits.ts';
@@ -29,7 +29,7 @@ const yaml = (nodes: number, more = ''): string =>
   `id: large\nnodes:\n${Array.from({ length: nodes }, (_, index) => node(index)).join('')}${more}`;
 const here = (given: Given) =>
   checkDefinition(given, {
-    catalog: createCatalog(builtinActions),
+    compile: (definition, options) => compilePlan(definition, createCatalog(builtinActions), options),
     ceiling: { network: ['api.example.com'] },
     workflows: (id) => (id === 'echo' ? (echo() as never) : undefined),
     isBounded: false,

@@ -9,7 +9,7 @@ export function announcing() {
   const announced: (readonly Action[])[] = [];
   const records = memoryRecords({ clock: realClock });
   const announce = (actions: readonly Action[]): boolean => announced.push(actions) > 0;
-  const parts = { records, clock: realClock, engine: { announce }, catalog: { announce, owns: () => false } };
+  const parts = { records, clock: realClock, engine: { announce, catalog: { owns: () => false } } };
   const open = () => new Announced(parts as unknown as EngineParts, () => undefined);
   return { announced, records, open };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
 import { createClient, type NebulaClient } from '@nebula/client';
-import { type Action, type Ceiling, createCatalog } from '@nebula/core';
+import type { Action, Ceiling } from '@nebula/core';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
@@ -99,7 +99,6 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     clock,
     random,
     digest: sha256,
-    catalog: createCatalog(actions),
     projects,
   };
   const server = await startServer(parts, {

@@ -1,7 +1,7 @@
 /** A server in a process of its own, on a data folder: so that it can be killed. Arguments: folder, port. */
 import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
-import { createCatalog } from '@nebula/core';
+
 import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryQueue } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
@@ -31,10 +31,8 @@ const announced = await announcedActions({ records });
 const projects = projectsOf({ records, store }, { standard: 'all' });
 const engine = createEngine(drivers, { actions: builtinActions, announced, projects });
 await engine.open();
-const catalog = createCatalog(builtinActions);
-catalog.announce(announced);
 const server = await startServer(
-  { ...drivers, records, executions: engine, engine, catalog, projects },
+  { ...drivers, records, executions: engine, engine, projects },
   {
     host: '127.0.0.1',
     port: Number(port),

@@ -3,7 +3,7 @@
  * On stdout: its address, once it answers. It ends when its stdin does.
  */
 import path from 'node:path';
-import { type Action, createCatalog } from '@nebula/core';
+import type { Action } from '@nebula/core';
 import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryQueue } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
@@ -53,7 +53,7 @@ const engine = createEngine(
 );
 await engine.open();
 const server = await startServer(
-  { ...shared, executions: engine, engine, catalog: createCatalog(actions), projects },
+  { ...shared, executions: engine, engine, projects },
   {
     host: '127.0.0.1',
     port: 0,

@@ -12,6 +12,7 @@ import {
   NebulaError,
   type NodePath,
   nodeAt,
+  type OpenCatalog,
   type Plan,
   RUN_DEFAULTS,
   type RunDocument,
@@ -70,6 +71,7 @@ export function createExecutionService(
 }
 
 export class StoreExecutionService implements ExecutionService {
+  readonly catalog: OpenCatalog;
   readonly #drivers: ServiceDrivers;
   readonly #plans: Plans;
   readonly #pins: BlobPins;
@@ -84,6 +86,7 @@ export class StoreExecutionService implements ExecutionService {
   ) {
     this.#drivers = drivers;
     this.#plans = plans;
+    this.catalog = plans.catalog;
     this.#pins = blobPins;
     this.#onSent = onSent;
   }

@@ -2,6 +2,7 @@
 import {
   type CallbackUrl,
   type Catalog,
+  type Compilation,
   type CompileOptions,
   canonicalJson,
   compilePlan,
@@ -12,7 +13,6 @@ import {
   NebulaError,
   type OpenCatalog,
   type Plan,
-  type Problem,
   pinWorkflows,
   usedWorkflows,
   type WorkflowDefinition,
@@ -32,7 +32,7 @@ const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
   private readonly store: Definitions;
-  private readonly catalog: OpenCatalog;
+  readonly catalog: OpenCatalog;
   private readonly clock: Clock;
   private readonly digest: Digest;
   private readonly limits: ExpressionLimits;
@@ -86,16 +86,18 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
-  /** The problems of a definition. Its plan is kept, so that the first run of the registered version does not compile it again. */
-  check(definition: WorkflowDefinition, { project, ceiling, workflows }: CheckOptions): readonly Problem[] {
-    const options = { ...this.options(), ceiling, ...(workflows && { workflows }) };
-    const { plan, problems } = compilePlan(definition, this.catalog.within(project), options);
+  /** Compiles a definition. Its plan is kept, so that the first run of the registered version does not compile it again. */
+  check(definition: WorkflowDefinition, { project, ...options }: CheckOptions): Compilation {
+    const compiled = compilePlan(definition, this.catalog.within(project), { ...this.options(), ...options });
+    const { plan } = compiled;
+    // A draft with errors is never registered.
+    if (plan === undefined || options.isGraphWhole !== undefined) return compiled;
     // An inlined workflow may be pinned to another version when the definition is registered.
-    if (plan === undefined || usedWorkflows(definition).some(({ mode }) => mode !== 'child')) return problems;
+    if (usedWorkflows(definition).some(({ mode }) => mode !== 'child')) return compiled;
     const { version: _, ...content } = definition;
     if (this.checked.size >= MAX_CHECKED_PLANS) this.checked.delete(this.checked.keys().next().value as string);
     this.checked.set(`${project} ${this.catalog.revision} ${JSON.stringify(content)}`, plan);
-    return problems;
+    return compiled;
   }
 
   private options(): CompileOptions {
