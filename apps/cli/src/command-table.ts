@@ -8,7 +8,7 @@ import { SERVER_COMMANDS } from './table/server.ts';
 import type { CommandSpec } from './table/spec.ts';
 import { MORE_COMMANDS, WRITE_COMMANDS } from './table/write.ts';
 
-/** In the order in which they are listed. */
+/** Commands in the order in which they are listed. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...RUN_COMMANDS,
   ...WRITE_COMMANDS,

@@ -57,7 +57,7 @@ export function present({ parent, children }: Links): Partial<Links> {
 const MAX_CHILDREN = 20;
 const LABEL_CELLS = 6;
 
-/** Below each other where a line would not fit. */
+/** The links below each other, if they do not fit on one line. */
 export function linkLines({ parent, children }: Links, view: View): string[] {
   const { colors } = view;
   const own = parent === null ? [] : labelled('for', [`${parent.node} of`, parent.executionId], view);

@@ -46,7 +46,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     families.get(family)?.outputHelp();
     return exitCode;
   }
-  // For `help nope` commander prints all help as an error; without `help` it reports the unknown command.
+  // With `help nope` commander prints all help as an error; without `help` it reports the unknown command.
   const isHelpless = words[0] === 'help' && words.length > 1 && !knows(root, words[1] as string);
   await root.parseAsync(isHelpless ? argv.toSpliced(argv.indexOf('help'), 1) : argv, { from: 'user' });
   return exitCode;

@@ -20,7 +20,7 @@ type Cell<Item> = (item: Item, context: Context) => string;
 interface ListSpec<K extends ListOperation> {
   readonly operation: K;
   readonly query?: (options: CommandOptions) => object;
-  /** By title. Where the items are all in the project `default`, the column PROJECT is left out. */
+  /** Columns by title. The column PROJECT is left out if all items are in the project `default`. */
   readonly columns: Readonly<Record<string, Cell<ItemOf<K>>>>;
   none(program: string): string;
 }

@@ -13,7 +13,7 @@ export interface Project {
   readonly config: NebulaConfig;
   /** Absolute. */
   readonly dataDir: string;
-  /** Whether a later command must be given `--data-dir` to find the same runs from the same place. */
+  /** True if a later command needs `--data-dir` to find the same runs from the same folder. */
   readonly needsDataDirOption: boolean;
   /** The server whose runs the command is about, instead of the data folder. */
   readonly server?: ServerLocation | undefined;

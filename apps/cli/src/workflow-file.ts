@@ -25,7 +25,7 @@ import { findOthers, type OtherFile, type Others } from './workflow-folder.ts';
 import { isModule, loadModule } from './workflow-module.ts';
 
 export interface CheckedFile {
-  /** As the user named it. */
+  /** The file as the user named it. */
   readonly file: string;
   /** Present exactly when no problem is an error, here and in the files of the workflows that it runs. */
   readonly definition: WorkflowDefinition | undefined;

@@ -1,6 +1,6 @@
 /**
- * Every budget of what comes from outside, in one table: the reference is printed from it, and a test probes each just
- * below and just above. The values are those that the code goes by.
+ * The budgets of everything that comes from outside, in one table. The reference is generated from it, and a test
+ * probes each budget just below and just above. The values are those that the code uses.
  */
 import { CONTRACT_LIMITS } from '@nebula/client/contract';
 import {

@@ -44,11 +44,11 @@ export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** The port; 0: any free one. */
   readonly port: number;
-  /** Desktop: the token of the owner. Without it, users sign in. */
+  /** The token of the owner of a desktop server. If absent, users sign in. */
   readonly token?: string;
-  /** Cookies go over HTTPS only. */
+  /** Sends cookies over HTTPS only. */
   readonly isSecure?: boolean;
   /** Admits workers of workflow-graph without a token; omitted: none. */
   readonly tokenless?: TokenlessWorkers | undefined;
@@ -62,11 +62,11 @@ export interface ServerOptions extends ObservabilityOptions {
 
 export interface NebulaServer {
   readonly url: string;
-  /** For tests: a request without a socket. */
+  /** Makes a request without a socket, for tests. */
   readonly inject: ReturnType<typeof buildApp>['inject'];
   /** The number of followers of live updates. */
   listeners(): number;
-  /** For tests: how many sockets are open. */
+  /** Counts open sockets, for tests. */
   connections(tell: (count: number) => void): void;
   /** The operations without HTTP, as the owner, for the process that runs the server. */
   readonly direct: DirectTransport;

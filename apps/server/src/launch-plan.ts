@@ -27,7 +27,7 @@ export async function resolveLaunchPlan(parts: OfPlans, planId: string, given: J
   return await startOf(parts, planId, plan, input);
 }
 
-/** For nodes that name a launch plan: one of the run's own project, whose fixed inputs win. */
+/** Resolves launch plans for nodes that name one: only plans of the run's own project, whose fixed inputs win. */
 export function launchPlans(parts: OfPlans): NonNullable<EngineOptions['launchPlan']> {
   return async (planId, { project, input }) => {
     const record = await readRecord<LaunchPlanRecord>(parts.records, 'plan', planId);

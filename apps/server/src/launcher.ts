@@ -132,7 +132,7 @@ function refuseOther(row: ExecutionRow | undefined, workflowId: string): void {
   });
 }
 
-/** Whether it is one is looked at where it is used. */
+/** The header is validated where it is used. */
 export function traceparentIn(headers: Readonly<Record<string, unknown>>): string | undefined {
   const { traceparent } = headers;
   return typeof traceparent === 'string' ? traceparent : undefined;

@@ -1,4 +1,4 @@
-/** Every limit of the server on what comes from outside, by name and unit. `budgets.ts` lists them with all others. */
+/** Every limit of the server on outside input, by name and unit. `budgets.ts` lists them with all others. */
 import { DEFINITION_LIMITS } from '@nebula/core';
 
 /** The endpoints of workflow-graph. */
@@ -18,16 +18,16 @@ export const HTTP_LIMITS = {
   /** How long the rest of a refused body is read and dropped. */
   lingerMs: 5_000,
   maxConnections: 4_096,
-  /** Not counted behind a proxy, whose address is everybody's. */
+  /** Not counted behind a proxy, whose address all callers share. */
   maxConnectionsPerAddress: 2_048,
   maxHeadBytes: 16_384,
   maxPathParameterChars: 5_000,
   /** Requests that begin in one turn of the event loop: each takes up to 0.7 ms. */
   maxBegunPerTurn: 16,
-  /** Of one request; `server.bodyLimit` sets another. */
+  /** The body of one request; `server.bodyLimit` sets another limit. */
   maxBodyBytes: 4 * 1024 * 1024,
   maxBodyBytesInFlight: 64 * 1024 * 1024,
-  /** An input may nest 200 levels deep; whatever walks a body stays far from the end of the stack. */
+  /** An input may nest 200 levels deep; code that walks a body stays far from the end of the stack. */
   maxBodyDepth: 256,
   /** Lists, objects, members and items of a JSON body: reading so many takes about 15 ms. */
   maxBodyValues: 100_000,
@@ -41,9 +41,9 @@ export const HTTP_LIMITS = {
   maxFormFields: 10_000,
   /** A longer body is read in turns of the event loop of its own. */
   maxSharedTurnChars: 64 * 1024,
-  /** Of a request that brings a definition, which has at most 1 Mi characters. */
+  /** The body of a request with a definition, which has at most 1 Mi characters. */
   maxDefinitionBodyBytes: 2 * 1024 * 1024,
-  /** Of a request that anybody may send: a login. */
+  /** The body of a request without authentication: a login. */
   maxPublicBodyBytes: 16 * 1024,
 } as const;
 
@@ -51,7 +51,7 @@ export const HTTP_LIMITS = {
 export const FILE_PATTERN_LIMITS = {
   maxChars: 500,
   maxSegments: 32,
-  /** Of `{a,b}`, multiplied. */
+  /** Alternatives of `{a,b}`, multiplied. */
   maxAlternatives: 64,
   /** Names of files and folders that one look reads. */
   maxEntries: 100_000,
@@ -62,56 +62,58 @@ export const FILE_PATTERN_LIMITS = {
 /** Live updates: followers of events and logs, over either protocol. */
 export const LIVE_LIMITS = {
   maxFollowers: 4_096,
-  /** Of one user, or of one key. */
+  /** Followers of one user, or of one key. */
   maxFollowersPerCaller: 2_048,
   /** Events that may wait for one listener. */
   maxBuffered: 2_000,
   /** Pages of the past that are read at the same time, and kept for others at the same place. */
   maxReplays: 4,
   maxSharedPages: 16,
-  /** Listeners that go on with a page of the past in one turn of the event loop: each takes up to 2 ms. */
+  /** Followers that continue with a page of the past in one turn of the event loop: each takes up to 2 ms. */
   maxPagesPerTurn: 4,
-  /** Of the journal, decoded in one turn of the event loop: about 5 ms. */
+  /** Bytes of the journal decoded in one turn of the event loop: about 5 ms. */
   maxDecodedBytesPerTurn: 512 * 1024,
-  /** Listeners that are sent what is new in one turn of the event loop: each takes about 30 µs. */
+  /** Followers that are sent new events in one turn of the event loop: each takes about 30 µs. */
   maxWokenPerTurn: 128,
-  /** Of one WebSocket. */
+  /** Subscriptions of one WebSocket. */
   maxSubscriptions: 100,
   maxMessageBytes: 16_384,
   maxWaitingMessages: 1_000,
   maxUnsentBytes: 1_000_000,
 } as const;
 
-/** Definitions that come by HTTP; files of the project have the limits of the language. */
+/** Definitions received by HTTP; files of the project have the limits of the language. */
 export const UPLOAD_LIMITS = {
   maxNodes: DEFINITION_LIMITS.maxDynamicNodes,
   /** Members of `needs` and `edges`, cases and their targets. */
   maxEdges: DEFINITION_LIMITS.maxDynamicEdges,
-  /** As JSON; text in `source` has its own limit in the contract. */
+  /** The definition as JSON; text in `source` has its own limit in the contract. */
   maxDefinitionChars: 1024 * 1024,
 } as const;
 
 /** Actions that workers announce. */
 export const ANNOUNCEMENT_LIMITS = {
-  /** Of one action, as JSON. */
+  /** One action, as JSON. */
   maxActionChars: 256 * 1024,
-  /** Of one project, with their versions. */
+  /** Actions of one project, with their versions. */
   maxActions: 2_000,
 } as const;
 
 /** Checking definitions. */
 export const CHECK_LIMITS = {
-  /** Larger ones are checked in a thread: so many take about 15 ms of CPU time, and more as YAML. */
+  /**
+   * Larger definitions are checked in a thread: this many characters take about 15 ms of CPU time, and more as YAML.
+   */
   inProcessChars: 16 * 1024,
-  /** The same for text: YAML beyond the plain subset takes up to 4 µs for each character. */
+  /** The limit for text: YAML beyond the plain subset takes up to 4 µs for each character. */
   inProcessTextChars: 4 * 1024,
   /** Regular expressions of a definition that is checked in process, as instructions: about 10 ms. */
   inProcessInstructions: 4_000,
-  /** CPU time of the thread, for one that is sent. */
+  /** CPU time of the thread for one definition. */
   maxMs: 20_000,
   maxMemoryMb: 512,
   /** Large definitions that wait for the thread. */
   maxWaiting: 64,
-  /** How long the thread stays when nothing is asked of it. */
+  /** How long an idle thread stays. */
   idleMs: 10_000,
 } as const;

@@ -1,5 +1,5 @@
 /**
- * The operations of the contract on a data folder, where no server runs: for commands. Handlers are loaded with the first
+ * The operations of the contract on a data folder without a server, for commands. Handlers are loaded with the first
  * call that needs them, so that a run starts as fast as without them.
  */
 import type { OperationId } from '@nebula/client/contract';
@@ -95,7 +95,7 @@ const OF_RECORDS: ReadonlySet<Group> = new Set<Group>([
   'identity',
 ]);
 
-/** The operations of each group. Those that are in none need a server. */
+/** The operations of each group. Operations in no group need a server. */
 const OPERATIONS_OF: Readonly<Record<Group, readonly OperationId[]>> = {
   runs: [
     'listExecutions',

@@ -2,7 +2,9 @@
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
 
-/** Enough to read runs, record requests and change records, also beside an engine of another process. */
+/**
+ * The parts that suffice to read runs, record requests and change records, even beside an engine of another process.
+ */
 export interface Parts {
   readonly executions: ExecutionService;
   readonly store: Store;

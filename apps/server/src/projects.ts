@@ -5,11 +5,11 @@ import { DEFAULT_PROJECT, type Records, type Store } from '@nebula/ports';
 import { type ProjectRecord, readRecord, type WorkflowRecord } from './records.ts';
 
 export interface Ceilings {
-  /** Of projects for which nobody has set one: everything on the user's own machine, nothing elsewhere. */
+  /** The ceiling of projects without their own: everything on the user's own machine, nothing elsewhere. */
   readonly standard: Ceiling;
-  /** As the configuration says; what was set by the API goes before. */
+  /** Ceilings of the configuration; those set by the API take precedence. */
   readonly configured?: Readonly<Record<string, Ceiling>>;
-  /** Granted by the operator in the default project, whatever its ceiling. Other projects get nothing by it. */
+  /** Granted by the operator in the default project, whatever its ceiling. Does not affect other projects. */
   readonly ofDefault?: Capabilities;
 }
 
@@ -31,7 +31,7 @@ export function projectsOf(
   };
 }
 
-/** Whether there is any version. Reads no definition: that of a large workflow has megabytes. */
+/** Returns whether the workflow has a version. Reads no definition, which may have megabytes. */
 export async function isRegistered(store: Pick<Store, 'workflowVersions'>, workflowId: string): Promise<boolean> {
   return (await store.workflowVersions(workflowId, { limit: 1 })).length > 0;
 }

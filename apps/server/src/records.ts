@@ -3,10 +3,13 @@ import type { Role } from '@nebula/client/contract';
 import { type Ceiling, type Json, NebulaError } from '@nebula/core';
 import type { RecordRow, Records } from '@nebula/ports';
 
-/** By workflow id. One that was registered without a server has none: default project, newest version. */
+/**
+ * The record of a workflow, by its id. A workflow registered without a server has none: default project, newest
+ * version.
+ */
 export interface WorkflowRecord {
   readonly project: string;
-  /** Null: its triggers are off, and starts take the newest. */
+  /** Null: its triggers are off, and starts use the newest version. */
   readonly active: number | null;
 }
 
@@ -23,24 +26,24 @@ export interface LaunchPlanRecord {
 
 export interface ProjectRecord {
   readonly name: string;
-  /** The capability ceiling; left out: as the configuration says, or the standard of the preset. */
+  /** The capability ceiling; if absent: that of the configuration, or the default of the preset. */
   readonly ceiling?: Ceiling;
   readonly createdAt: number;
 }
 
 export interface UserRecord {
   readonly name: string;
-  /** argon2id, in its own notation; null: cannot sign in with a password. */
+  /** The argon2id hash; null: the user cannot sign in with a password. */
   readonly password: string | null;
   readonly admin: boolean;
   readonly disabled: boolean;
   readonly roles: Readonly<Record<string, Role>>;
-  /** Sessions that were opened under another epoch have ended. */
+  /** Sessions opened under another epoch have ended. */
   readonly epoch: string;
   readonly createdAt: number;
 }
 
-/** Ids are unique over all projects. Nobody is told whose a taken one is. */
+/** Ids are unique over all projects. The error does not name the owner of a taken id. */
 export function idTaken(id: string): NebulaError {
   return new NebulaError('ID_TAKEN', `The id '${id}' is taken.`, { hint: 'Choose another id.' });
 }
@@ -61,7 +64,7 @@ export function parsed<Body>({ id, body, revision, updatedAt }: RecordRow): Read
   return { id, body: JSON.parse(body) as Body, revision, updatedAt };
 }
 
-/** A page by id; the cursor is the last id. With `keep`, records that are not shown are passed over: no page is short. */
+/** A page by id; the cursor is the last id. With `keep`, hidden records are skipped, so no page is short. */
 export async function listRecords<Body>(
   records: Records,
   kind: string,
@@ -84,7 +87,7 @@ export async function listRecords<Body>(
   }
 }
 
-/** All of a kind, page after page. */
+/** All records of a kind, page by page. */
 export async function* everyRecord<Body>(records: Records, kind: string, prefix?: string): AsyncGenerator<Read<Body>> {
   let cursor: string | undefined;
   do {
@@ -95,7 +98,7 @@ export async function* everyRecord<Body>(records: Records, kind: string, prefix?
   } while (cursor !== undefined);
 }
 
-/** Removes what is there, or only the revision that the caller has seen. */
+/** Removes the record, or only the revision that the caller has seen. */
 export async function removeRecord(
   records: Records,
   kind: string,
@@ -107,7 +110,7 @@ export async function removeRecord(
   if (!outcome.ok) throw changedBySomebody(id);
 }
 
-/** Others may write at the same time: who did not say what they have seen is put after them. */
+/** The limit on retries after concurrent writes, for callers without `If-Match`: the last writer wins. */
 const PUT_TRIES = 50;
 
 export interface Put<Body> {
@@ -116,7 +119,9 @@ export interface Put<Body> {
   readonly isNew: boolean;
 }
 
-/** Writes what `make` makes of what is there. With `If-Match`, only over the revision that the caller has seen. */
+/**
+ * Writes the result of `make` for the current record. With `If-Match`, only over the revision that the caller has seen.
+ */
 export async function putRecord<Body>(
   records: Records,
   { kind, id, ifMatch }: { kind: string; id: string; ifMatch: string | readonly string[] | undefined },
@@ -139,7 +144,7 @@ export function changedBySomebody(id: string): NebulaError {
   });
 }
 
-/** `If-Match` holds the revision that the caller has seen. */
+/** `If-Match` contains the revision that the caller has seen. */
 export function expectedRevision(ifMatch: string | readonly string[] | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
   const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})(?:\.\d{1,15})?"$/) ?? [];
@@ -147,7 +152,7 @@ export function expectedRevision(ifMatch: string | readonly string[] | undefined
   throw new NebulaError('ETAG_MISMATCH', 'If-Match is not an ETag of this server.');
 }
 
-/** `beside`: what its document shows besides the record, as a number that grows with it. */
+/** `beside`: a number that grows with the data that the document shows besides the record. */
 export function etagOf({ revision }: { readonly revision: number }, beside?: number): string {
   return `"${revision}${beside === undefined ? '' : `.${beside}`}"`;
 }

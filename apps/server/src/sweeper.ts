@@ -1,9 +1,9 @@
-/** Records that have expired are not there for anybody; now and then they are also removed. */
+/** Removes expired records from time to time. Readers do not see them once they have expired. */
 import type { Clock, Records } from '@nebula/ports';
 import { PeriodicTask } from './periodic-task.ts';
 
 const SWEEP_MS = 60_000;
-/** One commit removes so many; a pass of many of them would keep others from the store. */
+/** The records that one commit removes: larger commits would block other callers of the store. */
 const BATCH = 1_000;
 const MAX_BATCHES = 20;
 

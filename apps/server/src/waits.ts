@@ -1,15 +1,16 @@
 /**
- * Waiting for runs, for callers that come and go.
+ * Waits for runs, on behalf of callers that come and go.
  *
- *  1 All callers that wait for the same thing of a run are one waiter of the engine; it goes with the last of them.
- *  2 Beside an engine of another process nobody is told of an end: the row of the run is read again until it has one.
+ *  1 All callers that wait for the same event of a run share one waiter of the engine, which ends with the last of
+ *    them.
+ *  2 Beside an engine of another process there is no notification of an end: the row of the run is polled.
  */
 import { NebulaError, parseDuration, type RunDocument } from '@nebula/core';
 import type { Engine, WaitResult } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
 import type { Parts } from './parts.ts';
 
-/** Longer than this a request does not wait, whatever it asks for. */
+/** The longest wait of a request. */
 const MAX_WAIT_MS = 5 * 60_000;
 const LOOK_MS = 50;
 
@@ -31,7 +32,7 @@ export class Waits {
     this.engine = engine;
   }
 
-  /** Undefined when the time was over, or the caller went, before. Rejects with `UNKNOWN_EXECUTION`. */
+  /** Returns undefined if the time was over, or the caller disconnected, before. Rejects with `UNKNOWN_EXECUTION`. */
   async of(
     executionId: string,
     until: Until,
@@ -58,7 +59,7 @@ export class Waits {
   private wait(engine: Engine, key: string, executionId: string, until: Until): Shared {
     const stop = new AbortController();
     const result = engine.waitFor(executionId, until, stop.signal);
-    // Every caller may have gone.
+    // All callers may have disconnected.
     result.catch(() => undefined);
     const shared = { result, stop, callers: 0 };
     this.shared.set(key, shared);

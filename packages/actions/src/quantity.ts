@@ -3,9 +3,9 @@
 import { parseDuration, parseSize } from '@nebula/core/authoring';
 import { ActionError } from '@nebula/sdk';
 
-/** For JSON Schemas: milliseconds or text. */
+/** The JSON Schema of a duration: milliseconds or text. */
 export const DURATION_TYPE = { type: ['string', 'integer'], minimum: 0 } as const;
-/** For JSON Schemas: bytes or text. */
+/** The JSON Schema of a size: bytes or text. */
 export const SIZE_TYPE = { type: ['string', 'integer'], minimum: 0 } as const;
 
 export function durationMs(value: string | number, name: string): number {

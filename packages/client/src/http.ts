@@ -12,7 +12,7 @@ export interface HttpOptions {
   readonly fetch?: typeof fetch;
   /** Maximum number of retries after a lost response or a `503`. */
   readonly retries?: number;
-  /** For requests that do not set their own wait. */
+  /** The time limit of requests that do not set their own wait. */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -131,7 +131,7 @@ export interface Action<Input = Json, Output = Json> {
   readonly parseOutput?: (output: Output) => Json | Promise<Json>;
   /** A remote worker announced this action; this process cannot run it. */
   readonly isRemote?: true;
-  /** For announced actions: the project whose runs may use the action. Absent: all projects. */
+  /** The project whose runs may use an announced action. Absent: all projects. */
   readonly project?: string;
   run(ctx: ActionContext, input: Input): Promise<Output> | Output;
   verify?(ctx: ActionContext, input: Input): Promise<Verification> | Verification;

@@ -34,7 +34,7 @@ export const DEFINITION_LIMITS = {
 export const SCHEMA_LIMITS = {
   maxDepth: 64,
   maxValues: 20_000,
-  /** Of all patterns of a schema together; compiling so many takes about 20 ms. */
+  /** All patterns of a schema together; compiling this many takes about 20 ms. */
   maxPatternInstructions: 10_000,
   /** A schema that is applied to a value is a step; so many take about 20 ms. */
   maxSteps: 200_000,

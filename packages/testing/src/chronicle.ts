@@ -22,7 +22,7 @@ export type Frame = ViewFrame;
 export interface WaitingFor {
   readonly node: string;
   readonly kind: 'signal' | 'approval' | 'callback' | 'settling' | 'attempt';
-  /** For a signal: its name and its key, if any. */
+  /** The name and the key of a signal. */
   readonly name?: string;
   readonly key?: string;
 }

@@ -64,7 +64,7 @@ export const explain: Command = (call, [executionId = '', node]) =>
     });
   });
 
-/** For a single node, only the child execution that runs for it. */
+/** The links of a single node: only the child execution that runs for it. */
 function linksFor({ parent, children }: Links, node: string | undefined): Links {
   if (node === undefined) return { parent, children };
   return { parent: null, children: children.filter((child) => child.node === node) };

@@ -17,7 +17,7 @@ const MAX_EXECUTIONS = 50;
 const HERE: Candidate = { word: LOCAL, meaning: 'the data folder' };
 const HELP: Candidate = { word: '--help', meaning: 'print this help' };
 
-/** `args` is `-- words…`; the last word is the one at the cursor and may be empty. Always ends well: Tab must not scold. */
+/** `args` is `-- words…`; the last word is the one at the cursor and may be empty. Never reports an error. */
 export async function completeWords(context: Context, args: readonly string[]): Promise<number> {
   const words = args[0] === '--' ? args.slice(1) : args;
   try {

@@ -1,4 +1,7 @@
-/** Small scripts that ask `nebula __complete` for candidates, so that they never grow old. `:files` asks for file names. */
+/**
+ * Small scripts that ask `nebula __complete` for candidates, so that they never become outdated. `:files` asks for file
+ * names.
+ */
 
 const BASH = `# nebula completion for bash
 _nebula_complete() {

@@ -34,7 +34,7 @@ const HAND_BACK_MS = 5_000;
 
 type Preset = ServerSession['preset'];
 
-/** Throws `PRESET_NOT_BUILT` where a preset, or what was asked for beside it, has no drivers yet. */
+/** Throws `PRESET_NOT_BUILT` if a preset, or an option beside it, has no drivers yet. */
 export function presetOf({ preset = 'desktop', database = 'sqlite', queue = 'memory' }: ServerConfig): Preset {
   const missing = [
     ...(preset === 'cloud' ? ['the preset cloud needs postgres, a message broker and object storage'] : []),
@@ -47,7 +47,7 @@ export function presetOf({ preset = 'desktop', database = 'sqlite', queue = 'mem
   });
 }
 
-/** A URL may hold a password. */
+/** A URL may contain a password. */
 function schemeOf(text: string): string {
   return text.split(':')[0]?.slice(0, 40) ?? '';
 }
@@ -107,7 +107,7 @@ interface OfServer {
   publicUrl(): string;
   /** Used if the configuration sets none. */
   readonly concurrency?: number;
-  /** As the server was started; left out: as the configuration says. */
+  /** The preset that the server was started with; by default that of the configuration. */
   readonly preset?: string;
 }
 
@@ -203,14 +203,14 @@ async function listening(
   }
 }
 
-/** On loopback a page of somebody else could call in the name of whoever looks at it, under a name of its own. */
+/** Restricts host names on loopback, where a foreign page could otherwise call the server for the user who views it. */
 function hostNames(host: string, { hosts = [], url }: ServerConfig): readonly string[] | null {
   const isLoopback = LOOPBACK_NAMES.includes(host);
   if (!isLoopback && hosts.length === 0) return null;
   return [...LOOPBACK_NAMES, ...hosts, ...(url === undefined ? [] : [new URL(url).hostname])];
 }
 
-/** Nobody can call an address that means all of them. */
+/** Replaces an address that means all interfaces, which no client can call. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

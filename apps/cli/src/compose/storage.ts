@@ -24,7 +24,7 @@ export async function driverContext({ dir, dataDir }: Project): Promise<OpenCont
 export interface Storage extends Pick<Drivers, 'store' | 'blobs' | 'logs'> {
   /** Opened on first use. */
   records(): Promise<Records>;
-  /** The same; if the configuration has a store without records, there are none, and none can be created. */
+  /** Like `records`; if the configuration has a store without records, there are none, and none can be created. */
   recordsOrNone(): Promise<Records>;
   /** Actions that remote workers have announced to a server on the same folder. */
   announced(): Promise<readonly Action[]>;
@@ -60,7 +60,7 @@ export async function openStorage({ config }: Project, context: DriverContext, f
   };
 }
 
-/** The same, without opening anything else. A folder that has no database, or none that can be read, has none of them. */
+/** Reads announced actions without opening anything else. A folder without a readable database has none. */
 export async function announcedIn({ config, dataDir }: Project): Promise<readonly Action[]> {
   if (config.drivers?.store !== undefined || !existsSync(path.join(dataDir, DATABASE))) return [];
   const { realClock: clock } = await import('@nebula/drivers/real');
@@ -103,7 +103,7 @@ async function openDatabase(
   try {
     return await openSqliteStore(options);
   } catch (error) {
-    // Looking needs no permission to write; a request then fails with the store's own words.
+    // Reading needs no permission to write; a request then fails with the error of the store.
     if (engine || !(error instanceof NebulaError) || error.code !== 'DATA_DIR_UNWRITABLE') throw error;
     return await openSqliteStore({ ...options, readonly: true });
   }
@@ -114,7 +114,7 @@ async function folderBlobs({ dataDir }: DriverContext) {
   return fsBlobs({ root: path.join(dataDir, BLOBS) });
 }
 
-/** A project with a store of its own and no logs beside it keeps what is said for as long as the process lives. */
+/** A project with its own store and no logs driver keeps log lines as long as the process lives. */
 async function volatileLogs() {
   const { memoryLogs } = await import('@nebula/drivers/memory');
   return memoryLogs();
@@ -149,8 +149,8 @@ export async function openRuntime(
 }
 
 /**
- * The files of a project that no grant reaches: whoever may write the configuration, or a workflow file that a server
- * picks up, could grant themselves everything.
+ * The files of a project that no grant reaches: a writer of the configuration, or of a workflow file that a server
+ * picks up, could grant itself everything.
  */
 function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file: string) => string | undefined {
   const roots = new Set([path.resolve(dir), realpathSync(dir)]);
@@ -165,7 +165,7 @@ function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file:
   };
 }
 
-/** On the machine of the user who wrote them, workflows get what they ask for; elsewhere an owner decides. */
+/** On the machine of their author, workflows get what they ask for; elsewhere an owner decides. */
 function ceilingsOf({ projects = {}, capabilities, server }: NebulaConfig, preset?: string): Ceilings {
   const configured: Record<string, Ceiling> = {};
   for (const [name, { ceiling }] of Object.entries(projects)) if (ceiling !== undefined) configured[name] = ceiling;

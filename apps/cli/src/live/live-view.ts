@@ -1,4 +1,4 @@
-/** The ways to watch runs: a tree that moves on a terminal, and lines where there is none. */
+/** The ways to watch runs: a live tree on a terminal, and lines elsewhere. */
 import type { RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
 import type { Io, Output } from '../terminal/io.ts';
@@ -15,20 +15,20 @@ import { ShownRun } from './shown-run.ts';
 export interface LiveView {
   event(run: ShownRun, event: TimelineEvent): void;
   log(run: ShownRun, line: StoredLogLine): void;
-  /** A line that something in this process printed by itself. */
+  /** Prints a line of foreign code in this process. */
   foreign(line: string): void;
-  /** A word from the command, e.g. that it is being interrupted. */
+  /** Prints a message of the command, e.g. that it is being interrupted. */
   say(line: string): void;
-  /** Leaves the last picture, and the place as it was found. */
+  /** Leaves the last picture, and restores the terminal. */
   close(): void;
 }
 
-/** At most 12 paintings in a second. */
+/** The least time between two paintings: at most 12 per second. */
 const FRAME_MS = 85;
 /** The last picture may scroll, up to this height. */
 const MAX_FINAL_ROWS = 60;
 const STILL = -1;
-/** Under the text of an event. */
+/** The indent below the text of an event. */
 const STEP_INDENT = ' '.repeat(12);
 /** More runs than this are shown with one line each. */
 const MAX_TREES = 4;
@@ -38,14 +38,14 @@ type CommandWriter = NonNullable<TreeOptions['command']>;
 export interface WatchedRun {
   readonly executionId: string;
   readonly definition: WorkflowDefinition | undefined;
-  /** Workflows that run inside of it. */
+  /** Finds inline workflows. */
   readonly find?: FindWorkflow;
   readonly title: string;
   /** The document before the command, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
 }
 
-/** `isOutlined`: with nodes whose turn has not come; outlines of many runs would be neither seen nor cheap. */
+/** `isOutlined`: includes pending nodes; outlines of many runs would be neither visible nor cheap. */
 export function shownRun(
   { executionId, definition, find, title, document }: WatchedRun,
   isOutlined: boolean,
@@ -149,7 +149,7 @@ class TreeView implements LiveView {
       this.#screen.print(this.#printed.splice(0));
       return;
     }
-    // Nothing moves any more, so the whole picture may scroll; only graphs too large to read stay folded.
+    // Nothing changes any more, so the whole picture may scroll; only graphs too large to read stay folded.
     this.#frame = STILL;
     this.#paint(Math.max(this.#output.rows() - 1, MAX_FINAL_ROWS));
     this.#screen.close();

@@ -1,6 +1,5 @@
 /**
- * A run on the screen: its newest document, and what only passes by, which no document has: how far the actions are, and
- * what they said last.
+ * A run on the screen: its newest document, and the progress and last log lines of its actions, which no document has.
  *
  * A document is laid out once, however often it is painted; the spinners of 100,000 nodes cost nothing.
  */
@@ -24,7 +23,7 @@ export interface ShownNode {
   readonly path: string;
   readonly name: string;
   readonly prefix: string;
-  /** Place among the nodes beside it. */
+  /** The position among its siblings. */
   readonly order: number;
   readonly state: BareNode;
   readonly scopes: readonly ShownScope[];
@@ -52,15 +51,15 @@ export class ShownRun {
   /** Nodes of the workflow itself. */
   nodes: readonly ShownNode[] = [];
   counts: Readonly<Record<NodeStatus, number>> = { ...NONE };
-  /** Always shown, however large the graph is. */
+  /** Nodes that are always shown, however large the graph is. */
   notable: readonly ShownNode[] = [];
-  /** The last ones that finished, the newest first. */
+  /** The last finished nodes, newest first. */
   recent: readonly ShownNode[] = [];
   /** The scope in which the run compensates its finished nodes. */
   undo: ShownScope | undefined;
-  /** Undefined until it has begun. */
+  /** Undefined until the run has begun. */
   document: BareRun | undefined;
-  /** Grows with every change: a painter that has seen it has nothing to do. */
+  /** Grows with every change, so that a painter can skip an unchanged run. */
   revision = 0;
   readonly #outline: readonly OutlineRow[];
   readonly #hints = new Map<string, Hint>();
@@ -112,7 +111,7 @@ export class ShownRun {
 const NOTABLE: ReadonlySet<NodeStatus> = new Set<NodeStatus>(['running', 'waiting', 'failed', 'unknown']);
 const RECENT_LIMIT = 64;
 
-/** The newest first. Sorted by the hundred, so that 100,000 nodes are not sorted. */
+/** The newest nodes first. Sorts by the hundred, so that 100,000 nodes are not sorted. */
 function lastFinished(nodes: readonly ShownNode[], count: number): ShownNode[] {
   const at = ({ state }: ShownNode): string => state.finishedAt ?? '';
   const newest = (some: ShownNode[]): ShownNode[] =>
@@ -126,7 +125,7 @@ function lastFinished(nodes: readonly ShownNode[], count: number): ShownNode[] {
   return newest(last);
 }
 
-/** In the order of the definition. */
+/** Waiting nodes in the order of the definition. */
 export function waitingIn(document: BareRun): [path: string, state: BareNode][] {
   return idsInOrder(document).flatMap((path): [string, BareNode][] => {
     const state = nodeIn(document, path);
@@ -150,12 +149,12 @@ const NONE: Record<NodeStatus, number> = {
   unknown: 0,
 };
 
-/** The nodes and scopes of a document, as they are inside of each other. */
+/** The nested nodes and scopes of a document. */
 class Layout {
   readonly #document: BareRun;
   /** Ids of nodes by the path of their scope. */
   readonly #ids = new Map<string, string[]>();
-  /** By the path of the node that they are inside of. */
+  /** Scopes by the path of their composite node. */
   readonly #scopes = new Map<string, [path: string, state: ScopeDocument][]>();
 
   constructor(document: BareRun) {
@@ -167,7 +166,7 @@ class Layout {
     for (const [path, state] of Object.entries(document.scopes)) pushTo(this.#scopes, state.node ?? '', [path, state]);
   }
 
-  /** In the order of the outline; nodes that it does not know come last, e.g. those of graphs made while running. */
+  /** Nodes in the order of the outline; nodes that it does not know come last, e.g. those of returned graphs. */
   nodesIn(scope: string, outline: readonly OutlineRow[], nameOf = (id: string): string => id): ShownNode[] {
     const known = new Set(outline.map(({ id }) => id));
     const others = (this.#ids.get(scope) ?? []).filter((id) => !known.has(id));

@@ -92,7 +92,7 @@ export async function watch(
   }
 }
 
-/** Shows nothing of a run; what else is printed meanwhile goes to stderr. */
+/** Shows nothing of a run; other output goes to stderr. */
 function silentView({ err }: Io): LiveView {
   return {
     event: () => undefined,

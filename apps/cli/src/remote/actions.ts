@@ -25,7 +25,7 @@ export function actionOf(document: AnswerOf<'getAction'>): Action {
   } as unknown as Action;
 }
 
-/** Retry policies are code: those of the project here stand for those of the server, which has the last word. */
+/** Retry policies are code: those of the local project stand for those of the server, which decides. */
 export async function remoteCatalog(client: NebulaClient, { config }: Project): Promise<Catalog> {
   return createCatalog(await remoteActions(client), config.retryPolicies, config.capabilities);
 }

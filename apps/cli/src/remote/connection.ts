@@ -1,4 +1,4 @@
-/** A server as a session of commands. Its errors, and those of the way to it, are ours. */
+/** A server as a session of commands. Errors of the server and of the connection become errors of the CLI. */
 import {
   ApiError,
   ConnectionError,
@@ -54,7 +54,7 @@ function sessionOver(transport: HttpTransport, listeners: Set<(error: unknown) =
   };
 }
 
-/** The session is a cookie, and a token that a page of somebody else could not know. */
+/** The session is a cookie, and a token that a foreign page cannot know. */
 async function signedIn(url: string, user: string, password: string): Promise<HttpTransport> {
   let cookie = '';
   const noting: typeof fetch = async (...args) => {
@@ -67,7 +67,7 @@ async function signedIn(url: string, user: string, password: string): Promise<Ht
   return new HttpTransport({ url, headers: { cookie, 'x-csrf-token': csrfToken } });
 }
 
-/** So long a server that has answered before may be away, for example to be started again. */
+/** How long a server that has answered before may be away, for example during a restart. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Servers that somebody has given a name: in a file of the user's configuration folder, readable by nobody else, since
- * it holds tokens. One of them may be in use: commands that are told nothing else talk to it.
+ * Contexts: saved servers, in a file of the user's configuration folder that only the user can read, because it
+ * contains tokens. Commands without another option use the current context.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';

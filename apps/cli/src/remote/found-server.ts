@@ -1,4 +1,7 @@
-/** The server that works on a data folder says where it is, so that commands find it: `server.json` and, for desktop, `token`. */
+/**
+ * The note of the server that works on a data folder, by which commands find it: `server.json` and, for desktop,
+ * `token`.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +21,7 @@ export function tokenFile(dataDir: string): string {
   return path.join(dataDir, TOKEN);
 }
 
-/** Undefined when there is none, or it is not ours to read. */
+/** Returns undefined if there is none, or it is not readable. */
 export function readToken(dataDir: string): string | undefined {
   try {
     const text = readFileSync(tokenFile(dataDir), 'utf8').trim();
@@ -60,7 +63,7 @@ export function leaveNote(dataDir: string, note: ServerNote): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** The server that holds the folder, going by the error of whoever wanted it. A note that a dead one left is nobody's. */
+/** The server that owns the folder, derived from the error of an open. A note of a dead server is ignored. */
 export function holdingServer(dataDir: string, error: unknown): ServerNote | undefined {
   if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') return undefined;
   const note = readNote(dataDir);

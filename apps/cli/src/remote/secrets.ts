@@ -1,4 +1,4 @@
-/** The secrets of a server: they can be set and forgotten from here, and never seen. */
+/** The secrets of a server: they can be set and deleted from here, but not read. */
 import type { NebulaClient } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { SecretInfo, Secrets } from '@nebula/ports';

@@ -1,7 +1,7 @@
 /**
- * Which server a command talks to, if any: `--server`, else `--context`, else `$NEBULA_SERVER`, else the context in use.
- * `--data-dir` and `$NEBULA_DATA_DIR` say that it is none. Its token: `--token`, else `$NEBULA_TOKEN`, else that of the
- * context, else the token file of the server that works on the data folder here.
+ * The server that a command talks to, if any: `--server`, else `--context`, else `$NEBULA_SERVER`, else the current
+ * context. With `--data-dir` or `$NEBULA_DATA_DIR` there is none. Its token: `--token`, else `$NEBULA_TOKEN`, else that
+ * of the context, else the token file of the server that works on the local data folder.
  */
 import { NebulaError } from '@nebula/core';
 import type { ProjectOptions, ServerLocation } from '../services.ts';
@@ -9,7 +9,7 @@ import type { Io } from '../terminal/io.ts';
 import { type Contexts, contextNamed, LOCAL, readContexts } from './contexts.ts';
 import { readNote, readToken } from './found-server.ts';
 
-/** `dataDir`: where the folder's own server would leave its token. */
+/** `dataDir`: the folder in which its server would leave its token. */
 export async function serverLocation(
   io: Io,
   options: ProjectOptions,
@@ -58,14 +58,14 @@ function tokenOf(dataDir: string, url: string): string | undefined {
   return note !== undefined && isSamePlace(note.url, url) ? readToken(dataDir) : undefined;
 }
 
-/** `localhost` is what people type for the address that the server has written down. */
+/** People type `localhost` for the address that the server has noted. */
 function isSamePlace(one: string, other: string): boolean {
   const [a, b] = [new URL(one), new URL(other)];
   const name = ({ hostname }: URL): string => (hostname === 'localhost' ? '127.0.0.1' : hostname);
   return a.port === b.port && name(a) === name(b);
 }
 
-/** With its scheme, without a slash at its end. */
+/** The URL with its scheme, without a trailing slash. */
 export function serverUrl(text: string): string {
   const whole = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;

@@ -24,7 +24,9 @@ export interface ConfigWatcher {
   onBroken(error: unknown): void;
 }
 
-/** `dir`: where it is, or would be. `running`: what the server goes by. Returns the way to stop. */
+/**
+ * `dir`: the folder of the configuration. `running`: the configuration of the server. Returns a function that stops it.
+ */
 export function watchConfig(dir: string, running: NebulaConfig, { onChange, onBroken }: ConfigWatcher): () => void {
   let revision = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -52,7 +54,7 @@ export function watchConfig(dir: string, running: NebulaConfig, { onChange, onBr
   };
 }
 
-/** Paths of what is different. Code cannot be compared: of actions, their names and versions are. */
+/** Paths of changed keys. Code cannot be compared, so actions are compared by name and version. */
 function changedKeys(before: NebulaConfig, after: NebulaConfig): string[] {
   const leaves = Object.keys(CONFIG_KEYS).filter(
     (key) => !Object.keys(CONFIG_KEYS).some((other) => other.startsWith(`${key}.`)),

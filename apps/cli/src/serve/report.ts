@@ -21,7 +21,7 @@ export interface Started {
   readonly tokenFile: string | undefined;
   readonly dataDir: string;
   readonly news: readonly FileNews[];
-  /** Beyond this machine. */
+  /** True if other machines can reach the server. */
   readonly isOpen: boolean;
   readonly hasUsers: boolean;
 }
@@ -33,11 +33,11 @@ export interface ServeReport {
   finished(document: RunDocument): void;
   request(operation: string, status: number, milliseconds: number): void;
   trouble(error: unknown): void;
-  /** A line of the server's log. It is told here, and nowhere else. */
+  /** A line of the server's log, which is printed only here. */
   logged(line: string): void;
-  /** A change of the configuration that was taken up, or needs a restart. */
+  /** A change of the configuration that was applied, or needs a restart. */
   config(message: string, level: Level): void;
-  /** A line that something in this process printed by itself. */
+  /** A line that foreign code in this process printed. */
   foreign(line: string): void;
   stopping(): void;
   stopped(): void;
@@ -61,7 +61,7 @@ interface LogLine {
   readonly stack?: string;
 }
 
-/** Without what is the same in all of them. */
+/** The line without the members that all lines have. */
 function logLine(line: string): LogLine {
   const { time: _, pid: __, ...told } = JSON.parse(line) as LogLine & { readonly time: string; readonly pid: number };
   return told;
@@ -78,7 +78,7 @@ function tookText({ startedAt, finishedAt }: RunDocument): string {
   return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
-/** For programs: every line is a document with `at`, `level` and `event`. */
+/** Output for programs: every line is a document with `at`, `level` and `event`. */
 export function jsonReport(out: Output, now: () => number, level: Level): ServeReport {
   const report = {
     level,
@@ -203,7 +203,7 @@ interface ScreenOptions extends Pick<TerminalReportOptions, 'program' | 'shown'>
   readonly now: number;
 }
 
-/** Below the time and the sign. */
+/** The indent below the time and the sign. */
 const SAID_INDENT = ' '.repeat(12);
 const LABEL_CELLS = 9;
 const INDENT = '  ';

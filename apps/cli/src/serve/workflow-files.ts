@@ -17,7 +17,7 @@ import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
 import { allProblems, type CheckedFile, checkFile, registerAll, reportLines } from '../workflow-file.ts';
 
-/** A folder of data is not searched to its end. */
+/** The limit on files: a folder may contain data. */
 const MAX_FILES = 2_000;
 
 export type FileNews =
@@ -26,9 +26,9 @@ export type FileNews =
       readonly kind: 'broken';
       readonly file: string;
       readonly message: string;
-      /** With line and column, for people. */
+      /** The problems with line and column, for people. */
       readonly report: readonly string[];
-      /** The same for programs. */
+      /** The problems for programs. */
       readonly problems: readonly Json[];
     }
   | { readonly kind: 'gone'; readonly file: string; readonly workflowId: string };
@@ -52,7 +52,7 @@ export class WorkflowFiles {
   readonly #project: Project;
   readonly #api: NebulaClient;
   readonly #colors: Colors;
-  /** By file: what was registered, or why it could not be. */
+  /** By file: the registered workflow, or the problems of the file. */
   readonly #known = new Map<string, Known>();
   #look: Promise<readonly FileNews[]> | undefined;
 
@@ -149,7 +149,7 @@ function needsInput({ input }: WorkflowDefinition): boolean {
   return Array.isArray(required) && required.length > 0;
 }
 
-/** The same file with the same workflows inside is the same. */
+/** A mark that is the same for the same file with the same workflows inside. */
 function markOf({ definition, problems, others }: CheckedFile): string {
   const inside = others.map((other) => other.definition);
   return JSON.stringify(
@@ -168,7 +168,7 @@ async function filesOf(dir: string, patterns: readonly string[]): Promise<readon
   return [...found].sort();
 }
 
-/** The folders below which files may come and go; one that is not there yet is told by the folder above it. */
+/** The folders below which files may appear; a missing one is reported by the watcher of its parent. */
 export function foldersOf(dir: string, patterns: readonly string[]): readonly string[] {
   const folders = patterns.map((pattern) => {
     const parts = pattern.split('/');

@@ -2,7 +2,7 @@
 import type { Command } from '../services.ts';
 
 export interface OptionSpec {
-  /** As commander reads it: `-n, --limit <count>`. */
+  /** The flags in commander's notation: `-n, --limit <count>`. */
   readonly flags: string;
   readonly text: string;
   readonly choices?: readonly string[];
@@ -68,7 +68,7 @@ export const WORKFLOW_FILTER: OptionSpec = { flags: '--workflow <id>', text: 'on
 /** Only servers have projects; everything on a data folder alone is in the project `default`. */
 export const PROJECT: OptionSpec = { flags: '--project <id>', text: 'only what is in this project of the server' };
 export const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only record the request, for an engine to pick up' };
-/** For commands that change many runs at once. */
+/** The options of commands that change many runs at once. */
 export const BULK: readonly OptionSpec[] = [
   { ...STATUS_FILTER, text: 'instead of naming runs: all with this status; may be given several times' },
   { ...WORKFLOW_FILTER, text: 'instead of naming runs: all of this workflow' },

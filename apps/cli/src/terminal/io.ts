@@ -45,7 +45,9 @@ const DEFAULT_ROWS = 24;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** NO_COLOR wins over FORCE_COLOR; a dumb terminal has no colours; else a terminal has them and a pipe has not. */
+/**
+ * NO_COLOR wins over FORCE_COLOR; a dumb terminal has no colours; otherwise a terminal has colours and a pipe has none.
+ */
 export function wantsColours(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '')

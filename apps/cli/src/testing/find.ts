@@ -16,8 +16,8 @@ const IMPORTS = ['@nebula/testing', 'node:test'];
 const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
 
 /**
- * Files as they are named; of folders everything below them. Code that does not use the test kit and the test runner
- * of Node belongs to another runner, and is run only where it is named.
+ * The named files, and all files below named folders. Code that uses neither the test kit nor Node's test runner
+ * belongs to another runner, and is run only if it is named.
  */
 export function findTests(cwd: string, names: readonly string[]): FoundTests {
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** `*.test.ts`: run by Node's own test runner, each file in a process of its own. */
+/** Runs `*.test.ts` with Node's own test runner, each file in its own process. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,12 +50,12 @@ async function collect(cwd: string, files: readonly string[]): Promise<FileOutco
   stream.on('test:pass', (event) => heard(event as unknown as TestEvent, true));
   stream.on('test:fail', (event) => heard(event as unknown as TestEvent, false));
   for await (const _ of stream) {
-    // Read to its end; what matters comes as events.
+    // The output is read to its end; results arrive as events.
   }
   return files.map((file, at) => ({ file, tests: withoutEchoes(found.get(places[at] as string) ?? []) }));
 }
 
-/** `complaint`: what its process wrote to stderr. */
+/** `complaint`: the stderr of the process. */
 function outcomeOf(
   event: TestEvent,
   passed: boolean,
@@ -71,7 +71,7 @@ function outcomeOf(
     | string
     | undefined;
   const own = typeof error === 'string' ? error : (error?.message ?? 'it failed');
-  // Assertions of Node are coloured where they are made in a terminal.
+  // Node's assertions contain colours if they are made in a terminal.
   const message = stripVTControlCharacters(isWholeFile && complaint !== undefined ? lastLines(complaint) : own);
   const { code, hint } = typeof error === 'object' ? error : {};
   return {
@@ -84,7 +84,7 @@ function outcomeOf(
   };
 }
 
-/** A file fails because a test of it does: that is told once. */
+/** Removes the failure of a file that repeats the failure of a test in it. */
 function withoutEchoes(tests: readonly TestOutcome[]): readonly TestOutcome[] {
   const own = tests.filter(({ name }) => name !== '(the file)');
   return own.some(({ passed }) => !passed) ? own : tests;

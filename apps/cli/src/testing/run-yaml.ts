@@ -1,4 +1,4 @@
-/** `*.test.yaml`: read, run in memory against the actions of the project, compared. */
+/** Runs `*.test.yaml` in memory against the actions of the project, and compares the results. */
 import path from 'node:path';
 import { NebulaError, renderProblems, type SourceRange } from '@nebula/core';
 import type { Coverage, TestResult } from '@nebula/testing';

@@ -77,7 +77,7 @@ function listDifference(expected: readonly string[], actual: readonly string[], 
   return [`        ${colors.green('- expected')}  ${colors.red('+ received')}`, ...lines];
 }
 
-/** The longest list of items that both have, as pairs of places. */
+/** The longest common subsequence, as pairs of positions. */
 function commonParts(a: readonly string[], b: readonly string[]): (readonly [number, number])[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
   const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0;
@@ -153,6 +153,6 @@ export interface TestOutcome {
 export interface FileOutcome {
   readonly file: string;
   readonly tests: readonly TestOutcome[];
-  /** Nothing could be run: what is wrong with the file, ready to be shown. */
+  /** The problems of a file that could not be run, ready to be printed. */
   readonly broken?: { readonly code: string; readonly report: readonly string[] };
 }

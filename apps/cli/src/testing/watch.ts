@@ -1,6 +1,6 @@
 /**
- * `nebula test --watch`: runs the tests again whenever a workflow, a test or an action changes. Each time in a process of
- * its own, because code that was loaded once stays as it was.
+ * `nebula test --watch`: runs the tests again whenever a workflow, a test or an action changes. Each run has its own
+ * process, because loaded code cannot be unloaded.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
@@ -56,7 +56,7 @@ async function foldersOf({ io, services }: Context, files: readonly string[]): P
   return [...new Set(project?.configFile === undefined ? folders : [project.dir, ...folders])];
 }
 
-/** One after the other: what changes while the tests run is tested after them. */
+/** Runs one after the other: changes during a run are tested after it. */
 class Rounds {
   readonly #context: Context;
   readonly #files: readonly string[];
@@ -84,7 +84,7 @@ class Rounds {
     const [script = ''] = process.argv.slice(1);
     const child = spawn(process.execPath, [...process.execArgv, script, 'test', ...this.#files], {
       cwd: io.cwd,
-      // Keys are for the one who watches.
+      // Keys are read by the watching process.
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...process.env, ...(out.colors.isColorSupported && { FORCE_COLOR: '1' }) },
     });

@@ -1,4 +1,4 @@
-/** The actions that workflows can use, and what one of them takes and gives. */
+/** The actions that workflows can use, and the inputs and outputs of one of them. */
 import { type Action, isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
 import type { Colors, View } from '../terminal/io.ts';
 import { printableLine, wrap } from '../terminal/width.ts';

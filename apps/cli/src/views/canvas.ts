@@ -7,7 +7,7 @@ export const DOWN = 2;
 const LEFT = 4;
 const RIGHT = 8;
 
-/** By the sum of the directions. */
+/** Characters by the sum of the directions. */
 const LINES = [' ', '│', '│', '│', '─', '╯', '╮', '┤', '─', '╰', '╭', '├', '─', '┴', '┬', '┼'] as const;
 
 interface Cell {
@@ -58,7 +58,7 @@ export class Canvas {
     return this.#rows.length;
   }
 
-  /** Puts another canvas here, with its paint; where that has nothing, nothing changes. */
+  /** Copies another canvas here, with its paint; its empty cells change nothing. */
   paste(other: Canvas, x: number, y: number): void {
     other.#rows.forEach((row, atY) => {
       row.forEach((cell, atX) => {

@@ -1,4 +1,4 @@
-/** Nodes of iterations that have ended: the run keeps their results only, the timeline still has the rest. */
+/** Nodes of ended iterations: the run keeps only their results, the timeline still has the rest. */
 import { formatDuration, type RunDocument, RunHistory, type TimelineEvent } from '@nebula/core';
 import type { Colors } from '../terminal/io.ts';
 import { printable } from '../terminal/width.ts';

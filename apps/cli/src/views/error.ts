@@ -1,4 +1,4 @@
-/** The one way an error is told to people. */
+/** Formats errors for people, the same in all commands. */
 import type { Colors } from '../terminal/io.ts';
 import { printable } from '../terminal/width.ts';
 
@@ -9,7 +9,7 @@ export interface ErrorReport {
   readonly stack?: string | undefined;
 }
 
-/** `error CODE: message`, `hint: …`; the stack only when asked for. */
+/** `error CODE: message`, `hint: …`; the stack only with `--debug`. */
 export function errorLines(report: ErrorReport, colors: Colors): string[] {
   const lines = [`${colors.red(`error ${colors.bold(report.code)}:`)} ${printable(report.message)}`];
   if (report.hint !== undefined) {

@@ -17,11 +17,11 @@ const OFFSET_CELLS = 8;
 
 export interface LineOptions {
   readonly colors: Colors;
-  /** Offsets count from here. */
+  /** The time from which offsets count. */
   readonly startedAt: number;
 }
 
-/** Writes the events of one run. Remembers of each node that is under way when its attempt began. */
+/** Formats the events of one run. Remembers the start of each attempt under way. */
 export class EventLines {
   readonly #title: string;
   readonly #executionId: string;
@@ -34,7 +34,7 @@ export class EventLines {
     this.#options = options;
   }
 
-  /** Undefined for events that tell a reader nothing. */
+  /** Returns undefined for events without information for a reader. */
   line(event: TimelineEvent): string | undefined {
     const text = event.node === null ? this.#runText(event) : this.#nodeText(event, event.node);
     return text === undefined ? undefined : `${offset(event.at, this.#options)}  ${text}`;
@@ -121,7 +121,7 @@ export class EventLines {
   }
 }
 
-/** Under which sign an event stands; those without one tell a reader nothing. */
+/** The sign of an event; events without one are not shown. */
 const RUN_STATUS: Partial<Record<TimelineEventType, RunStatus>> = {
   WorkflowStarted: 'running',
   WorkflowHeld: 'pending',

@@ -1,4 +1,4 @@
-/** Why a run or a node is where it is, in plain sentences. */
+/** Explains in plain sentences why a run or a node is in its state. */
 import type { Explanation } from '@nebula/engine';
 import type { View } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';

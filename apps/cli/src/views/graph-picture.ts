@@ -16,7 +16,7 @@ const MAX_NOTE_CELLS = 24;
 interface Look {
   /** Shows action and compensation of a node besides its name. */
   readonly details: boolean;
-  /** Bodies stand inside of their nodes. */
+  /** Bodies are drawn inside their nodes. */
   readonly bodies: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The journal, one entry per line: what happened, in the order in which it became true. */
+/** The journal, one entry per line, in the order of the entries. */
 import { type AwaitedEvent, isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { JournalFrame } from '../runs.ts';
 import type { Colors, View } from '../terminal/io.ts';
@@ -38,7 +38,7 @@ function paintOf(type: string, colors: Colors): (text: string) => string {
 
 /** The node first, then the other fields as `name=value`. */
 function fieldsText(fields: JsonObject, colors: Colors): string {
-  // The worker is long and rarely what one looks for.
+  // The worker is long and rarely needed.
   const { node, nodes, scope, worker, ...others } = fields;
   const rest: JsonObject = worker === undefined ? others : { ...others, worker };
   const subject = subjectOf(node ?? scope ?? nodes);
@@ -61,7 +61,7 @@ function valueText(name: string, value: Json): string {
   if (name === 'error' && isJsonObject(value)) {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }
-  // Inputs and outputs are held in a small envelope; readers want what is inside.
+  // Inputs and outputs have a small envelope; readers want its content.
   if (HELD.has(name) && isJsonObject(value) && 'value' in value) {
     return plainText(value.value as Json);
   }

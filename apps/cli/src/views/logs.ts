@@ -1,4 +1,4 @@
-/** Lines of logs with their time, level and node. */
+/** Log lines with their time, level and node. */
 import type { Json } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
 import type { Colors } from '../terminal/io.ts';
@@ -13,7 +13,7 @@ export function storedLogLine(line: StoredLogLine, colors: Colors): string {
     .map(([name, value]) => ` ${colors.dim(`${name}=`)}${fieldText(value)}`)
     .join('');
   const level = levelPaint(line.level, colors)(line.level.padEnd(5));
-  // Further lines of one message stand under its first one.
+  // Further lines of one message are aligned below its first one.
   const message = printable(line.message.trimEnd()).replaceAll('\n', `\n${' '.repeat(19)}`);
   return `${colors.dim(clockText(line.at))} ${level} ${where}${attempt}${message}${fields}`;
 }

@@ -12,7 +12,7 @@ export interface ParkedRun {
   readonly document: RunDocument;
   /** Explanations of nodes with an unknown outcome and of nodes that wait for a permit. */
   readonly explanations: readonly Explanation[];
-  /** Executions for which it waits. */
+  /** Executions that the run waits for. */
   readonly inside: readonly string[];
 }
 
@@ -26,7 +26,7 @@ type Step = [command: string, purpose: string];
 /** Nodes whose commands are listed. */
 const MAX_NODES = 3;
 
-/** The first is the run itself; the others are those for which it waits. */
+/** The first one is the run itself; the others are the runs that it waits for. */
 export function parkedLines(runs: readonly ParkedRun[], options: ParkedOptions): string[] {
   const { colors, command } = options;
   const [main] = runs;

@@ -111,7 +111,7 @@ class TypeWriter {
       if (others === false) return 'Readonly<Record<string, never>>';
       return `{ readonly [key: string]: ${isJsonObject(others) ? this.#typeOf(others, indent, depth + 1) : 'unknown'} }`;
     }
-    // Members that are named have types of their own, so the others can only be anything.
+    // Named members have types of their own, so the others can only be `unknown`.
     const isOpen = isJsonObject(others) || isJsonObject(patternProperties);
     return `{\n${lines.join('')}${isOpen ? `${inner}readonly [key: string]: unknown;\n` : ''}${indent}}`;
   }

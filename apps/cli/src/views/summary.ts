@@ -65,7 +65,7 @@ function runErrorLines(error: RunError, { colors, full }: SummaryOptions): strin
   return [`${head} ${printable(kept)}${colors.dim(note)}`];
 }
 
-/** Commands with what they are for: in two columns, or below each other where these do not fit. */
+/** Commands with their purpose, in two columns, or below each other if these do not fit. */
 export function nextLines(
   next: readonly (readonly [command: string, purpose: string])[],
   { colors, width }: View,

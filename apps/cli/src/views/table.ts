@@ -1,6 +1,6 @@
 /**
- * Columns of text under dim headings; the widest cell decides, the last column is wrapped to fit the screen. Where even
- * that does not fit, every row is a block: its first cell, and the others below it.
+ * Columns of text under dim headings. The widest cell decides; the last column is wrapped to fit the screen. If even
+ * that does not fit, every row becomes a block: its first cell, and the others below it.
  */
 import type { View } from '../terminal/io.ts';
 import { column, columnRight, fit, packed, stripColours, visibleWidth, wrap } from '../terminal/width.ts';
@@ -52,7 +52,7 @@ export function tableLines(
   return [heading, ...rows.flatMap((row, at) => [...rowLines(row), ...(notes[at] ?? [])])];
 }
 
-/** A number in front is no name: it stands before the first cell that is one. */
+/** A leading number is not a name: it is put before the first cell that is one. */
 function blockLines(headings: readonly Heading[], row: readonly string[], width: number): string[] {
   const lead = headings[0]?.align === 'right' ? 2 : 1;
   const room = Math.max(1, width - GAP);

@@ -11,7 +11,7 @@ import { answerCommands } from './wait-words.ts';
 import { countText, tickText } from './words.ts';
 
 export interface TreeOptions extends View {
-  /** Lines that may be used; without it, all that it takes. */
+  /** The limit on lines; if absent, there is none. */
   readonly height?: number;
   readonly now: number;
   /** Counts up with every painting and turns the spinners; below 0 they stand still. */
@@ -35,7 +35,7 @@ export function treeLines(run: ShownRun, options: TreeOptions): string[] {
   const inside = insideOf(run, room);
   const visible = visibleNodes(run, room - inside.count);
   const isFolded = visible.length < run.nodes.length;
-  // Its parents may be folded away, so its place in the tree would say nothing.
+  // The parents of the node may be folded away, so its indentation would mean nothing.
   const shown = visible.map((node) => [
     { prefix: isFolded ? '' : node.prefix, name: node.name, node },
     ...(inside.rows.get(node) ?? []).map((row) => (isFolded ? { ...row, prefix: row.prefix.trimStart() } : row)),
@@ -88,7 +88,7 @@ function stepLines(run: ShownRun, { command, frame, colors, width }: TreeOptions
   return steps.length === 0 ? [] : ['', ...nextLines(steps.slice(0, MAX_STEPS), { colors, width })];
 }
 
-/** The id has the second line, which is blank, where it does not fit into the first. */
+/** The id goes to the second line, which is blank, if it does not fit into the first. */
 function headerLines(run: ShownRun, options: TreeOptions): string[] {
   const id = options.colors.dim(run.executionId);
   const whole = headerText(run, options, id);
@@ -131,7 +131,7 @@ function spinner(frame: number): string {
 /** All nodes when there is room; else the notable ones, and as many others as fit, nearest to what happens now. */
 function visibleNodes({ nodes, notable, recent }: ShownRun, room: number): readonly ShownNode[] {
   if (nodes.length <= room) return nodes;
-  // Two lines are kept for the summaries of what is hidden.
+  // Two lines are reserved for the summaries of hidden nodes.
   const budget = Math.max(1, room - 2);
   const chosen = new Set(mostNotable(notable, budget));
   const fill = (some: Iterable<ShownNode>, wanted: (node: ShownNode) => boolean): void => {
@@ -154,7 +154,7 @@ const URGENCY: Partial<Record<NodeStatus, number>> = { failed: 0, unknown: 1, ru
 function mostNotable(notable: readonly ShownNode[], budget: number): readonly ShownNode[] {
   if (notable.length <= budget) return notable;
   const urgency = ({ state }: ShownNode): number => URGENCY[state.status] ?? 4;
-  // Many failures must not push what runs off the screen: they get two thirds of it at the most.
+  // Many failures must not push running nodes off the screen: they get at most two thirds of it.
   const sorted = notable.toSorted((a, b) => urgency(a) - urgency(b) || b.order - a.order);
   const failed = sorted.filter(({ state }) => state.status === 'failed');
   const others = sorted.filter(({ state }) => state.status !== 'failed');

@@ -3,7 +3,7 @@ import type { TriggerDefinition } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText } from './words.ts';
 
-/** `POST /hooks/orders`, `0 6 * * *, next 06:00:00 (in 2h)`. `next`: when a schedule fires, where that is known. */
+/** `POST /hooks/orders`, `0 6 * * *, next 06:00:00 (in 2h)`. `next`: the next fire of a schedule, if it is known. */
 export function triggerText(trigger: TriggerDefinition, next: number | null, now: number): string {
   const { webhook, schedule, interval, event, file } = trigger;
   const when = next === null ? '' : `, next ${momentText(next, now)}`;

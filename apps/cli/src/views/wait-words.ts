@@ -34,7 +34,7 @@ function awaitedText(wait: AwaitedEvent | AwaitedDocument, now: number | undefin
   }
 }
 
-/** Commands of a person who ends a wait, with what they do; times end by themselves. */
+/** Commands with which a person ends a wait, and what they do; times end by themselves. */
 export function answerCommands(
   command: (verb: string, rest?: string) => string,
   path: string,

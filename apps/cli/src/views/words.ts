@@ -35,7 +35,7 @@ export function plural(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Since the start: `0.00s`, `12.34s`, `2:05.1`. */
+/** The time since the start: `0.00s`, `12.34s`, `2:05.1`. */
 export function offsetText(ms: number): string {
   const length = Math.max(0, ms);
   if (length < MINUTE) return `${(length / SECOND).toFixed(2)}s`;
@@ -51,7 +51,7 @@ export function clockText(at: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
 }
 
-/** `14:03:07 (in 2h)`, with the date when it is another day; without `now` the moment alone. */
+/** `14:03:07 (in 2h)`, with the date if it is another day; without `now` only the moment. */
 export function momentText(at: number, now?: number): string {
   const date = new Date(at);
   const two = (part: number): string => String(part).padStart(2, '0');
@@ -62,7 +62,7 @@ export function momentText(at: number, now?: number): string {
   return `${moment} (${at <= now ? 'now' : `in ${formatDuration(Math.ceil((at - now) / SECOND) * SECOND)}`})`;
 }
 
-/** `undo charge` for `~undo/charge`: what undoes stands in a scope of its own, under the path of what it undoes. */
+/** `undo charge` for `~undo/charge`: a compensation has its own scope, under the path of the node that it undoes. */
 export function shownPath(path: string): string {
   const cut = path.indexOf('~undo/');
   return cut < 0 ? path : `undo ${path.slice(cut + '~undo/'.length).replaceAll(':', '/')}`;
@@ -73,7 +73,7 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A text that would flood the screen, with a note of its length. */
+/** Shortens a text that would flood the screen, with a note of its length. */
 export function shortened(text: string, max: number): { readonly kept: string; readonly note: string } {
   if (text.length <= max) return { kept: text, note: '' };
   // Half of a surrogate pair is no character.

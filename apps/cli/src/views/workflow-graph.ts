@@ -59,7 +59,7 @@ export function graphOf(definition: WorkflowDefinition, find: FindWorkflow = NOW
   return graphIn(definition, definition.id, definition.name ?? definition.id, find, [definition.id]);
 }
 
-/** `around`: the workflows that this one is inside of. A file that is not valid may be drawn, too. */
+/** `around`: the workflows that contain this one. An invalid file may be drawn too. */
 function graphIn(body: Body, id: string, name: string, find: FindWorkflow, around: readonly string[]): WorkflowGraph {
   const { graph } = buildGraph(body);
   const nodes = graph.ids.map((nodeId) => ({
@@ -141,7 +141,7 @@ export function hasBodies(graph: WorkflowGraph): boolean {
   return graph.nodes.some(({ body }) => body !== undefined);
 }
 
-/** Bodies included. */
+/** The number of nodes, including bodies. */
 export function nodeCount(graph: WorkflowGraph): number {
   return graph.nodes.reduce((sum, { body }) => sum + 1 + (body === undefined ? 0 : nodeCount(body)), 0);
 }

@@ -1,4 +1,6 @@
-/** Access to the endpoints of workflow-graph; workers without a token are admitted where the configuration says so. */
+/**
+ * Access to the endpoints of workflow-graph. Workers without a token are admitted only if the configuration says so.
+ */
 import type { Needs, OperationId } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { FastifyRequest } from 'fastify';
@@ -33,8 +35,8 @@ const WORKER_SCOPES: readonly OperationId[] = [
 ];
 
 /**
- * The caller, if allowed. `like` is the operation of ours that the endpoint stands for; `project` that of the thing
- * it concerns, undefined where it concerns none or many. `missing` is the answer to callers who may not know of it.
+ * The caller, if allowed. `like`: the equivalent operation of our API. `project`: the project of the resource,
+ * undefined for none or many. `missing`: the error for callers who may not know of the resource.
  */
 export async function allowed(
   access: Access,

@@ -29,7 +29,7 @@ export const JOBS: ReadonlySet<string> = new Set([JOB_REFERENCE]);
 
 interface Found {
   readonly graph: GraphRecord;
-  /** As the path says, or `?run=`. */
+  /** The run that the path or `?run=` names. */
   readonly named: NamedRun;
   readonly who: Principal;
 }

@@ -1,9 +1,9 @@
 /**
  * Workflows of workflow-graph and their runs.
  *
- * The protocol of workflow-graph knows workflows, not runs: a worker asks by workflow and job whether its job was cancelled. So a run has
- * a name that takes the place of a workflow's id: the id itself for the first run, `<id>.<run>` for each later one.
- * Every endpoint takes both. For people, the plain id is the newest run.
+ * The protocol of workflow-graph knows workflows, not runs: a worker asks by workflow and job whether its job was
+ * cancelled. Therefore a run has a name that replaces a workflow's id: the id itself for the first run, `<id>.<run>`
+ * for each later one. Every endpoint accepts both. For people, the plain id is the newest run.
  */
 import {
   type DocumentPath,

@@ -58,7 +58,7 @@ function labelsIn(labels: Json): readonly string[] {
   return labels;
 }
 
-/** Left out: none. */
+/** If absent: none. */
 export function outputsIn({ outputs = null }: JsonObject): JsonObject {
   if (outputs === null) return {};
   if (isJsonObject(outputs)) return outputs;

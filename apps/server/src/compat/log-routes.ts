@@ -52,7 +52,7 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
   });
 }
 
-/** A list of all chunks, page by page: a reader that is slow holds one page. */
+/** A list of all chunks, page by page: a slow reader holds one page. */
 async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf: string): AsyncGenerator<string> {
   let index = 0;
   let afterPosition: number | undefined;

@@ -1,4 +1,4 @@
-/** Answers in the serialisation of workflow-graph, whose programs read maps of texts and whole numbers. */
+/** Responses in the serialisation of workflow-graph, whose programs read maps of texts and whole numbers. */
 import {
   isJsonObject,
   type JobSummary,
@@ -18,7 +18,7 @@ export interface Graph {
   readonly name: string;
   readonly trigger: string;
   readonly jobs: readonly JobSummary[];
-  /** By job: what pictures need. */
+  /** The data for pictures, by job. */
   readonly display?: Readonly<Record<string, JsonObject>>;
 }
 

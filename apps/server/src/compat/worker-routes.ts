@@ -56,7 +56,7 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   });
 }
 
-/** Workers of workflow-graph know no projects: that of the query, or the only one of their key. */
+/** Workers of workflow-graph know no projects: the project is that of the query, or the only one of their key. */
 function projectIn(request: Ask, who: Principal): string {
   return queryIn(request.query, 'project') ?? onlyProjectOf(who);
 }
@@ -129,7 +129,8 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
   onLease('complete', 'completeLease', (leaseId, body, by) =>
     remote.end(leaseId, { status: 'completed', output: outputsIn(body) }, by),
   );
-  // A failure is retried only if its worker says that it may be. Of a job that was to stop, it says that it has.
+  // A failure is retried only if its worker allows it. For a job that was asked to stop, the report says that it has
+  // stopped.
   onLease('fail', 'failLease', async (leaseId, { error, retryable }, by) => {
     const message = typeof error === 'string' ? error : 'the job failed';
     const code = retryable === true ? JOB_FAILED : JOB_REFUSED;

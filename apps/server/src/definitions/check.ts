@@ -20,7 +20,7 @@ export type Given = { readonly source: string; readonly filename: string } | { r
 export interface CheckOptions {
   readonly ceiling: Ceiling;
   readonly workflows: FindUsedWorkflow;
-  /** False: files of the project have the limits of the language only. */
+  /** False: files of the project have only the limits of the language. */
   readonly isBounded: boolean;
   readonly compile: Compile;
 }

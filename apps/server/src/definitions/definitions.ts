@@ -26,8 +26,8 @@ export interface CheckedDefinition {
 }
 
 /**
- * Checks a definition with the actions, the workflows and the ceiling of the project. Files of the project
- * (`isLocal`) have the limits of the language only.
+ * Checks a definition with the actions, the workflows and the ceiling of the project. Files of the project (`isLocal`)
+ * have only the limits of the language.
  */
 export async function checkedDefinition(
   parts: Parts,

@@ -54,7 +54,7 @@ export interface AccountParts {
 
 export interface OpenedSession {
   readonly user: string;
-  /** For the cookie. */
+  /** The token for the cookie. */
   readonly token: string;
   readonly csrfToken: string;
   readonly expiresAt: number;
@@ -134,7 +134,7 @@ export class Accounts {
     await this.parts.records.commit([{ kind: 'session', id: this.parts.digest(token), body: null }]);
   }
 
-  /** For a page that was reloaded: only a page of this server with the cookie can read the response. */
+  /** The token for a page that was reloaded: only a page of this server with the cookie can read the response. */
   async csrfTokenOf(cookie: string | undefined): Promise<string | undefined> {
     const token = cookieOf(cookie, SESSION_COOKIE);
     if (token === undefined) return undefined;

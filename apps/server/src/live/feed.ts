@@ -79,7 +79,7 @@ interface Listener {
   buffer: FeedEvent[];
   /** The position of the last buffered event. */
   cursor: Place;
-  /** For a single run: the last frame that was read. */
+  /** The last frame that was read, for a single run. */
   seq: number;
   isLevel: boolean;
   wake: (() => void) | undefined;

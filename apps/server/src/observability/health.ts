@@ -1,9 +1,10 @@
 /**
- * The answers of `/health` and `/ready`.
+ * The responses of `/health` and `/ready`.
  *
- *  H1 `/health` is about the process alone (liveness): it fails only when a restart helps.
- *  H2 `/ready` is about what the server needs (readiness): while it fails, a load balancer asks another server.
- *  H3 Both are public: they cost one small write every few seconds, however often they are asked, and show codes only.
+ *  H1 `/health` is about the process alone (liveness): it fails only if a restart helps.
+ *  H2 `/ready` is about everything that the server needs (readiness): while it fails, a load balancer uses another
+ *  server.
+ *  H3 Both are public: they cost one small write every few seconds, however often they are called, and show only codes.
  */
 import { NebulaError } from '@nebula/core';
 import type { EngineHealth } from '@nebula/engine';

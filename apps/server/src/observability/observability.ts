@@ -21,9 +21,9 @@ export interface ObservabilityOptions {
   readonly preset: string;
   /** Default: `warn` and above on stderr. */
   readonly log?: LogOptions;
-  /** Who may read `/metrics`. Default: signed-in callers. */
+  /** The callers that may read `/metrics`. Default: signed-in callers. */
   readonly metrics?: 'signed-in' | 'public';
-  /** Opens what spans of runs are given to. Left out: there are no traces. */
+  /** Opens the driver that takes spans of runs. If absent, there are no traces. */
   openTraces?(host: TracesHost): Promise<Spans>;
   /** Called in addition to the log. */
   onTrouble?(error: unknown): void;
@@ -82,7 +82,7 @@ export class Observability {
     );
   }
 
-  /** Before the engine runs anything. */
+  /** Opens traces before the engine runs anything. */
   async openTraces({ engine, digest, random }: EngineParts): Promise<void> {
     const { version, openTraces } = this.options;
     const spans = await openTraces?.({
@@ -101,7 +101,7 @@ export class Observability {
   };
 
   readonly onFault = (error: unknown, { method, url }: { readonly method: string; readonly url: string }): void => {
-    // Queries may hold personal data or tokens.
+    // Queries may contain personal data or tokens.
     this.trouble(error, 'a request failed', { method, path: url.split('?')[0] });
     this.options.onTrouble?.(error);
   };

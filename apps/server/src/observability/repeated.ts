@@ -12,7 +12,7 @@ export class Repeated {
     this.clock = clock;
   }
 
-  /** How often it happened since it was last logged, this time included; 0: do not log it now. */
+  /** The number of occurrences since the last log line, including this one; 0: do not log it now. */
   count(what: string): number {
     const now = this.clock.now();
     const before = this.known.get(what);

@@ -8,7 +8,7 @@ import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from './times.ts';
 
-/** Of journal entries as JSON text, in one page. */
+/** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
 
 type Frame = AnswerOf<'getJournal'>['items'][number];

@@ -83,10 +83,10 @@ export class Announced {
   }
 
   /**
-   * Durable, and known to engine and catalogue, when it resolves. An action that the server has in this very version is
-   * its own: the worker may run it for nodes with its labels. Another version of such an action is refused, and the
-   * others are taken: a worker of a neighbouring release has other versions of some built-in actions. Rejects with
-   * `ACTION_OWNED` where all are refused.
+   * Announces actions; durable, and known to engine and catalog, when it resolves. An action that the server has in
+   * this very version stays its own: the worker may run it for nodes with its labels. Another version of such an action
+   * is refused, and the others are accepted: a worker of a neighbouring release has other versions of some built-in
+   * actions. Rejects with `ACTION_OWNED` if all are refused.
    */
   async add(descriptions: readonly ActionDescription[], project: string): Promise<Announcement> {
     const { records } = this.parts;

@@ -54,7 +54,7 @@ export class Registry {
     return record;
   }
 
-  /** For workers that register with every claim: writes only changes, or after some time. */
+  /** Updates the record of a worker that registers with every claim: writes only changes, or after some time. */
   async keep(workerId: string, worker: Announcement, who: Principal): Promise<void> {
     const { clock } = this.parts;
     const body = (await this.refuseTaken(workerId, worker.project, who))?.body;
@@ -135,7 +135,7 @@ function isVisible(worker: Read<WorkerRecord>, who: Principal): boolean {
   return visibleProjects(who)?.includes(projectOf(worker)) ?? true;
 }
 
-/** Whether `who` may register the worker again in the project. */
+/** Returns whether `who` may register the worker again in the project. */
 function mayUse(worker: Read<WorkerRecord>, project: string, { name, isAdmin }: Principal): boolean {
   return (isAdmin || worker.body.owner === name) && projectOf(worker) === project;
 }

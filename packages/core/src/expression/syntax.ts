@@ -62,7 +62,7 @@ export interface ChainSyntax extends Span {
   readonly kind: 'chain';
   readonly root: Syntax;
   readonly steps: readonly Step[];
-  /** For chains that start in the scope. */
+  /** The reference of a chain that starts in the scope; undefined for other chains. */
   readonly reference: ReferenceDraft | undefined;
   /** On the left of `??`: a missing member is null. The parser sets this when it reaches the `??`. */
   lenient: boolean;

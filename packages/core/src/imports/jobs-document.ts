@@ -36,7 +36,7 @@ export interface JobStep {
 
 export interface JobsDocument {
   readonly name: string;
-  /** As the canvas of workflow-graph shows it: `on: push`. */
+  /** The trigger as the canvas of workflow-graph shows it: `on: push`. */
   readonly trigger: string;
   readonly env: Readonly<Record<string, string>>;
   readonly jobs: readonly Job[];

@@ -65,7 +65,7 @@ export interface Workflows {
   /** Ids of this workflow and of those that inline it. */
   readonly around: readonly string[];
   compile(definition: WorkflowDefinition): Steps<CompiledInside>;
-  /** The same workflows, with grants limited to `bound`. */
+  /** Returns the same workflows, with grants limited to `bound`. */
   within(bound: Capabilities): Workflows;
 }
 

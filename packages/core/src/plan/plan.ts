@@ -49,7 +49,7 @@ export interface TriggerPlan {
   readonly definition: TriggerDefinition;
   /** Without it, the received data is the input. */
   readonly input: CompiledValue | undefined;
-  /** For an event: the value that assigns events to runs. */
+  /** The value that assigns events to runs, for an event trigger. */
   readonly key: CompiledValue | undefined;
 }
 

@@ -51,7 +51,7 @@ function schemaAt(raw: Json, place: ValuePlace): JsonSchema | undefined {
   return { type: jsonTypeOf(raw), const: raw };
 }
 
-/** For keys that take a bare expression. */
+/** The schema of a key that takes a bare expression. */
 export function schemaOfCondition(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
   if (typeof raw !== 'string') return schemaOfValue(raw, place);
   const syntax = conditionSyntax(raw);

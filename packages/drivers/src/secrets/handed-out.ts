@@ -3,8 +3,7 @@
  * another node finds it. Therefore each is redacted in the results of every attempt.
  *
  *  1 Short values are redacted only in the attempt that got them: `admin` in the output of another node is a word, not
- *    a
- *    leak.
+ *    a leak.
  *  2 At most `MAX_VALUES` are kept, the newest ones.
  */
 import { Redactor } from './redaction.ts';

@@ -6,8 +6,7 @@
  *  2 A new key is on disk as `secrets.key.new` before anything is sealed under it, and gets its final name after
  *    everything is.
  *  3 Only the holder of the write lock makes, moves or removes keys, and it first completes the rotation of a process
- *    that
- *    died (`finishRotation`).
+ *    that died (`finishRotation`).
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -3,9 +3,8 @@
  *
  *  1 Each waiter is notified once and then removed.
  *  2 A run that waits for other executions is parked when all of these are: its children, and the holders of the
- *    permits
- *    that its nodes wait for. They are waited for one after the other, and by one look per run at a time: with 10,000
- *    children each is waited for once.
+ *    permits that its nodes wait for. They are waited for one after the other, and by one look per run at a time: with
+ *    10,000 children each is waited for once.
  */
 import {
   documentOf,

@@ -27,7 +27,7 @@ export interface Call {
   readonly options: CallOptions;
 }
 
-/** For `compensate`: `(charge) => call(refund, { id: charge.id })`. */
+/** Calls an action in `compensate`: `(charge) => call(refund, { id: charge.id })`. */
 export function call<Input, Output>(
   action: AnyAction<Input, Output>,
   parameters: Fields<Input>,

@@ -2,8 +2,7 @@
  * Access to the network.
  *
  *  1 Redirects are followed here, hop by hop, because each hop must be granted: a granted host must not be able to send
- *    a
- *    request, its body and its headers anywhere else.
+ *    a request, its body and its headers anywhere else.
  *  2 A host name is checked before the request, the address behind it when the connection is made (`connections.ts`).
  */
 import { NebulaError } from '@nebula/core';
