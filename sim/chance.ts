@@ -1,4 +1,4 @@
-/** Chance from one seed: the same seed draws the same, for ever. */
+/** Randomness from one seed: the same seed always draws the same values. */
 export class Chance {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.state = Math.imul(seed, 0x9e3779b1) >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 up to, not including, 1. */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -18,7 +18,7 @@ export class Chance {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** True once in so many times. */
+  /** True once in `times` draws. */
   oneIn(times: number): boolean {
     return this.fraction() * times < 1;
   }

@@ -1,10 +1,10 @@
 /**
- * The time of a simulated world.
+ * The clock of a simulated world.
  *
  *  1 Time moves only inside `advance`.
- *  2 Timers fire in order of their due time, then of their making; `soon` callbacks before any timer.
- *  3 After each callback every promise that can settle does so before the next one is called. Node calls what waits for
- *    the next tick when no promise job is left, and waits for nothing else on the way: nothing real may be awaited here.
+ *  2 Timers fire in order of their due time, then of their creation; `soon` callbacks before any timer.
+ *  3 After each callback every promise that can settle does so before the next callback runs. Node runs next-tick
+ *    callbacks when no promise job is left, and waits for nothing else meanwhile: nothing real may be awaited here.
  */
 import { nextTick } from 'node:process';
 import { Heap } from '@nebula/core';
@@ -44,7 +44,7 @@ export class WorldClock implements Clock {
     this.waiting.push(callback);
   }
 
-  /** Moves time on, and calls back whatever falls due on the way; stops early when `until` holds. */
+  /** Moves time forward and runs the callbacks that fall due; stops early when `until` holds. */
   async advance(ms: number, until: () => boolean = () => false): Promise<void> {
     const target = this.time + ms;
     await this.drain();

@@ -37,7 +37,7 @@ const skipped = (why: 'dead' | 'when' | 'disabled' | 'failure', ...nodes: string
 const stopping = { type: 'run.stopping', status: 'failed', error, finally: true } as const;
 const finished = (status: 'completed' | 'failed' | 'cancelled'): Entry => ({ type: 'run.finished', status });
 
-/** What is wrong with a journal; each argument is a frame. */
+/** The complaints about a journal; each argument is a frame. */
 function complaintsOf(definition: Definition, ...frames: readonly (readonly Entry[])[]): string[] {
   const complaints: string[] = [];
   const conformance = new Conformance({

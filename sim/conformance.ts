@@ -1,12 +1,13 @@
 /**
- * Whether a journal does what the language says. It reads entries and the definition, never the core's state or plan, and
- * asks the model of edges and joins (`model/`) at each moment:
+ * Checks that a journal does what the language says. The check reads entries and the definition, never the core's state
+ * or plan, and asks the model of edges and joins (`model/`) at each moment:
  *
- *  1 A node begins when its join is satisfied, its condition holds and it is enabled; it is skipped when its join has
+ *  1 A node begins when its join is satisfied, its condition holds and it is enabled. It is skipped when its join has
  *    failed, its condition does not hold or it is disabled, and for that reason.
- *  2 Once a frame is written, nothing in a scope that goes on is left undone: neither begun, nor skipped, nor waited for.
- *  3 While a scope ends early, only targets of taken `always` edges and what follows them begin.
- *  4 A failure is handled as its edges, its `onError` and the policy say; an attempt is repeated as often as `retry` says.
+ *  2 Once a frame is written, every node of a live scope has begun, was skipped, or waits for something.
+ *  3 While a scope ends early, only targets of taken `always` edges and the nodes that follow them begin.
+ *  4 A failure is handled as its edges, its `onError` and the policy say; an attempt is repeated as often as `retry`
+ *    says.
  *  5 A run ends as its nodes did, with their outputs.
  */
 import type { Entry, Json, StoredValue } from '@nebula/core';
@@ -32,7 +33,7 @@ export interface ConformanceParts {
   readonly valueOf: (stored: StoredValue | undefined) => Json;
 }
 
-/** What became of a node; a disabled one is skipped as far as the journal is concerned. */
+/** The outcome of a node; a disabled one counts as skipped, as in the journal. */
 interface NodeFact extends Fact {
   status: Fact['status'];
   started: boolean;
@@ -44,25 +45,25 @@ interface NodeFact extends Fact {
   taken?: readonly string[];
   retries: Retries;
   isUnknown: boolean;
-  /** Somebody said what became of it. */
+  /** A person or `verify` settled the outcome. */
   isSettled: boolean;
-  /** A finally runs it. */
+  /** The node runs in a finally. */
   isCleanup: boolean;
 }
 
 interface Scope {
   readonly path: string;
-  /** Its composite node; of the root, nothing. */
+  /** The composite node of the scope; empty for the root. */
   readonly owner: string;
   readonly graph: Graph;
   readonly index: number;
-  /** What its workflow says of failures. */
+  /** The failure policy of its workflow. */
   readonly policy: string;
   readonly retry: unknown;
   readonly nodes: Map<string, NodeFact>;
-  /** It ends early: what has not begun is cancelled, until the finally revives some of it. */
+  /** The scope ends early: nodes that have not begun are cancelled, until the finally revives some of them. */
   isEnding: boolean;
-  /** The finally has its nodes; undefined: somebody cancelled twice, and there is none. */
+  /** The finally has begun; undefined: a second cancel skipped it. */
   isRevived: boolean | undefined;
   isOver: boolean;
 }
@@ -89,10 +90,10 @@ export class Conformance {
   private isFinished = false;
   /** A failure with `halt`, or a `terminate`, ends the run from any depth. */
   private isHalted = false;
-  /** How the run ends is decided: there `halt` ends no more than a body. */
+  /** The end of the run is decided: from then on `halt` ends no more than a body. */
   private isEnding = false;
   private isTerminated = false;
-  /** A replay begins somewhere, and leaves the rest as it was: that need not fit together. */
+  /** A replay starts at some node and leaves the rest unchanged, so the rest need not be consistent. */
   private isReplayed = false;
   private touched = new Set<Scope>();
 
@@ -310,10 +311,10 @@ export class Conformance {
     fact.status = 'failed';
     fact.error = error;
     const isHandled = this.isHandled(scope, path);
-    // A failure that becomes unhandled later leaves the edges that were decided as they are.
+    // A failure that becomes unhandled later does not change edges that were decided before.
     fact.isIgnored = handling === 'ignored';
-    // A node that is cut off fails as it likes, since its scope ends anyway; a retry of the run finds its edges decided.
-    // So does one whose outcome is told after its scope is over.
+    // A node that is cut off may fail in any way, because its scope ends anyway; a retry of the run finds its edges
+    // decided. The same holds for a node whose outcome is settled after its scope is over.
     if (scope.isOver || (scope.isEnding && !fact.isCleanup)) {
       const isIgnored = !isHandled && fact.keys.onError === 'ignore';
       this.demand(isIgnored === fact.isIgnored, `${path} is cut off, and is ${handling}`);
@@ -326,7 +327,7 @@ export class Conformance {
   }
 
   private cancels(path: string, scope: Scope, fact: NodeFact): void {
-    // The finally begins first: otherwise it would revive this node, which it does not come to.
+    // The finally begins first: otherwise it would revive this node, which it does not reach.
     this.revive(scope);
     const isDue = scope.isEnding && fact.status === 'pending' && this.isFollowing(scope, idOf(path));
     const join = isDue ? this.joinOf(scope, idOf(path)) : 'open';
@@ -334,7 +335,7 @@ export class Conformance {
     fact.status = 'cancelled';
   }
 
-  /** An attempt fails its node only when no other may follow. */
+  /** An attempt fails its node only if no other attempt may follow. */
   private exhausted(path: string, { keys, retries }: NodeFact, error: ErrorFact): void {
     const isLimited = this.definition.config?.maxTotalRetries !== undefined;
     if (keys.action === undefined || isLimited) return;
@@ -342,7 +343,7 @@ export class Conformance {
     this.demand(!isLeft, `${path} fails by ${error.code}, and may be tried again`);
   }
 
-  /** Some target of a matching error edge is not skipped; a disabled one will do. */
+  /** A target of a matching error edge is not skipped; a disabled one counts. */
   private isHandled(scope: Scope, path: string): boolean {
     return this.view(scope)
       .handlers(idOf(path))
@@ -350,8 +351,8 @@ export class Conformance {
   }
 
   /**
-   * Nothing handles the failure: `onError` decides, then the policy. In a finally it fails the scope in the end, unless
-   * `halt` ends the run, from any depth.
+   * Nothing handles the failure: `onError` decides, then the policy. In a finally the failure fails the scope at its
+   * end, unless `halt` ends the run, from any depth.
    */
   private handles(path: string, scope: Scope, fact: NodeFact, handling: string): void {
     const { onError } = fact.keys;
@@ -385,10 +386,10 @@ export class Conformance {
     }
   }
 
-  /** What has not begun is cancelled, in the scope and in all below it; a cleanup that runs already goes on. */
+  /** Cancels nodes that have not begun, in the scope and in all below it; a cleanup that runs already continues. */
   private ends(path: string, isCleaning: boolean | undefined): void {
     for (const scope of this.within(path)) {
-      // What ends already, and a cleanup that goes on, end only when nobody wants any finally.
+      // A scope that is ending already, and a cleanup that runs, end only if every finally is skipped.
       if (isCleaning !== false && (scope.isEnding || this.isSpared(scope, path))) continue;
       const cleanup = this.view(scope).cleanup();
       scope.isEnding = true;
@@ -401,18 +402,18 @@ export class Conformance {
     }
   }
 
-  /** It is in a cleanup that goes on when what is at the path ends. */
+  /** The scope belongs to a cleanup that continues when the scope or node at the path ends. */
   private isSpared({ path, owner }: Scope, top: string): boolean {
     if (owner === '' || path === top || owner === top) return false;
     const around = this.find(owner);
     return around !== undefined && (around.fact.isCleanup || this.isSpared(around.scope, top));
   }
 
-  /** Once nothing else runs, the targets of taken `always` edges and everything that follows them have their turn. */
+  /** Once nothing else runs, the targets of taken `always` edges and the nodes that follow them may run. */
   private revive(scope: Scope): void {
     if (!scope.isEnding) return;
     if (scope.isRevived === false) this.beginFinally(scope);
-    // What cannot be reached any more needs no entry of its own.
+    // Nodes that cannot be reached any more need no entry of their own.
     for (const [id, fact] of scope.nodes) {
       const join = fact.status === 'pending' ? this.joinOf(scope, id) : 'open';
       if (join !== 'choice' && join !== 'failure') continue;

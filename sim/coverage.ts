@@ -1,14 +1,14 @@
 /**
- * What the faults of a suite met. A fault hits the runs that it is about or, where it strikes something that runs share
- * (a process, the queue), all of these; it is met by the entries of the next frame of each. One that strikes when a frame
- * has been written is met by its entries, too.
+ * The entries that the faults of a suite met. A fault hits the runs that it concerns or, if it strikes something that
+ * runs share (a process, the queue), all of these. The entries of the next frame of each hit run meet it. A fault that
+ * strikes after a frame was written is met by the entries of that frame too.
  */
 import type { Entry } from '@nebula/core';
 import type { FaultKind } from './faults.ts';
 
 export type EntryKind = Entry['type'];
 
-/** Listed by hand, and checked against the union: an entry that is added must be met, too. */
+/** Listed by hand and checked against the union: a new entry must be met too. */
 const EVERY_ENTRY: Record<EntryKind, true> = {
   'run.started': true,
   'node.scheduled': true,
@@ -51,20 +51,20 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'run.begun': true,
 };
 
-/** A thousand lives come to these too seldom to meet every fault: each of them occurs, and meets some. */
+/** A thousand lives reach these too rarely to meet every fault: each of them occurs, and meets some. */
 export const RARE_ENTRY_KINDS = [
   'node.unhandled',
   'node.compensating',
   'signal.taken',
 ] as const satisfies readonly EntryKind[];
 
-/** No life draws a setting that is an expression yet, nor a journal that is worth a snapshot. */
+/** No life draws a setting that is an expression yet, nor a journal long enough for a snapshot. */
 const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.checkpointed'];
 
 const SELDOM: readonly EntryKind[] = [...RARE_ENTRY_KINDS, ...NOT_DRAWN];
 export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => !SELDOM.includes(kind));
 
-/** What is told of attempts, and of runs that end with them. */
+/** Entries about attempts, and about runs that end with them. */
 export const ATTEMPT_ENTRY_KINDS = [
   'node.scheduled',
   'node.started',
@@ -77,11 +77,11 @@ export const ATTEMPT_ENTRY_KINDS = [
 ] as const satisfies readonly EntryKind[];
 
 export class Coverage {
-  /** Entries by kind. */
+  /** The number of entries by kind. */
   readonly entries = new Map<EntryKind, number>();
   /** How often an entry of one kind met a fault of another. */
   private readonly met = new Map<EntryKind, Map<FaultKind, number>>();
-  /** Where processes died. */
+  /** The sites at which processes died. */
   readonly deaths = new Map<string, number>();
   private readonly waiting = new Map<string, Set<FaultKind>>();
 

@@ -1,24 +1,24 @@
-/** Random workflows. What a node may be, and what it may say, are lists with odds: something new is a new line. */
+/** Random workflows. The kinds and keys of nodes are lists with odds: a new feature is a new line. */
 import type { Chance } from './chance.ts';
 
 type Keys = Record<string, unknown>;
 
-/** Where a node stands. */
+/** The position of a node. */
 interface Place {
   readonly chance: Chance;
   readonly index: number;
   readonly needs: readonly string[];
-  /** How many loops and graphs there are around it. */
+  /** The number of loops and bodies around it. */
   readonly depth: number;
-  /** The loop around it. */
+  /** The loop around the node. */
   readonly loop: 'forEach' | 'other' | undefined;
-  /** Nodes that come after it in the same graph. */
+  /** Nodes after it in the same graph. */
   readonly later: readonly string[];
-  /** Other workflows that it may run. */
+  /** Workflows that it may run. */
   readonly others: readonly Other[];
 }
 
-/** A workflow that others run, inside themselves or as an execution of its own. */
+/** A workflow that others run, inline or as a child execution. */
 interface Other {
   readonly id: string;
   readonly mode: 'inline' | 'child';
@@ -31,7 +31,7 @@ interface Feature {
 
 const MAX_DEPTH = 3;
 
-/** Once in so many nodes: these keys. */
+/** Keys that a node gets once in so many draws. */
 const OF_ALL: readonly Feature[] = [
   { oneIn: 4, keys: ({ needs, chance }) => (needs.length > 1 ? { join: chance.pick(['any', needs.length]) } : {}) },
   { oneIn: 3, keys: ({ chance }) => ({ onError: chance.pick(['ignore', 'ignore', 'halt']) }) },
@@ -63,11 +63,11 @@ const OF_COMPOSITES: readonly Feature[] = [
 ];
 
 interface Kind {
-  /** How often it is drawn, compared with the others. */
+  /** How often the kind is drawn, compared with the others. */
   readonly weight: number;
   readonly keys: (place: Place) => Keys;
   readonly features: readonly Feature[];
-  /** Where it can stand at all. */
+  /** Whether the kind is allowed at this position. */
   readonly fits?: (place: Place) => boolean;
 }
 
@@ -92,7 +92,9 @@ function isShallow({ depth }: Place): boolean {
 
 const ACTIONS = ['look', 'work', 'work', 'work', 'pay', 'sure'] as const;
 
-/** Workflows that those of a life share: one for each way to run another, and one that runs others in turn. */
+/**
+ * Workflows that all workflows of a life may run: one for each way to run another, and one that runs others in turn.
+ */
 export function sharedDefinitions(chance: Chance): Keys[] {
   const leaf: Other[] = [
     { id: 'inside', mode: 'inline' },
@@ -130,7 +132,7 @@ export function randomDefinition(chance: Chance, id: string): Keys {
   return { id, config, variables: { n: 0 }, ...body };
 }
 
-/** Nodes of a definition, those in bodies included. */
+/** The number of nodes of a definition, including bodies. */
 export function countNodes({ nodes = {} }: { readonly nodes?: unknown }): number {
   return Object.values(nodes as Record<string, { do?: Keys; group?: Keys }>).reduce(
     (sum, { do: iterations, group: once }) => sum + 1 + countNodes(iterations ?? once ?? {}),
@@ -183,7 +185,7 @@ function action({ chance, needs }: Place): Keys {
   };
 }
 
-/** What some signals do not fit. */
+/** A schema that some signals do not fit. */
 const FITTING = { type: 'object', required: ['fits'] };
 
 function wait({ chance }: Place): Keys {
@@ -275,7 +277,7 @@ function child(place: Place): Keys {
   };
 }
 
-/** Text that is an expression where the graph runs, not where its action is called. */
+/** Text that is an expression in the returned graph, not in the parameters of its action. */
 const LATER = '\\{{ $self.output }}';
 
 function dynamic({ chance }: Place): Keys {

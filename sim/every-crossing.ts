@@ -1,6 +1,6 @@
 /**
- * A scenario with exactly one crash, at each place where a process can die: whatever the place, it ends as it would have
- * without the crash.
+ * Runs a scenario with exactly one crash, at each place where a process can die. Wherever the crash is, the scenario
+ * ends as it would without it.
  */
 import type { Json, RunDocument } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
@@ -12,7 +12,7 @@ const EXECUTION = 'exe_0';
 const PATIENCE_STEPS = 400;
 const STEP_MS = 500;
 
-/** How it ended. */
+/** How the scenario ended. */
 export interface Ending {
   readonly status: string;
   readonly output: Json;
@@ -31,7 +31,7 @@ export interface Outcome {
 export interface ScenarioOptions {
   readonly engines: number;
   readonly sharesQueue: boolean;
-  /** Which crossing is the last of its process, counted from 1. */
+  /** The crossing at which the process dies, counted from 1. */
   readonly crashAt?: number;
   readonly keepsTrace?: boolean;
 }
@@ -54,7 +54,7 @@ export async function play(scenario: Scenario, options: ScenarioOptions): Promis
     await world.clock.advance(STEP_MS);
   }
   const { crossings } = world.faults;
-  // Those that hang stay so: what comes after the end is not to change it.
+  // Hanging calls stay so: nothing after the end may change it.
   world.faults.isOver = true;
   for (let index = 0; index < world.slots.length; index++) world.open(index);
   await world.clock.advance(60_000);
@@ -64,7 +64,7 @@ export async function play(scenario: Scenario, options: ScenarioOptions): Promis
   return { ending: endingOf(world, document), crossings, violations: world.oracle.violations, trace: world.trace };
 }
 
-/** What people do, again and again until they see that it was done. */
+/** Requests of people, repeated until they see the effect. */
 function act(world: World, scenario: Scenario, { engine }: Process): void {
   const run = world.data.runs.get(EXECUTION);
   const { nodes, status, reopenings, isStopping, pauses } = world.oracle.journal(EXECUTION);
@@ -92,7 +92,7 @@ async function start(engine: Engine, { definition, others = [], input = {} }: Sc
   await engine.start(workflowId, version, { executionId: EXECUTION, input });
 }
 
-/** Whether it went well is seen in the journal. */
+/** Success is seen in the journal, so errors are ignored. */
 function ask(asked: Promise<unknown>): void {
   asked.catch(() => {});
 }
@@ -111,7 +111,7 @@ function endingOf(world: World, { status, output, nodes }: RunDocument): Ending 
   return JSON.parse(nameless(JSON.stringify(ending), world)) as Ending;
 }
 
-/** Moments and drawn ids are others after a crash. */
+/** Replaces times and drawn ids, which differ after a crash. */
 function nameless(text: string, world: World): string {
   let told = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
   for (const [executionId, node] of world.oracle.family.nodes()) told = told.replaceAll(executionId, `for ${node}`);

@@ -1,9 +1,10 @@
 /**
- * What actions do to the rest of the world, which outlives all processes and remembers everything.
+ * The effects of actions on the external world, which outlives all processes and remembers everything.
  *
- *  1 An effect is counted when it happens, not when its answer comes. One that is idempotent happens once for each key,
- *    and answers the same every time; one that is `once` happens as often as it is asked for.
- *  2 Whoever looks whether an attempt took effect (`verify`, or a person) waits until it cannot any more.
+ *  1 An effect is counted when it happens, not when its answer arrives. An idempotent effect happens once per key and
+ *    gives the same answer every time; a `once` effect happens as often as it is requested.
+ *  2 A check whether an attempt took effect (`verify`, or a person) waits until the attempt cannot take effect any
+ *    more.
  */
 import type { Action, ActionContext, Json, Settlement } from '@nebula/core';
 import type { Clock } from '@nebula/ports';
@@ -11,48 +12,48 @@ import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
 import type { Injector } from './injector.ts';
 
-/** Who runs actions: a process with an engine, or a remote worker. */
+/** A process that runs actions: one with an engine, or a remote worker. */
 export interface Performer {
   readonly name: string;
   readonly clock: Clock;
   readonly isDead: boolean;
   /** When it was killed, or told to close. */
   readonly endedAt: number | undefined;
-  /** Runs that it has to do with. */
+  /** Runs that it works on. */
   readonly runs: ReadonlySet<string>;
-  /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
+  /** Names of nodes whose actions are under way in it, and of those that were granted and have not begun. */
   readonly inFlight: Map<string, number>;
   readonly granted: Set<string>;
 }
 
-/** What an attempt goes by, wherever it runs. */
+/** The part of an attempt's context that actions use, wherever it runs. */
 export type AttemptContext = Pick<
   ActionContext,
   'executionId' | 'node' | 'attempt' | 'idempotencyKey' | 'signal' | 'heartbeat'
 >;
 
-/** One time that the body of an action was entered. */
+/** One call of the body of an action. */
 export interface Call {
   readonly executionId: string;
   readonly node: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly performer: Performer;
-  /** Whom the journal should name. */
+  /** The worker that the journal should name. */
   readonly worker: string | undefined;
 }
 
 export interface Effect {
   readonly action: string;
   readonly result: Json;
-  /** Of a compensation: the key of what it undid. */
+  /** The key of the undone effect, for a compensation. */
   readonly undoes: string | undefined;
   times: number;
 }
 
-/** How an attempt goes; random ones in worlds from a seed, planned ones in scenarios. */
+/** The course of an attempt: random in worlds from a seed, planned in scenarios. */
 export interface Course {
-  /** Before the effect, and from there to the answer. */
+  /** The time before the effect, and from the effect to the answer. */
   readonly beforeMs: number;
   readonly afterMs: number;
   readonly ending: 'ok' | 'large' | 'user' | 'system' | 'unknown' | 'unknown but done' | 'bug' | 'hang';
@@ -69,7 +70,7 @@ export interface ExternalWorldParts {
 }
 
 export class ExternalWorld {
-  /** By idempotency key. */
+  /** Effects by idempotency key. */
   readonly effects = new Map<string, Effect>();
   readonly calls: Call[] = [];
   private readonly callsOf = new Map<string, number>();
@@ -81,21 +82,21 @@ export class ExternalWorld {
     this.parts = parts;
   }
 
-  /** The actions as plans have them: the same for every process, which runs its own. */
+  /** The actions as plans have them: the same for every process. */
   readonly declared: readonly Action[] = this.actions();
 
-  /** The actions as one process has them, by id. */
+  /** The actions of one process, by id. */
   actionsOf(performer: Performer, workerId: () => string | undefined): ReadonlyMap<string, Action> {
     this.welcome(performer);
     return new Map(this.actions(performer, workerId).map((action) => [action.id, action]));
   }
 
-  /** A remote worker may do something from now on. */
+  /** Adds a remote worker, which may run actions from now on. */
   welcome(performer: Performer): void {
     this.performers.add(performer);
   }
 
-  /** What it does under a lease. */
+  /** Runs an action under a lease. */
   perform(performer: Performer, id: string, leaseId: string, context: AttemptContext, input: Json): Promise<Json> {
     // Actions that only workers have are idempotent.
     const effect = (this.declared.find((action) => action.id === id)?.effect as string | undefined) ?? 'idempotent';
@@ -118,7 +119,7 @@ export class ExternalWorld {
     ];
   }
 
-  /** What a person finds out about a node of unknown outcome; undefined while it may still take effect. */
+  /** The truth about a node of unknown outcome, as a person finds it; undefined while it may still take effect. */
   truth(executionId: string, node: string, key: string): Extract<Settlement, { happened: true }> | false | undefined {
     const name = workName(executionId, node);
     for (const { isDead, inFlight, granted } of this.performers) {
@@ -180,7 +181,7 @@ export class ExternalWorld {
     });
   }
 
-  /** Undefined when the attempt says that it failed. */
+  /** Returns undefined if the attempt reports a failure. */
   private take(
     performer: Performer,
     { id, effect }: ActionInShort,
@@ -205,7 +206,7 @@ interface ActionInShort {
   readonly effect: string;
 }
 
-/** A node of a run, for whoever wants to know what is under way. */
+/** The name of a node of a run, for lists of work under way. */
 export function workName(executionId: string, node: string): string {
   return `${executionId} ${node}`;
 }
@@ -239,7 +240,7 @@ const ENDINGS = [
   'bug',
 ] as const;
 
-/** An attempt that goes as it likes. */
+/** An attempt with a random course. */
 export function randomCourse(chance: Chance, faults: Injector, { runs }: Performer): Course {
   if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', isDeaf: false };
   return {

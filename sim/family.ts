@@ -1,4 +1,4 @@
-/** Executions that run for a node of another one: each is started once, and what it gave is what its node gets. */
+/** Child executions: each is started once, and its output is what its node gets. */
 import { type Entry, NULL_VALUE, type StoredValue } from '@nebula/core';
 import type { Legality } from './legality.ts';
 import { isSame } from './same.ts';
@@ -6,7 +6,7 @@ import { isSame } from './same.ts';
 interface Child {
   readonly parent: string;
   readonly node: string;
-  /** Of each time that it completed. */
+  /** The output of each completion. */
   readonly outputs: (StoredValue | undefined)[];
 }
 
@@ -33,7 +33,7 @@ export class Family {
     }
   }
 
-  /** A node has completed for which another execution ran. */
+  /** A node with a child execution has completed. */
   onResult(executionId: string, path: string, { output }: Extract<Entry, { type: 'node.completed' }>): void {
     const childId = this.journals.get(executionId)?.nodes.get(path)?.child ?? '';
     const { outputs = [] } = this.children.get(childId) ?? {};
@@ -41,12 +41,12 @@ export class Family {
     if (!isIts) this.complain(`${executionId} ${path} has another output than ${childId}`);
   }
 
-  /** By id, the node that each runs for. */
+  /** The node that each child runs for, by id. */
   nodes(): ReadonlyMap<string, string> {
     return new Map(Array.from(this.children, ([executionId, { node }]) => [executionId, node]));
   }
 
-  /** Its parent has ended, or wants nothing of it any more: it must end by itself. */
+  /** The parent has ended or given up the child: the child must end by itself. */
   isLeft(executionId: string): boolean {
     const child = this.children.get(executionId);
     if (child === undefined) return false;
@@ -55,7 +55,7 @@ export class Family {
     return parent === undefined || parent.isFinished || node?.status !== 'child' || node.child !== executionId;
   }
 
-  /** A retry of the parent goes on with the one that ran last for the node; any other is new. */
+  /** A retry of the parent continues the child that last ran for the node; any other request has a new id. */
   private request(
     parent: string,
     { node, executionId, again = false }: Extract<Entry, { type: 'child.requested' }>,

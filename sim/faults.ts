@@ -1,11 +1,11 @@
-/** Every kind of fault, declared once: how often it strikes where it could, and what it is. */
+/** Every kind of fault, declared once: how often it strikes where it can, and what it is. */
 
 interface Fault {
   readonly oneIn: number;
   readonly is: string;
 }
 
-/** Of remote workers, and between them and the engines. */
+/** Faults of remote workers, and between them and the engines. */
 const WORKER_FAULTS = {
   'worker dies': { oneIn: 8, is: 'a remote worker dies with all that it has' },
   'worker stalls': { oneIn: 4, is: 'it is silent for twice its lease, and goes on as if nothing had been' },
@@ -48,5 +48,5 @@ export const FAULTS = {
 export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 export const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FAULTS)[];
-/** Those that strike in every life. */
+/** Faults that strike in every life. */
 export const COMMON_FAULT_KINDS = FAULT_KINDS.filter((kind) => !(kind in WORKER_FAULTS));

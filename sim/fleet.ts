@@ -20,6 +20,6 @@ export async function expectHalf(half: 0 | 1): Promise<void> {
   ];
   expect(missing, 'pairs of entry and fault that never met').toEqual([]);
   expect(tally.coverage.unmet(RARE_ENTRY_KINDS), 'rare entries that met no fault').toEqual([]);
-  // Which site a half misses is a matter of the draw; more than one is a matter of the generator.
+  // A half may miss one site by chance; more than one points to the generator.
   expect(sitesToDieAt(tally).slice(1), 'sites at which nobody died, beyond one').toEqual([]);
 }

@@ -1,15 +1,18 @@
-/** Draws whether a fault strikes, counts it, and tells which runs were hit. */
+/** Draws whether a fault strikes, counts it, and reports which runs were hit. */
 import type { Chance } from './chance.ts';
 import type { Coverage } from './coverage.ts';
 import { FAULTS, type FaultKind } from './faults.ts';
 
-/** Sites that few lives come to: they are made the most of. */
+/** Sites that few lives reach, at which faults are more likely. */
 const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired|remote\.(extend|log|end)|inbox|execution/i;
 
-/** Crossings at one moment of simulated time. More of them are calls that wait for time to pass, and keep it from passing. */
+/**
+ * The limit on crossings at one moment of simulated time. More of them are calls that wait for time to pass, and keep
+ * it from passing.
+ */
 const MAX_AT_ONE_MOMENT = 20_000;
 
-/** Where and on which side of it a process may die. */
+/** A site, and the side of it, at which a process may die. */
 export interface Crossing {
   readonly site: string;
   readonly side: 'before' | 'after';
@@ -18,9 +21,9 @@ export interface Crossing {
 export interface InjectorOptions {
   readonly chance: Chance;
   readonly coverage: Coverage;
-  /** How much rarer than declared; infinity: none. */
+  /** How much rarer faults are than declared; infinity: none. */
   readonly calm: number;
-  /** Instead of chance: dies at this crossing, counted from 1. */
+  /** Instead of a random one: the crossing at which the process dies, counted from 1. */
   readonly crashAt?: number | undefined;
   readonly now: () => number;
   readonly say: (what: string) => void;
@@ -29,7 +32,7 @@ export interface InjectorOptions {
 
 export class Injector {
   readonly injected = new Map<FaultKind, number>();
-  /** Crossings so far. */
+  /** The number of crossings so far. */
   crossings = 0;
   isOver = false;
   private moment = { at: 0, crossings: 0 };
@@ -39,7 +42,7 @@ export class Injector {
     this.options = options;
   }
 
-  /** Whether it strikes now. `runs`: whom it hits. */
+  /** Returns whether the fault strikes now. `runs`: the runs that it hits. */
   strikes(kind: FaultKind, runs: Iterable<string>): boolean {
     const { chance, calm } = this.options;
     if (this.isOver || calm === Number.POSITIVE_INFINITY || !chance.oneIn(FAULTS[kind].oneIn * calm)) return false;
@@ -53,7 +56,7 @@ export class Injector {
     this.options.say(`fault: ${kind}`);
   }
 
-  /** Whether the process dies here. */
+  /** Returns whether the process dies here. */
   kills({ site, side }: Crossing, runs: Iterable<string>): boolean {
     const { crashAt, coverage, chance, calm } = this.options;
     this.crossings++;
@@ -71,7 +74,7 @@ export class Injector {
     return true;
   }
 
-  /** Time does not pass while calls go on without end: the caller dies, so that the life ends with a violation. */
+  /** Time does not pass while calls repeat endlessly: the caller dies, so that the life ends with a violation. */
   private isSpinning(site: string): boolean {
     const at = this.options.now();
     if (at !== this.moment.at) this.moment = { at, crossings: 0 };

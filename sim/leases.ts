@@ -1,11 +1,11 @@
 /**
- * Leases of remote workers: what an engine accepts is in the journal, once and for good; what it refuses was not open;
- * and when everything goes well none is lost.
+ * Leases of remote workers: an accepted outcome is in the journal, once; a refused lease was not open; and without
+ * faults no lease is lost.
  */
 import { createHash } from 'node:crypto';
 import type { Entry } from '@nebula/core';
 
-/** What the journal calls a lease: its id is a bearer value, and stands nowhere. Nobody signs in here. */
+/** The name of a lease in the journal: its id is a bearer token and is not stored. There are no principals here. */
 export function leaseName(leaseId: string, worker: string): string {
   const hash = createHash('sha256').update(JSON.stringify([leaseId, '']));
   return `lse_${hash.digest('hex').slice(0, 32)}:${worker}`;
@@ -15,7 +15,7 @@ export function isLease(worker: unknown): worker is string {
   return typeof worker === 'string' && worker.startsWith('lse_');
 }
 
-/** What ends an attempt, in the journal. */
+/** Entries that end an attempt. */
 const ENDS: readonly Entry['type'][] = [
   'node.completed',
   'node.opened',
@@ -28,15 +28,15 @@ const ENDS: readonly Entry['type'][] = [
 
 interface Open {
   readonly leaseId: string;
-  /** Nothing goes wrong any more. */
+  /** No fault strikes any more. */
   readonly isCalm: boolean;
 }
 
 export class Leases {
   private readonly complain: (what: string) => void;
-  /** By run and node. */
+  /** Open leases by run and node. */
   private readonly open = new Map<string, Open>();
-  /** How the journal ended them. */
+  /** How the journal ended each lease. */
   private readonly ended = new Map<string, { readonly type: Entry['type']; readonly code: string | undefined }>();
   private readonly accepted = new Set<string>();
 
@@ -61,19 +61,19 @@ export class Leases {
     }
   }
 
-  /** An engine has taken what became of it. */
+  /** An engine has accepted the outcome. */
   onAccepted(leaseId: string, status: string): void {
     const { type, code } = this.ended.get(leaseId) ?? {};
     if (type === undefined) return this.complain(`${leaseId} is accepted, and its attempt is open`);
     if (this.accepted.has(leaseId)) this.complain(`${leaseId} is accepted twice`);
     this.accepted.add(leaseId);
-    // A graph that is none is the worker's failure.
+    // An invalid graph counts as a failure of the worker.
     const isKept = ['node.completed', 'node.opened'].includes(type) || status !== 'completed' || code === 'BAD_GRAPH';
     if (!isKept || code === 'WORKER_LOST')
       this.complain(`${leaseId} is accepted as ${status}, and was ${type} ${code}`);
   }
 
-  /** An engine does not want to hear of it. */
+  /** An engine has refused the report. */
   onRefused(leaseId: string): void {
     for (const open of this.open.values()) {
       if (open.leaseId === leaseId) this.complain(`${leaseId} is refused, and its attempt is open`);

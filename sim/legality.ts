@@ -1,4 +1,4 @@
-/** Which entry may follow which, said once more and by other means than the core says it: a table of a node's statuses. */
+/** The order of entries, stated again and by other means than in the core: a table of a node's statuses. */
 import type { Entry, FinalRunStatus, RunError, StoredValue } from '@nebula/core';
 import { BUSY, FINAL, type NodeRecord, type Status } from './node-record.ts';
 import { Scopes } from './scopes.ts';
@@ -19,7 +19,7 @@ const MAY_COME_AFTER: Record<NodeEntry, readonly Status[]> = {
   'node.skipped': NEW,
   'node.cancelled': [...NEW, 'waiting', 'running', 'settled', 'open', 'child', 'listening'],
   'node.unhandled': ['failed'],
-  // Said once more where what is around it ends.
+  // Written again when the scope around it ends.
   'node.unknown': ['running', 'unknown'],
   'node.settled': ['unknown'],
   'node.opened': [...NEW, 'waiting', 'running', 'settled'],
@@ -57,15 +57,17 @@ const LEADS_TO: Record<NodeEntry, Status> = {
   'node.granted': 'gated',
 };
 
-/** Entries with which something begins: not in a run that is paused or being stopped, nor in an iteration that is over. */
+/**
+ * Entries that begin something: not allowed in a run that is paused or being stopped, nor in an iteration that is over.
+ */
 const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.requested', 'node.waiting'];
 
-/** After these a node has an error to show. */
+/** Entries after which a node has an error to show. */
 const ERRING: readonly string[] = ['node.failed', 'node.cancelled', 'node.unknown'];
-/** These leave it as it is. */
+/** Entries that leave the error as it is. */
 const MUTE: readonly string[] = ['node.settled', 'node.unhandled'];
 
-/** What is not final when a run ends is cancelled; what nobody knows stays unknown. */
+/** Statuses that stay when a run ends; all others become cancelled. */
 const SHOWN: readonly Status[] = [...FINAL, 'unknown'];
 
 export interface NodeEnding {
@@ -83,41 +85,41 @@ export interface RunEnding {
   readonly nodes: ReadonlyMap<string, NodeEnding>;
 }
 
-/** Called when a node gets an output, or a graph, from something outside. `before`: what it was. */
+/** Called when a node gets an output or a graph from outside. `before`: its status until then. */
 export type OutputHeard = (
   path: string,
   before: Status,
   entry: Extract<Entry, { type: 'node.completed' | 'node.opened' }>,
 ) => void;
 
-/** The journal of one run, as it comes. Every complaint is a bug. */
+/** Checks the journal of one run as it is written. Every complaint is a bug. */
 export class Legality {
   readonly nodes = new Map<string, NodeRecord>();
   readonly complaints: string[] = [];
   status: 'pending' | 'running' | 'paused' | 'compensating' | FinalRunStatus = 'pending';
   reopenings = 0;
-  /** How often something began anew: with a reopening, or the retry of a composite node. */
+  /** How often something began anew: with a reopening, or with the retry of a composite node. */
   private generation = 0;
   pauses = 0;
   isStopping = false;
-  /** While it is: targets of `always` edges run. */
+  /** While the run stops: targets of `always` edges run. */
   private cleans = false;
-  /** Somebody has cancelled it since it began to end, or to make it end. */
+  /** The run was cancelled, or has been cancelled since it began to end. */
   private isCancelled = false;
-  /** It is being undone, or its failure node runs. */
+  /** The run is being undone, or its failure node runs. */
   isEnding = false;
-  /** It waits for later starts that take its place. */
+  /** The run is delayed; later starts may replace its input. */
   isHeld = false;
   parent: { readonly executionId: string; readonly node: string } | undefined;
   readonly scopes: Scopes;
   readonly undoing: Undoing;
-  /** How it ended, each time that it did. */
+  /** Each end of the run. */
   readonly endings: RunEnding[] = [];
-  /** Signals that nobody has taken yet, by name and key. */
+  /** Buffered signals, by name and key. */
   readonly kept: string[] = [];
-  /** The highest attempt of a node that there ever was, whatever became of its iteration. */
+  /** The highest attempt of a node ever, whatever became of its iteration. */
   private readonly highest = new Map<string, number>();
-  /** Settled or answered in this frame. */
+  /** Nodes settled or answered in this frame. */
   private readonly halfDone = new Set<string>();
   private readonly onOutput: OutputHeard;
   private lastAt = 0;
@@ -173,12 +175,12 @@ export class Legality {
     return [...this.nodes].filter(([, { status }]) => statuses.includes(status)).map(([path]) => path);
   }
 
-  /** The highest attempt of a node that there ever was. */
+  /** The highest attempt of a node ever. */
   highestOf(path: string): number {
     return this.highest.get(path) ?? 0;
   }
 
-  /** Under which number a node runs: that of the last reopening with which it, or something around it, began anew. */
+  /** The generation of a node: that of the last reopening with which it, or a composite node around it, began anew. */
   generationOf(path: string): number {
     const undone = this.undoing.generationOf(path);
     if (undone !== undefined) return undone;
@@ -240,7 +242,7 @@ export class Legality {
         this.demand(!this.isFinished && entry.seq > 0, 'has a snapshot after its end');
         return;
       case 'items.added':
-        // To a loop that was cut off, too: a retry goes on with it.
+        // This includes a loop that was cut off: a retry continues it.
         this.demand(this.node(entry.node).status !== 'completed', `items for ${entry.node}, which is done`);
         return;
       case 'signal.kept':
@@ -265,22 +267,22 @@ export class Legality {
     const node = this.node(path);
     const before = node.status;
     this.demand(!this.isFinished && this.status !== 'pending', `${type} of ${path} in a run that is ${this.status}`);
-    // Whether the node is in a cleanup is for those who know the graph to say: see `Conformance`.
+    // Only a check that knows the graph can tell whether the node is in a cleanup: see `Conformance`.
     const isSpared = type === 'node.granted' && node.isGatedInCleanup;
     this.demand(isSpared || MAY_COME_AFTER[type].includes(before), `${type} of ${path}, which is ${before}`);
     node.isGatedInCleanup = false;
-    // What is being stopped is what it was, until it ends.
+    // A node that is being stopped keeps its status until it ends.
     node.status = type === 'node.stopping' ? before : LEADS_TO[type];
     if (type === 'node.settled' || type === 'node.answered') this.halfDone.add(path);
     if (BEGINS.includes(type)) {
       node.hasBegun = true;
-      // A graph that an action returned is taken as it comes; it begins when it may.
+      // A returned graph is accepted at any time; its nodes begin when they may.
       const isReturned = type === 'node.opened' && entry.graph !== undefined;
       this.demand(this.mayBegin(path) || isReturned, `${type} of ${path} in what is over, or paused`);
       this.undoing.begins(path);
     }
     if (type === 'node.started' || type === 'child.requested') this.attempt(path, node, entry.attempt);
-    // Bodies and waits count as attempts; a graph that an action returned is of the action's.
+    // Bodies and waits count as attempts; a returned graph belongs to the attempt of its action.
     if (type === 'node.waiting' || (type === 'node.opened' && before !== 'running' && before !== 'settled'))
       node.attempts++;
     if (type === 'node.started') {
@@ -296,7 +298,7 @@ export class Legality {
       this.undoing.again(path);
       this.scopes.cut(path, `${path} begins again`);
       this.scopes.forget(path);
-      // What is done in it again is done under new idempotency keys.
+      // Nodes inside run again under new idempotency keys.
       node.generation = ++this.generation;
     }
     if (type === 'node.retrying')
@@ -316,7 +318,7 @@ export class Legality {
     if (!MUTE.includes(type)) node.error = ERRING.includes(type) && 'error' in entry ? entry.error : undefined;
     if (type === 'node.completed' || type === 'node.opened') this.onOutput(path, before, entry);
     if (!FINAL.includes(node.status)) return;
-    // What is known of an attempt comes when it comes, whatever has become of what was around it.
+    // A settled outcome may arrive at any time, whatever became of the scope.
     if (before !== 'settled') this.demand(this.scopes.isHere(path), `${type} of ${path} in an iteration that is over`);
     if (before === 'open') {
       this.undoing.mustBeOver(path);
@@ -335,12 +337,15 @@ export class Legality {
     this.highest.set(path, Math.max(attempt, highest));
   }
 
-  /** Whether something of that path may begin now. `iterations`: it is only the iterations of a loop, which need no worker. */
+  /**
+   * Returns whether something at that path may begin now. `iterations`: only iterations of a loop, which need no
+   * worker.
+   */
   private mayBegin(path: string, iterations = false): boolean {
     return !this.isHeld && (this.status !== 'paused' || iterations) && this.isWanted(path);
   }
 
-  /** Nothing around it is being stopped. What is being undone goes on to be, whatever is. */
+  /** Nothing around the path is being stopped. An undo continues in any case. */
   isWanted(path: string): boolean {
     if (this.undoing.isUndo(path)) return this.scopes.isHere(path);
     return (!this.isStopping || this.cleans) && this.scopes.isLive(path);
@@ -352,7 +357,7 @@ export class Legality {
     if (at >= 0) this.kept.splice(at, 1);
   }
 
-  /** Once, unless a paused run that is to fail is cancelled, or nobody wants anything undone any more. */
+  /** Allowed once, unless a paused run that is to fail is cancelled, or a cancel asks not to undo. */
   private stop({
     status,
     compensate,
@@ -366,7 +371,7 @@ export class Legality {
     this.isCancelled ||= cancelRequested || status === 'cancelled';
     this.demand(['running', 'paused'].includes(this.status) && (!this.isStopping || isAnew), 'is stopped twice');
     this.demand(paused !== true || this.status === 'paused', 'stays paused, and was not');
-    // Said again, it leaves a finally that runs as it is, unless it takes it away.
+    // A repeated entry leaves a running finally alone, unless it skips it.
     if (!(this.isStopping && this.cleans && cleans)) this.scopes.drop('', cleans);
     this.isStopping = true;
     this.cleans = cleans;
@@ -398,7 +403,7 @@ export class Legality {
     this.isHeld = false;
   }
 
-  /** What became of the nodes that are in no body, as people see it. */
+  /** The outcome of the root nodes, as people see it. */
   private rootNodes(): ReadonlyMap<string, NodeEnding> {
     const ended = [...this.nodes].filter(([path]) => !path.includes('/'));
     return new Map(
@@ -419,7 +424,7 @@ export class Legality {
       const record = this.node(path);
       const { status } = record;
       const isNew = renewed.includes(path);
-      // What ended the run by itself is where it ends again: nothing of it is repeated.
+      // A terminate that ended the run ends it again: nothing of it is repeated.
       const isDone = status === 'unknown' || (status === 'completed' && record.attempts > 0);
       this.demand(isNew || !isDone, `${path} is ${status}, and begins again`);
       this.demand(!BUSY.includes(status), `${path} is ${status}, and begins again`);

@@ -1,10 +1,10 @@
-/** Many lives in a row, and what they have shown. */
+/** Runs many lives in a row, and collects their results. */
 import { Tally } from './report.ts';
 import { type LifeOptions, live } from './script.ts';
 
 export interface Suite {
   readonly tally: Tally;
-  /** Seed and complaint; empty when all went well. */
+  /** Seed and complaint; empty if all went well. */
   readonly failures: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export async function liveMany(from: number, count: number, options: LifeOptions
     const [violation] = life.world.oracle.violations;
     const how = `npm run sim -- --seed ${seed}${options.alone === true ? ' --alone' : ''}`;
     if (violation !== undefined) failures.push(`${violation}\n  ${how}`);
-    // Lives are made of promises only: without this nothing else in the process would have a turn.
+    // A life consists of promises only: without this pause nothing else in the process would run.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { tally, failures };

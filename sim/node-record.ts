@@ -1,22 +1,22 @@
-/** What the oracle knows of a node. */
+/** The oracle's record of a node. */
 import type { Entry, RunError, StoredValue } from '@nebula/core';
 
 export type Status =
   | 'idle'
   | 'queued'
-  /** It must be granted something first. */
+  /** The node waits for a grant. */
   | 'gated'
   | 'running'
   | 'waiting'
   | 'unknown'
-  /** Unknown, and somebody has just said what became of it. */
+  /** The outcome was unknown, and has just been settled. */
   | 'settled'
   /** A composite node whose iterations are under way. */
   | 'open'
-  /** Another execution runs for it. */
+  /** A child execution runs for the node. */
   | 'child'
   | 'listening'
-  /** Somebody has just approved or rejected it. */
+  /** A person has just approved or rejected. */
   | 'answered'
   | 'completed'
   | 'failed'
@@ -28,26 +28,26 @@ export interface NodeRecord {
   attempts: number;
   /** The node was gated when a scope around it began to end with its finally. Only in a cleanup does it stay gated. */
   isGatedInCleanup: boolean;
-  /** Since the run started, or was last reopened with the node among those that begin again. */
+  /** True since the run started, or was last reopened with the node among those that begin again. */
   hasBegun: boolean;
-  /** Of the last attempt. */
+  /** The effect of the last attempt. */
   effect: string | undefined;
   worker: string | undefined;
-  /** `verify` has been asked, and could not tell. */
+  /** `verify` was called, and could not tell. */
   isRetryRequested: boolean;
-  /** Its output is that of another one. */
+  /** The output was taken from the cache. */
   isCached: boolean;
-  /** What it waits for. */
+  /** The events that it waits for. */
   waits: Extract<Entry, { type: 'node.waiting' }>['waits'];
-  /** The execution that runs for it. */
+  /** The child execution of the node. */
   child: string | undefined;
   output: StoredValue | undefined;
-  /** Of its last failure, or of what cut it off. */
+  /** The error of its last failure, or of its cut-off. */
   error: RunError | undefined;
-  /** The reopening with which it last began as something new. */
+  /** The generation in which it last began as something new. */
   generation: number;
 }
 
 export const FINAL: readonly Status[] = ['completed', 'failed', 'skipped', 'cancelled'];
-/** Something outside works for the node. */
+/** Statuses in which something outside the run works for the node. */
 export const BUSY: readonly Status[] = ['running', 'child'];

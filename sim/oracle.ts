@@ -1,6 +1,6 @@
 /**
- * What must be true of a world. Safety is looked at with every frame and every call; liveness at the end.
- * The oracle watches from outside: journals as they are written, actions as they are called, effects as they happen.
+ * The invariants of a world. Safety is checked with every frame and every call; liveness at the end. The oracle watches
+ * from outside: journals as they are written, actions as they are called, effects as they happen.
  */
 import type { BlobRef, Entry, Json, JsonObject, RunDocument, StoredValue } from '@nebula/core';
 import type { MemoryData } from '@nebula/drivers/memory';
@@ -22,16 +22,16 @@ export interface OracleParts {
   readonly data: MemoryData;
   readonly blobs: Blobs;
   readonly externalWorld: () => ExternalWorld;
-  /** One engine is alone on the store: then nobody takes a living worker for dead. */
+  /** One engine has the store for itself: then no engine takes a living worker for dead. */
   readonly isAlone: boolean;
-  /** Nothing goes wrong any more, nor is anything under way that did. */
+  /** No fault strikes any more, and none is under way. */
   readonly isCalm: () => boolean;
 }
 
 export class Oracle {
-  /** The first is where to look. */
+  /** Violations; the first one is where to look. */
   readonly violations: string[] = [];
-  /** Requests to begin again, by run. */
+  /** The number of requests to reopen, by run. */
   private readonly reopeningsAsked = new Map<string, number>();
   readonly journals = new Map<string, Legality>();
   private readonly conformance = new Map<string, Conformance>();
@@ -41,9 +41,9 @@ export class Oracle {
   private readonly starts = new Starts((what) => this.violated(what));
   private readonly permits = new Permits((what) => this.violated(what), this.journals);
   readonly leases = new Leases((what) => this.violated(what));
-  /** By run, idempotency keys of outputs that came from the cache. */
+  /** Idempotency keys of outputs from the cache, by run. */
   private readonly cached = new Set<string>();
-  /** Idempotency keys of what has completed. */
+  /** Idempotency keys of completed nodes. */
   private readonly completed = new Set<string>();
   private readonly definitions = new Map<string, Definition>();
   private readonly parts: OracleParts;
@@ -87,7 +87,7 @@ export class Oracle {
     return definition;
   }
 
-  /** A request is in an inbox. */
+  /** A request was put into an inbox. */
   onSend(executionId: string, messageId: string, message: JsonObject): void {
     if (message.type === 'retry' || message.type === 'replay') {
       this.reopeningsAsked.set(executionId, (this.reopeningsAsked.get(executionId) ?? 0) + 1);
@@ -120,7 +120,7 @@ export class Oracle {
     const name = `${executionId} ${node}#${attempt}`;
     const journal = this.journal(executionId);
     const record = journal.nodes.get(node) ?? { attempts: 0, worker: undefined, status: 'idle', isCached: false };
-    // A remote worker may hear of its attempt when the run was ended and begun again: the next attempt is to come then.
+    // A remote worker may learn of its attempt after the run was ended and reopened: the next attempt is then pending.
     const isCurrent = record.attempts === attempt && !NOT_BEGUN.includes(record.status);
     if (isCurrent && idempotencyKey !== this.keyOf(executionId, node))
       this.violated(`${name} runs with the key ${idempotencyKey}`);
@@ -128,13 +128,13 @@ export class Oracle {
     if (isCurrent && record.worker !== worker) this.violated(`${name} runs in another process`);
     const isGivenUp = !isCurrent || record.isCached;
     if (record.status === 'completed' && !isGivenUp) this.violated(`${name} runs although it is completed`);
-    // A remote worker hears of that when it says that it lives.
+    // A remote worker learns of it with its next heartbeat.
     if (isGivenUp && this.parts.isAlone && !isLease(worker)) this.violated(`${name} runs although it was given up`);
     if (this.called.has(name)) this.violated(`${name} runs twice`);
     this.called.set(name, performer);
   }
 
-  /** What an engine showed as the end of a run is what its journal says. */
+  /** The end that an engine showed equals the end in the journal. */
   onFinished(document: RunDocument): void {
     const { executionId } = document;
     if (!this.parts.data.runs.has(executionId)) return;
@@ -144,7 +144,7 @@ export class Oracle {
     this.violated(`${executionId} was shown as it never was: ${differences.at(-1)}`);
   }
 
-  /** When everything has been given time to end. */
+  /** Checked after everything had time to end. */
   atTheEnd(executionIds: Iterable<string>): void {
     this.starts.atTheEnd();
     for (const executionId of executionIds) {
@@ -184,7 +184,7 @@ export class Oracle {
   }
 
   private readonly lookup = (blob: BlobRef): Json => this.texts.get(blob.sha256) ?? null;
-  /** Large values by their names: filled by whoever stores them. */
+  /** Large values by name, filled by the code that stores them. */
   readonly texts = new Map<string, Json>();
 
   private keyOf(executionId: string, node: string): string {
@@ -195,7 +195,7 @@ export class Oracle {
     return stored?.blob === undefined ? (stored?.value ?? null) : this.lookup(stored.blob);
   }
 
-  /** Exactly one effect for each node that completes, and its result is the node's output. */
+  /** Each node that completes has exactly one effect, whose result is the node's output. */
   private onOutput(executionId: string, ...[path, before, entry]: Parameters<OutputHeard>): void {
     if (before === 'child' && entry.type === 'node.completed') this.family.onResult(executionId, path, entry);
     if (before === 'open' && entry.type === 'node.completed')
@@ -217,7 +217,7 @@ export class Oracle {
     this.undoesWhatWasDone(executionId, path, effect);
   }
 
-  /** What the cache gave is what somebody did. */
+  /** An output from the cache was computed by some node. */
   private wasDone(executionId: string, path: string, output: Json): void {
     const key = keyIn(output) ?? '';
     const effect = this.parts.externalWorld().effects.get(key);
@@ -233,7 +233,7 @@ export class Oracle {
     if (undoes !== key) this.violated(`${executionId} ${path} undid ${undoes}, not ${key}`);
   }
 
-  /** The list that a loop gives has the result of each iteration at its place. */
+  /** The output of a loop has the result of each iteration at its position. */
   private inOrder(executionId: string, path: string, output: Json): void {
     if (!Array.isArray(output) || output.length !== this.journal(executionId).scopes.roundsOf(path)) return;
     for (const [iteration, one] of output.entries()) {
@@ -244,11 +244,11 @@ export class Oracle {
     }
   }
 
-  /** What waits for a time or a worker has a wake time; only what waits for people has none. */
+  /** A run that waits for a time or a worker has a wake time; only a run that waits for people has none. */
   private cannotBeStuck(executionId: string, journal: Legality): void {
     const row = this.parts.data.runs.get(executionId)?.row;
     if (journal.isFinished || journal.status === 'pending' || row === undefined || row.wakeAt !== null) return;
-    // Level by level, what is queued waits until everything before it has ended.
+    // In `mode: levels`, a queued node waits until all earlier levels have ended.
     const isHeld =
       this.definitionOf(row.workflowId, row.version).config?.mode === 'levels' &&
       journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
@@ -260,7 +260,7 @@ export class Oracle {
     if (open.length > 0) this.violated(`${executionId} will not be woken, and ${open} are not done`);
   }
 
-  /** What an action reported to a living engine is journalled as it was. */
+  /** An outcome that an action reported to a living engine is journalled unchanged. */
   private noneLost(executionId: string, entries: readonly Entry[], now: number): void {
     for (const entry of entries) {
       if (entry.type !== 'node.retrying' && entry.type !== 'node.unknown') continue;
@@ -284,7 +284,7 @@ export class Oracle {
   }
 }
 
-/** The idempotency key in what an action gave. */
+/** The idempotency key in the output of an action. */
 function keyIn(output: Json): string | undefined {
   const { key } = (output ?? {}) as { readonly key?: Json };
   return typeof key === 'string' ? key : undefined;

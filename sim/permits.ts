@@ -1,4 +1,4 @@
-/** Keys that runs share: never more nodes with the same key run, over all runs, than its limit says. */
+/** Shared keys: over all runs, never more nodes with the same key run than its limit allows. */
 import type { Entry } from '@nebula/core';
 import type { Legality } from './legality.ts';
 
@@ -10,9 +10,9 @@ interface Claim {
 export class Permits {
   private readonly complain: (what: string) => void;
   private readonly journals: ReadonlyMap<string, Legality>;
-  /** By run and node: what it must be granted before it begins. */
+  /** The grant that each node needs, by run and node. */
   private readonly claims = new Map<string, Claim>();
-  /** By key: those that have begun, and may have ended since. */
+  /** Nodes that have begun and may have ended since, by key. */
   private readonly begun = new Map<string, Map<string, { readonly executionId: string; readonly node: string }>>();
 
   constructor(complain: (what: string) => void, journals: ReadonlyMap<string, Legality>) {
@@ -20,7 +20,7 @@ export class Permits {
     this.journals = journals;
   }
 
-  /** After the journal has heard of it. */
+  /** Called after the journal was checked. */
   onFrame(executionId: string, entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.type === 'node.gated' && entry.gate.kind === 'concurrency')

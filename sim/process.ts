@@ -1,10 +1,10 @@
 /**
- * A process: one engine and its edge to the world. Whatever crosses that edge is a place to die.
+ * A process: one engine and its edge to the world. Every call across that edge is a place to die.
  *
- *  1 A dead process does nothing and hears nothing: its calls take no effect and are never answered, its timers are
- *    still. Code of it that is on the stack runs on, and reaches nobody.
- *  2 A paused process hears nothing until it goes on; then everything at once, in order.
- *  3 Its clock may be wrong by any amount; its timers go by the world's.
+ *  1 A dead process does nothing and receives nothing: its calls have no effect and are never answered, its timers do
+ *    not fire. Code on its stack runs on, and reaches nothing.
+ *  2 A paused process receives nothing until it continues; then everything at once, in order.
+ *  3 Its clock may be wrong by any amount; its timers follow the clock of the world.
  */
 
 import type { Engine } from '@nebula/engine';
@@ -23,7 +23,7 @@ export interface ProcessParts {
   readonly chance: Chance;
   readonly faults: Injector;
   readonly say: (what: string) => void;
-  /** It has just died. */
+  /** Called when the process has died. */
   readonly onDeath: (process: Process) => void;
 }
 
@@ -31,7 +31,7 @@ export class Process implements Performer {
   readonly name: string;
   readonly clock: Clock;
   readonly world: WorldClock;
-  /** Set by whoever builds it. */
+  /** Set by the code that builds the process. */
   engine!: Engine;
   workerId: string | undefined;
   isDead = false;
@@ -39,10 +39,10 @@ export class Process implements Performer {
   endedAt: number | undefined;
   /** Runs that it has read or written. */
   readonly runs = new Set<string>();
-  /** Names of nodes whose actions are under way in it, and of those that it was granted and has not begun. */
+  /** Names of nodes whose actions are under way in it, and of those that were granted and have not begun. */
   readonly inFlight = new Map<string, number>();
   readonly granted = new Set<string>();
-  /** Told when it dies: they wait for an answer that will not come. */
+  /** Called when the process dies: these callers wait for an answer that will not come. */
   readonly callers = new Set<() => void>();
   private offsetMs = 0;
   private backlog: (() => void)[] | undefined;
@@ -77,14 +77,14 @@ export class Process implements Performer {
     return result;
   }
 
-  /** One that is answered at once. `ifDead`: whatever its type allows; nobody acts on it. */
+  /** A call that is answered at once. `ifDead`: any value of its type; nothing acts on it. */
   callNow<T>(site: string, ifDead: T, work: () => T): T {
     if (this.dies(site, 'before')) return ifDead;
     const result = work();
     return this.dies(site, 'after') ? ifDead : result;
   }
 
-  /** The world calls back into this process. */
+  /** A callback into this process. */
   callback(site: string, work: () => void): () => void {
     const run = (): void => {
       if (this.isDead) return;
@@ -128,7 +128,7 @@ export class Process implements Performer {
     this.parts.world.timer(ms, () => this.goOn());
   }
 
-  /** Its clock is right again, and it moves. */
+  /** Corrects its clock, and lets it continue. */
   heal(): void {
     this.offsetMs = 0;
     this.goOn();

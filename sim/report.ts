@@ -1,4 +1,4 @@
-/** What a suite of lives has shown, as tables. */
+/** The results of a suite of lives, as tables. */
 import { Coverage, ENTRY_KINDS } from './coverage.ts';
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
 import type { Life } from './script.ts';
@@ -10,7 +10,7 @@ export class Tally {
   runs = 0;
   nodes = 0;
   crossings = 0;
-  /** Of all lives: the fewest engines, runs and nodes in one. */
+  /** The fewest engines, runs and nodes of any life. */
   least = { engines: Number.POSITIVE_INFINITY, runs: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY };
 
   add({ world, runs, nodes }: Life): void {
@@ -72,7 +72,7 @@ export class Tally {
   }
 }
 
-/** Where a process can die at all; one that is not listed was never crossed. */
+/** All sites at which a process can die; a site that is not listed was never crossed. */
 const SITES = [
   ...['append', 'load', 'heads', 'execution', 'expired', 'send', 'inbox', 'claimDue'].map((name) => `store.${name}`),
   ...['heartbeat', 'liveWorkers', 'reapWorkers', 'registerWorkflow', 'workflowVersion', 'watch'].map(
@@ -93,7 +93,7 @@ const SITES = [
   ],
 ];
 
-/** Sites, with their side, at which nobody died. */
+/** Sites, with their side, at which no process died. */
 export function sitesToDieAt({ coverage }: Tally): string[] {
   const all = SITES.flatMap((site) => [`before ${site}`, `after ${site}`]);
   return all.filter((key) => !coverage.deaths.has(key));

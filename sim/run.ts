@@ -2,8 +2,8 @@
  * Runs lives by hand.
  *
  *   npm run sim -- --seeds 20000             as many as you like
- *   npm run sim -- --seeds 500 --from 9000   from a certain one on
- *   npm run sim -- --seed 1234               one, told moment by moment
+ *   npm run sim -- --seeds 500 --from 9000   starting at a seed
+ *   npm run sim -- --seed 1234               one life, with a trace of every moment
  *   npm run sim -- --alone                   with a single engine on its own store
  */
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Whether two values are the same as JSON: the order of members does not matter, nor what made the objects. */
+/** Returns whether two values are the same as JSON: the order of members and the prototypes do not matter. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   return isDeepStrictEqual(plain(one), plain(other));

@@ -1,6 +1,6 @@
 /**
- * Small lives of which each is known to the end. An action goes by what it was told in its parameters (`plan`): one
- * ending for each time that it is called; after the last one it goes well.
+ * Small lives with a known end. An action follows its parameter `plan`: one outcome for each call; after the last one
+ * it succeeds.
  */
 import type { Json } from '@nebula/core';
 import type { AttemptContext, Course } from './external-world.ts';
@@ -9,15 +9,15 @@ export interface Scenario {
   readonly name: string;
   readonly definition: Record<string, unknown>;
   readonly input?: Json;
-  /** Other workflows that it runs. */
+  /** Workflows that the scenario runs. */
   readonly others?: readonly Record<string, unknown>[];
-  /** A person cancels the run once this node runs, or an execution for it. */
+  /** A person cancels the run once this node, or a child execution for it, runs. */
   readonly cancelWhenRunning?: string;
   /** A person pauses the run while this node runs, and resumes it once it has ended. */
   readonly pauseWhenRunning?: string;
-  /** Remote workers; none unless told. */
+  /** The number of remote workers; none by default. */
   readonly workers?: number;
-  /** A person retries it once it has failed. */
+  /** A person retries the run once it has failed. */
   readonly retryWhenFailed?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function plannedCourse(_context: AttemptContext, input: Json, calls: numb
   return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', isDeaf: false };
 }
 
-/** However often it is called. */
+/** Large outputs, however often the action is called. */
 const LARGE = Array<'large'>(9).fill('large');
 const HANGS = Array<'hang'>(9).fill('hang');
 const FAILS = Array<'user'>(9).fill('user');

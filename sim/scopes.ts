@@ -1,32 +1,34 @@
-/** The iterations of composite nodes, as the journal tells of them. An iteration closes once, and nothing begins in one that is over. */
+/**
+ * The iterations of composite nodes, by the journal. An iteration closes once, and nothing begins in one that is over.
+ */
 import type { Entry } from '@nebula/core';
 import { BUSY, FINAL, type NodeRecord } from './node-record.ts';
 
 interface ScopeRecord {
-  /** Its composite node. */
+  /** The composite node. */
   readonly node: string;
   status: 'open' | 'stopping' | 'closed';
-  /** While it is stopping: targets of `always` edges run. */
+  /** While the scope stops: targets of `always` edges run. */
   cleans: boolean;
 }
 
 interface Body {
-  /** Iterations of other loops take each other's place. */
+  /** False for other loops, whose iterations replace each other. */
   readonly isForEach: boolean;
   next: number;
   isStopping: boolean;
   cleans: boolean;
 }
 
-/** Unless an attempt came before, and no reopening since. */
+/** Statuses before the first attempt since the last reopening. */
 const UNBEGUN: readonly string[] = ['queued', 'gated'];
-/** What has not begun, or nobody knows the outcome of, stays so when a scope is over. */
+/** Statuses that stay when a scope is over: not begun, final, or unknown. */
 const STAYS: readonly string[] = [...FINAL, 'unknown', 'idle'];
 
 export class Scopes {
   private readonly nodes: ReadonlyMap<string, NodeRecord>;
   private readonly complain: (complaint: string) => void;
-  /** By path; the root is not among them. */
+  /** Scopes by path, without the root. */
   private readonly scopes = new Map<string, ScopeRecord>();
   private readonly bodies = new Map<string, Body>();
 
@@ -35,7 +37,7 @@ export class Scopes {
     this.complain = complain;
   }
 
-  /** How many iterations of a forEach have begun; undefined for anything else. */
+  /** The number of iterations of a forEach that have begun; undefined for any other node. */
   roundsOf(node: string): number | undefined {
     const body = this.bodies.get(node);
     return body?.isForEach === true ? body.next : undefined;
@@ -43,7 +45,7 @@ export class Scopes {
 
   begin(node: string, { count }: Extract<Entry, { type: 'node.opened' }>): void {
     this.bodies.set(node, { isForEach: count !== undefined, next: 0, isStopping: false, cleans: false });
-    // A body that runs once; a loop that has no iterations of a known number has them next.
+    // A body that runs once has its scope now; a loop without a known number gets its iterations next.
     if (count === undefined) this.scopes.set(node, { node, status: 'open', cleans: false });
   }
 
@@ -70,8 +72,8 @@ export class Scopes {
   }
 
   /**
-   * The scope ends early: what has not begun is cancelled, and begins only if a finally wants it. What ends early in it
-   * already goes on with its own finally, the innermost first, unless this takes all of them away.
+   * Ends the scope early: nodes that have not begun are cancelled, and begin only in a finally. A scope inside that
+   * ends early already continues with its own finally, the innermost first, unless this one skips all of them.
    */
   drop(scope: string, cleans: boolean): void {
     const ending = cleans ? this.cleaning(scope) : [];
@@ -83,7 +85,7 @@ export class Scopes {
     }
   }
 
-  /** Once, unless somebody cancels what is ending, or nobody wants anything undone any more. */
+  /** Allowed once, unless a person cancels a node that is ending, or asks not to undo. */
   stopNode(node: string, entry: Extract<Entry, { type: 'node.stopping' }>): void {
     const body = this.bodies.get(node);
     const { finally: cleans = false, cancelled = false, cancelRequested = false } = entry;
@@ -120,7 +122,7 @@ export class Scopes {
     if (isCompleted) this.remove(node);
   }
 
-  /** The scope is over; what is in it and has not ended never will. What nobody knows the outcome of stays unknown. */
+  /** The scope is over; nodes in it that have not ended never will. Unknown outcomes stay unknown. */
   cut(scope: string, why: string): void {
     for (const [path, record] of this.inside(scope)) {
       if (BUSY.includes(record.status)) this.complain(`${why} while ${path} is ${record.status}`);
@@ -131,7 +133,7 @@ export class Scopes {
     }
   }
 
-  /** What is in it begins anew, or never did. */
+  /** The nodes inside begin anew, or never began. */
   forget(node: string): void {
     this.bodies.delete(node);
     for (const path of [...this.scopes.keys()]) if (isBelow(path, node) || path === node) this.scopes.delete(path);
@@ -140,7 +142,7 @@ export class Scopes {
     }
   }
 
-  /** The loop goes on with the iterations that did not go well. */
+  /** The loop continues with the iterations that did not succeed. */
   reopen(node: string): void {
     const record = this.nodes.get(node);
     const body = this.bodies.get(node);
@@ -150,12 +152,12 @@ export class Scopes {
     for (const scope of this.scopes.values()) if (scope.node === node) scope.status = 'open';
   }
 
-  /** Whether the iteration of that path, and everything around it, is not over. */
+  /** Returns whether the iteration of that path, and all scopes around it, are not over. */
   isHere(path: string): boolean {
     return this.holds(path, (scope) => scope.status !== 'closed');
   }
 
-  /** Whether something may begin in it, too. */
+  /** Returns whether something may also begin in it. */
   isLive(path: string): boolean {
     return this.holds(path, ({ status, node, cleans }) => {
       const body = this.bodies.get(node);
@@ -179,7 +181,7 @@ export class Scopes {
     for (const [path, scope] of this.scopes) if (scope.node === node) this.scopes.delete(path);
   }
 
-  /** Iterations and composite nodes, the scope or in it, whose finally runs. */
+  /** Iterations and composite nodes, the scope itself or inside it, whose finally runs. */
   private cleaning(scope: string): string[] {
     const scopes = [...this.scopes].filter(([, { status, cleans }]) => status === 'stopping' && cleans);
     const bodies = [...this.bodies].filter(([, { isStopping, cleans }]) => isStopping && cleans);

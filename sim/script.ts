@@ -1,4 +1,4 @@
-/** One life: what people do to a world, until it is healed and everything has ended. */
+/** One life: the requests of people to a world, until it is healed and everything has ended. */
 import { Chance } from './chance.ts';
 import { countNodes, randomDefinition, sharedDefinitions } from './definition.ts';
 import type { Process } from './process.ts';
@@ -12,7 +12,7 @@ const MIN_NODES = 40;
 const PATIENCE_ROUNDS = 2_000;
 const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'workflow.remote_tasks', 'engine.queue_depth'];
 
-/** One workflow to be started under an id that people chose. */
+/** A workflow to start under an id that people chose. */
 interface Order {
   readonly executionId: string;
   readonly definition: Record<string, unknown>;
@@ -32,7 +32,7 @@ export interface LifeOptions {
 }
 
 export async function live(seed: number, options: LifeOptions = {}): Promise<Life> {
-  // A life throws thousands of errors, and nobody reads where they came from.
+  // A life throws thousands of errors, whose stacks are not read.
   const { stackTraceLimit } = Error;
   if (options.keepsTrace !== true) Error.stackTraceLimit = 0;
   try {
@@ -63,7 +63,7 @@ async function liveToTheEnd(seed: number, { alone = false, keepsTrace = false }:
   return { world, runs: orders.length, nodes: orders.reduce((sum, { nodes }) => sum + nodes, 0) };
 }
 
-/** Such that the seeds that were pinned before there were remote workers are lives without them. */
+/** Chosen so that seeds pinned before there were remote workers are lives without them. */
 const SALT = 532;
 
 interface Shape {
@@ -74,7 +74,7 @@ interface Shape {
 }
 
 function shapeOf(seed: number): Shape {
-  // A stream of its own: lives without remote workers do not depend on there being any.
+  // A stream of its own: lives without remote workers do not depend on their existence.
   const chance = new Chance(seed + SALT * 1_000_003);
   return {
     engines: seed % 5 === 0 ? 3 : 2,
@@ -107,7 +107,7 @@ class Script {
   private readonly shared: readonly Record<string, unknown>[];
   private signals = 0;
   private numbered = 0;
-  /** Runs that people began again: these are theirs, whoever started them. */
+  /** Runs that people reopened: people continue them, whoever started them. */
   private readonly retried = new Set<string>();
 
   constructor(world: World, orders: readonly Order[], shared: readonly Record<string, unknown>[]) {
@@ -149,13 +149,13 @@ class Script {
     await this.judge();
   }
 
-  /** Starts what was never started, settles what nobody knows, and gives what is waited for. */
+  /** Starts what was never started, settles unknown outcomes, and answers waits. */
   private help(person: Process): void {
     const missing = this.missing()[0];
     if (missing !== undefined) this.start(person, missing);
     for (const executionId of this.runs()) {
       this.settleUnknown(person, executionId);
-      // Nobody goes on with a run whose parent wants nothing of it any more: it must end all the same.
+      // A run that its parent gave up is not helped: it must end by itself.
       if (this.world.oracle.family.isLeft(executionId) && !this.retried.has(executionId)) continue;
       if (this.world.oracle.journal(executionId).status === 'paused')
         nobodyHears(person.engine.requestResume(executionId));
@@ -200,7 +200,7 @@ class Script {
     this.interfere(process, executionId);
   }
 
-  /** Something that has ended: once more, please. */
+  /** Retries or replays a run that has ended. */
   private begin(process: Process, executionId: string): void {
     const { chance, oracle } = this.world;
     const { engine } = process;
@@ -250,14 +250,14 @@ class Script {
     }
   }
 
-  /** Each signal is one of its own; some do not fit. */
+  /** Sends a signal with its own number; some do not fit the schema. */
   private signal({ engine }: Process, executionId: string, signal: string, key: string): void {
     const fits = this.world.faults.isOver || this.world.chance.oneIn(2);
     const payload = { signal: ++this.signals, ...(fits ? { fits } : {}) };
     nobodyHears(engine.requestSignal(executionId, { signal, key, payload }));
   }
 
-  /** People give what is waited for, one way or another. */
+  /** Answers waits in one way or another. */
   private answer(process: Process, executionId: string): void {
     const { chance, faults } = this.world;
     const { engine } = process;
@@ -272,10 +272,10 @@ class Script {
     }
   }
 
-  /** Some signals come before anybody waits for them. */
+  /** Sends some signals before any node waits for them. */
   private signalEarly(process: Process, executionId: string): void {
     for (const signal of ['s', 't']) {
-      // Work outside takes its time: in such lives few waits are come to, and a signal waits for each.
+      // Remote work takes time: lives with it reach few waits, so a signal is sent for each.
       const oneIn = this.world.workers.length > 0 ? 1 : 2;
       if (this.world.chance.oneIn(oneIn))
         this.signal(process, executionId, signal, this.world.chance.pick(['', '', 'a']));
@@ -297,7 +297,7 @@ class Script {
     nobodyHears(start());
   }
 
-  /** By two people at once, at different places: one run, or one that is put off. */
+  /** Two people start at once, at different processes: one run, or one that is delayed. */
   private startByKey(): void {
     const { chance } = this.world;
     const workflowId = chance.pick([SINGLETON, DEBOUNCED]);
@@ -312,7 +312,7 @@ class Script {
     }
   }
 
-  /** A person looks what became of it, and says so. */
+  /** A person checks an unknown outcome, and settles it. */
   private settleUnknown({ engine }: Process, executionId: string): void {
     for (const [node, { status, attempts }] of this.world.oracle.journal(executionId).nodes) {
       if (status !== 'unknown') continue;
@@ -326,7 +326,7 @@ class Script {
     return this.shared.filter(({ id }) => !known.has(id as string));
   }
 
-  /** All that there are, those that others have started included. */
+  /** All runs, including those that other runs started. */
   private runs(): string[] {
     return [...this.world.data.runs.keys()];
   }
@@ -345,7 +345,7 @@ class Script {
   }
 }
 
-/** Whether it went well is seen in the store; its engine may die in the middle. */
+/** Success is seen in the store; the engine may die in the middle. */
 function nobodyHears(asked: Promise<unknown>): void {
   asked.catch(() => {});
 }

@@ -1,11 +1,11 @@
-/** Where signals go: each that is taken from an inbox ends one wait, is kept, or is refused; none does more than that. */
+/** The way of signals: each signal taken from an inbox ends one wait, is buffered, or is refused; nothing more. */
 import type { Entry, Json, JsonObject } from '@nebula/core';
 
 export class Signals {
   private readonly complain: (what: string) => void;
   /** Numbers of signals by message. */
   private readonly numbers = new Map<string, number>();
-  /** How often a signal came into an inbox, and how often it ended a wait. */
+  /** How often a signal was put into an inbox, and how often it ended a wait. */
   private readonly arrived = new Map<string, number>();
   private readonly heard = new Map<string, number>();
 
@@ -22,7 +22,7 @@ export class Signals {
 
   /** A frame is written, and these messages are gone from the inbox. */
   taken(executionId: string, messageIds: readonly string[], entries: readonly Entry[]): void {
-    // What comes with the end of a run comes too late.
+    // A signal that arrives with the end of a run is too late.
     if (entries.some(({ type }) => type === 'run.finished')) return;
     const found = JSON.stringify(entries);
     const isRefused = entries.some(({ type }) => type === 'signal.refused');
@@ -34,7 +34,7 @@ export class Signals {
     }
   }
 
-  /** A wait has ended with this. */
+  /** A wait has ended with this output. */
   ended(executionId: string, output: Json): void {
     const number = numberIn((output as { payload?: Json } | null)?.payload);
     if (number === undefined) return;

@@ -74,8 +74,8 @@ it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 600_
 });
 
 /**
- * What each of them found. Lives change when the generator does, so every finding about the engine has a test of its own
- * in `packages/engine/test/fleet.test.ts`, too.
+ * The finding of each seed. Lives change with the generator, so every finding about the engine also has its own test in
+ * `packages/engine/test/fleet.test.ts`.
  */
 const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readonly found: string }[] = [
   { seed: 100, found: 'a wake time that was decided on an old reading put a run to sleep for ever' },
@@ -233,7 +233,7 @@ describe('the oracle', () => {
     expect(complaintsOf(stop, gated, { ...stop, compensate: false }, granted)).toEqual([]);
     const left = ['node.granted of l/0/a, which is idle'];
     expect(complaintsOf(gated, stopNode, granted)).toEqual(left);
-    // Where `l` is a cleanup it goes on: only those who know the graph can tell.
+    // If `l` is a cleanup it continues: only a check that knows the graph can tell.
     expect(complaintsOf(gated, stop, granted)).toEqual([]);
     expect(complaintsOf(gated, { ...stop, finally: false }, granted)).toEqual(left);
     expect(complaintsOf(stopNode, gated, { ...stop, finally: false }, granted)).toEqual(left);

@@ -1,4 +1,4 @@
-/** What remote workers can do, and which nodes ask for it. */
+/** The skills of remote workers, and the nodes that need them. */
 import type { Chance } from './chance.ts';
 import type { Skills } from './worker.ts';
 
@@ -16,7 +16,7 @@ interface Definition {
   readonly nodes?: Record<string, Record<string, unknown>>;
 }
 
-/** Some of its nodes are run by remote workers from now on. */
+/** Lets remote workers run some of the nodes. */
 export function sendRemote(chance: Chance, { nodes = {} }: Definition): void {
   for (const node of Object.values(nodes)) {
     sendRemote(chance, (node.do ?? node.group ?? {}) as Definition);

@@ -1,7 +1,7 @@
 /**
- * Starts that are one: of a singleton no two runs with one key are active at once, and of starts that are put off no two
- * runs wait. Whatever is said to one that waits is heard by it, or by the next one; it begins with what it heard last, and
- * nothing begins more often than it was said. Those who start number what they say, in `n`.
+ * Starts with a key: no two runs of a singleton with one key are active at once, and no two debounced runs wait. An
+ * input that is given to a waiting run is taken by it, or by the next one. A run begins with the last input that it
+ * got, and no input begins more runs than it was given. Starters number their inputs, in `n`.
  */
 import { type Entry, isJsonObject, type Json, type JsonObject, type StoredValue } from '@nebula/core';
 
@@ -28,11 +28,11 @@ interface Begun {
 
 export class Starts {
   private readonly runs = new Map<string, Begun>();
-  /** By workflow and key, the run that stands for it. */
+  /** The run that holds each workflow and key. */
   private readonly standing = new Map<string, string>();
-  /** What stands in a journal of those that are put off. */
+  /** Numbers in the journals of debounced runs. */
   private readonly heard = new Set<number>();
-  /** How often each was said to the store, and how often begun with. */
+  /** How often each number was given to the store, and how often a run began with it. */
   private readonly said = new Map<number, number>();
   private readonly begun = new Map<number, number>();
   private readonly violated: (what: string) => void;
@@ -41,7 +41,7 @@ export class Starts {
     this.violated = violated;
   }
 
-  /** A request is in an inbox. */
+  /** A request was put into an inbox. */
   onSend(executionId: string, message: JsonObject): void {
     if (message.type !== 'restart') return;
     const run = this.runs.get(executionId);

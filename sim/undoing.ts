@@ -1,9 +1,9 @@
-/** Compensation, as the journal tells of it: what has completed is undone once, last first, one after the other. */
+/** Compensation, by the journal: completed nodes are undone once, last first, one after the other. */
 import { FINAL, type NodeRecord, type Status } from './node-record.ts';
 
 const UNDO = '~undo';
 
-/** What has been done, and as what. */
+/** A completed node and its generation. */
 export interface Item {
   readonly path: string;
   readonly generation: number;
@@ -12,11 +12,11 @@ export interface Item {
 export class Undoing {
   private readonly nodes: Map<string, NodeRecord>;
   private readonly complain: (complaint: string) => void;
-  /** Completed nodes that can be undone, in the order of finishing. */
+  /** Completed nodes that can be undone, in the order of completion. */
   private items: Item[] = [];
-  /** By scope: what is undone in it, in that order. */
+  /** The nodes that are undone in each scope, in order. */
   private readonly plans = new Map<string, readonly Item[]>();
-  /** Scopes that nobody wants undone any further. */
+  /** Scopes whose undo was stopped. */
   private readonly stopped = new Set<string>();
 
   constructor(nodes: Map<string, NodeRecord>, complain: (complaint: string) => void) {
@@ -28,17 +28,20 @@ export class Undoing {
     return path.startsWith(`${UNDO}/`) || path.includes(`/${UNDO}/`);
   }
 
-  /** The generation of what it undoes. Undefined for anything else. */
+  /** The generation of the node that a compensation undoes; undefined for any other node. */
   generationOf(path: string): number | undefined {
     return this.planned(path)?.item?.generation;
   }
 
-  /** What a node of a compensation undoes. */
+  /** The node that a compensation undoes. */
   undoneBy(path: string): Item | undefined {
     return this.planned(path)?.item;
   }
 
-  /** `isLate`: somebody said so afterwards, and where the scope around it is being undone by then, it is undone next. */
+  /**
+   * `isLate`: the node was settled as completed afterwards; if the scope around it is being undone by then, it is
+   * undone next.
+   */
   done(path: string, generation: number, isLate = false): void {
     const item = { path, generation };
     this.items = [...this.items.filter((other) => other.path !== path), item];
@@ -65,7 +68,7 @@ export class Undoing {
     if (!undoes) this.stopped.add(scope);
   }
 
-  /** `path`: of the compensations. */
+  /** `path`: the path of the compensations. */
   stop(path: string): void {
     const scope = parentOf(path);
     if (!this.plans.has(scope) || this.stopped.has(scope)) this.complain(`${path} is stopped, and is not under way`);
@@ -83,7 +86,7 @@ export class Undoing {
     if (early !== undefined) this.complain(`${path} is undone before ${early}`);
   }
 
-  /** What has been undone need not be undone again. */
+  /** Removes nodes that have been undone. */
   collect(): void {
     for (const [scope, plan] of this.plans) {
       const done = new Set(plan.filter((item) => this.statusOf(scope, item) === 'completed'));
@@ -91,13 +94,13 @@ export class Undoing {
     }
   }
 
-  /** The run has ended: all of it is undone, or could not be. */
+  /** The run has ended: everything was undone, or could not be. */
   close(): void {
     this.collect();
     this.mustBeOver('');
   }
 
-  /** A transaction undoes what it did before it ends, or anything around it does. */
+  /** A transaction is undone before it, or any scope around it, ends. */
   mustBeOver(node: string): void {
     for (const [scope, plan] of this.plans) {
       const isInside = node === '' || scope === node || scope.startsWith(`${node}/`);
@@ -109,7 +112,7 @@ export class Undoing {
     }
   }
 
-  /** A composite node begins again, after what had been done in it was undone. */
+  /** A composite node begins again after it was undone. */
   again(scope: string): void {
     this.mustBeOver(scope);
     this.collect();
@@ -119,14 +122,14 @@ export class Undoing {
     for (const path of [...this.nodes.keys()]) if (isInside(path) && this.isUndo(path)) this.nodes.delete(path);
   }
 
-  /** Before the run begins again. */
+  /** Called before the run is reopened. */
   forget(): void {
     this.plans.clear();
     this.stopped.clear();
     for (const path of [...this.nodes.keys()]) if (this.isUndo(path)) this.nodes.delete(path);
   }
 
-  /** What begins as something new has nothing to undo yet. */
+  /** A node that begins as something new has nothing to undo yet. */
   renew(path: string): void {
     this.items = this.items.filter((item) => item.path !== path && !item.path.startsWith(`${path}/`));
   }

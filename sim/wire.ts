@@ -1,21 +1,21 @@
-/** Between remote workers and engines: questions and replies are lost, and late. */
+/** The connection between remote workers and engines: requests and replies are lost, and late. */
 import type { Engine } from '@nebula/engine';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
 import type { Injector } from './injector.ts';
 import type { Process } from './process.ts';
 
-/** How long until whoever asked gives up a question of which nothing is heard. */
+/** The time after which a caller gives up a request without a reply. */
 const GIVES_UP_MS = 2_000;
 const DELAYS_MS = [20, 900, 12_000, 50_000];
 
 export interface Question<T> {
-  /** Where the process may die of it. */
+  /** The site at which the process may die. */
   readonly site: 'claim' | 'extend' | 'log' | 'end';
-  /** Whom it is about. */
+  /** The runs that the request is about. */
   readonly runs: Iterable<string>;
   ask(engine: Engine): Promise<T>;
-  /** Those whom the reply is about, if that is known then only. */
+  /** The runs that the reply is about, if they are known only then. */
   readonly runsIn?: (reply: T) => Iterable<string>;
   /** The engine has replied, and lives. */
   onReply?(reply: T): void;
@@ -34,7 +34,7 @@ export class Wire {
     this.parts = parts;
   }
 
-  /** Rejects as the engine does, or when nothing is heard of it. */
+  /** Rejects as the engine does, or if no reply arrives. */
   async send<T>(process: Process, question: Question<T>): Promise<T> {
     const { chance, faults } = this.parts;
     const { runs, runsIn = () => runs } = question;

@@ -1,9 +1,9 @@
 /**
- * A remote worker: a process without an engine, which asks engines for work and tells what became of it.
+ * A remote worker: a process without an engine, which claims tasks from engines and reports outcomes.
  *
- *  1 Each question goes to whichever engine is there. What it hears nothing of it asks again, of that one or another.
- *  2 While an action runs its lease is extended; when that is refused, or the run wants it back, the action is aborted.
- *  3 A dead worker does nothing and hears nothing. Its leases stay as they are.
+ *  1 Each request goes to any engine. A request without a reply is repeated, to the same engine or another.
+ *  2 While an action runs its lease is extended; if that is refused, or the run cancels it, the action is aborted.
+ *  3 A dead worker does nothing and receives nothing. Its leases stay as they are.
  */
 import { type Json, mayServe, NebulaError } from '@nebula/core';
 import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
@@ -23,7 +23,7 @@ const NO_ENGINE_MS = 500;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5_000;
 
-/** What a worker can do. */
+/** The skills of a worker. */
 export interface Skills {
   readonly actions: readonly string[];
   readonly labels: readonly string[];
@@ -47,7 +47,7 @@ interface Attempt {
   readonly work: RemoteTask;
   readonly controller: AbortController;
   readonly leaseMs: number;
-  /** It tells what became of it even if it was told that nobody wants to know. */
+  /** The worker reports outcomes even after it was told that they are no longer needed. */
   readonly isStubborn: boolean;
   isOver: boolean;
   isLost: boolean;
@@ -61,7 +61,7 @@ export class Worker implements Performer {
   readonly granted = new Set<string>();
   isDead = false;
   endedAt: number | undefined;
-  /** The process that it asks for work just now. */
+  /** The process that it currently asks for work. */
   asks: Process | undefined;
   private readonly parts: WorkerParts;
   private readonly attempts = new Set<Attempt>();
@@ -74,7 +74,7 @@ export class Worker implements Performer {
     this.parts = parts;
     this.name = parts.name;
     const { clock } = parts;
-    // What a dead worker wanted to do later is not done.
+    // Callbacks of a dead worker are dropped.
     const alive = (callback: () => void) => () => {
       if (!this.isDead) callback();
     };
@@ -95,7 +95,7 @@ export class Worker implements Performer {
     }
   }
 
-  /** `isSeen`: the engines hear that it has gone. */
+  /** `isSeen`: the engines notice that it has gone. */
   kill(isSeen: boolean): void {
     if (this.isDead) return;
     this.isDead = true;
@@ -139,7 +139,7 @@ export class Worker implements Performer {
       if (this.isDead) return;
       for (const one of work) this.begin(one, leaseMs);
     } catch {
-      // Nothing was heard: it asks again.
+      // No reply arrived: the worker asks again.
     } finally {
       this.asks = undefined;
       this.granted.clear();
@@ -177,7 +177,7 @@ export class Worker implements Performer {
     await this.tell(attempt, outcome);
   }
 
-  /** A third of the lease apart. */
+  /** Sends heartbeats at a third of the lease. */
   private async beat(attempt: Attempt): Promise<void> {
     const { leaseMs, controller } = attempt;
     for (;;) {
@@ -203,7 +203,7 @@ export class Worker implements Performer {
     );
   }
 
-  /** Again and again, until it is taken or nobody wants it any more. */
+  /** Reports the outcome until it is accepted or no longer needed. */
   private async tell(attempt: Attempt, outcome: RemoteOutcome): Promise<void> {
     const { executionId } = attempt.work;
     await this.awake();
@@ -219,7 +219,7 @@ export class Worker implements Performer {
     this.attempts.delete(attempt);
   }
 
-  /** False when nothing was heard of it. */
+  /** Returns false if no reply arrived. */
   private async end({ work: { leaseId, executionId } }: Attempt, outcome: RemoteOutcome): Promise<boolean> {
     const { leases } = this.parts;
     try {
@@ -273,7 +273,7 @@ function isStale(error: unknown): error is NebulaError {
   return error instanceof NebulaError && error.code === 'STALE_LEASE';
 }
 
-/** As a worker of the SDK tells it: what was aborted may have taken effect. */
+/** The outcome as a worker of the SDK reports it: an aborted attempt may have taken effect. */
 function failureOf(error: unknown): RemoteOutcome {
   const { message } = error as Error;
   if (!(error instanceof ActionError)) {

@@ -1,9 +1,9 @@
 /**
- * A cluster in one process: engines on one store, people who ask for things, and whatever can go wrong between them.
+ * A cluster in one process: engines on one store, people with requests, and everything that can fail between them.
  *
- *  1 Data, blobs, the shared queue and the outside outlive the processes; nothing else does.
+ *  1 Data, blobs, the shared queue and the external world outlive the processes; nothing else does.
  *  2 Everything that is not given comes from one seed: the same seed is the same life, word for word.
- *  3 `heal` ends all faults; what is unfinished then must end.
+ *  3 `heal` ends all faults; everything unfinished must then end.
  */
 import { announcedAction, type Entry, type Json, type Plan, type Settlement } from '@nebula/core';
 import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/drivers/memory';
@@ -27,13 +27,13 @@ import { Wire } from './wire.ts';
 import { Worker } from './worker.ts';
 
 const BEGIN = 1_700_000_000_000;
-/** Nothing that was delayed, or stood still, does so for longer. */
+/** The longest time that anything is delayed or paused. */
 const CALM_AFTER_MS = 60_000;
 const INLINE_LIMIT_BYTES = 400;
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Engines that share the data; one alone has it for itself. */
+  /** Engines that share the data; a single one has it for itself. */
   readonly engines: number;
   /** All engines are served by one queue, or each has its own. */
   readonly sharesQueue: boolean;
@@ -42,7 +42,7 @@ export interface WorldOptions {
   readonly calm: number;
   readonly crashAt?: number | undefined;
   readonly courseOf?: (context: AttemptContext, input: Json, calls: number) => Course;
-  /** Keep what happens, in words. */
+  /** Keeps a trace of all events, in words. */
   readonly keepsTrace?: boolean;
 }
 
@@ -60,16 +60,16 @@ export class World {
   /** Remote workers. */
   readonly workers: (Worker | undefined)[];
   private readonly wire: Wire;
-  /** Runs that somebody has tried to start. */
+  /** Runs that a person has tried to start. */
   readonly runs = new Set<string>();
   readonly options: WorldOptions;
   private readonly random;
   private readonly blobs: Blobs;
-  /** Compiling a workflow for each process that is born would take a fifth of a life. */
+  /** Compiling each workflow for each new process would take a fifth of a life. */
   private readonly compiled = new Map<string, Plan>();
   private born = 0;
   private hired = 0;
-  /** What was under way when all faults ended is over. */
+  /** Everything that was under way when all faults ended is over at this time. */
   private calmFrom = Number.POSITIVE_INFINITY;
 
   constructor(options: WorldOptions) {
@@ -111,12 +111,12 @@ export class World {
     this.wire = new Wire({ clock, chance, faults });
   }
 
-  /** Those that are not dead, nor about to be. */
+  /** Processes that are neither dead nor about to be. */
   living(): Process[] {
     return this.slots.filter((process) => process !== undefined && process.endedAt === undefined) as Process[];
   }
 
-  /** A new process takes the place of the one that is gone. */
+  /** Replaces a process that is gone. */
   open(index: number): void {
     if (this.slots[index] !== undefined) return;
     const process = new Process({
@@ -141,7 +141,7 @@ export class World {
     process.engine.open().catch(() => process.kill());
   }
 
-  /** A new worker takes the place of the one that is gone. At least one of them has everything that is asked for. */
+  /** Replaces a worker that is gone. At least one worker has all skills. */
   hire(index: number): void {
     if (this.workers[index] !== undefined) return;
     const { chance, faults, clock, wire, externalWorld, oracle } = this;
@@ -166,7 +166,7 @@ export class World {
     void worker.open();
   }
 
-  /** Asks it to stop; it is dead when it has, or when it takes too long. */
+  /** Asks a process to stop; it is dead when it has, or when it takes too long. */
   close(index: number): void {
     const process = this.slots[index];
     if (process === undefined || process.endedAt !== undefined) return;
@@ -176,14 +176,14 @@ export class World {
     this.clock.timer(30_000, end);
   }
 
-  /** Its lease has run out, and it does not know. */
+  /** Lets the lease of a process expire without its knowledge. */
   stealLease(index: number): void {
     const process = this.slots[index];
     if (process?.workerId === undefined) return;
     if (this.data.workers.has(process.workerId)) this.data.workers.set(process.workerId, 0);
   }
 
-  /** From now on everything goes well. */
+  /** Ends all faults. */
   heal(): void {
     this.say('   ', 'healed');
     this.faults.isOver = true;
@@ -194,7 +194,7 @@ export class World {
     this.broker.heal();
   }
 
-  /** What a person would say about a node of unknown outcome; undefined while it is too early to tell. */
+  /** The settlement that a person would give for a node of unknown outcome; undefined while it is too early to tell. */
   settlementOf(executionId: string, node: string): Settlement | undefined {
     const key = `${executionId}:${node}:${this.oracle.journal(executionId).generationOf(node)}`;
     const truth = this.externalWorld.truth(executionId, node, key);
@@ -260,12 +260,12 @@ export class World {
     this.onGrants(process, executionId, entries);
     if (write.create !== undefined) this.runs.add(executionId);
     for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
-    // What a run tells its children is written with its frame.
+    // Messages of a run to its children are written with its frame.
     for (const message of write.sends ?? []) this.onSend(process, message);
     this.oracle.onFrame(write, entries, this.clock.now());
   }
 
-  /** Whoever asks this process for work may be on the way to get it. */
+  /** A worker that asks this process for work may be about to get it. */
   private onGrants(process: Process, executionId: string, entries: readonly Entry[]): void {
     const asking = this.workers.filter((worker) => worker?.asks === process);
     if (asking.length === 0) return;

@@ -1,4 +1,7 @@
-/** Runs a workflow in the core and in the reference interpreter at once, event by event, and tells the first difference. */
+/**
+ * Runs a workflow in the core and in the reference interpreter at once, event by event, and reports the first
+ * difference.
+ */
 import { CoreRun } from './core-run.ts';
 import { Interpreter, type WorkflowKeys } from './interpreter.ts';
 import type { Happening } from './random.ts';
@@ -14,14 +17,17 @@ const MAX_STEPS = 400;
 
 export interface Comparison {
   readonly difference: string | undefined;
-  /** The language leaves open what happens. */
+  /** The language does not specify what happens. */
   readonly isUnspecified: boolean;
-  /** What happened, and how it stands. */
+  /** The events, and the state after them. */
   readonly events: readonly string[];
   readonly stand: string;
 }
 
-/** Random happenings, then everything goes well: it must end. `isSuspended`: the turns of the core, after each step. */
+/**
+ * Random events, then everything succeeds: the run must end. `isSuspended`: turns of the core are suspended after each
+ * step.
+ */
 export function compare(definition: WorkflowKeys, happenings: readonly Happening[], isSuspended: boolean): Comparison {
   const pair = new Pair(definition, isSuspended);
   for (const happening of happenings) if (!pair.isOver) pair.happen(happening);
@@ -119,7 +125,7 @@ class Pair {
 
   private look(): void {
     const { model, core, slots } = this;
-    // Which of several go first is the core's choice; that as many go as there are slots is not.
+    // The core chooses which of several nodes go first; the number is given by the slots.
     for (const path of core.running()) model.start(path);
     const running = model.running();
     if (running.length > slots) this.difference = `${running} run at once`;
@@ -135,7 +141,10 @@ class Pair {
     return `${status}; running ${running.join(' ') || 'nothing'}; ${list.join(', ')}`;
   }
 
-  /** While a run ends early, what never started may show as pending, skipped or cancelled: the language does not say. */
+  /**
+   * While a run ends early, a node that never started may show as pending, skipped or cancelled: the language does not
+   * say.
+   */
   private word(id: string, status: string): string {
     return this.model.isUnrun(id) && UNRUN.includes(status) ? 'unrun' : status;
   }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { compare } from './compare.ts';
 import { happenings, randomWorkflow } from './random.ts';
 
-/** Always the same ones in `npm test`; by hand, `FUZZ_RUNS` and `FUZZ_SEED` draw more, and others. */
+/** `npm test` always uses the same runs; `FUZZ_RUNS` and `FUZZ_SEED` draw more, and others. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 

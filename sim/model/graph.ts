@@ -26,7 +26,7 @@ export class Graph {
   private readonly into = new Map<string, Map<string, Edge[]>>();
   private readonly outOf = new Map<string, Edge[]>();
 
-  /** `aside`: the failure node, which stands outside of the graph. */
+  /** `aside`: the failure node, which is not part of the graph. */
   constructor(body: BodyKeys, aside?: string) {
     const { [aside ?? '']: _, ...nodes } = body.nodes ?? {};
     this.nodes = nodes;
@@ -47,7 +47,7 @@ export class Graph {
     return this.outOf.get(id) ?? [];
   }
 
-  /** The nodes and everything that follows them. */
+  /** The nodes and everything downstream. */
   closure(ids: Iterable<string>): Set<string> {
     const found = new Set(ids);
     for (const id of found) for (const { to } of this.outgoing(id)) found.add(to);
@@ -78,7 +78,7 @@ function shortEdge(text: string): Edge {
   return { from, to, on: 'success' };
 }
 
-/** All that a branch names, each once. */
+/** All targets of a branch, each once. */
 function targetsOf(branch: Keys | undefined): string[] {
   if (branch === undefined) return [];
   const cases = Array.isArray(branch.cases)

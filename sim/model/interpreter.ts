@@ -1,12 +1,12 @@
 /**
  * A reference interpreter of the language, written from LANGUAGE.md and the readings in SPEC.md. It knows no journal,
- * queue, clock or slot: somebody says which of the ready nodes begin, and how each attempt ended. Naive on purpose: after
- * each event it looks at every node of every open scope again until nothing changes.
+ * queue, clock or slot: the caller says which of the ready nodes begin, and how each attempt ended. Naive on purpose:
+ * after each event it visits every node of every open scope until nothing changes.
  *
- *  1 A scope is `live`, then `stopping` while what ran in it is cut off, then in its `finally`, then `ended`. A scope in
- *    which nothing goes wrong goes from `live` to `ended`.
- *  2 A node changes only in its scope's turn; edges are functions of the nodes, and nothing else is kept of them.
- *  3 `isUnspecified`: the language leaves open what happens, such as which of two things comes first.
+ *  1 A scope is `live`, then `stopping` while running nodes are cut off, then in its `finally`, then `ended`. A scope
+ *    without a failure goes from `live` to `ended`.
+ *  2 A node changes only in the turn of its scope; edges are functions of the nodes, and are not stored.
+ *  3 `isUnspecified`: the language leaves open what happens, such as which of two events comes first.
  */
 import type { Json } from '@nebula/core';
 import { type BodyKeys, Graph } from './graph.ts';
@@ -56,13 +56,13 @@ export class Interpreter {
   isUnspecified = false;
   private readonly definition: WorkflowKeys;
   private readonly input: Json;
-  /** What has completed and can be undone, in the order of finishing. */
+  /** Completed nodes that can be undone, in the order of completion. */
   private done: Node[] = [];
-  /** What is being undone, last first; undefined before. */
+  /** Nodes that are being undone, last first; undefined before. */
   private undoing: Node[] | undefined;
   private failureNode: 'none' | 'pending' | 'running' | 'ended';
   private cancels = 0;
-  /** Something that needs no attempt happened since the last event: it could have come later. */
+  /** A change that needs no attempt happened since the last event: it could have come later. */
   private isHasty = false;
 
   constructor(definition: WorkflowKeys, input: Json = {}) {
@@ -84,18 +84,18 @@ export class Interpreter {
     return this.root.ending?.error;
   }
 
-  /** Of the root's nodes, by id. */
+  /** The statuses of the root nodes, by id. */
   statuses(): Record<string, Status> {
     return Object.fromEntries(Array.from(this.root.nodes, ([id, { status }]) => [id, status]));
   }
 
-  /** Of the root's nodes, whether one never started and has no chance to, or needs a finally for it. */
+  /** Returns whether a root node never started and cannot, or only in a finally. */
   isUnrun(id: string): boolean {
     const { status, started } = nodeOf(this.root, id);
     return this.root.isEarly && !started && ['pending', 'skipped', 'cancelled'].includes(status);
   }
 
-  /** Paths of attempts under way, those that are being cut off included. */
+  /** Paths of attempts under way, including those that are being cut off. */
   running(): string[] {
     const paths = this.nodes()
       .filter((node) => node.status === 'running' && isAction(node))
@@ -108,21 +108,21 @@ export class Interpreter {
     return paths.sort();
   }
 
-  /** Of those, the ones that were told to stop. */
+  /** Running attempts that were told to stop. */
   stopping(): string[] {
     return this.nodes()
       .filter((node) => node.status === 'running' && isAction(node) && node.isStopping)
       .map(({ path }) => path);
   }
 
-  /** What could run, and has no slot yet. */
+  /** Nodes that could run and have no slot yet. */
   queued(): string[] {
     return this.nodes()
       .filter(({ status }) => status === 'queued')
       .map(({ path }) => path);
   }
 
-  /** An attempt begins, when everything that needs none has happened. */
+  /** Begins an attempt, after every change that needs none. */
   start(path: string): void {
     const node = this.find(path);
     if (node?.status !== 'queued') return;
@@ -154,7 +154,7 @@ export class Interpreter {
     this.advanceAll();
   }
 
-  /** The worker of all attempts is gone; what may be repeated is. */
+  /** The worker of all attempts is gone; attempts that may be repeated are. */
   lose(error: ErrorFact): void {
     for (const node of this.nodes()) {
       if (node.status !== 'running' || !isAction(node)) continue;
@@ -165,7 +165,7 @@ export class Interpreter {
     this.advanceAll();
   }
 
-  /** Every delay is over, and so is the patience with attempts that were told to stop. */
+  /** Every delay is over, and so is the grace time of attempts that were told to stop. */
   tick(): void {
     for (const node of this.nodes()) {
       if (node.status === 'waiting' && isAction(node)) node.status = 'queued';
@@ -214,7 +214,7 @@ export class Interpreter {
       this.failureNode = 'running';
   }
 
-  /** A compensation, or the failure node, has ended; however it did, the next one follows. */
+  /** A compensation, or the failure node, has ended; in any case the next one follows. */
   private aside(path: string, isFailed = false): void {
     if (path === this.definition.config?.failureNode) this.failureNode = 'ended';
     const around = path.slice(0, Math.max(0, path.indexOf('/~undo/')));
@@ -224,7 +224,7 @@ export class Interpreter {
       return;
     }
     const undone = composite.undoing.shift();
-    // What could not be undone is tried again when the run is undone.
+    // A node that could not be undone is tried again when the run is undone.
     if (!isFailed) this.done = this.done.filter((other) => other !== undone);
     composite.isStained ||= isFailed;
     if (composite.undoing.length > 0) return;
@@ -232,7 +232,7 @@ export class Interpreter {
     else composite.status = 'waiting';
   }
 
-  /** One change in a scope; false when there is none. */
+  /** Makes one change in a scope. Returns false if there is none. */
   private advance(scope: Scope): boolean {
     const nodes = [...scope.nodes.values()];
     if (scope.phase === 'ended') return false;
@@ -252,7 +252,7 @@ export class Interpreter {
     return true;
   }
 
-  /** The targets of taken `always` edges and everything that may follow them get their chance. */
+  /** The targets of taken `always` edges, and the nodes that may follow them, get their chance. */
   private revive(scope: Scope): void {
     if (scope.isCut) return;
     const cleanup = this.view(scope).mayClean();
@@ -276,12 +276,12 @@ export class Interpreter {
     if (join === 'satisfied') this.begin(node);
     else if (join === 'broken') this.failed(node, EXPRESSION);
     else this.skip(node, join);
-    // Until an attempt begins, an edge may make a cleanup of what waits for a slot.
+    // Until an attempt begins, an edge may make a queued node part of a cleanup.
     if (!OPEN.includes(node.status) || node.started) node.isFollower = isFollower;
     return true;
   }
 
-  /** More edges were taken at once than it waits for: which of them came first decides what it begins as. */
+  /** More edges were taken at once than the join needs: the first of them decides how the node begins. */
   private isOversupplied({ id, keys: { join }, scope }: Node): boolean {
     const count = this.view(scope)
       .sources(id)
@@ -349,7 +349,7 @@ export class Interpreter {
     node.wasHandled = this.isHandled(node);
   }
 
-  /** Some target of a matching error edge is not skipped; a disabled one will do. */
+  /** A target of a matching error edge is not skipped; a disabled one counts. */
   private isHandled({ id, scope }: Node): boolean {
     const targets = this.view(scope)
       .handlers(id)
@@ -357,14 +357,14 @@ export class Interpreter {
     return targets.some(({ status, isDisabled }) => status !== 'skipped' || isDisabled);
   }
 
-  /** Whether a failure is handled; one that is not has consequences, once. */
+  /** Returns whether a failure is handled; an unhandled one has its consequences once. */
   private judge(node: Node): boolean {
     if (node.status !== 'failed' || node.isJudged) return false;
     const { scope, keys, error } = node;
     if (this.isHandled(node)) return false;
     node.isJudged = true;
     if (keys.onError === 'ignore') {
-      // Edges that were decided while something seemed to handle it stay as they are.
+      // Edges that were decided while the failure seemed handled stay as they are.
       node.isIgnored = !node.wasHandled;
       return true;
     }
@@ -385,10 +385,10 @@ export class Interpreter {
     return true;
   }
 
-  /** Something else could have happened first, and not as a consequence of this. */
+  /** Another event could have come first, and not as a consequence of this one. */
   private noteRace(node: Node): void {
     const others = this.scopes().flatMap((scope) => (scope.phase === 'live' ? [...scope.nodes.values()] : []));
-    // A failure that seemed to be handled at first had consequences by the time that it was judged.
+    // A failure that seemed handled at first has had consequences by the time it is judged.
     const cause = node.wasHandled ? undefined : node.id;
     const isReady = (other: Node): boolean =>
       (other.status === 'pending' && this.joinOf(other, other.scope === node.scope ? cause : undefined) !== 'open') ||
@@ -396,7 +396,7 @@ export class Interpreter {
     if (this.isHasty || others.some((other) => other !== node && isReady(other))) this.isUnspecified = true;
   }
 
-  /** The scope begins to end early. A cleanup that runs already is left alone. */
+  /** Begins to end the scope early. A cleanup that runs already is left alone. */
   private end(scope: Scope, ending: Ending): void {
     if (scope.phase !== 'live') return;
     scope.phase = 'stopping';
@@ -415,7 +415,7 @@ export class Interpreter {
     }
   }
 
-  /** Nobody waits for any cleanup any more. */
+  /** Skips all cleanups of the scope. */
   private skipCleanup(scope: Scope): void {
     scope.phase = 'stopping';
     scope.isCut = true;
@@ -465,7 +465,7 @@ export class Interpreter {
     else this.completed(node, keys.forEach === undefined ? bodyOutput(iterations.at(-1)) : iterations.map(bodyOutput));
   }
 
-  /** It may be tried again, after what completed inside is undone. */
+  /** The node may be tried again, after completed nodes inside are undone. */
   private compositeFailed(node: Node, error: ErrorFact): void {
     if (!node.retries.afterError(error, node.path)) return this.failed(node, error);
     const isInside = ({ path }: Node): boolean => path.startsWith(`${node.path}/`);
@@ -482,11 +482,11 @@ export class Interpreter {
       this.open((keys.do ?? keys.group) as BodyKeys, node, iterations.length);
   }
 
-  /** `without`: as if nothing were known of this source. */
+  /** `without`: as if nothing were known about this source. */
   private joinOf({ id, keys, scope }: Node, without?: string): Join {
     const view = this.view(scope);
     const sources = view.sources(id, without);
-    // Which came first decides, and the order of edges is not kept.
+    // The first edge decides, and the order of edges is not recorded.
     const rival = keys.join === undefined ? 'failure' : 'taken';
     if (sources.includes('broken') && sources.includes(rival)) this.isUnspecified = true;
     return joinOf(keys.join, sources);
@@ -506,7 +506,7 @@ export class Interpreter {
     return evaluatorOf({ input: this.input, index: scope.index, status });
   }
 
-  /** Innermost first. */
+  /** Scopes, the innermost first. */
   private scopes(scope: Scope = this.root): Scope[] {
     const inside = [...scope.nodes.values()]
       .flatMap(({ iterations }) => iterations)

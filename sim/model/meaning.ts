@@ -1,13 +1,13 @@
 /**
- * What LANGUAGE.md says of edges, joins and failures, as functions of what became of each node. Nothing here knows the
- * core: conditions and matchers are the few forms that random definitions use.
+ * Edges, joins and failures by LANGUAGE.md, as functions of the outcomes of nodes. Nothing here knows the core:
+ * conditions and matchers are the few forms that random definitions use.
  */
 import type { Json } from '@nebula/core';
 import { type Edge, type Keys, listOf } from './graph.ts';
 
 /** Why an edge is dead, or a node skipped. */
 export type Cause = 'choice' | 'failure';
-/** `broken`: its condition failed, and with it its target. */
+/** `broken`: its condition could not be evaluated, and its target fails. */
 export type Decision = 'open' | 'taken' | 'broken' | Cause;
 export type Join = 'open' | 'satisfied' | 'broken' | Cause;
 
@@ -16,22 +16,25 @@ export interface ErrorFact {
   readonly kind?: string;
   readonly message?: string;
   readonly details?: Json;
-  /** Where it came up. */
+  /** The node in which the error occurred. */
   readonly node?: string;
 }
 
-/** What became of a node. */
+/** The outcome of a node. */
 export interface Fact {
-  /** `active`: it may become anything; `disabled`: skipped by `enabled: false`, with its join satisfied. */
+  /** `active`: any outcome is possible; `disabled`: skipped by `enabled: false`, with its join satisfied. */
   readonly status: 'pending' | 'active' | 'completed' | 'failed' | 'disabled' | 'skipped' | 'cancelled';
-  /** It ran, or a person would say so: its attempt, body, wait or child began. */
+  /** The node ran: its attempt, body, wait or child began. */
   readonly started: boolean;
-  /** It has begun, or was skipped: whether a taken `always` edge, or an edge from a cleanup, led to it by then. */
+  /**
+   * For a node that has begun or was skipped: whether a taken `always` edge, or an edge from a cleanup, led to it by
+   * then.
+   */
   readonly isFollower?: boolean | undefined;
-  /** Of a skip. */
+  /** The cause of a skip. */
   readonly cause?: Cause | undefined;
   readonly error?: ErrorFact | undefined;
-  /** Failed, unhandled, and `onError: ignore`. */
+  /** The node failed unhandled, with `onError: ignore`. */
   readonly isIgnored?: boolean;
   readonly output?: Json | undefined;
   /** The targets that a branch took. */
@@ -39,7 +42,7 @@ export interface Fact {
   readonly keys: Keys;
 }
 
-/** Of an expression in bare form. */
+/** Evaluates a bare expression. */
 export type Evaluate = (expression: string) => Json | 'broken';
 
 export function decisionOf(edge: Edge, source: Fact, evaluate: Evaluate): Decision {
@@ -50,7 +53,7 @@ export function decisionOf(edge: Edge, source: Fact, evaluate: Evaluate): Decisi
   return holds === true ? 'taken' : 'choice';
 }
 
-/** What `on` and `match` say. */
+/** The decision by `on` and `match`. */
 function onOf({ on, to, match }: Edge, source: Fact): Decision {
   switch (source.status) {
     case 'pending':
@@ -84,7 +87,7 @@ function isDefault({ keys }: Fact, to: string): boolean {
   return listOf((keys.branch as Keys).default ?? []).includes(to);
 }
 
-/** Several edges from one source are one: taken when any of them is, dead by failure when any of them is. */
+/** Several edges from one source count as one: taken if any of them is, dead by failure if any of them is. */
 export function sourceOf(decisions: readonly Decision[]): Decision {
   for (const one of ['broken', 'taken', 'open', 'failure'] as const) if (decisions.includes(one)) return one;
   return 'choice';
@@ -106,7 +109,7 @@ export function joinOf(join: unknown, sources: readonly Decision[]): Join {
   return count > 0 ? 'satisfied' : 'choice';
 }
 
-/** Where a branch goes; `broken` when an expression failed and there is no default. */
+/** The targets of a branch; `broken` if an expression failed and there is no default. */
 export function takenBy(keys: Keys, evaluate: Evaluate): readonly string[] | 'broken' {
   const { on, cases, default: otherwise, many } = keys.branch as Keys;
   const rest = listOf(otherwise ?? []);
@@ -141,7 +144,7 @@ export function matchesText(wanted: string, value: string): boolean {
   return pattern === undefined ? wanted === value : new RegExp(pattern).test(value);
 }
 
-/** Equality, nested objects and `gt`. */
+/** Supports equality, nested objects and `gt`. */
 function fits(match: Json | undefined, value: Json): boolean {
   if (match === undefined) return true;
   if (match === null || typeof match !== 'object' || Array.isArray(match))

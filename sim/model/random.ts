@@ -1,4 +1,4 @@
-/** Random small workflows and random happenings, for fast-check: each shrinks to fewer nodes, edges, keys and events. */
+/** Random small workflows and random events, for fast-check: each shrinks to fewer nodes, edges, keys and events. */
 import fc from 'fast-check';
 import type { Keys } from './graph.ts';
 import type { WorkflowKeys } from './interpreter.ts';
@@ -6,7 +6,7 @@ import type { WorkflowKeys } from './interpreter.ts';
 const CONDITIONS = ['$input.yes', '!$input.yes', 'false', '$input.no.such'];
 const MAX_DEPTH = 2;
 
-/** Once in so many; the simplest, without the key, is what it shrinks to. */
+/** A key that occurs once in so many draws; shrinks to its absence. */
 function rarely<T>(oneIn: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof(
     { arbitrary: fc.constant(undefined), weight: oneIn - 1 },

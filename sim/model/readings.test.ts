@@ -1,4 +1,4 @@
-/** Where LANGUAGE.md leaves room: how the model and the core read it, one small scenario for each. */
+/** Readings of LANGUAGE.md where it leaves room: how the model and the core understand it, one small scenario each. */
 import { describe, expect, it } from 'vitest';
 import { follow } from './compare.ts';
 import type { WorkflowKeys } from './interpreter.ts';
@@ -9,7 +9,7 @@ const undo = { compensate: { action: 'do@1' } };
 interface Reading {
   readonly definition: WorkflowKeys;
   readonly events: readonly string[];
-  /** How it stands then. */
+  /** The state after the events. */
   readonly stand: string;
 }
 

@@ -1,4 +1,6 @@
-/** How often a node is tried again, by LANGUAGE.md: rules with a count each, and a budget of its own for lost attempts. */
+/**
+ * How often a node is tried again, by LANGUAGE.md: rules with a count each, and a separate budget for lost attempts.
+ */
 import { type ErrorFact, matchesText } from './meaning.ts';
 
 export interface Rule {
@@ -7,7 +9,7 @@ export interface Rule {
   readonly on?: readonly string[];
 }
 
-/** Errors that a repeat cannot mend. */
+/** Errors that a repeat cannot fix. */
 const HOPELESS = /^(EXPRESSION_|CAPABILITY_DENIED|INVALID_)/;
 /** Limits of a node that leave no time for another attempt. */
 const WHOLE: readonly string[] = ['queued', 'total'];
@@ -22,7 +24,10 @@ export class Retries {
     this.rules = retry === undefined ? [] : ([retry].flat() as Rule[]);
   }
 
-  /** Whether another attempt follows one that ended in this error. Limits of nodes inside are errors like any other. */
+  /**
+   * Returns whether another attempt follows one that ended in this error. Limits of nodes inside are errors like any
+   * other.
+   */
   afterError(error: ErrorFact, path: string): boolean {
     const { limit = 'attempt' } = (error.details ?? {}) as { limit?: string };
     const isOwnLimit = error.code === 'TIMEOUT' && (error.node ?? path) === path && WHOLE.includes(limit);
@@ -34,7 +39,9 @@ export class Retries {
     return count < (rule.attempts ?? 1);
   }
 
-  /** Whether another attempt follows one that a crash or a lost lease cut off: it is no error of the node. */
+  /**
+   * Returns whether another attempt follows one that a crash or a lost lease cut off, which is no error of the node.
+   */
   afterLoss(): boolean {
     const allowed = this.rules.find(({ lost }) => lost !== undefined)?.lost ?? DEFAULT_LOST;
     return ++this.lost <= allowed;

@@ -1,4 +1,6 @@
-/** A split and its merge, as the loop that they are: what stands between them is the body, and the merge follows. */
+/**
+ * Converts a split and its merge to the equivalent loop: the nodes between them are the body, and the merge follows.
+ */
 import type { BodyKeys, Keys } from './graph.ts';
 
 export function splitBodies(body: BodyKeys): BodyKeys {
@@ -18,7 +20,7 @@ export function splitBodies(body: BodyKeys): BodyKeys {
     const freed = within.map(([id, keys]) => [id, { ...keys, needs: others(keys.needs, split) }]);
     nodes[split] = { ...nodes[split], do: { nodes: Object.fromEntries(freed) } };
     nodes[merge] = { ...nodes[merge], needs: [split] };
-    // The merge fails in the place of the split.
+    // The merge fails instead of the split.
     edges.push({ from: split, to: merge, on: 'error' });
   }
   return { ...body, nodes, edges };

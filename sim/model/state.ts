@@ -1,4 +1,4 @@
-/** What the interpreter keeps of scopes and nodes. */
+/** The state of scopes and nodes in the interpreter. */
 import type { Json } from '@nebula/core';
 import type { Graph, Keys } from './graph.ts';
 import type { Cause, ErrorFact, Fact } from './meaning.ts';
@@ -17,7 +17,7 @@ export type Status =
 export type Ending = { readonly status: 'completed' | 'failed' | 'cancelled'; readonly error?: ErrorFact | undefined };
 
 export const OPEN: readonly Status[] = ['queued', 'running', 'waiting'];
-/** Not in the middle of an attempt or body: cancelled at once. */
+/** Statuses outside of an attempt or body: such a node is cancelled at once. */
 export const IDLE: readonly Status[] = ['pending', 'queued', 'waiting'];
 
 export interface Node {
@@ -28,31 +28,31 @@ export interface Node {
   retries: Retries;
   status: Status;
   started: boolean;
-  /** Once it has begun or was skipped: whether an `always` edge, or a cleanup, led to it. */
+  /** For a node that has begun or was skipped: whether an `always` edge, or a cleanup, led to it. */
   isFollower: boolean | undefined;
   isDisabled: boolean;
   cause: Cause | undefined;
-  /** Of a composite node: that of the first of its iterations to fail. */
+  /** For a composite node: the error of its first failed iteration. */
   error: ErrorFact | undefined;
   isIgnored: boolean;
-  /** When it failed, something was to handle it. */
+  /** The failure seemed handled when it happened. */
   wasHandled: boolean;
-  /** Its failure has been looked at as unhandled. */
+  /** The failure has been judged as unhandled. */
   isJudged: boolean;
   output: Json;
   taken: readonly string[] | undefined;
-  /** Of a composite node: its iterations. */
+  /** The iterations of a composite node. */
   iterations: Scope[];
-  /** It is being cut off, and becomes cancelled when nothing of it runs. */
+  /** The node is being cut off, and becomes cancelled when nothing in it runs. */
   isStopping: boolean;
   isBroken: boolean;
-  /** A finally ran it: it is not undone. */
+  /** The node ran in a finally: it is not undone. */
   isCleanup: boolean;
-  /** It waited for a slot when its scope began to end. */
+  /** The node waited for a slot when its scope began to end. */
   wasQueued: boolean;
-  /** Of a composite node that is tried again: what is undone first. */
+  /** For a composite node that is tried again: the nodes to undo first. */
   undoing: Node[];
-  /** Something inside could not be undone: it is not tried again. */
+  /** A node inside could not be undone: the composite node is not tried again. */
   isStained: boolean;
 }
 
@@ -64,13 +64,13 @@ export interface Scope {
   readonly nodes: Map<string, Node>;
   phase: 'live' | 'stopping' | 'finally' | 'ended';
   ending: Ending | undefined;
-  /** `finish-running`: the scope fails with it in the end. */
+  /** The error with which a scope with `finish-running` fails at its end. */
   deferred: ErrorFact | undefined;
-  /** `onFailure: ignore`: the scope goes on, and counts as failed where successes are counted. */
+  /** An error under `onFailure: ignore`: the scope continues, and counts as failed where successes are counted. */
   tolerated: ErrorFact | undefined;
   cleanupError: ErrorFact | undefined;
   isEarly: boolean;
-  /** Somebody cancelled twice: there is no finally. */
+  /** A second cancel skipped the finally. */
   isCut: boolean;
 }
 
@@ -106,7 +106,7 @@ export function isUntouched({ status, started }: Node): boolean {
   return status === 'cancelled' && !started;
 }
 
-/** A finally ran it, or what it is in. */
+/** The node, or one around it, ran in a finally. */
 export function isCleanup(node: Node): boolean {
   return node.isCleanup || (node.scope.owner !== undefined && isCleanup(node.scope.owner));
 }
@@ -125,7 +125,7 @@ export function roundsOf(keys: Keys): number {
   return Number(/\d+/.exec((keys.while as { condition: string }).condition)?.[0]);
 }
 
-/** Of its only end node, else of each end node that ran. */
+/** The output of the only end node, else those of the end nodes that ran. */
 export function bodyOutput(scope: Scope | undefined): Json {
   if (scope === undefined) return null;
   const ends = [...scope.nodes.values()].filter(({ id }) => scope.graph.outgoing(id).length === 0);
@@ -134,7 +134,7 @@ export function bodyOutput(scope: Scope | undefined): Json {
 }
 
 /**
- * A node that a finally could have come to, and does not, leads to a cleanup: its edges are dead by failure, because it
+ * A node that a finally could have reached, and did not, leads to a cleanup. Its edges are dead by failure, because it
  * was cancelled, or by choice, because nothing led to it.
  */
 export function hasDoubtfulSource({ graph, nodes }: Scope, cleanup: ReadonlySet<string>): boolean {
@@ -143,7 +143,7 @@ export function hasDoubtfulSource({ graph, nodes }: Scope, cleanup: ReadonlySet<
   return possible.some((id) => graph.outgoing(id).some(({ to }) => cleanup.has(to)));
 }
 
-/** A cleanup has failed: so does its scope, and every scope around it that this one ends with. */
+/** A cleanup has failed: so does its scope, and every scope around it that ends together with it. */
 export function noteCleanupError(scope: Scope, error: ErrorFact | undefined): void {
   scope.cleanupError ??= error;
   const { owner } = scope;

@@ -1,4 +1,4 @@
-/** The edges of one scope at one moment, as functions of what became of its nodes. */
+/** The edges of one scope at one moment, as functions of the outcomes of its nodes. */
 import type { Edge, Graph } from './graph.ts';
 import { type Decision, decisionOf, type Evaluate, type Fact, type Join, joinOf, sourceOf } from './meaning.ts';
 
@@ -21,7 +21,7 @@ export class View {
     return this.decision(edge) === 'taken';
   }
 
-  /** What is known of each source of a node; `without`: a source of which nothing is. */
+  /** The decision of each source of a node; `without`: a source that counts as undecided. */
   sources(id: string, without?: string): Decision[] {
     return Array.from(this.graph.incoming(id), ([from, edges]) =>
       from === without ? 'open' : sourceOf(edges.map((edge) => this.decision(edge))),
@@ -36,7 +36,7 @@ export class View {
     return this.graph.edges.some((edge) => this.decision(edge) === 'broken');
   }
 
-  /** Where matching error edges lead. */
+  /** The targets of matching error edges. */
   handlers(id: string): string[] {
     return this.graph
       .outgoing(id)
@@ -44,7 +44,10 @@ export class View {
       .map(({ to }) => to);
   }
 
-  /** Targets of taken `always` edges, and what follows them along taken edges. A node stays what it began as. */
+  /**
+   * Targets of taken `always` edges, and nodes that follow them along taken edges. A node keeps the part with which it
+   * began.
+   */
   cleanup(): Set<string> {
     const taken = this.graph.edges.filter((edge) => this.takes(edge) && this.factOf(edge.to).isFollower !== false);
     const always = taken.filter(({ on }) => on === 'always').map(({ to }) => to);
@@ -54,7 +57,7 @@ export class View {
     return found;
   }
 
-  /** And what may follow them yet. */
+  /** Also the nodes that may still follow them. */
   mayClean(): Set<string> {
     return this.graph.closure(this.cleanup());
   }

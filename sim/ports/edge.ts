@@ -1,4 +1,4 @@
-/** The other ports of a process: each call is a place to die, and some fail. */
+/** The other ports of a process: each call is a place to die, and some calls fail. */
 import type { Action } from '@nebula/core';
 import { memoryLogs } from '@nebula/drivers/memory';
 import type { Blobs, Digest, Invocation, Logs, Queue, Sandbox } from '@nebula/ports';
@@ -53,7 +53,7 @@ export function edgedDigest(process: Process, digest: Digest): Digest {
   return (data) => process.callNow('digest', 'dead', () => digest(data));
 }
 
-/** A queue that lives and dies with its process loses nothing; its calls are places to die all the same. */
+/** A queue that lives and dies with its process loses nothing; its calls are still places to die. */
 export function edgedQueue(process: Process, queue: Queue): Queue {
   return {
     local: queue.local,

@@ -1,6 +1,6 @@
 /**
- * The queue that a fleet shares. It is told after the commit; what it is told may be lost, come twice, late or out of
- * order. A task that nobody acks comes back.
+ * The queue that a fleet shares. It is told after the commit. A message to it may be lost, come twice, late or out of
+ * order. A task that is not acked comes back.
  */
 import type { Delivery, Queue, Task } from '@nebula/ports';
 import type { Chance } from '../chance.ts';
@@ -14,7 +14,7 @@ const DELAYS_MS = [5, 300, 8_000];
 interface Message {
   readonly task: Task;
   arrival: number;
-  /** Not handed out before. */
+  /** The task is not delivered before this time. */
   from: number;
   receipt: number | undefined;
 }
@@ -29,7 +29,7 @@ export class Broker {
   private receipts = 0;
   private isAnnounced = false;
 
-  /** Those that share it. */
+  /** The runs that share the queue. */
   private readonly runs: ReadonlySet<string>;
 
   constructor(clock: WorldClock, chance: Chance, faults: Injector, runs: ReadonlySet<string>) {
@@ -68,7 +68,7 @@ export class Broker {
     };
   }
 
-  /** What waits is offered again. */
+  /** Offers waiting tasks again. */
   heal(): void {
     this.announce();
   }

@@ -19,9 +19,9 @@ export interface StoreParts {
   readonly chance: Chance;
   readonly faults: Injector;
   readonly coverage: Coverage;
-  /** A write is in the store. */
+  /** A write was stored. */
   onWrite(process: Process, write: Write, entries: readonly Entry[]): void;
-  /** A request is in an inbox. */
+  /** A request was put into an inbox. */
   onSend(message: InboxRow): void;
 }
 
@@ -36,7 +36,7 @@ export function faultyStore(parts: StoreParts): Store {
       send(parts, store, ...message),
     ) as Store['send'],
   };
-  // Made once for each method: an engine calls them a thousand times.
+  // Methods are wrapped once: an engine calls them a thousand times.
   const methods = new Map<string | symbol, unknown>();
   return new Proxy(store, {
     get: (target, key) => {
@@ -71,7 +71,7 @@ async function append(parts: StoreParts, store: Store, writes: readonly Write[])
     coverage.metBy('answer delayed', direct);
     await process.call('store.append', () => process.later(chance.pick(DELAYS_MS)));
   }
-  // What was granted is begun at once when the answer is heard, or never.
+  // A granted attempt begins at once when the answer arrives, or never.
   process.world.soon(() => process.granted.clear());
   if (faults.strikes('answer lost', runs)) {
     coverage.metBy('answer lost', direct);
@@ -102,7 +102,7 @@ function watch({ process, faults }: StoreParts, store: Store, watcher: () => voi
   });
 }
 
-/** Any other call. */
+/** Wraps any other call. */
 function asked({ process, chance, faults }: StoreParts, name: string, work: Call): Call {
   return async (...args) => {
     const run = runIn(args[0]);
@@ -117,7 +117,7 @@ function asked({ process, chance, faults }: StoreParts, name: string, work: Call
   };
 }
 
-/** Leases of remote workers are not its own. */
+/** Leases of remote workers do not belong to the process. */
 function noteWorker(process: Process, leases: readonly WorkerLease[]): void {
   for (const { worker } of leases) if (!isLease(worker)) process.workerId = worker;
 }
@@ -128,7 +128,7 @@ function runIn(argument: unknown): string | undefined {
   return String(argument.executionId);
 }
 
-/** Names of the nodes of which attempts are started by these writes. */
+/** Names of the nodes whose attempts these writes start. */
 function startedIn(writes: readonly Write[], entries: readonly (readonly Entry[])[]): string[] {
   return writes.flatMap(({ executionId }, index) =>
     (entries[index] ?? []).flatMap((entry) =>
