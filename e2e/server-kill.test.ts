@@ -49,7 +49,7 @@ function openRuns(): number {
   }
 }
 
-test(`[E2E-9] what a server has answered is there, and ends, through ${KILLS} × SIGKILL under load (E2E_SEED=${SEED})`, async () => {
+test(`[E2E-9] every start that a server answered exists, and ends, through ${KILLS} × SIGKILL under load (E2E_SEED=${SEED})`, async () => {
   const promised = new Map<string, number>();
   const chance = chanceFrom(SEED);
   let n = 0;

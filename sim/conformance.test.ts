@@ -52,7 +52,7 @@ function complaintsOf(definition: Definition, ...frames: readonly (readonly Entr
 describe('a journal', () => {
   const chain = { nodes: { a: act(), b: act({ needs: ['a'] }) } };
 
-  it('[SIM-24] passes when it does what the language says', () => {
+  it('[SIM-24] passes if it does what the language says', () => {
     const done = complaintsOf(
       chain,
       [started('a')],
@@ -196,7 +196,7 @@ describe('a journal', () => {
     expect(again(undefined, 'fatal')).toEqual(['node.started of b, whose join is failure']);
   });
 
-  it('[SIM-24] leaves what a finally did not come to cancelled, also after a replay, and is refused when it was due', () => {
+  it('[SIM-24] cancels nodes that a finally does not reach, also after a replay, and is refused if they were due', () => {
     const branch = { on: '$input.yes', cases: { true: ['b'] }, default: 'c' };
     const definition = {
       nodes: { a: act(), x: { branch }, b: act({ needs: ['a', 'x'] }), c: act() },

@@ -196,7 +196,7 @@ describe('the oracle', () => {
     ]);
   });
 
-  it('[SIM-8] complains of iterations that close twice or are left open, and of what begins in one that is over', () => {
+  it('[SIM-8] complains of iterations that close twice or stay open, and of nodes that begin in one that is over', () => {
     const journal = new Legality();
     journal.frame(1, 1, [
       begin,
@@ -214,7 +214,7 @@ describe('the oracle', () => {
     ]);
   });
 
-  it('[SIM-8] follows the finally of a body when what is around it ends early, until it is taken away', () => {
+  it('[SIM-8] follows the finally of a body when the scope around it ends early, until it is skipped', () => {
     const gated = { type: 'node.gated', node: 'l/0/a', gate: { kind: 'rate', key: 'k', limit: 1, perMs: 1 } } as const;
     const granted = { type: 'node.granted', node: 'l/0/a', until: 9 } as const;
     const open = [
@@ -258,7 +258,7 @@ describe('the oracle', () => {
     expect(complaintsOf(stopNode, skipNode)).toEqual(['g skips its finally after one cancel']);
   });
 
-  it('[SIM-8] complains of compensation out of order, of what was not done, and in a run that goes well', () => {
+  it('[SIM-8] complains of compensation out of order, of nodes that did not complete, and in a run that succeeds', () => {
     const journal = new Legality();
     const done = (node: string) => ({ type: 'node.completed', node, undo: NULL_VALUE }) as const;
     journal.frame(1, 1, [
@@ -280,7 +280,7 @@ describe('the oracle', () => {
     ]);
   });
 
-  it('[SIM-8] complains of what begins in a paused run, and of a signal that is taken and was not kept', () => {
+  it('[SIM-8] complains of nodes that begin in a paused run, and of a taken signal that was not buffered', () => {
     const journal = new Legality();
     journal.frame(1, 1, [
       begin,
@@ -313,7 +313,7 @@ describe('the oracle', () => {
     expect(journal.complaints).toEqual(['node.scheduled of a, which is queued']);
   });
 
-  it('[SIM-23] complains of a document that is not what the journal says', async () => {
+  it('[SIM-23] complains of a document that differs from the journal', async () => {
     const { world } = await live(3, { alone: true });
     const { data, oracle } = world;
     const [executionId] = data.runs.keys();

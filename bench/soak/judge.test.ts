@@ -33,12 +33,12 @@ describe('flatness', () => {
     );
   });
 
-  test('what grows only while it warms up is flat', () => {
+  test('a series that grows only while it warms up is flat', () => {
     const warming = (minutes: number) => 20 * Math.min(1, 0.5 + minutes);
     expect(verdicts((seed) => series(seed, 0.03, warming), 0.05, 100_000)).toEqual(only('flat'));
   });
 
-  test('what shrinks is no problem', () => {
+  test('a series that shrinks is flat', () => {
     expect(verdicts((seed) => series(seed, 0.03, (minutes) => 20 - minutes), 0.05, 100_000)).toEqual(only('flat'));
   });
 

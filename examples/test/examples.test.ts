@@ -62,7 +62,7 @@ describe.concurrent('examples', { timeout: 60_000 }, () => {
   });
 
   describe('hello.yaml', () => {
-    it('greets the world, or whoever is named', async ({ project }) => {
+    it('greets the world, or a given name', async ({ project }) => {
       const [world, ada] = await Promise.all([project.run('hello'), project.run('hello', '--set', 'name=Ada')]);
       expect(world.document.output).toEqual({ said: 'Hello, World!', shouted: 'HELLO, WORLD!' });
       expect(ada.document.output).toEqual({ said: 'Hello, Ada!', shouted: 'HELLO, ADA!' });
@@ -108,7 +108,7 @@ describe.concurrent('examples', { timeout: 60_000 }, () => {
   });
 
   describe('release.yaml', () => {
-    it('deploys what passed every check, and stops the environment', async ({ project }) => {
+    it('deploys after every check has passed, and stops the environment', async ({ project }) => {
       const { code, document } = await project.run('release');
       expect(code).toBe(0);
       expect(document.output).toEqual({ live: '1.4.0' });

@@ -61,7 +61,7 @@ describe('expense.ts', () => {
     expect(run.calls('pay')).toMatchObject([{ input: { card: 'visa', amount: 110 } }]);
   });
 
-  test('nobody answers for three days', async () => {
+  test('no answer for three days', async () => {
     const run = await start({ who: 'Ada', amount: 120, kind: 'other' });
     await run.advance('4d');
     expect(run).toMatchObject({ status: 'completed', output: { receipt: null, reminders: 1 } });
@@ -74,7 +74,7 @@ describe('expense.ts', () => {
     expect(run.skipped).toEqual(expect.arrayContaining(['ask', 'payment']));
   });
 
-  test('what the books cannot take is taken back', async () => {
+  test('a payment that cannot be booked is undone', async () => {
     const run = await start({ who: 'Ada', amount: 20_000, kind: 'travel' });
     await run.approve('ask', { by: 'bob', form: { account: 'visa', amount: 20_000 } });
     expect(run).toMatchObject({ status: 'failed', error: { code: 'ASSERTION_FAILED' } });

@@ -282,7 +282,7 @@ describe('a reading of the language', () => {
     expectStand({ ...twice, stand: 'failed; running nothing; a failed, b cancelled, tidy cancelled' });
   });
 
-  it('[SIM-61] what follows a terminate runs where the terminate is a cleanup', () => {
+  it('[SIM-61] nodes after a terminate run if the terminate is a cleanup', () => {
     expectStand({
       definition: {
         config: { onFailure: 'finish-running' },

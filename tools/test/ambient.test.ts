@@ -6,7 +6,7 @@ function problemsOf(text: string, file = 'packages/core/src/a.ts'): readonly str
   return checkAmbient(repositoryOf({ [file]: text })).problems;
 }
 
-describe('what core and engine may not pick up', () => {
+describe('ambient names in core and engine', () => {
   it.each([
     'const at = Date.now();',
     "const at = Date['now']();",
@@ -92,7 +92,7 @@ describe('what core and engine may not pick up', () => {
     }
   });
 
-  it('says where and what to do instead', () => {
+  it('reports the position and an alternative', () => {
     expect(problemsOf('\nconst at = Date.now();')).toEqual([
       'packages/core/src/a.ts:2 Date.now is reserved here: ask the clock port',
     ]);

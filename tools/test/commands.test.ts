@@ -8,7 +8,7 @@ const NOTHING = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, unhandledRej
 const header = "import { expect, it } from 'vitest';\n";
 
 describe('npm test', () => {
-  it('ends with what it came to', () => {
+  it('exits with its result', () => {
     expect(conclude({ tally: { ...NOTHING, passed: 3 }, exitCode: 0 }, [])).toEqual({
       ok: true,
       lines: ['3 passed, 0 failed'],
@@ -34,7 +34,7 @@ describe('npm test', () => {
     expect(lines[1]).toMatch(/^\d+ passed, 1 failed/);
   });
 
-  it('counts what really happened', async () => {
+  it('counts the actual results', async () => {
     using workspace = makeWorkspace({
       'packages/core/test/good.test.ts': `${header}it('a', () => {});\nit('b', (c) => c.skip());\nit('c', () => expect(1).toBe(2));`,
       'packages/core/test/broken.test.ts': "import './nothing.ts';",
@@ -53,7 +53,7 @@ describe('npm test', () => {
 });
 
 describe('npm run check', () => {
-  it('fails with the path and line of what is wrong, and knows its own names', async () => {
+  it('fails with the path and line of each problem, and knows its own names', async () => {
     const run = (cwd: string, ...args: string[]) =>
       new Promise<{ code: unknown; output: string }>((resolve) => {
         execFile(process.execPath, [path.join(ROOT, 'tools/check.ts'), ...args], { cwd }, (error, stdout, stderr) =>

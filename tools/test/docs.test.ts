@@ -27,7 +27,7 @@ const DOCUMENTS = [
 
 const textOf = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-describe.concurrent('the documentation does what it says', { timeout: 600_000 }, () => {
+describe.concurrent('the documentation is true', { timeout: 600_000 }, () => {
   // Commands are run in a terminal, which `script` of util-linux makes.
   test.skipIf(!hasTerminal()).each(DOCUMENTS)('%s', async (document) => {
     const playground = new Playground();
@@ -47,7 +47,7 @@ describe.concurrent('the documentation does what it says', { timeout: 600_000 },
 });
 
 describe('the reference', () => {
-  test('is what `npm run docs` makes of the sources', async () => {
+  test('equals the output of `npm run docs`', async () => {
     for (const { path: file, text } of await generatedPages()) {
       expect(textOf(file) === text, `${file} is out of date: npm run docs`).toBe(true);
     }
@@ -136,7 +136,7 @@ describe('the tests of the documentation', () => {
     ]);
   });
 
-  test('refuse marks and languages that nobody knows, and fences that never end', () => {
+  test('reject unknown marks and languages, and fences that never end', () => {
     expect(() => fence('yaml unrnu')).toThrow('a.md:3 yaml has no mark "unrnu"');
     expect(() => fence('bash')).toThrow('a.md:3 "bash" is no language');
     expect(() => fencesIn('a.md', '```sh\nls\n')).toThrow('a.md:1 the fence is never closed');
@@ -149,7 +149,7 @@ describe('the tests of the documentation', () => {
     expect(snippetOf('a:\n  action: core.noop@1').source).toBe('id: frame\nnodes:\n  a:\n    action: core.noop@1\n');
   });
 
-  test('read commands and what they print', () => {
+  test('parse commands and their output', () => {
     expect(commandsIn('$ a \\\n  --b\nout\n$ c', 10)).toEqual([
       { line: 10, text: 'a \\\n  --b', expected: ['out'] },
       { line: 13, text: 'c', expected: [] },

@@ -55,7 +55,7 @@ describe('[PKG-8] a release is refused', () => {
 });
 
 describe('[PKG-9] a new version', () => {
-  test('is set for a package and for what it takes of ours', () => {
+  test('is set for a package and for its dependencies of this repository', () => {
     const manifest =
       '{\n  "name": "@nebula/sdk",\n  "version": "0.1.0",\n  "dependencies": {\n    "@nebula/core": "0.1.0",\n    "yaml": "0.1.0"\n  }\n}\n';
     expect(JSON.parse(withVersion(manifest, '0.2.0'))).toEqual({

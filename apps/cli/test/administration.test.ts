@@ -78,7 +78,7 @@ describe.each(places)('workflows %s', (name, place) => {
     expect(name).toBeTruthy();
   });
 
-  test('[CLI-258] are started by their id: what is active, a version, once', async () => {
+  test('[CLI-258] are started by their id: the active version, a named version, or once', async () => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'two.yaml', 'one.yaml');
@@ -105,7 +105,7 @@ describe.each(places)('workflows %s', (name, place) => {
   });
 });
 
-describe.each(places)('what a server keeps, %s', (_name, place) => {
+describe.each(places)('records of a server, %s', (_name, place) => {
   test('[CLI-320] the ceiling of a project is raised, lowered and given back', async () => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
@@ -268,8 +268,8 @@ describe.each(places)('what a server keeps, %s', (_name, place) => {
   });
 });
 
-describe('what only a server does', () => {
-  test('[CLI-258] launch plans are started by name, with what they fix', async () => {
+describe('commands that need a server', () => {
+  test('[CLI-258] launch plans are started by name, with their fixed inputs', async () => {
     await served.nebula(['workflows', 'register', 'one.yaml']);
     await served.nebula(['plans', 'set', 'daily', '--workflow', 'greeting']);
     const { code, out } = await served.nebula(['start', 'daily', '--plan']);
@@ -477,7 +477,7 @@ describe('doctor', () => {
     expect([there.code, there.out]).toEqual([0, expect.stringMatching(/✓ access +you are owner/)]);
   });
 
-  test('[CLI-261] what is wrong, with what to do', async () => {
+  test('[CLI-261] errors say what is wrong and what to do', async () => {
     const cwd = projectFolder({ 'one.yaml': greeting('hello') });
     await say(cwd, ['run', 'one.yaml']);
     writeFileSync(path.join(cwd, '.nebula/server.json'), '{"url":"http://127.0.0.1:1","pid":1}');

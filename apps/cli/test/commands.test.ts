@@ -80,7 +80,7 @@ describe('looking at runs', () => {
     ]);
   });
 
-  test('[CLI-71] list: what waits for a person, and filters that match nothing', async () => {
+  test('[CLI-71] list shows runs that wait for a person, and filters that match nothing', async () => {
     const rows = [
       { ...row, executionId: 'exe_2', status: 'running' as const, finishedAt: null },
       { ...row, executionId: 'exe_1', status: 'running' as const, finishedAt: null, wakeAt: T0 },
@@ -342,7 +342,7 @@ describe('resume', () => {
     expect(io.err.text()).toBe('');
   });
 
-  test('[CLI-42] parked ends with 4 and says what to do, also beside the document', async () => {
+  test('[CLI-42] parked exits with 4 and says what to do, even beside the document', async () => {
     const waited = async (): Promise<WaitResult> => ({
       parked: true,
       document: unknown,
@@ -368,7 +368,7 @@ describe('resume', () => {
     expect(process.listenerCount('SIGINT')).toBe(0);
   });
 
-  test('[CLI-47] what actions print goes to stderr when stdout carries the document', async () => {
+  test('[CLI-47] output of actions goes to stderr when stdout carries the document', async () => {
     const waited = async (): Promise<WaitResult> => {
       process.stdout.write('an action prints\n');
       return { parked: false, document: done };

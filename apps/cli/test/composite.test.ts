@@ -58,7 +58,7 @@ describe('waits', () => {
     ['an approval', { approval: { title: 'Pay?' }, deadline: '3d' }, 'nebula executions approve'],
     ['a signal', { signal: 'go', deadline: '2m' }, 'nebula executions signal'],
     ['an hour', { for: '1h' }, 'nebula resume'],
-  ])('[CLI-310] a run that waits for %s ends with 4, whatever the deadline', async (_, wait, hint) => {
+  ])('[CLI-310] a run that waits for %s exits with 4, whatever the deadline', async (_, wait, hint) => {
     const project = new MemoryProject();
     const { code, err } = await project.run({ id: 'far', nodes: { w: { wait } } });
     expect(code, err).toBe(4);
@@ -164,7 +164,7 @@ describe('pause', () => {
 });
 
 describe('undoing and doing again', () => {
-  test('[CLI-111] undo-plan: what would be undone, in which order, with what', async () => {
+  test('[CLI-111] undo-plan lists the compensations in order, with their parameters', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(SAGA);
     const id = json.executionId;
@@ -184,7 +184,7 @@ describe('undoing and doing again', () => {
     expect((await project.nebula(['executions', 'show', id])).out).toContain('↺ undone, last first');
   });
 
-  test('[CLI-110] cancel --no-compensate leaves what was done', async () => {
+  test('[CLI-110] cancel --no-compensate undoes nothing', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(SAGA);
     expect((await project.nebula(['executions', 'cancel', json.executionId, '--no-compensate'])).code).toBe(0);
@@ -288,7 +288,7 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     expect((await project.nebula(['validate', 'main.yaml'])).code).toBe(0);
   });
 
-  test('[CLI-114] an old text again is what runs; those that were registered are found without a file', async () => {
+  test('[CLI-114] registering an old text again makes it the newest; registered workflows are found without a file', async () => {
     const dir = folder({ 'main.yaml': MAIN, 'inner.yaml': INNER, 'outer.yaml': OUTER });
     const project = new MemoryProject(dir);
     const output = async () => JSON.parse((await project.nebula(['run', 'main.yaml', '--json'])).out).output;

@@ -141,7 +141,7 @@ describe('large values on the disk', () => {
   );
 });
 
-describe('a database that somebody else holds', () => {
+describe('a database that another program holds', () => {
   test('[CLI-94] an exclusive lock of another program', TIMEOUT, async () => {
     const { cwd } = await finishedRun();
     const file = path.join(cwd, DATABASE);

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (...argv: string[]) => say(folder, ['run', 'who.yaml', ...argv]);
 
-test('[CLI-322] the first run of a file tells what it is granted, later ones do not', async () => {
+test('[CLI-322] the first run of a file prints its grants, later runs do not', async () => {
   const first = await run();
   expect([first.code, first.err]).toEqual([0, expect.stringContaining('who is granted on this machine: shell id\n')]);
   expect((await run()).err).not.toContain('granted');

@@ -15,7 +15,7 @@ describe('--input', () => {
     expect(await readJson(io, '-', '--input')).toEqual([1]);
   });
 
-  test('[CLI-20] what is not JSON says so, with a hint', async () => {
+  test('[CLI-20] input that is not JSON is rejected with a hint', async () => {
     const io = memoryIo({ cwd: tmpdir() });
     await expect(readJson(io, "{'a': 1}", '--input')).rejects.toMatchObject({
       code: 'INPUT_INVALID',
@@ -45,7 +45,7 @@ describe('--set', () => {
     });
   });
 
-  test('[CLI-21] makes what is missing on the way', () => {
+  test('[CLI-21] creates missing objects on the path', () => {
     expect(applySettings(undefined, ['order.items.0.sku=A7', 'order.items[1].sku=B8', 'order.rush=true'])).toEqual({
       order: { items: [{ sku: 'A7' }, { sku: 'B8' }], rush: true },
     });
@@ -62,7 +62,7 @@ describe('--set', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('[CLI-22] what cannot be set is said', () => {
+  test('[CLI-22] a setting that cannot be applied is reported', () => {
     const refused = (input: Parameters<typeof applySettings>[0], setting: string) => () =>
       applySettings(input, [setting]);
     expect(refused(undefined, 'novalue')).toThrow(/--set novalue: not of the form key=value/);

@@ -40,7 +40,7 @@ describe('a jobs file at the command line', () => {
     expect((await say(cwd, ['run', 'ci.yml', '--labels', 'linux,aws'])).code).toBe(0);
   });
 
-  test('[CLI-342] what is wrong with it has a line and a column', async () => {
+  test('[CLI-342] problems of a jobs file have a line and a column', async () => {
     const cwd = projectFolder({ 'ci.yml': 'name: t\non: push\njobs:\n  a: { run: echo a, runs-on: linux }\n' });
     const { code, out } = await say(cwd, ['validate', 'ci.yml']);
     expect(code).not.toBe(0);

@@ -76,7 +76,7 @@ describe('runs that wait for others', () => {
     });
   });
 
-  test('[CLI-225] a run that waits for a place that nobody gives back is parked, and says who holds it', async () => {
+  test('[CLI-225] a run that waits for a permit that is never released is parked, and names the holder', async () => {
     const project = new MemoryProject();
     const holder = (await project.run(KEYED)).json.executionId;
     const { code, err, json } = await project.run(KEYED);

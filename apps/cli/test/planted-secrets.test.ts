@@ -224,7 +224,7 @@ describe('planted secrets', () => {
     expect(statSync(path.join(cwd, '.nebula/secrets.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('[CLI-236] are not in what an action prints by itself', { timeout: 60_000 }, async () => {
+  test('[CLI-236] are not in the output that an action prints itself', { timeout: 60_000 }, async () => {
     const { code, stdout, stderr } = await run(['run', 'print.yaml']);
     expect(code).toBe(0);
     expect(stdout + stderr).toContain('printed [redacted]');

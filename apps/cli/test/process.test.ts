@@ -265,7 +265,7 @@ const PROJECT = {
 };
 
 describe('a project', () => {
-  test('[CLI-33, CLI-47] actions of the project, without an installation; what they print stays out of the document', async () => {
+  test('[CLI-33, CLI-47] actions of the project run without an installation, and their output stays out of the document', async () => {
     const cwd = projectFolder(PROJECT);
     const { code, stdout, stderr } = await nebula(['run', 'print.yaml', '--json'], { cwd });
     expect(code, stderr).toBe(0);
@@ -273,7 +273,7 @@ describe('a project', () => {
     expect(stderr).toBe('printed\nraw\n');
   });
 
-  test('[CLI-7] code of the project that throws where nobody can catch it', async () => {
+  test('[CLI-7] code of the project that throws outside of any await', async () => {
     const cwd = projectFolder(PROJECT);
     const { code, stderr } = await nebula(['run', 'stray.yaml'], { cwd });
     expect(code).toBe(1);

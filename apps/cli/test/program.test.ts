@@ -75,7 +75,7 @@ describe('the program', () => {
     expect((await play(['help', 'run'])).io.out.text()).toContain('Usage: nebula run');
   });
 
-  test('[CLI-7] what nobody expected is called a bug', async () => {
+  test('[CLI-7] an unexpected error is reported as a bug', async () => {
     const script = {
       onOpenProject: () => {
         throw new TypeError('x is not a function');

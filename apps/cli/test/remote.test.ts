@@ -285,7 +285,7 @@ describe('which server', () => {
     }
   });
 
-  test('[CLI-253] what a server refuses, and one that is not there', async () => {
+  test('[CLI-253] errors of a server, and of a missing server', async () => {
     const unknown = await served.nebula(['run', 'hello.yaml', '--token', 'wrong']);
     expect([unknown.code, unknown.err]).toEqual([
       2,

@@ -9,7 +9,7 @@ const SIGNAL = {
 const BESIDE = { id: 'two', nodes: { a: { wait: { signal: 'go' } }, b: { wait: { signal: 'stop' } } } };
 
 describe('who acts on a request', () => {
-  test('[CLI-214] without an engine, cancel stops the run and undoes what it did, here', async () => {
+  test('[CLI-214] without an engine, cancel stops and undoes the run in this process', async () => {
     const project = new MemoryProject();
     const { json } = await project.run({
       id: 'saga',
@@ -82,7 +82,7 @@ describe('who acts on a request', () => {
     });
   });
 
-  test('[CLI-215] a fork beside an engine is refused, with what works', async () => {
+  test('[CLI-215] a fork beside an engine is refused, with an alternative', async () => {
     const project = new MemoryProject();
     const { json } = await project.run({ id: 'w', nodes: { a: { action: 'note@1', with: { n: 1 } } } });
     await project.besideEngine(async () => {
@@ -95,7 +95,7 @@ describe('who acts on a request', () => {
   });
 });
 
-describe('signals for whoever listens', () => {
+describe('signals for any waiting run', () => {
   test('[CLI-211] one run takes it, or it is kept until one comes', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(SIGNAL);

@@ -162,7 +162,7 @@ describe('secrets of a real project', () => {
   };
 
   // Not every machine has `script`.
-  test.skipIf(!hasScript)('[CLI-230] what is typed at a terminal is not shown', async () => {
+  test.skipIf(!hasScript)('[CLI-230] a value typed at a terminal is not echoed', async () => {
     const cwd = folder();
     const screen = await atTerminal(cwd, `${VALUE}\r`);
     expect(screen).toContain('stored stripe');

@@ -133,7 +133,7 @@ describe('the configuration of a server', () => {
     expect(labels).toEqual([['gpu', 'eu'], ['far']]);
   });
 
-  test('[SRV-347] maxActiveRuns refuses what is too much', async () => {
+  test('[SRV-347] maxActiveRuns rejects further starts', async () => {
     const client = clientOf(await open('maxActiveRuns: 1\n'));
     const definition = { id: 'nap', nodes: { a: { action: 'core.sleep@1', with: { duration: '30s' } } } };
     await client.call('registerWorkflow', { body: { definition } });
@@ -142,7 +142,7 @@ describe('the configuration of a server', () => {
     await expect(start()).rejects.toMatchObject({ code: 'BUSY' });
   });
 
-  test('[SRV-348] what workers have announced is known on the folder', async () => {
+  test('[SRV-348] announced actions of workers are known on the folder', async () => {
     const server = await open('server: {}\n');
     const client = clientOf(server);
     await client.call('registerWorker', { body: { workerId: 'w', actions: [{ id: 'far.shout' }] } });
@@ -188,7 +188,7 @@ async function leak(cwd: string): Promise<void> {
   await expect(client.call('listCredentials')).rejects.toMatchObject({ status: 500 });
 }
 
-describe('what a server says', { timeout: 60_000 }, () => {
+describe('the output of a server', { timeout: 60_000 }, () => {
   test('[SRV-346, CLI-270] has no secret that was handed out, and every trouble once', async () => {
     const cwd = projectFolder(LEAKING);
     const server = startNebula(['serve', '--port', '0', '--json'], { cwd });

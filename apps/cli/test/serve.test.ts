@@ -53,7 +53,7 @@ async function serve(cwd: string, ...args: string[]): Promise<RunningProcess & {
 const outside = (cwd: string) => ({ cwd, env: { XDG_CONFIG_HOME: path.join(cwd, 'user') } });
 
 describe('a server process', TIMEOUT, () => {
-  test('[CLI-240, CLI-241, CLI-252] says what there is, serves, and stops', async () => {
+  test('[CLI-240, CLI-241, CLI-252] prints its state, serves, and stops', async () => {
     const cwd = projectFolder({
       'workflows/hello.yaml': HELLO,
       'workflows/deep/slow.yaml': SLOW,
@@ -337,7 +337,7 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240, CLI-277] triggers, broken files, and what somebody should know', () => {
+  test('[CLI-240, CLI-277] prints triggers, broken files, and notices', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');
@@ -356,7 +356,7 @@ describe('the screen', () => {
 });
 
 describe('presets, names and the configuration', () => {
-  test('[CLI-244] what has no drivers yet says so', async () => {
+  test('[CLI-244] a preset without drivers is refused', async () => {
     const cwd = projectFolder({});
     const cloud = await say(cwd, ['serve', '--preset', 'cloud']);
     expect([cloud.code, cloud.err]).toEqual([

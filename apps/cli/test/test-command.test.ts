@@ -92,7 +92,7 @@ describe('nebula test', () => {
     expect(code).toBe(0);
   });
 
-  test('[TST-31] a difference is shown with its place, what was expected and what came', async () => {
+  test('[TST-31] a difference is shown with its position, the expected and the actual value', async () => {
     const { code, text } = await nebulaTest({ 'flow.test.yaml': WRONG });
     expect(code).toBe(1);
     expect(text).toBe(`flow.test.yaml

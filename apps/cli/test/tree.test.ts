@@ -104,7 +104,7 @@ describe('live tree', () => {
     expect(treeLines(run, { colors, width: 100, now: T0, frame: -1 })[0]).toMatch(/^○/);
   });
 
-  test('[CLI-51] nodes that the outline does not know come last; hints go with what they are about', () => {
+  test('[CLI-51] nodes that the outline does not know come last; hints stay with their nodes', () => {
     const run = halfWay();
     run.show(openDocument({ ...HALF_WAY, charge: done(960, 2_460, { attempts: 3 }), extra: nodeDocument('failed') }));
     expect(run.counts).toMatchObject({ completed: 3, failed: 1, queued: 1, pending: 3 });
@@ -230,7 +230,7 @@ describe('inside of nodes', () => {
     expect(text).toMatch(/waits for signal go \(key k\), at most until .*\(in 59s\)/);
   });
 
-  test('[CLI-103] what is undone stands under a heading', () => {
+  test('[CLI-103] compensations are listed under a heading', () => {
     const run = loopRun(
       { '~undo/items:3:pack': running(0) },
       { '~undo': { node: null, round: null, undoes: '', status: 'open', error: null } },

@@ -47,7 +47,7 @@ describe('timeline', () => {
     `);
   });
 
-  test('[CLI-62] what is not finished reaches to now', () => {
+  test('[CLI-62] bars of unfinished nodes end now', () => {
     const lines = timelineLines(RETRIED.slice(0, 3), { colors, width: 70, now: T0 + 400 });
     expect(lines[1]).toMatch(/^● fetch {2}░+█+ +200ms$/);
   });
@@ -137,7 +137,7 @@ describe('the end of a run', () => {
     `);
   });
 
-  test('[CLI-42] parked: what it waits for, and what to do', () => {
+  test('[CLI-42] parked: lists the waits and the commands that end them', () => {
     const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
     const explanations = [
       { node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows whether it took effect.'], next: [] },

@@ -136,7 +136,7 @@ export default workflow('outer', { input: INPUT }, (w) => {
     }
   });
 
-  test('[CLI-204] whose builder refuses something say what', async () => {
+  test('[CLI-204] report the error of their builder', async () => {
     const cwd = projectFolder({ 'flow.ts': FLOW.replace("'one', inner", "'o n e', inner") });
     const { code, stderr } = await nebula(['run', 'flow.ts'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining("'o n e' is not an id")]);
@@ -214,7 +214,7 @@ describe('nebula types', () => {
     expect(existsSync(path.join(cwd, 'no'))).toBe(false);
   });
 
-  test('[CLI-203] what is written compiles, and types the builder by name', { timeout: 60_000 }, async () => {
+  test('[CLI-203] the written module compiles, and types the builder by name', { timeout: 60_000 }, async () => {
     const strange: Action = {
       id: 'a.b-c',
       version: '1',

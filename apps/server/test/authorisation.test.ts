@@ -200,7 +200,7 @@ function expected(operation: OperationId, caller: Caller): Verdict {
 
 const served = Object.keys(ROUTES) as OperationId[];
 
-describe('who may do what', () => {
+describe('permissions', () => {
   let booted: Booted;
   const headersOf: Record<string, Headers> = { nobody: {} };
 
@@ -262,7 +262,7 @@ describe('who may do what', () => {
     deleteCredential: '?project=a',
   };
 
-  it.each(served)('[SRV-10] [SRV-11] %s lets in whom it should, and nobody else', async (operation) => {
+  it.each(served)('[SRV-10] [SRV-11] %s admits exactly the allowed callers', async (operation) => {
     const [method, route] = ROUTES[operation].split(' ') as [string, string];
     const query = QUERIES[operation] ?? '';
     const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PLACES[name] as string)}${query}`;
@@ -298,7 +298,7 @@ describe('who may do what', () => {
     expect(answer.json.code).toBe('UNKNOWN_PROJECT');
   });
 
-  it('[SRV-11] lists show what is of one’s own projects, and no page is short', async () => {
+  it('[SRV-11] lists show only resources of the caller’s projects, and no page is short', async () => {
     const admin = headersOf['admin'] as Headers;
     for (let index = 0; index < 6; index++) {
       const project = index % 2 === 0 ? 'a' : 'b';
@@ -331,7 +331,7 @@ describe('who may do what', () => {
     expect(executions.json.items).toEqual([]);
   });
 
-  it('[SRV-11] a run of somebody else is not shown to who starts another under its id', async () => {
+  it('[SRV-11] a start under an existing id does not reveal the run of another project', async () => {
     const admin = headersOf['admin'] as Headers;
     await ask(booted, 'POST /api/v1/workflows', { headers: admin, body: { definition: echo('of-b'), project: 'b' } });
     const body = { workflowId: 'of-b', executionId: 'exe_of_a' };
@@ -341,7 +341,7 @@ describe('who may do what', () => {
     expect(answer.text).not.toContain('of-a');
   });
 
-  it('[SRV-13] a bulk operation touches only what its caller may operate', async () => {
+  it('[SRV-13] a bulk operation changes only executions that its caller may operate', async () => {
     const body = { operation: 'cancel', ids: ['exe_of_a'] };
     const strange = await ask(booted, 'POST /api/v1/executions/bulk', {
       headers: headersOf['b-owner'] as Headers,
@@ -397,7 +397,7 @@ describe('who may do what', () => {
     expect(fine.status).toBe(201);
   });
 
-  it('[SRV-15] what a workflow will run one day cannot become another project’s', async () => {
+  it('[SRV-15] a workflow id that another workflow will run cannot be claimed by another project', async () => {
     const headers = headersOf['admin'] as Headers;
     await addProject(booted, 'c');
     const definition = { id: 'early', nodes: { later: { workflow: { id: 'later', mode: 'child' } } } };
@@ -421,7 +421,7 @@ describe('who may do what', () => {
     expect((await ask(booted, 'POST /api/v1/workflows', { headers, body })).status).toBe(201);
   });
 
-  it('[SRV-16] a schedule starts nothing in another project, also when its plan has become somebody else’s', async () => {
+  it('[SRV-16] a schedule starts nothing in another project, even after its launch plan has moved there', async () => {
     const admin = headersOf['admin'] as Headers;
     await ask(booted, 'PUT /api/v1/plans/moving', { headers: admin, body: { workflowId: 'of-a' } });
     await ask(booted, 'PUT /api/v1/schedules/follows', { headers: admin, body: { plan: 'moving', every: '1h' } });

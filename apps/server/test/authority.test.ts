@@ -59,7 +59,7 @@ describe('borders', () => {
     nodes: { sh: { action: 'shell.run', with: { program: 'id', args: ['-u'] } } },
   });
 
-  it('[SRV-450] an editor who grants herself a shell gets what the project allows: nothing, unless an owner says so', async () => {
+  it('[SRV-450] an editor who requests a shell gets only what the project allows: nothing, unless an owner says so', async () => {
     const definition = shell('alpha-shell', { shell: ['*'], files: { read: ['/**'] } });
     const registered = await register('alpha-editor', definition);
     expect(registered.json.warnings).toMatchObject([
@@ -76,7 +76,7 @@ describe('borders', () => {
     expect((await ran('alpha-editor', definition)).json).toMatchObject({ error: { code: 'CAPABILITY_DENIED' } });
   });
 
-  it('[SRV-645] what the configuration grants is no hole in the ceilings of other projects', () => {
+  it('[SRV-645] grants of the configuration do not widen the ceilings of other projects', () => {
     const ofDefault = { shell: ['git'] };
     const ceilings = { standard: {}, configured: { beta: { network: ['b.example'] } }, ofDefault };
     const owned = { name: 'x', ceiling: { env: ['HOME'] }, createdAt: 0 };
@@ -171,7 +171,7 @@ describe('borders', () => {
   const announce = (who: string, workerId: string, actions: readonly object[], project?: string): Promise<Answer> =>
     call(who, 'POST /workers', { workerId, actions, ...(project && { project }) });
 
-  it('[SRV-454] [SRV-644] nobody announces what the server has itself, under whatever version', async () => {
+  it('[SRV-454] [SRV-644] a worker cannot announce an action of the server, in any version', async () => {
     for (const id of ['http.request', 'core.noop', 'test.graph']) {
       const answer = await announce('alpha-operator', 'taker', [{ id, version: '1.99', effect: 'pure' }]);
       expect([answer.status, answer.json.code], id).toEqual([409, 'ACTION_OWNED']);
@@ -192,7 +192,7 @@ describe('borders', () => {
     expect(action.json).toMatchObject({ runs: 'server', project: null });
   });
 
-  it('[SRV-455] what a worker announces is known, seen and removed in its project only', async () => {
+  it('[SRV-455] announced actions are known, visible and removable only in their project', async () => {
     expect((await announce('alpha-operator', 'alpha-1', [FAR], 'beta')).status).toBe(404);
     expect((await announce('both', 'both-1', [FAR])).json).toMatchObject({ code: 'PROJECT_NEEDED' });
     const registered = await announce('alpha-operator', 'alpha-1', [FAR]);
@@ -227,7 +227,7 @@ describe('borders', () => {
     await must('alpha-operator', 'DELETE /actions/far.work@1?project=alpha');
   });
 
-  it('[SRV-456] a worker gets work of its project only, whatever its key may do elsewhere', async () => {
+  it('[SRV-456] a worker gets tasks of its project only, whatever its key may do elsewhere', async () => {
     for (const project of ['alpha', 'beta']) {
       expect((await announce('both', `both-${project}`, [FAR], project)).status).toBe(200);
       await register(`${project}-editor`, { id: `${project}-far`, nodes: { work: { action: 'far.work' } } });
@@ -238,7 +238,7 @@ describe('borders', () => {
     expect((await announce('both', 'both-alpha', [FAR], 'beta')).status).toBe(403);
   });
 
-  it('[SRV-457] a lease is of no use to anybody but its holder, and nobody reads it anywhere', async () => {
+  it('[SRV-457] a lease works only for its holder, and is shown nowhere', async () => {
     await must('alpha-owner', 'PUT /credentials/press?project=alpha', { value: 'of alpha only' });
     expect((await announce('alpha-operator', 'gpu-7', [FAR], 'alpha')).status).toBe(200);
     await register('alpha-editor', {
@@ -272,7 +272,7 @@ describe('borders', () => {
     await must('alpha-operator', `POST ${lease}/complete`, { output: 1 });
   });
 
-  it('[SRV-458] a run tells who started it, and with what ceiling', async () => {
+  it('[SRV-458] a run shows who started it, and its ceiling', async () => {
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { shell: ['id'] } });
     await register('alpha-editor', echo('alpha-who'));
     const { json } = await must('alpha-operator', 'POST /executions?wait=10s', { workflowId: 'alpha-who' });

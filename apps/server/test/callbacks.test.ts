@@ -42,7 +42,7 @@ const start = async (call = false) => {
 const ended = (executionId: string) =>
   booted.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
 
-it('[SRV-320] what cannot be read is refused, and the address is still good', async () => {
+it('[SRV-320] an unreadable payload is refused, and the address stays valid', async () => {
   const executionId = await start();
   const url = urls[0] as string;
   for (const raw of ['{"a":', `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
@@ -84,7 +84,7 @@ it('[SRV-320] forms and texts are taken as they are', async () => {
   expect(await ended(executionId)).toMatchObject({ output: { a: ['1', '2'] } });
 });
 
-it('[SRV-321] what was recorded and not handed on is handed on with the next call', async () => {
+it('[SRV-321] a call that was recorded but not passed on is passed on with the next call', async () => {
   const executionId = await start();
   const url = urls[0] as string;
   const { records, digest } = booted.parts;

@@ -9,7 +9,7 @@ it('[SRV-412] the page of the reference has every operation once, and no script'
   expect(page).not.toContain('<script');
 });
 
-it('[SRV-412] what is code looks like code, and every link leads somewhere', () => {
+it('[SRV-412] code is formatted as code, and every link has a target', () => {
   expect(page).not.toContain('`');
   expect(page).toContain('<code>next</code>');
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));

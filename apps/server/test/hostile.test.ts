@@ -253,7 +253,7 @@ describe('hostile requests', () => {
     expect(booted.troubles).toEqual([]);
   });
 
-  it('[SRV-2] whatever a worker tells of work that it has is taken or refused', async () => {
+  it('[SRV-2] every report of a worker about its work is accepted or refused', async () => {
     for (const value of VALUES) {
       await polite(`POST /api/v1/leases/${await lease()}/complete`, { body: { output: value } });
       await polite(`POST /api/v1/leases/${await lease()}/fail`, { body: { message: 'm', details: value } });
@@ -263,7 +263,7 @@ describe('hostile requests', () => {
     expect(booted.troubles).toEqual([]);
   });
 
-  it('[SRV-2] whatever a worker announces is taken or refused', async () => {
+  it('[SRV-2] every announcement of a worker is accepted or refused', async () => {
     const members = ['id', 'version', 'effect', 'input', 'output', 'title', 'description', 'capabilities'];
     for (const member of members) {
       for (const value of VALUES) {

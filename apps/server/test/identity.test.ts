@@ -104,7 +104,7 @@ describe('signing in', () => {
     expect((await ask(booted, 'GET /api/v1/me', { headers: root })).status).toBe(200);
   });
 
-  it('[SRV-23] nobody shuts themselves out', async () => {
+  it('[SRV-23] administrators cannot lock themselves out', async () => {
     const headers = await signIn(booted, 'root');
     for (const body of [{ disabled: true }, { admin: false }]) {
       expect((await ask(booted, 'PUT /api/v1/users/root', { headers, body })).status).toBe(403);
@@ -137,7 +137,7 @@ describe('the door', () => {
   afterEach(() => booted.close());
   const headers = { authorization: `Bearer ${TOKEN}` };
 
-  it('[SRV-25] on a desktop the token is the owner, and anything else is nobody', async () => {
+  it('[SRV-25] on a desktop the token authenticates the owner, and nothing else authenticates', async () => {
     booted = await boot();
     expect((await ask(booted, 'GET /api/v1/me', { headers })).json).toMatchObject({ user: 'owner', admin: true });
     for (const authorization of ['', 'Bearer', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`]) {
@@ -190,7 +190,7 @@ describe('the door', () => {
     expect(page.text).toContain('registerWorkflow');
   });
 
-  it('[SRV-29] what was changed, and what was refused, is in the audit log; what was read is not', async () => {
+  it('[SRV-29] changes and refusals are in the audit log; reads are not', async () => {
     booted = await boot();
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
     await ask(booted, 'POST /api/v1/workflows/echo/activate', { headers, body: { version: 9 } });
@@ -205,7 +205,7 @@ describe('the door', () => {
     ]);
   });
 
-  it('[SRV-440] it says who signed in, at whom was guessed, and what came into being', async () => {
+  it('[SRV-440] records who signed in, whose password was guessed, and what was created', async () => {
     booted = await boot({ users: true });
     await addUser(booted, 'root', { admin: true });
     const login = (user: string, password: string) => ask(booted, 'POST /api/v1/login', { body: { user, password } });
@@ -230,7 +230,7 @@ describe('the door', () => {
     ]);
   });
 
-  it('[SRV-441] what is done without HTTP is in it, and what stays as it is is not', async () => {
+  it('[SRV-441] changes without HTTP are recorded; no-op changes are not', async () => {
     booted = await boot();
     const office = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
     await office.call('registerWorkflow', { body: { definition: echo() } });
@@ -247,7 +247,7 @@ describe('the door', () => {
     ]);
   });
 
-  it('[SRV-30] what has expired is removed in time, a bounded number at once', async () => {
+  it('[SRV-30] expired records are removed in time, a bounded number at once', async () => {
     const clock = virtualClock(1_000_000);
     booted = await boot({ clock });
     const { records } = booted.parts;

@@ -61,7 +61,7 @@ describe('a launch plan with a limit', () => {
     expect(await status(first)).toBe('cancelled');
   });
 
-  it('[SRV-301] a schedule that is skipped troubles nobody, and goes on', async () => {
+  it('[SRV-301] a skipped schedule causes no error, and continues', async () => {
     await planned('skip');
     await start();
     const { client } = booted;
@@ -79,7 +79,7 @@ describe('a launch plan with a limit', () => {
 });
 
 describe('the inputs of a launch plan', () => {
-  it('[SRV-413] fit the workflow when the plan is made; what is missing comes with the start', async () => {
+  it('[SRV-413] fixed inputs are checked against the workflow when the plan is made; missing ones come with the start', async () => {
     booted = await boot();
     const { client } = booted;
     const input = {
@@ -119,7 +119,7 @@ describe('a node that names a launch plan', () => {
     return await booted.client.call('startExecution', { body: { workflowId: definition.id }, query: { wait: '10s' } });
   };
 
-  it('[SRV-570] runs what the plan says: fixed inputs win, then those of the node, then its own', async () => {
+  it('[SRV-570] starts the plan with its inputs: fixed ones win, then those of the node, then the defaults', async () => {
     booted = await boot({ actions: [echo] });
     const { client } = booted;
     await client.call('registerWorkflow', { body: { definition: inner } });

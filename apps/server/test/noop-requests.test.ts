@@ -43,7 +43,7 @@ describe('a run that has ended', () => {
     expect((await post(`executions/${executionId}/retry`, {})).json.code).toBe('NOT_FINISHED');
   });
 
-  it('[SRV-402] takes what follows a request that is still to be acted on', async () => {
+  it('[SRV-402] accepts a request that follows a pending one', async () => {
     const id = await ended('failing');
     const { store, clock } = booted.parts;
     const { inbox } = store;

@@ -30,7 +30,7 @@ it('[SRV-344] a proxy that is trusted says who calls, and how', async () => {
   expect(cookie).toContain('; Secure');
 });
 
-it.each([[[]], [['10.0.0.0/8']]])('[SRV-344] nobody else does: %j', async (trustProxy) => {
+it.each([[[]], [['10.0.0.0/8']]])('[SRV-344] other addresses are not trusted: %j', async (trustProxy) => {
   const { cookie, ip } = await signedIn(trustProxy);
   expect(ip).toBe('127.0.0.1');
   expect(cookie).not.toContain('Secure');
@@ -46,7 +46,7 @@ it('[SRV-344] a name that is forwarded is not the one under which the server is 
   expect(await statusOf('localhost:7777', 'evil.example.com')).toBe(200);
 });
 
-it('[SRV-24] whoever guesses from one address shuts nobody out elsewhere', async () => {
+it('[SRV-24] failed logins from one address do not lock out others', async () => {
   booted = await boot({ users: true, app: { trustProxy: ['loopback'] } });
   await addUser(booted, 'ann');
   const login = (ip: string, password: string) =>

@@ -88,7 +88,7 @@ describe('rest', () => {
     expect(await rest(first)).toMatchObject({ parked: false, execution: { status: 'cancelled' } });
   });
 
-  test('[SRV-681] workflows are found by tag; a check says what may be granted', async () => {
+  test('[SRV-681] workflows are found by tag; a check lists the possible grants', async () => {
     booted = await boot();
     const { client } = booted;
     for (const definition of [
@@ -104,7 +104,7 @@ describe('rest', () => {
     expect(await client.call('validateWorkflow', { body: { definition } })).toMatchObject({ ceiling: 'all' });
   });
 
-  test('[SRV-682] without an engine of its own, a wait ends with what the store says', async () => {
+  test('[SRV-682] without its own engine, a wait ends by the state in the store', async () => {
     booted = await boot();
     const executionId = await started(booted, approval);
     const beside = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
@@ -116,7 +116,7 @@ describe('rest', () => {
     expect(await waiting).toMatchObject({ ended: true, status: 'cancelled' });
   });
 
-  test('[SRV-93] nobody but an administrator answers for others', async () => {
+  test('[SRV-93] only an administrator answers for others', async () => {
     booted = await boot();
     const { client } = booted;
     const executionId = await started(booted, approval);
@@ -140,7 +140,7 @@ describe('rest', () => {
     });
   });
 
-  test('[SRV-95] without HTTP: checked as requests are, and refused what only a server can', async () => {
+  test('[SRV-95] without HTTP: requests are checked, and operations that need a server are refused', async () => {
     booted = await boot();
     const { parts, server } = booted;
     const local = localApi(parts, undefined, () => undefined);

@@ -44,7 +44,7 @@ describe('repeated requests', () => {
     expect(new Set(answers.map(({ json }) => json.executionId)).size).toBe(1);
   });
 
-  it('[SRV-40] what failed is not kept: the same key may be tried again', async () => {
+  it('[SRV-40] a failed request is not stored: the key may be used again', async () => {
     expect((await start('k4', { workflowId: 'later' })).status).toBe(404);
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo('later') } });
     expect((await start('k4', { workflowId: 'later' })).status).toBe(201);
@@ -160,23 +160,27 @@ describe('conditional requests', () => {
     ['users/u', { password: 'a long password' }],
   ] as const;
 
-  it.each(things)('[SRV-43] PUT and DELETE of %s with If-Match change only what was seen', async (path, body) => {
-    const put = (more: Headers = {}) => ask(booted, `PUT /api/v1/${path}`, { headers: { ...headers, ...more }, body });
-    const stale = (await put()).headers['etag'] as string;
-    const fresh = (await put()).headers['etag'] as string;
-    expect(fresh).not.toBe(stale);
-    for (const wrong of [stale, '"0"', '"zzz"', 'W/"1"', '"1", "2"']) {
-      expect((await put({ 'if-match': wrong })).status, wrong).toBe(412);
-      const removed = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': wrong } });
-      expect(removed.status, wrong).toBe(412);
-    }
-    const newest = (await put({ 'if-match': fresh })).headers['etag'] as string;
-    const gone = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': newest } });
-    expect(gone.status).toBe(204);
-    expect((await put({ 'if-match': newest })).status).toBe(412);
-  });
+  it.each(things)(
+    '[SRV-43] PUT and DELETE of %s with If-Match change only the revision that was seen',
+    async (path, body) => {
+      const put = (more: Headers = {}) =>
+        ask(booted, `PUT /api/v1/${path}`, { headers: { ...headers, ...more }, body });
+      const stale = (await put()).headers['etag'] as string;
+      const fresh = (await put()).headers['etag'] as string;
+      expect(fresh).not.toBe(stale);
+      for (const wrong of [stale, '"0"', '"zzz"', 'W/"1"', '"1", "2"']) {
+        expect((await put({ 'if-match': wrong })).status, wrong).toBe(412);
+        const removed = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': wrong } });
+        expect(removed.status, wrong).toBe(412);
+      }
+      const newest = (await put({ 'if-match': fresh })).headers['etag'] as string;
+      const gone = await ask(booted, `DELETE /api/v1/${path}`, { headers: { ...headers, 'if-match': newest } });
+      expect(gone.status).toBe(204);
+      expect((await put({ 'if-match': newest })).status).toBe(412);
+    },
+  );
 
-  it('[SRV-43] a version is made the active one only if nobody else has', async () => {
+  it('[SRV-43] a version is activated only if no one else activated another', async () => {
     const { headers: seen } = await ask(booted, 'GET /api/v1/workflows/echo', { headers });
     const etag = seen['etag'] as string;
     const line = 'POST /api/v1/workflows/echo/deactivate';
@@ -198,7 +202,7 @@ describe('conditional requests', () => {
     }
   });
 
-  it('[SRV-414] who does not say what they have seen is put after the others, however many there are', async () => {
+  it('[SRV-414] writes without If-Match are retried after conflicts, however many there are', async () => {
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
     const bodies = [
       ['plans/many', { workflowId: 'echo' }],
@@ -211,7 +215,7 @@ describe('conditional requests', () => {
     }
   });
 
-  it('[SRV-406] whatever is read has a tag, which changes with it', async () => {
+  it('[SRV-406] every document has an ETag, which changes with it', async () => {
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting() } });
     const { executionId } = await booted.client.start('waiting');
     const look = (path: string, known = '"none"') =>

@@ -31,8 +31,8 @@ const long = {
 };
 const keyed = { id: 'keyed', nodes: { hold: { wait: { signal: 'go' }, concurrency: { key: 'one', limit: 1 } } } };
 
-describe('what is seen of a run', () => {
-  test('[SRV-660] the document has what people look for, as it is now and as it was', async () => {
+describe('views of a run', () => {
+  test('[SRV-660] the document shows the current and past states of a run', async () => {
     booted = await boot();
     const { client } = booted;
     const executionId = await started(booted, counting, { by: 4 });

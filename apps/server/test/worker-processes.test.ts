@@ -114,7 +114,7 @@ describe.skipIf(!hasPython())('processes that are killed', { timeout: 120_000 },
     expect(machine.traces()).toEqual(['a 2', 'b 2', 'c 2', 'd 1']);
   });
 
-  it('[WRK-22] the server dies: the worker goes on, and what it has done is not done again', async () => {
+  it('[WRK-22] a worker continues while the server is dead, and its completed work is not repeated', async () => {
     const machine = new Machine(await freePort());
     const server = await machine.serve();
     await machine.work(1.5, 1, 60);

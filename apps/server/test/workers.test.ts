@@ -105,7 +105,7 @@ describe('the protocol', () => {
     expect((await claim(server))[0]?.traceparent).toBeUndefined();
   });
 
-  it('[WRK-2] whatever names a stale lease is refused with 409', async () => {
+  it('[WRK-2] every request with a stale lease is refused with 409', async () => {
     const server = await booted();
     const { client } = server;
     await announce(server);
@@ -149,7 +149,7 @@ describe('the protocol', () => {
     expect(await claim(server, 'w1', { wait: '0s' })).toEqual([]);
   });
 
-  it('[WRK-4] labels and actions say who gets what; an unknown worker gets nothing', async () => {
+  it('[WRK-4] labels and actions select the worker; an unknown worker gets nothing', async () => {
     const server = await booted();
     await announce(server);
     await announce(server, 'w2', { labels: ['far', 'gpu'] });
@@ -165,7 +165,7 @@ describe('the protocol', () => {
     await expect(claim(server, 'w2', now)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('[WRK-5] whoever is cancelled hears why', async () => {
+  it('[WRK-5] a cancelled attempt learns the reason', async () => {
     const server = await booted();
     const { client } = server;
     await announce(server);
@@ -192,7 +192,7 @@ describe('the protocol', () => {
     expect(await client.run(executionId).result()).toMatchObject({ output: { a: { text: '[redacted]' } } });
   });
 
-  it('[WRK-7] what cannot be understood is refused', async () => {
+  it('[WRK-7] an invalid report is refused', async () => {
     const server = await booted();
     const bad = { id: 'bad', input: { type: 'no such type' } };
     await expect(announce(server, 'w1', { actions: [bad] })).rejects.toMatchObject({ code: 'ACTION_SCHEMA_INVALID' });
@@ -226,7 +226,7 @@ const remoteAction = (id: string, run: Action['run'], effect: 'pure' | 'once' = 
   defineAction({ id, version: '1', effect, run }) as Action;
 
 describe('@nebula/worker', () => {
-  it('[SRV-341] what its actions fetch goes on in the trace', async () => {
+  it('[SRV-341] requests of its actions continue the trace', async () => {
     const server = await booted();
     const heard: unknown[] = [];
     const other = createServer((request, response) => {
@@ -315,7 +315,7 @@ describe('@nebula/worker', () => {
     expect(await server.client.run(executionId).result()).toMatchObject({ status: 'cancelled' });
   });
 
-  it('[WRK-13] one that stops hands back what may be repeated, and finishes what may not', async () => {
+  it('[WRK-13] a stopping worker hands back repeatable attempts, and finishes the others', async () => {
     const server = await booted();
     const seen: string[] = [];
     const stopping = Promise.withResolvers<void>();

@@ -64,7 +64,7 @@ test('[ACT-2] importing the actions loads nothing heavy', async () => {
   }
 });
 
-test('[PLN-86] what built-in actions reach is told from their parameters', () => {
+test('[PLN-86] the resources of built-in actions are derived from their parameters', () => {
   const reach = (id: string, list: keyof NonNullable<Action['reaches']>, input: Json) =>
     builtinActions.find((action) => action.id === id)?.reaches?.[list]?.(input);
   expect(reach('http.request', 'network', { url: 'https://API.example.com/a?b' })).toBe('api.example.com');

@@ -52,7 +52,7 @@ test('[ACT-5] core.sleep ends at once when it is aborted', async () => {
   expect(await pending).toMatchObject({ status: 'aborted' });
 });
 
-test('[ACT-5] core.sleep says what is wrong with a duration', async () => {
+test('[ACT-5] core.sleep rejects an invalid duration', async () => {
   expect(await project.error(coreSleep, { duration: '10 seconds' })).toMatchObject({
     code: 'INPUT_INVALID',
     message: expect.stringContaining('10s'),

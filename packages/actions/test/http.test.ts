@@ -107,7 +107,7 @@ test.each<[string | undefined, string | Uint8Array, string, Json]>([
   expect((await output({ parse })).body).toEqual(expected);
 });
 
-test('[ACT-10] what must be JSON and is not is an error', async () => {
+test('[ACT-10] a response that must be JSON and is not fails', async () => {
   handle = answer(200, '<html>', { 'content-type': 'application/json' });
   expect(await error({ parse: 'json' })).toMatchObject({ code: 'RESPONSE_NOT_JSON', kind: 'USER' });
 });
@@ -192,7 +192,7 @@ test('[ACT-13] a POST whose answer is lost is not repeated without asking', asyn
   }
 });
 
-test('[ACT-13] what may be repeated is an error of the system', async () => {
+test('[ACT-13] a retryable failure has the kind SYSTEM', async () => {
   handle = (request) => void request.socket.destroy();
   for (const input of [{ method: 'GET' }, { method: 'PUT' }, { method: 'POST', idempotencyKey: true }]) {
     expect((await error(input)).kind).toBe('SYSTEM');
@@ -288,7 +288,7 @@ test('[ACT-16] a line break in a query or path stays data', async () => {
   expect(seen[0]?.url).toBe('/ab?q=x%0D%0AHost%3A+evil');
 });
 
-test('[ACT-17] a redirect does not leave what is granted', async () => {
+test('[ACT-17] a redirect does not leave the granted hosts', async () => {
   handle = (request, response) => {
     if (request.url === '/x') response.writeHead(302, { location: 'http://localhost:9/' }).end();
     else response.end('home');

@@ -48,7 +48,7 @@ async function passing<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('calls', () => {
-  it('[CLT-2] fill the route, and leave out what is undefined', async () => {
+  it('[CLT-2] fill the route, and leave out undefined members', async () => {
     const { client, sent } = talking(() => json({ items: [], next: null }), { token: 'secret' });
     expect(client.url).toBe(URL);
     await client.call('explainExecution', { params: { executionId: 'exe_1' }, query: { node: 'a/0/ü b' } });
@@ -204,7 +204,7 @@ describe('streams', () => {
 
   const event = (id: string): string => `id: ${id}\ndata: ${JSON.stringify({ id, type: 'ü' })}\n\n`;
 
-  it.each([1, 2, 3, 7, 1_000])('[CLT-8] are read whatever pieces they come in (%s)', async (piece) => {
+  it.each([1, 2, 3, 7, 1_000])('[CLT-8] are parsed in any chunks (%s)', async (piece) => {
     const text = `: nebula\n\n${event('1.0')}: \n\nevent: progress\ndata: {"executionId":"e","node":"n","fraction":0.5}\n\n${event('1.1')}`;
     const { client } = talking((_, __, signal) => stream(text, piece, 'silence', signal));
     const progress: unknown[] = [];
@@ -244,7 +244,7 @@ describe('streams', () => {
     expect(sent[1]?.headers['last-event-id']).toBe('2');
   });
 
-  it('[CLT-8] what is refused for good is thrown, and a signal ends it quietly', async () => {
+  it('[CLT-8] a permanent refusal is thrown, and a signal ends the stream quietly', async () => {
     const { client } = talking(() => problem('UNKNOWN_EXECUTION', 404));
     await expect(client.events('e').next()).rejects.toMatchObject({ code: 'UNKNOWN_EXECUTION' });
     const gone = new AbortController();

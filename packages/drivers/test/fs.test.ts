@@ -60,7 +60,7 @@ test('a half-written file of a crash is not taken for a blob', async () => {
   await folder.remove();
 });
 
-test('what a dead process left half-written is swept', async () => {
+test('half-written files of a dead process are swept', async () => {
   const folder = await temporaryFolder();
   const [old, young] = [join(folder.path, '.tmp-1-0'), join(folder.path, '.tmp-2-0')];
   for (const file of [old, young]) await writeFile(file, 'half');

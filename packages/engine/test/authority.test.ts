@@ -73,7 +73,7 @@ const opened = (options?: BenchOptions): Promise<Place> => new Place().openWith(
 const echo = { action: 'echo@1' };
 
 describe('the authority of runs', () => {
-  it('[ENG-230] a run has the ceiling of its project, and keeps it whatever happens to the ceiling', async () => {
+  it('[ENG-230] a run has the ceiling of its project, and keeps it when that changes', async () => {
     const top = await opened();
     const nodes = { a: { action: 'hand@1', capabilities: SHELL }, b: { ...echo, needs: ['a'], capabilities: SHELL } };
     const executionId = await top.go('alpha-a', { nodes }, { principal: 'ada' });
@@ -92,7 +92,7 @@ describe('the authority of runs', () => {
     expect(top.grants).toEqual({ a: {} });
   });
 
-  it('[ENG-230] a start can only narrow what the project grants', async () => {
+  it('[ENG-230] a start can only narrow the grants of the project', async () => {
     const top = await opened();
     const nodes = { a: { ...echo, capabilities: { shell: ['*'], network: ['*'] } } };
     await top.go('alpha-a', { nodes }, { authority: { ceiling: { network: ['*'], shell: ['git', 'sh'] } } });
@@ -182,7 +182,7 @@ describe('the authority of runs', () => {
     expect(await top.authorityOf(own?.executionId ?? '')).toEqual({ principal: 'bob', ceiling: { shell: ['ls'] } });
   });
 
-  describe('[ENG-239] what was taken from a project does not come back by an old run', () => {
+  describe('[ENG-239] a revoked grant does not come back by an old run', () => {
     const ended = async (top: Place): Promise<string> => {
       const a = { action: 'hand@1', capabilities: SHELL };
       const executionId = await top.go('beta-a', { nodes: { a } }, { principal: 'ada' });
@@ -275,7 +275,7 @@ describe('the authority of runs', () => {
 });
 
 describe('secrets of projects', () => {
-  it('[ENG-235] an attempt gets the secrets of its project, whatever name it gives', async () => {
+  it('[ENG-235] an attempt gets only the secrets of its project, under any name', async () => {
     const secrets = memorySecrets({ api: 'of the default', 'beta/api': 'of beta only' });
     const top = await opened({ secrets });
     const nodes = (name: string) => ({ nodes: { a: { action: 'secret@1', credentials: { api: name } } } });
@@ -321,7 +321,7 @@ describe('workers of projects', () => {
     await expect(top.engine.plan('beta-a')).rejects.toMatchObject({ code: 'PLAN_INVALID' });
   });
 
-  it('[ENG-236] nobody can announce what this process has, in whatever version', async () => {
+  it('[ENG-236] a worker cannot announce an action of this process, in any version', async () => {
     const top = await opened({
       announced: [announcedAction({ id: 'echo', version: '1.99', effect: 'pure' }, 'alpha')],
     });
@@ -329,7 +329,7 @@ describe('workers of projects', () => {
     expect(await top.statuses(executionId)).toEqual({ a: 'completed', b: 'completed' });
   });
 
-  it('[ENG-237] a lease is good for the principal that claimed it, and for nobody else', async () => {
+  it('[ENG-237] a lease works for the principal that claimed it, and for no other', async () => {
     const top = await opened({ announced: [far()], secrets: memorySecrets({ 'alpha/api': 'of alpha only' }) });
     const executionId = await top.go('alpha-a', { nodes: { a: { action: 'far@1', credentials: { api: 'api' } } } });
     const { leaseId } = await claimed(top);

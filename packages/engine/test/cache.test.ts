@@ -9,7 +9,7 @@ describe('the cache', () => {
     nodes: { a: hand({ cache: { version: 1, ...cache }, with: { n: '{{ $input.n }}', at: '{{ $input.at }}' } }) },
   });
 
-  it('[ENG-94] gives the output of an earlier run with the same input, minus what is ignored', async () => {
+  it('[ENG-94] gives the output of an earlier run with the same input, minus ignored members', async () => {
     const top = new BenchTop();
     await top.open();
     const first = await top.start(flow({ ignore: ['at'] }), { n: 1, at: 1 });
@@ -26,7 +26,7 @@ describe('the cache', () => {
     expect(top.ran).toHaveLength(2);
   });
 
-  it('[ENG-140] compares a miss with the same node, else with what is nearest', async () => {
+  it('[ENG-140] compares a miss with the same node, else with the nearest output', async () => {
     const top = new BenchTop();
     await top.open();
     const loop = {

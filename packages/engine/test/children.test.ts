@@ -42,7 +42,7 @@ describe('retrying a run whose child failed', () => {
     expect(await children(top)).toHaveLength(1);
   });
 
-  it('[ENG-160] tells the child with the frame that says so, whatever dies after it', async () => {
+  it('[ENG-160] sends the retry to the child with its frame, whatever dies afterwards', async () => {
     const top = new BenchTop();
     const executionId = await failed(top);
     await top.open({
@@ -69,7 +69,7 @@ describe('retrying a run whose child failed', () => {
     expect(top.ran).toEqual(['a', 'b', 'b']);
   });
 
-  it('[ENG-160] takes up what the child has come to meanwhile, or fails as it does', async () => {
+  it('[ENG-160] takes the result that the child has reached meanwhile, or fails as it does', async () => {
     const top = new BenchTop();
     const executionId = await failed(top);
     const [childId = ''] = await children(top);
@@ -84,7 +84,7 @@ describe('retrying a run whose child failed', () => {
     expect(top.ran).toEqual(['a', 'b', 'b']);
   });
 
-  it('[ENG-160] waits for a child that somebody else has retried', async () => {
+  it('[ENG-160] waits for a child that a person has retried', async () => {
     const top = new BenchTop();
     const executionId = await failed(top);
     const [childId = ''] = await children(top);
@@ -174,7 +174,7 @@ describe('stopping a run with a child', () => {
     expect(await top.status(executionId)).toBe('cancelled');
   });
 
-  it('[ENG-161] leaves what the child did when nothing is to be undone, also if that is said later', async () => {
+  it('[ENG-161] does not undo the child if nothing is to be undone, even if that is said later', async () => {
     const top = new BenchTop();
     const [executionId, childId] = await working(top);
     await top.engine.requestCancel(executionId, 'enough', { compensate: false });
@@ -260,7 +260,7 @@ describe('settling', () => {
 describe('a child by a launch plan', () => {
   const planned = { id: 'main', nodes: { call: { workflow: { plan: 'nightly', input: { b: 2 } } } } };
 
-  it('[ENG-271] starts what the plan says at that moment, once over a restart', async () => {
+  it('[ENG-271] starts the launch plan as it is at that moment, once over a restart', async () => {
     const top = new BenchTop();
     const asked: unknown[] = [];
     const launchPlan = async (plan: string, given: unknown) => {

@@ -340,7 +340,7 @@ describe('requests', () => {
     expect(top.call('each/0/x').input).toEqual({ it: 7 });
   });
 
-  it('[ENG-130] what cannot be replayed, or is being undone, is refused at once', async () => {
+  it('[ENG-130] a replay that is not possible, or during an undo, is refused at once', async () => {
     const top = new BenchTop();
     await top.open();
     const loop = { forEach: { in: [1] }, do: { nodes: { x: hand() } } };

@@ -81,7 +81,7 @@ describe('a place among the runs that go on at once', () => {
     expect((await top.engine.document(first))?.error?.message).toContain(second);
   });
 
-  it('[ENG-214] with replace, whoever still waits is replaced as well', async () => {
+  it('[ENG-214] with replace, waiting runs are replaced as well', async () => {
     const top = new BenchTop();
     await top.open();
     const slow = { id: 'slow', nodes: { a: { action: 'hang@1' } } };

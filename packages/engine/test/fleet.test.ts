@@ -116,7 +116,7 @@ describe('one queue for all', () => {
     expect(await first.engine.document('exe_1')).toMatchObject({ status: 'completed' });
   });
 
-  it('[ENG-67] a task that another engine made ready since is started at once, by whoever takes it', async () => {
+  it('[ENG-67] a task that another engine made ready is started at once, by any engine that takes it', async () => {
     const top = await begun(new BenchTop());
     const { shared } = sharedQueue(top);
     const first = await join(top, shared);
@@ -231,7 +231,7 @@ describe('one store for all', () => {
     expect(top.inboxOf('exe_1')).toBe(0);
   });
 
-  it('[ENG-70] what is granted after the lease has run out is not begun', async () => {
+  it('[ENG-70] an attempt that is granted after the lease has expired does not begin', async () => {
     const top = await begun(new BenchTop());
     let answer: (() => void) | undefined;
     let isSlow = false;
@@ -259,7 +259,7 @@ describe('one store for all', () => {
     expect(entries.map((entry) => (entry as { type: string }).type)).toContain('node.returned');
   });
 
-  it('[ENG-71] a request of which nobody was told is heard with the next heartbeat', async () => {
+  it('[ENG-71] a request without a hint is found with the next heartbeat', async () => {
     const top = await begun(new BenchTop());
     const deaf = (): Changes => ({ watch: () => () => {} });
     const first = await join(top, undefined, deaf);
@@ -356,7 +356,7 @@ describe('requests and ends', () => {
     expect(await ended).toMatchObject({ document: { status: 'failed', nodes: { b: { status: 'failed' } } } });
   });
 
-  it('[ENG-75] waiting for what cannot be read is refused, and closing is quiet', async () => {
+  it('[ENG-75] waiting for a run that cannot be read is refused, and closing is quiet', async () => {
     const top = await begun(new BenchTop());
     let isBroken = false;
     const broken = (store: Store): Changes => ({
@@ -372,7 +372,7 @@ describe('requests and ends', () => {
 });
 
 describe('a cancel that another engine hears', () => {
-  it('[ENG-112] aborts what runs here before the grace time is over', async () => {
+  it('[ENG-112] aborts attempts here before the grace time is over', async () => {
     const top = await begun(new BenchTop());
     // What is due is always given to the other one.
     const first = await join(top, undefined, () => ({

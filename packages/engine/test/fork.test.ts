@@ -4,7 +4,7 @@ import { BenchTop, changed } from './bench-top.ts';
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
 
 describe('a fork', () => {
-  it('[ENG-100] is a new run that takes over what was done before the node; the old one is not touched', async () => {
+  it('[ENG-100] is a new run that takes over the results before the node; the old one is not changed', async () => {
     const top = new BenchTop();
     await top.open({ inlineLimitBytes: 100 });
     const old = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'], with: { a: '{{ $a.length }}' } }) } });
@@ -23,7 +23,7 @@ describe('a fork', () => {
     await expect(top.engine.fork('exe_none', 'a')).rejects.toMatchObject({ code: 'UNKNOWN_EXECUTION' });
   });
 
-  it('[ENG-100] is there with what it was made for, or not at all', async () => {
+  it('[ENG-100] is created with its replay, or not at all', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }) } });

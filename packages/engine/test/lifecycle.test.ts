@@ -67,7 +67,7 @@ describe('limits of time', () => {
 });
 
 describe('crash and close', () => {
-  it('[ENG-11] after a crash every run goes on, and what was finished is not run again', async () => {
+  it('[ENG-11] after a crash every run continues, and finished nodes do not run again', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { ...two.nodes, c: { action: 'hand@1' } } });
@@ -130,7 +130,7 @@ describe('crash and close', () => {
     expect(top.data.runs.get(executionId)?.inbox.size).toBe(0);
   });
 
-  it('[ENG-14] closing hands back what may be repeated and waits for what may not', async () => {
+  it('[ENG-14] closing hands back repeatable attempts and waits for the others', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({

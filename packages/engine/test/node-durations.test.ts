@@ -39,7 +39,7 @@ describe('how long nodes take', () => {
     expect([...(await top.store.durations('test'))]).toEqual([['long', 5_000]]);
   });
 
-  it('[ENG-113] what the definition says counts', async () => {
+  it('[ENG-113] estimates of the definition take precedence', async () => {
     const top = new BenchTop();
     await top.open();
     const estimated = diamond({ estimate: '1ms' });

@@ -42,7 +42,7 @@ describe('concurrency keys', () => {
     }
   });
 
-  it('[ENG-92] places are not kept by runs that ended with an outcome that nobody knows', async () => {
+  it('[ENG-92] runs that ended with an unknown outcome hold no permits', async () => {
     const top = new BenchTop();
     await top.open();
     const flow = { nodes: { a: { action: 'pay@1', concurrency: { key: 'k', limit: 1 } } } };

@@ -29,7 +29,7 @@ describe('projects', () => {
     expect((await top.store.execution(plain))?.project).toBe('default');
   });
 
-  it('[ENG-181] share keys, rates and the cache with nobody', async () => {
+  it('[ENG-181] share neither keys, rates nor the cache', async () => {
     const top = new BenchTop();
     await top.open({ concurrency: 20 });
     const work = (id: string, keys: object) => ({ id, nodes: { work: { action: 'hand@1', ...keys } } });

@@ -88,7 +88,7 @@ describe('claims', () => {
     expect(top.ran).toEqual([]);
   });
 
-  it('[ENG-190] several at once, the most urgent first, of what the worker serves', async () => {
+  it('[ENG-190] gets several tasks at once that it serves, the most urgent first', async () => {
     const top = await opened();
     const nodes = {
       a: far({ priority: 1 }),
@@ -115,7 +115,7 @@ describe('claims', () => {
     expect(await top.engine.document(executionId)).toMatchObject({ error: { code: 'INPUT_INVALID', node: 'a' } });
   });
 
-  it('[ENG-191] whoever has waited longest is served first, as soon as there is something', async () => {
+  it('[ENG-191] the worker that has waited longest is served first, as soon as there is a task', async () => {
     const top = await opened();
     const served: string[] = [];
     const wait = (name: string, more: Partial<ClaimRequest> = {}) =>
@@ -246,7 +246,7 @@ describe('outcomes', () => {
     expect(await top.engine.document(executionId)).toMatchObject({ output: { a: 'x'.repeat(1_000) } });
   });
 
-  it('[ENG-192] what fails is retried as its node says, what is handed back costs nothing', async () => {
+  it('[ENG-192] a failure is retried by the rules of its node, a hand-back costs nothing', async () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: far({ retry: { attempts: 2, delay: '0s' } }) } });
     const error = { code: 'NO', kind: 'USER', message: 'no' } as const;
@@ -259,7 +259,7 @@ describe('outcomes', () => {
     expect(await top.engine.document(executionId)).toMatchObject({ status: 'failed', error: { code: 'NO' } });
   });
 
-  it('[ENG-192] what may have happened of a once action waits for somebody who knows', async () => {
+  it('[ENG-192] an unknown outcome of a once action waits to be settled', async () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: { action: 'far.pay@1' } } });
     const error = { code: 'HALF', kind: 'USER', message: 'the line broke' } as const;
@@ -376,7 +376,7 @@ describe('leases', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
-  it('[ENG-195] whoever asks is told that the run wants it stopped, also after a restart', async () => {
+  it('[ENG-195] a report is told that the run is to stop, also after a restart', async () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: far(), b: far() } });
     const [a, b] = (await claim(top, { max: 2 })) as [RemoteTask, RemoteTask];
@@ -463,7 +463,7 @@ describe('secrets of a lease', () => {
 });
 
 describe('announcements', () => {
-  it('[ENG-199] plans know what has been announced since they were compiled', async () => {
+  it('[ENG-199] plans know actions that were announced after they were compiled', async () => {
     const top = await opened({ announced: [] });
     const definition = { nodes: { a: { action: 'far@1', with: { x: 1 } } } };
     await expect(top.start(definition)).rejects.toMatchObject({ code: 'PLAN_INVALID' });
@@ -544,7 +544,7 @@ describe('in a fleet', () => {
     await closed(top, first, second);
   });
 
-  it('[ENG-192] what is told while the run is started a second time is not lost', async () => {
+  it('[ENG-192] a report during a second start of the run is not lost', async () => {
     const top = await opened();
     await top.engine.close();
     const queue = shared(top);
@@ -563,7 +563,7 @@ describe('in a fleet', () => {
     await closed(top, first, second);
   });
 
-  it('[ENG-192] what is refused keeps no run in memory', async () => {
+  it('[ENG-192] a refused report keeps no run in memory', async () => {
     const top = await opened();
     await top.engine.close();
     const queue = shared(top);
@@ -579,7 +579,7 @@ describe('in a fleet', () => {
     await closed(top, first, second);
   });
 
-  it('[ENG-202] any engine gives work out, and any other takes what became of it', async () => {
+  it('[ENG-202] any engine hands out tasks, and any other accepts the outcome', async () => {
     const top = await opened();
     await top.engine.close();
     const queue = shared(top);

@@ -6,7 +6,7 @@ const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...mor
 const one = { nodes: { a: hand() } };
 
 describe('requests', () => {
-  it('[ENG-51] what cannot be understood is consumed, and what stands behind it is heard', async () => {
+  it('[ENG-51] an unknown message is consumed, and later ones are processed', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start(one);

@@ -53,7 +53,7 @@ describe('credentials', () => {
     expect(await top.engine.document(executionId)).toMatchObject({ output: { a: { key: '[redacted]' } } });
   });
 
-  it('[ENG-150] what is missing is told', async () => {
+  it('[ENG-150] a missing secret is reported', async () => {
     const use = acting('use', (ctx) => ctx.credential('api'));
     for (const [values, definition, code] of [
       [undefined, node('use'), 'NO_SECRETS'],

@@ -32,7 +32,7 @@ describe('a store that fails', () => {
     expect(await top.status('exe_big')).toBe('completed');
   });
 
-  it('[ENG-57] what happened is kept while the store can be neither written nor read', async () => {
+  it('[ENG-57] stimuli are kept while the store can be neither written nor read', async () => {
     const top = new BenchTop();
     let isDown = false;
     const fails =
@@ -60,7 +60,7 @@ describe('a store that fails', () => {
     expect(top.events.filter((event) => event.type === 'fault')).toEqual([]);
   });
 
-  it('[ENG-57] a frame that the store cannot take is written alone, and holds up nobody else', async () => {
+  it('[ENG-57] a frame that the store cannot accept is written alone, and blocks no other run', async () => {
     const top = new BenchTop();
     let isPoisonous = true;
     let isSlow = false;
@@ -126,7 +126,7 @@ describe('a store that fails', () => {
 });
 
 describe('data that is gone', () => {
-  it('[ENG-111] stops the engine, and is told to whoever waits or starts', async () => {
+  it('[ENG-111] stops the engine, and rejects waiters and starts', async () => {
     const top = new BenchTop();
     let isGone = false;
     const gone = () => new NebulaError('STORE_GONE', 'The data was deleted.');

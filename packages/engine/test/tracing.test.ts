@@ -29,7 +29,7 @@ async function started(top: BenchTop, definition: Record<string, unknown>, trace
 }
 
 describe('traces', () => {
-  it('[ENG-210] a run, its child and their attempts are in the trace of whoever started it', async () => {
+  it('[ENG-210] a run, its child and their attempts are in the trace of its starter', async () => {
     const top = new BenchTop();
     await top.open();
     const given = heard(top);
@@ -76,7 +76,7 @@ describe('traces', () => {
     expect(given.at(-1)).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/);
   });
 
-  it('[ENG-211] without a tracer the context is handed on as it came, and what is none is left out', async () => {
+  it('[ENG-211] without a tracer the context is passed on unchanged, and an invalid one is dropped', async () => {
     const top = new BenchTop();
     await top.open({ concurrency: 16 });
     const given = heard(top);
@@ -97,7 +97,7 @@ describe('traces', () => {
     expect(given).toEqual([CALLER, undefined, undefined, undefined, undefined, undefined, undefined, undefined]);
   });
 
-  it('[ENG-210] a sink that throws harms nobody', async () => {
+  it('[ENG-210] a sink that throws does not affect the engine', async () => {
     const top = new BenchTop();
     await top.open();
     top.engine.trace(() => {
@@ -110,7 +110,7 @@ describe('traces', () => {
 });
 
 describe('how the engine gets on', () => {
-  it('[ENG-212] it tells when the store last took something, and what went wrong since', async () => {
+  it('[ENG-212] reports when the store last accepted a write, and the last error since', async () => {
     const top = new BenchTop();
     let isBroken = false;
     const wrapStore = (store: Store): Store =>
@@ -141,7 +141,7 @@ describe('how the engine gets on', () => {
     expect(createEngine(top.drivers, { actions: [] }).health()).toEqual({ phase: 'new', wroteAt: null, trouble: null });
   });
 
-  it('[ENG-213] it tells how long ready tasks have waited, and how late it woke what was due', async () => {
+  it('[ENG-213] reports how long ready tasks have waited, and how late due runs were woken', async () => {
     const top = new BenchTop();
     await top.open({ concurrency: 1 });
     await top.start({ nodes: { a: { action: 'hand@1' }, b: { action: 'hand@1' } } });

@@ -113,7 +113,7 @@ describe('turns', () => {
     expect(fault).toMatchObject({ executionId: broken, error: { code: 'JOURNAL_CORRUPT' } });
   });
 
-  it('[ENG-8] what the store refuses is tried again, and told', async () => {
+  it('[ENG-8] a write that the store refuses is tried again, and reported', async () => {
     const top = new BenchTop();
     const fault: { next?: Error | undefined } = {};
     await top.open({ wrapStore: spying([], fault) });

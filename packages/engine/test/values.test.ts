@@ -52,7 +52,7 @@ describe('large values', () => {
     });
   });
 
-  it('[ENG-61] a large value that nobody foresaw is fetched, and nothing that happened is lost', async () => {
+  it('[ENG-61] a large value that was not prefetched is fetched, and no stimulus is lost', async () => {
     const top = new BenchTop();
     const options = { inlineLimitBytes: 1_000 };
     await top.open(options);

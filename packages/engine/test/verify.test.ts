@@ -11,7 +11,7 @@ describe('verify', () => {
     return { asked, actions };
   }
 
-  it('[ENG-52] what was found out about one attempt is not used for a later one', async () => {
+  it('[ENG-52] a settlement of one attempt is not used for a later one', async () => {
     const top = new BenchTop();
     const { asked, actions } = verifying(top);
     await top.open({ actions });

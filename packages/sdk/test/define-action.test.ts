@@ -6,7 +6,7 @@ import { ActionError, credentialFields, defineAction, type InputOf, jsonSchema, 
 const ctx = {} as ActionContext;
 const least = { id: 'payment.charge', version: '1', run: () => null };
 
-test('[PLN-86] an action tells what it reaches with given parameters', () => {
+test('[PLN-86] an action reports the resources that it reaches with given parameters', () => {
   const input = jsonSchema<{ host: string }>({ type: 'object' });
   const reaches = { network: ({ host }: { host: string }) => host };
   const action = defineAction({ ...least, input, capabilities: ['network'], reaches });
@@ -152,7 +152,7 @@ describe('Standard Schemas', () => {
     expect(await charge.parseOutput?.(raw)).toEqual({ id: '12@2026', tags: [] });
   });
 
-  test('[SDK-4] what does not fit is told with its path', async () => {
+  test('[SDK-4] a mismatch is reported with its path', async () => {
     const refused = thrownBy(() => charge.parseInput?.({ amount: -1, at: 3 }));
     expect(refused).toMatchObject({ name: 'ActionError', code: 'INPUT_INVALID', kind: 'USER' });
     expect(refused).toMatchObject({ details: { problems: [{ path: 'amount' }, { path: 'at' }] } });
@@ -285,7 +285,7 @@ describe('types', () => {
     expectTypeOf<OutputOf<typeof action>>().toEqualTypeOf<{ total: number; note: string }>();
   });
 
-  test('[SDK-7] without an output schema the type is what run returns', () => {
+  test('[SDK-7] without an output schema the type is that of the value run returns', () => {
     const action = defineAction({ ...least, run: async () => ({ id: 'x', count: 3 }) });
     expectTypeOf<OutputOf<typeof action>>().toEqualTypeOf<{ id: string; count: number }>();
     expectTypeOf<InputOf<typeof action>>().toEqualTypeOf<Json>();

@@ -19,7 +19,7 @@ function reaches(edges: readonly (readonly [string, string])[], from: string, to
   return found.has(to);
 }
 
-test('[SDK-14] in any graph: what is read is before, and no edge is there for nothing', () => {
+test('[SDK-14] in any graph: reads come before, and no edge is redundant', () => {
   for (let seed = 1; seed <= 300; seed++) {
     const next = numbersFrom(seed);
     const ids = Array.from({ length: 2 + next(8) }, (_, index) => `n${index}`);

@@ -88,7 +88,7 @@ function planText(plan: Plan | undefined): string {
   });
 }
 
-describe('what the language can say', () => {
+describe('everything the language can express', () => {
   test('[SDK-20] there is no key and no choice that the builder cannot write', () => {
     const all = [
       ...wordsOf('workflow', schema),

@@ -27,8 +27,8 @@ const plan = defineAction({
 
 const config = { actions: [echo, optional, plan] };
 
-describe('what was written in TypeScript runs', () => {
-  test('[SDK-12] what is missing is null, and has no members', async () => {
+describe('workflows written in TypeScript run', () => {
+  test('[SDK-12] a missing value is null, and has no members', async () => {
     const flow = workflow('w', {}, (w) => {
       const user = w.node('user', optional, {});
       return {
@@ -143,7 +143,7 @@ describe('what was written in TypeScript runs', () => {
     expect({ status, skipped: [...skipped].sort() }).toEqual({ status: 'completed', skipped: ['other', 'some'] });
   });
 
-  test('[SDK-14] a node runs after what it reads, and only if its case is taken', async () => {
+  test('[SDK-14] a node runs after the nodes that it reads, and only if its case is taken', async () => {
     const flow = workflow('w', {}, (w) => {
       const kind = w.node('kind', echo, { value: 'big' });
       const route = w.branch('route', typed<'big' | 'small'>(kind.output));

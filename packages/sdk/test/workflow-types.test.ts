@@ -23,8 +23,8 @@ const uncalled = (_: () => void) => undefined;
 type BlobPins<R> = R extends Expression<infer T> ? T : never;
 const holds = <T>(_: Expression<T>) => expectTypeOf<T>();
 
-describe('what does not fit does not compile', () => {
-  test('[SDK-11] names and types of parameters, and of what is read', () => {
+describe('wrong types do not compile', () => {
+  test('[SDK-11] names and types of parameters, and of references', () => {
     uncalled(() =>
       workflow('w', { input: z.object({ id: z.string(), age: z.number() }), variables: { n: 0 } }, (w) => {
         const user = w.node('user', fetchUser, { id: w.input.id });
@@ -113,7 +113,7 @@ describe('what does not fit does not compile', () => {
     expect(uncalled).toBeDefined();
   });
 
-  test('[SDK-12] what may be missing is null', () => {
+  test('[SDK-12] a value that may be missing is null', () => {
     uncalled(() =>
       workflow('w', {}, (w) => {
         const user = w.node('user', fetchUser, { id: '1' });
@@ -138,7 +138,7 @@ describe('what does not fit does not compile', () => {
   });
 });
 
-test('[SDK-19] a split knows its items, a merge what the iterations gave', () => {
+test('[SDK-19] a split knows the type of its items, a merge that of the results', () => {
   uncalled(() =>
     workflow('w', {}, (w) => {
       const user = w.node('user', fetchUser, { id: '1' });

@@ -195,7 +195,7 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
     expect(problemsOf(built)).toEqual([]);
   });
 
-  test('[SDK-32] the timeout of a merge and a priority are expressions; the split comes after what the timeout reads', () => {
+  test('[SDK-32] the timeout of a merge and a priority are expressions; the split comes after the nodes that the timeout reads', () => {
     const built = workflow('w', {}, (w) => {
       const user = w.node('user', fetchUser, { id: '1' });
       const each = w.split('each', ['a'], (s) =>
@@ -209,7 +209,7 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
     expect(problemsOf(built)).toEqual([]);
   });
 
-  test('[SDK-19] what does not fit is refused', () => {
+  test('[SDK-19] invalid splits and merges are refused', () => {
     const split = (build: (w: WorkflowGraph<Json, Readonly<Record<never, never>>>) => unknown) =>
       refusal(() => workflow('w', {}, build));
     expect(split((w) => void w.split('s', [1], () => undefined))).toContain("no merge follows the split 's'");
@@ -255,7 +255,7 @@ output: "{{ $nodes.all.output.aggregated?.[0]?.parts?.aggregated }}"
 });
 
 describe('needs', () => {
-  test('[SDK-14] what is read comes before, also from inside a body', () => {
+  test('[SDK-14] nodes that are read come before, also from inside a body', () => {
     const built = workflow('w', {}, (w) => {
       const a = w.node('a', fetchUser, { id: '1' });
       const b = w.node('b', fetchUser, { id: a.output.name });
@@ -443,7 +443,7 @@ describe('references', () => {
   });
 });
 
-describe('what is refused while it is written', () => {
+describe('errors while a workflow is written', () => {
   const inside = (build: Parameters<typeof workflow<undefined, Record<never, never>, unknown>>[2]) =>
     refusal(() => workflow('w', {}, build));
 
@@ -488,7 +488,7 @@ describe('what is refused while it is written', () => {
     expect(inside(async () => undefined)).toContain('asynchronous');
   });
 
-  test('[SDK-17] what the language refuses, with its hints', () => {
+  test('[SDK-17] errors of the language, with their hints', () => {
     expect(inside((w) => [w.node('a', pack, {}), w.node('a', pack, {})])).toContain("two nodes 'a'");
     expect(inside((w) => w.node('a b', pack, {}))).toContain("'a b' is not an id");
     expect(inside((w) => w.node('a', pack, {}, { retrys: 1 } as never))).toContain("did you mean 'retry'?");

@@ -16,7 +16,7 @@ async function divergence(before: Nodes, after: Nodes, more: { mocks?: object; e
 }
 
 describe('replay of a journal against another version', () => {
-  it('[TST-13] the same definition goes the same way, whatever happened', async () => {
+  it('[TST-13] the same definition makes the same decisions, whatever happened', async () => {
     const everything = {
       id: 'all',
       variables: { n: 0 },

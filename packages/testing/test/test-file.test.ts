@@ -280,7 +280,7 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     await expect(testWorkflow(path.join(dir, 'broken.ts'))).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 
-  it('[TST-19] coverage counts nodes and edges over all tests, and lists what never was', async () => {
+  it('[TST-19] coverage counts nodes and edges over all tests, and lists those that never ran', async () => {
     const coverage = new Coverage();
     await results('  - { name: waits, expect: { waiting: [b] } }', coverage);
     expect(coverage.summary()).toEqual([
@@ -297,7 +297,7 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     expect(other.summary()).toEqual(coverage.summary());
   });
 
-  it('[TST-19] only edges that somebody wrote count', async () => {
+  it('[TST-19] only edges that are written in the definition count', async () => {
     writeFileSync(
       path.join(dir, 'split.yaml'),
       'id: split\nnodes: { s: { split: { in: [1] } }, a: { needs: [s], action: x.y@1 }, m: { needs: [a], merge: {} } }',
@@ -310,7 +310,7 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     ]);
   });
 
-  it('[TST-19] what runs inside other workflows counts for them, whatever the iteration', async () => {
+  it('[TST-19] nodes of inline workflows count for these, whatever the iteration', async () => {
     writeFileSync(
       path.join(dir, 'sub.yaml'),
       'id: sub\nnodes: { s: { action: x.y@1 }, t: { needs: [s], when: false, action: x.y@1 } }',

@@ -114,7 +114,7 @@ describe('a workflow under test', () => {
     expect(stuck).toMatchObject({ status: 'failed', error: { code: 'TIMEOUT', details: { limit: 'queued' } } });
   });
 
-  it('[TST-4] time stands still while somebody is waited for, and moves when the test says so', async () => {
+  it('[TST-4] time stands still while the run waits for an event, and moves when the test says so', async () => {
     const wait = { id: 'wait', nodes: { ok: { wait: { signal: 'go', key: 'k', deadline: '7d' } } } };
     const run = await testWorkflow(wait);
     expect(run).toMatchObject({ status: 'running', now: 1_700_000_000_000 });
@@ -152,7 +152,7 @@ describe('a workflow under test', () => {
     expect((await called.callback('hook', { n: 2 })).output).toMatchObject({ hook: { payload: { n: 2 } } });
   });
 
-  it('[TST-5] one node can be cancelled, and signals find whoever listens', async () => {
+  it('[TST-5] one node can be cancelled, and published signals find a waiting run', async () => {
     const parts = {
       id: 'parts',
       nodes: {
@@ -189,7 +189,7 @@ describe('a workflow under test', () => {
     expect(run.calls('b').map(({ input }) => input)).toEqual([{ of: 1 }, { of: 1 }, { of: 2 }]);
   });
 
-  it('[TST-21] matchers and console.log see what has become of it', async () => {
+  it('[TST-21] matchers and console.log see the state of the run', async () => {
     const run = await testWorkflow(order, { input: { amount: 5 }, mocks, config });
     expect(Object.keys(run)).toEqual([
       'executionId',
@@ -222,7 +222,7 @@ describe('a workflow under test', () => {
     expect((await stuck.cancel()).status).toBe('cancelled');
   });
 
-  it('[TST-7] what is not mocked runs only when it is pure and reaches nothing, or the test says so', async () => {
+  it('[TST-7] an action without a mock runs only if it is pure and reaches nothing, or the test allows it', async () => {
     const input = { amount: 1 };
     const { 'payment.charge': _, ...others } = mocks;
     await expect(testWorkflow(order, { input, mocks: others, config })).rejects.toMatchObject({
@@ -257,7 +257,7 @@ describe('a workflow under test', () => {
     ).rejects.toMatchObject({ code: 'NOT_MOCKED', message: expect.stringContaining('network') });
   });
 
-  it('[TST-35] what really runs gets credentials from the test, and from nowhere else', async () => {
+  it('[TST-35] an action that runs for real gets credentials from the test only', async () => {
     const seen: string[] = [];
     const use = defineAction({
       id: 'key.use',
@@ -339,7 +339,7 @@ describe('a workflow under test', () => {
     expect(run.path).toEqual(['d/p', 'd/q', 'd']);
   });
 
-  it('[TST-9] what a builder made brings the workflows that it runs', async () => {
+  it('[TST-9] a workflow of a builder brings the workflows that it runs', async () => {
     const sub = { id: 'sub', nodes: { a: { set: { n: 1 } } } };
     const main = { id: 'main', nodes: { call: { workflow: { id: 'sub' } } } };
     const built = { id: 'main', uses: [sub], toJSON: () => main };

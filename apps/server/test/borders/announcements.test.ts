@@ -66,7 +66,7 @@ it('[SRV-670] only changed actions are parsed again, and nothing is announced wh
   expect(announced.at(-1)).toHaveLength(39);
 });
 
-it('[SRV-670] a slow refresh does not take back what was announced meanwhile', async () => {
+it('[SRV-670] a slow refresh does not remove actions announced meanwhile', async () => {
   const { announced, records, open } = announcing();
   const list = records.list.bind(records);
   const [slow, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

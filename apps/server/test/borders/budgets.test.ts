@@ -252,7 +252,7 @@ it('[SRV-672] a body with few names may have as many members as values', () => {
   expect(bodyFault(`[${texts.join()}]`)).toBeUndefined();
 });
 
-it('[SRV-489] what stands in strings is no value of a body, whatever is escaped in them', () => {
+it('[SRV-489] text inside strings does not count as values of a body, whatever is escaped', () => {
   const over = '['.repeat(HTTP_LIMITS.maxBodyDepth + 1);
   for (const inside of [over, `\\"${over}`, `\\\\\\"${over}`, `${over}\\\\`, `${over}\\"`]) {
     expect(bodyFault(`["${inside}"]`), inside.slice(0, 8)).toBeUndefined();

@@ -79,7 +79,7 @@ describe('slow callers', () => {
 });
 
 describe('bodies', () => {
-  it('[SRV-487] a caller whom nobody knows is refused before its body is read', async () => {
+  it('[SRV-487] an unauthenticated caller is refused before its body is read', async () => {
     const server = await booted({});
     const began = `${start(1_000_000, 'wrong')}{`;
     expect(await (await raw(server, began)).over).toMatch(/^HTTP\/1.1 401 /);

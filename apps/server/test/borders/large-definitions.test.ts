@@ -35,7 +35,7 @@ const here = (given: Given) =>
     isBounded: false,
   });
 
-it('[SRV-620] checking a large definition takes the process a fraction of what it takes', async () => {
+it('[SRV-620] checking a large definition takes a fraction of its CPU time in the main thread', async () => {
   // A text over two lines is not plain YAML: reading it is much work.
   const source = yaml(1_200, '  last: { action: core.noop, name: "a\n    b" }\n');
   expect(source.length).toBeGreaterThan(CHECK_LIMITS.inProcessChars);
@@ -69,7 +69,7 @@ it('[SRV-620] a short definition with large patterns is checked beside the proce
   expect(beside).toBeLessThan((cpuMs() - began) / 2);
 });
 
-it('[SRV-621] what is found in a large definition is what is found in a small one', async () => {
+it('[SRV-621] the problems of a large definition equal those of a small one', async () => {
   const more =
     '  far: { action: http.request, with: { url: "https://elsewhere.example.com/" } }\n' +
     '  computed: { action: http.request, with: { url: "{{ $input.url }}", method: GET } }\n' +

@@ -165,7 +165,7 @@ describe('people who may not', () => {
     expect(taken.text).not.toContain('alpha');
   });
 
-  it('[SRV-654] an operator answers for nobody else, and approves nothing by a replay, a fork or a retry', async () => {
+  it('[SRV-654] an operator answers only for themselves, and approves nothing by a replay, a fork or a retry', async () => {
     const answer = (body: object) =>
       call('alpha-operator', `POST /executions/${waiting}/answer`, { node: 'ok', approved: true, ...body });
     for (const body of [{}, { by: 'alpha-owner' }]) expect((await answer(body)).status).toBe(403);
@@ -186,7 +186,7 @@ describe('people who may not', () => {
   });
 });
 
-describe('values that somebody edits', () => {
+describe('edited values', () => {
   const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const RAW: Readonly<Record<string, readonly [value: string, codes: readonly string[]]>> = {
     'a prototype': ['{"__proto__":{"polluted":1}}', ['BODY_INVALID']],

@@ -220,7 +220,7 @@ describe('hostile values', () => {
     }
   });
 
-  it('[SRV-646] an Idempotency-Key gives nobody the answer of somebody else', async () => {
+  it('[SRV-646] an Idempotency-Key never returns the answer of another caller', async () => {
     for (const project of ['alpha', 'beta']) {
       await must(`${project}-owner`, 'POST /workflows', { definition: echo(`${project}-twin`), project });
     }
@@ -349,7 +349,7 @@ describe('hostile values', () => {
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });
   });
 
-  it('[SRV-646] a flood of messages over a socket holds up nobody, and ends with its socket', async () => {
+  it('[SRV-646] a flood of messages over a socket blocks no one else, and ends with its socket', async () => {
     const { token } = (await must('alpha-owner', 'POST /keys', { name: 'ws', roles: { alpha: 'viewer' } })).json;
     const address = `${server.server.url.replace('http', 'ws')}/api/v1/live`;
     const flood = `

@@ -175,7 +175,7 @@ const step = fc.oneof(
 );
 
 describe('the feed', () => {
-  it('[SRV-50] gives everybody every event once and in order, whoever comes, goes, breaks or is deleted', async () => {
+  it('[SRV-50] delivers every event once and in order, whatever followers and runs come, go, break or are deleted', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 60 }),
@@ -272,7 +272,7 @@ describe('the feed', () => {
     feed.close();
   });
 
-  it('[SRV-653] listeners at one place go on a few per turn, and are sent what is new a few per turn', async () => {
+  it('[SRV-653] followers at one position continue a few per turn, and get new events a few per turn', async () => {
     const { feed, model, clock } = await fed();
     for (let at = 0; at < 100; at++) model.append('e0', 1);
     const many = 600;
@@ -360,7 +360,7 @@ describe('the feed', () => {
     feed.close();
   });
 
-  it('[SRV-52] a place beyond the end is that of another history: what comes is shown', async () => {
+  it('[SRV-52] a position beyond the end belongs to another history: only new events are sent', async () => {
     const { feed, model, clock } = await fed();
     model.append('e0', 1);
     const subscriber = subscribe({ feed, clock }, undefined, false, '999.0');

@@ -40,7 +40,7 @@ describe('Server-Sent Events', () => {
     expect(all).toEqual(events);
   });
 
-  it('[SRV-53] who listens hears what happens, and who goes leaves nothing behind', async () => {
+  it('[SRV-53] a follower gets new events, and leaves nothing behind when it disconnects', async () => {
     const { executionId } = await booted.client.start('waiting');
     const gone = new AbortController();
     const heard: LiveEvent[] = [];
@@ -110,7 +110,7 @@ describe('Server-Sent Events', () => {
     expect(later).toEqual([]);
   });
 
-  it('[SRV-54] what is no position of a line is refused, and nothing that is ignored is taken', async () => {
+  it('[SRV-54] an invalid line position is refused, and unknown parameters are not ignored', async () => {
     const executionId = await run('chatty');
     const follow = (query: string, more: Headers = {}) =>
       ask(booted, `GET /api/v1/executions/${executionId}/logs/stream${query}`, { headers: { ...headers, ...more } });
@@ -235,7 +235,7 @@ describe('the socket', () => {
     expect(messages.some((message) => 'problem' in message)).toBe(false);
   });
 
-  it('[SRV-55] what is no message is answered with a problem; the others go on', async () => {
+  it('[SRV-55] an invalid message is answered with a problem; other subscriptions continue', async () => {
     booted = await boot();
     const { messages, say } = await socket();
     const wrong = [
@@ -294,7 +294,7 @@ describe('the socket', () => {
     await until(() => listeners() === 1);
   });
 
-  it('[SRV-57] it shows what its caller may see, also where a key has scopes', async () => {
+  it('[SRV-57] shows only what its caller may see, including keys with scopes', async () => {
     booted = await boot({ users: true });
     for (const project of ['a', 'b']) await addProject(booted, project);
     await addUser(booted, 'root', { admin: true });

@@ -60,7 +60,7 @@ describe('health', () => {
     });
   });
 
-  it('[SRV-230] whoever follows is ready, too', async () => {
+  it('[SRV-230] a server that is not the leader is ready too', async () => {
     const nobody: Leader = { campaign: () => ({ isLeader: false, resign: async () => {} }) };
     booted = await boot({ leader: nobody });
     expect(await answer(booted, '/ready')).toMatchObject({ status: 200, body: { scheduler: 'follows' } });
@@ -94,7 +94,7 @@ describe('health', () => {
     expect(await health.ready()).toMatchObject({ status: 200 });
   });
 
-  it('[SRV-232] a store that hangs does not hang whoever asks', async () => {
+  it('[SRV-232] a store that hangs does not block the probe', async () => {
     const { world, health } = bench({ store: { lastPosition: () => new Promise<Position>(() => {}) } });
     const asked = health.ready();
     await world.clock.advance(2_500);
@@ -161,7 +161,7 @@ describe('health', () => {
     await expect.poll(async () => (await answer(booted as Booted, '/ready')).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it('[SRV-236] whoever closes is alive, and not ready', async () => {
+  it('[SRV-236] a closing server is alive, but not ready', async () => {
     const { world, health } = bench();
     world.isClosing = true;
     expect(health.alive()).toEqual({ status: 200, body: { status: 'closing' } });

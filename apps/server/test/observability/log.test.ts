@@ -36,7 +36,7 @@ describe('the log', () => {
     expect(new Date(String(read()[0]?.['time'])).getTime()).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  it('[SRV-221] holds nothing that proves who somebody is, and no secret that was handed out', () => {
+  it('[SRV-221] contains no credential, and no secret that was handed out', () => {
     const { stream, lines } = paper();
     const log = createLog({ stream, conceal: (text) => text.replaceAll('hunter2', '[redacted]') });
     const headers = { authorization: 'Bearer abc-1', Cookie: 'session=abc-2', 'set-cookie': ['abc-3'], accept: 'kept' };
@@ -106,7 +106,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('in-the-query');
   });
 
-  it('[SRV-224] what goes wrong again and again is told now and then', async () => {
+  it('[SRV-224] a repeated error is logged from time to time', async () => {
     const clock = virtualClock(0);
     const repeated = new Repeated(clock);
     expect([repeated.count('a'), repeated.count('a'), repeated.count('b'), repeated.count('a')]).toEqual([1, 0, 1, 0]);

@@ -76,7 +76,7 @@ describe('metrics', () => {
     expect(count('getExecution', '4xx')).toBe(1);
   });
 
-  it('[SRV-202] tells how late schedules fired, and what the process needs', async () => {
+  it('[SRV-202] reports how late schedules fired, and the resources of the process', async () => {
     booted = await boot();
     const { client } = booted;
     await client.call('registerWorkflow', { body: { definition: { id: 'tick', nodes: {} } } });
@@ -104,7 +104,7 @@ describe('metrics', () => {
     await open.close();
   });
 
-  it('[SRV-204] what could break the format is escaped', () => {
+  it('[SRV-204] characters that could break the format are escaped', () => {
     const text = expositionOf([
       {
         name: 'a',

@@ -69,7 +69,7 @@ function flaky(): Action {
 }
 
 describe('traces', () => {
-  it('[SRV-340] what is handed back when the server closes has its span', async () => {
+  it('[SRV-340] an attempt that is handed back at shutdown has a span', async () => {
     const begun = Promise.withResolvers<void>();
     const hang: Action = {
       id: 'test.hang',
@@ -243,7 +243,7 @@ describe('spans of a journal', () => {
     expect(spans[1]).toMatchObject({ name: 'workflow w', startMs: 1_000, endMs: 4_000 });
   });
 
-  it('[SRV-213] what is under way when a run ends, or is undone, ends with it; a retry is a span of its own', async () => {
+  it('[SRV-213] open spans end when their run ends or is undone; a retry has its own span', async () => {
     const waits = frame(1, [
       ...started.entries,
       { type: 'node.opened', node: 'c' },
@@ -418,7 +418,7 @@ describe('the exporter', () => {
     await spans.close(1_000);
   });
 
-  it('[SRV-214] what is refused, or too much, is dropped and counted', async () => {
+  it('[SRV-214] refused and excess spans are dropped and counted', async () => {
     const { spans, troubles, add } = await bench();
     collector.answers.push({ status: 400 });
     add(10);

@@ -101,7 +101,7 @@ describe('events', () => {
     expect([output.first.n, output.second.n].toSorted()).toEqual([1, 2]);
   });
 
-  it('[SRV-82] what starts a run is not kept for another; what starts none is', async () => {
+  it('[SRV-82] an event that starts a run is not buffered for another; one that starts none is', async () => {
     await publish('tick', {});
     const waits = { id: 'late', nodes: { hold: { wait: { signal: 'tick', deadline: '100ms' } } } };
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waits } });
@@ -118,7 +118,7 @@ describe('events', () => {
     expect(found.json.output).toEqual({ a: 1 });
   });
 
-  it('[SRV-83] an event is of one project: nobody else starts, or hears', async () => {
+  it('[SRV-83] an event belongs to one project: no other project starts or receives it', async () => {
     const other = await boot({ users: true });
     for (const project of ['a', 'b']) await addProject(other, project);
     await addUser(other, 'root', { admin: true });

@@ -91,7 +91,7 @@ describe('file drops', () => {
     expect(await inputs()).toHaveLength(1);
   });
 
-  it('[SRV-86] what was there is not taken again after a restart, also when its run is deleted', async () => {
+  it('[SRV-86] known files are not taken again after a restart, even if their run was deleted', async () => {
     await register(echo('drop', { triggers: [{ file: { path: 'inbox' } }] }));
     await put('a.txt', '1');
     for (let look = 0; look < 2; look++) await watch.look();

@@ -82,7 +82,7 @@ describe('schedules', () => {
     ['none', 0],
     ['last', 1],
     ['all', 5],
-  ])('[SRV-72] what was missed while no server ran is dealt with: %s', async (catchUp, missed) => {
+  ])('[SRV-72] times missed while no server ran are handled: %s', async (catchUp, missed) => {
     const clock = virtualClock(at('2026-01-01T00:05:00Z'));
     const first = await booting({ clock });
     await register(first, echo('often', { triggers: [{ schedule: { cron: '*/10 * * * *', catchUp } }] }));

@@ -84,7 +84,7 @@ describe('webhooks', () => {
     }
   });
 
-  it('[SRV-60] what cannot be read is refused', async () => {
+  it('[SRV-60] an unreadable body is refused', async () => {
     expect((await hook('/by-POST', '{', 'application/json')).json.code).toBe('BODY_INVALID');
     expect((await hook('/by-POST', Buffer.from([0xff, 0xfe]), 'text/plain')).json.code).toBe('BODY_INVALID');
     expect((await hook('/by-POST', 'x', 'application/octet-stream')).json.code).toBe('MEDIA_TYPE');
@@ -119,14 +119,14 @@ describe('webhooks', () => {
     expect(before.json.items).toHaveLength(1);
   });
 
-  it('[SRV-61] a secret that is not set lets nobody in, and its name is not told', async () => {
+  it('[SRV-61] a webhook with an unset secret admits no caller, and its name is not revealed', async () => {
     await register(hooked('unset', { signature: { secret: 'not-there' } }));
     const answer = await hook('/unset', '{}', 'application/json', { 'x-signature': 'x' });
     expect(answer.json.code).toBe('SECRET_NOT_FOUND');
     expect(answer.text).not.toContain('not-there');
   });
 
-  it('[SRV-62] headers that prove who somebody is are no part of the run', async () => {
+  it('[SRV-62] credential headers are not part of the run', async () => {
     await register(hooked('private', { signature: { secret: 'shared', header: 'X-Token', scheme: 'token' } }));
     const secrets = {
       'x-token': SECRET,
@@ -159,7 +159,7 @@ describe('webhooks', () => {
     expect(booted.troubles).toEqual([]);
   });
 
-  it('[SRV-63] what does not fit the trigger’s input, or the workflow’s, is the caller’s mistake', async () => {
+  it('[SRV-63] a payload that does not fit the trigger’s input, or the workflow’s, is an error of the caller', async () => {
     await register(hooked('picky', { input: { n: '{{ $input.order.id }}' } }));
     expect((await hook('/picky', '{}', 'application/json')).json.code).toBe('TRIGGER_INPUT_INVALID');
     const typed = echo('typed', {

@@ -89,7 +89,7 @@ describe('programs of workflow-graph', () => {
     expect(new Set(Object.values(statuses(status)))).toEqual(new Set(['success']));
   });
 
-  it('[SRV-551] a failed job skips what is downstream, lets the rest run, and the workflow has failed', async () => {
+  it('[SRV-551] a failed job skips its dependents, the rest runs, and the workflow has failed', async () => {
     const site = await Site.open();
     site.worker('w-1');
     const id = await site.run(`name: t

@@ -120,7 +120,7 @@ jobs:
     expect(await graph.call('GET', '/workflows/none/status')).toMatchObject({ status: 404 });
   });
 
-  it('[SRV-643] a jobs file of the folder is listed beside what was posted, and other workflows are not', async () => {
+  it('[SRV-643] a jobs file of the folder is listed beside posted ones, and other workflows are not', async () => {
     const graph = await opened();
     const { client } = graph.server;
     const source = 'name: Nightly\non: push\njobs:\n  unit-tests: { run: make test }\n';
@@ -158,7 +158,7 @@ jobs:
     expect((await graph.status(id)).jobs[1]).toMatchObject({ status: 'failure', error: 'broken again' });
   });
 
-  it('[WFG-2] what is not retryable is not retried', async () => {
+  it('[WFG-2] a failure that is not retryable is not retried', async () => {
     const graph = await opened();
     const id = await graph.run('jobs: { a: { run: x, retries: 5 } }');
     const { lease } = await graph.claim();
@@ -214,7 +214,7 @@ jobs:
     }
   });
 
-  it('[WFG-5] what jobs give is passed on', async () => {
+  it('[WFG-5] outputs of jobs are passed on', async () => {
     const graph = await opened();
     await graph.run('jobs: { a: { run: x }, b: { needs: [a], run: y } }');
     await graph.complete((await graph.claim()).lease.lease_id, { image: 'app:7' });
@@ -273,7 +273,7 @@ jobs:
     }
   });
 
-  it('[WFG-10] logs are taken from whoever has the lease, kept, and streamed: what was, then what comes', async () => {
+  it('[WFG-10] logs are accepted from the holder of the lease, stored, and streamed from the beginning', async () => {
     const graph = await opened();
     const id = await graph.run('jobs: { a: { run: x } }');
     const { lease } = await graph.claim();

@@ -105,7 +105,7 @@ const grants: fc.Arbitrary<Capabilities> = fc.record({
 const common = (a: Set<string>, b: Set<string>): Set<string> => new Set([...a].filter((one) => b.has(one)));
 
 describe('narrowing', () => {
-  it('[SEC-14] what two grants have in common is exactly what both grant', () => {
+  it('[SEC-14] the intersection of two grants is exactly what both grant', () => {
     fc.assert(
       fc.property(grants, grants, (a, b) => {
         expect([...reach(narrow(a, b))].sort()).toEqual([...common(reach(a), reach(b))].sort());
@@ -124,7 +124,7 @@ describe('narrowing', () => {
     );
   });
 
-  it('[SEC-14] what is within a ceiling is not narrowed by it', () => {
+  it('[SEC-14] a grant within a ceiling is not narrowed by it', () => {
     fc.assert(
       fc.property(grants, grants, (a, b) => {
         const narrowed = narrow(a, b);
@@ -171,7 +171,7 @@ describe('narrowing', () => {
     ['files.read', 'a/**', 'a/*'],
     ['files.write', '..', '*'],
     ['shell', 'git ∩ node', 'sh'],
-  ] as const)('[SEC-14] %s: what %s means beside %s is left to whoever opens it', (list, ask, ceiling) => {
+  ] as const)('[SEC-14] %s: %s beside %s is decided when the resource is opened', (list, ask, ceiling) => {
     const both = (entry: string): Capabilities =>
       list === 'files.read'
         ? { files: { read: [entry] } }

@@ -50,7 +50,7 @@ describe('a jobs file', () => {
     expect(compileSource(FILE, createCatalog([])).problems).toEqual([]);
   });
 
-  it('[DEF-117] always() and failure() have an edge from every ancestor, and what follows them does not hide a failure', () => {
+  it('[DEF-117] always() and failure() have an edge from every ancestor, and their successors do not hide a failure', () => {
     const { definition } = yaml(FILE);
     expect(definition?.edges).toEqual([
       { from: '2nd', to: 'tidy', on: 'always' },
@@ -62,7 +62,7 @@ describe('a jobs file', () => {
     expect(definition?.nodes?.['after']?.when).toContain("$nodes['unit-tests'].status");
   });
 
-  it('[DEF-118] what is wrong with it is told at its place, unknown keys included', () => {
+  it('[DEF-118] problems are reported at their position, unknown keys included', () => {
     const bad = `name: t
 on: push
 jobs:

@@ -55,7 +55,7 @@ describe('ranges of keys and values', () => {
     expect(valueAt(result, ['edges', 0])).toBe('4:14 { "from": "a" }');
   });
 
-  it('[DEF-41] what does not exist has the place of what is around it', () => {
+  it('[DEF-41] a missing member has the position of its container', () => {
     const result = yaml(PLAIN);
     expect(valueAt(result, ['nodes', 'fetch', 'timeout', 'attempt'])).toBe('3:3 fetch');
     expect(valueAt(result, ['nodes', 'fetch', 'action', 'x'])).toBe('4:13 http.request@1');

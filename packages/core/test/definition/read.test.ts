@@ -365,7 +365,7 @@ describe('objects', () => {
     expect(yaml(`# needs the library\n--- !!map\n${text}`).definition).toStrictEqual(fromYaml);
   });
 
-  it('[DEF-35] what is not JSON data is refused', () => {
+  it('[DEF-35] a value that is not JSON data is refused', () => {
     const cyclic: Record<string, unknown> = { id: 'x' };
     cyclic.output = cyclic;
     expect(codes(readDefinitionObject(cyclic))).toEqual(['TOO_DEEP']);

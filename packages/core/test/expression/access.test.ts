@@ -94,7 +94,7 @@ describe('members', () => {
     expect(failure('"".constructor').code).toBe('EXPRESSION_TYPE');
   });
 
-  it('[EXP-26] what a class instance inherits is not there either', () => {
+  it('[EXP-26] inherited members of a class instance do not exist either', () => {
     class Host {
       own = 1;
       get secret(): string {

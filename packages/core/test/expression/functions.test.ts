@@ -201,7 +201,7 @@ describe('JSONPath over any value', () => {
     expect(evaluate(source)).toEqual(result);
   });
 
-  it('[EXP-110] what is missing, or is no query, is told', () => {
+  it('[EXP-110] a missing or invalid query is reported', () => {
     expect(failure(`$input.order.query('$.no')`)).toMatchObject({ code: 'EXPRESSION_REFERENCE', isMissing: true });
     expect(parseFailure(`$input.query('.a')`).message).toContain('starts with $');
     expect(parseFailure(`$input.query('$.a[')`).code).toBe('EXPRESSION_SYNTAX');

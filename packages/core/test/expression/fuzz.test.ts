@@ -156,7 +156,7 @@ describe('hostile chains', () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
 
-  it('[EXP-74] what every function gives, and every hostile name on it', () => {
+  it('[EXP-74] the result of every function, with every hostile name', () => {
     const examples = listFunctions().map(({ example }) => example);
     let answers = 0;
     for (const example of examples) {

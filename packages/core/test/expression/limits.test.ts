@@ -70,7 +70,7 @@ describe('depth', () => {
 });
 
 describe('operations', () => {
-  it('[EXP-61] what counts as an operation', () => {
+  it('[EXP-61] counts operations', () => {
     expect(cost('1')).toBe(0);
     expect(cost('$input')).toBe(1);
     expect(cost('1 + 2 + 3')).toBe(2);
@@ -102,7 +102,7 @@ describe('operations', () => {
     }
   });
 
-  it('[EXP-62] what costs more than a walk is charged for more', () => {
+  it('[EXP-62] work beyond a walk is charged', () => {
     const list = Array.from({ length: 12_000 }, (_, index) => `k${index}`);
     const object = Object.fromEntries(list.map((key) => [key, 1]));
     const text = 'ab '.repeat(10_000);
@@ -133,7 +133,7 @@ describe('operations', () => {
     for (let times = 0; times < 20_000; times++) evaluate('1 + 1 == 2', sampleScope, budgets.next());
   });
 
-  it('[EXP-112] the next expression has what is left of the step, and its plain operations count too', () => {
+  it('[EXP-112] the next expression gets the rest of the step, and its plain operations count too', () => {
     const list = Array.from({ length: 8_000 }, (_, index) => `k${index}`);
     const budgets = new StepBudget(() => createBudget());
     evaluate('$input.sort().first()', scopeOf(list), budgets.next());
@@ -193,7 +193,7 @@ describe('operations', () => {
     expect(free).toEqual([]);
   });
 
-  it('[EXP-62] equality and order pay for what they compare', () => {
+  it('[EXP-62] equality and order are charged for the values that they compare', () => {
     const long = 'x'.repeat(500_000);
     expect(cost('$input.a == $input.b', { a: long, b: `${long.slice(1)}x` })).toBeGreaterThan(400);
     expect(cost('$input.a < $input.b', { a: long, b: `${long}x` })).toBeGreaterThan(400);
@@ -237,7 +237,7 @@ describe('strings and lists', () => {
     expect(limitOf(`'😀' + '😀😀x'`, null, limits)).toContain('12 bytes');
   });
 
-  it('[EXP-63] what the scope holds may be longer, and is passed on', () => {
+  it('[EXP-63] values of the scope may be longer, and are passed on', () => {
     const long = 'x'.repeat(2_000_000);
     expect(evaluate('$input', scopeOf(long))).toBe(long);
     expect(evaluate('[$input.a].first()', scopeOf({ a: long }))).toBe(long);
@@ -313,7 +313,7 @@ describe('time and the one budget', () => {
 });
 
 describe('regular expressions', () => {
-  it('[EXP-67] they pay for what they read, by the size of the program', () => {
+  it('[EXP-67] are charged for the text that they read, by the size of the program', () => {
     const text = 'a'.repeat(10_000);
     const small = cost(`$input.matches('a+b?$')`, `${text}c`);
     const large = cost(`$input.matches('(a?){100}a{100}[bc][de]$')`, `${text}c`);
@@ -344,7 +344,7 @@ describe('regular expressions', () => {
     expect(evaluate(`'2024-05-01'.matches('^\\\\d{4}-\\\\d{2}-[\\\\p{N}{]{2}$')`)).toBe(true);
   });
 
-  it('[EXP-67] what a pattern costs does not depend on whether it was seen before', () => {
+  it('[EXP-67] the cost of a pattern does not depend on whether it was compiled before', () => {
     const first = cost('$input.text.matches($input.pattern)', { text: 'abc', pattern: 'a(b|c)+never-seen' });
     expect(cost('$input.text.matches($input.pattern)', { text: 'abc', pattern: 'a(b|c)+never-seen' })).toBe(first);
   });

@@ -113,7 +113,7 @@ describe('logic', () => {
     expect(evaluate('!!1')).toBe(true);
   });
 
-  it('[EXP-36] [EXP-37] [EXP-38] what is not needed is not evaluated', () => {
+  it('[EXP-36] [EXP-37] [EXP-38] an unneeded operand is not evaluated', () => {
     expect(evaluate('false && 1 / 0')).toBe(false);
     expect(evaluate('true || 1 / 0')).toBe(true);
     expect(evaluate('true ? 1 : 1 / 0')).toBe(1);

@@ -42,7 +42,7 @@ describe('names of the scope', () => {
     expect(evaluate('$fetch.body.items[1].price')).toBe(2);
   });
 
-  it('[EXP-14] a node that is not there is an error, whatever guards it', () => {
+  it('[EXP-14] an unknown node is an error, whatever guards it', () => {
     expect(failure('$nodes.fetsh.output').hint).toContain('fetch');
     expect(failure('$fecth.body').hint).toBe('did you mean $fetch?');
     expect(failure('$inptu.name').hint).toBe('did you mean $input?');

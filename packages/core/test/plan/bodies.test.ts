@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codes, compile, findings, nodeOf, planOf } from './compiling.ts';
 
 describe('bodies', () => {
-  it('[PLN-19] see what is upstream of them, at any depth; the inner id wins', () => {
+  it('[PLN-19] see nodes upstream of them, at any depth; the inner id wins', () => {
     const plan = planOf(`id: x
 nodes:
   a: { action: do }
@@ -31,7 +31,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-19] what is not upstream is reported, with the needs that are missing', () => {
+  it('[PLN-19] a node that is not upstream is reported, with the missing needs', () => {
     expect(
       findings(`id: x
 nodes:

@@ -30,7 +30,7 @@ function compile(yaml: string): { problems: readonly Problem[]; shown: string[] 
 }
 
 describe('plan', () => {
-  it('[PLN-1] names unknown actions and versions, with what there is', () => {
+  it('[PLN-1] reports unknown actions and versions, with the known ones', () => {
     const { problems } = compile(
       `id: x
 nodes:

@@ -20,7 +20,7 @@ function codesOf(graph: Json): string[] {
 }
 
 describe('a graph that an action returns', () => {
-  it('[PLN-26] is compiled where it stands: it reads what is upstream of its node', () => {
+  it('[PLN-26] is compiled in its place: it reads the nodes upstream of its node', () => {
     const graph = {
       nodes: {
         p: { action: 'do', with: { x: '{{ [$a, $b, $item, $vars.n] }}' } },
@@ -54,7 +54,7 @@ describe('a graph that an action returns', () => {
     ).toEqual(['UNKNOWN_ACTION nodes.p.action', 'NOT_UPSTREAM nodes.p.with.x', 'NOT_IN_A_LOOP nodes.q.break']);
   });
 
-  it('[PLN-29] is verified: what can never fit is refused, warnings are not, and neither is what was accepted before', () => {
+  it('[PLN-29] is verified: a graph that can never fit is refused, but not for warnings, nor if it was accepted before', () => {
     const typed: Action[] = [
       { id: 'make', version: '1', run: () => null },
       { id: 'number', version: '1', output: { type: 'number' }, run: () => null },

@@ -50,7 +50,7 @@ it('[DEF-102] the limit is of each part: many nodes have many expressions', () =
   expect(codesOf({ nodes })).toEqual([]);
 });
 
-it('[DEF-102] text around expressions does not count, and a mistake in a long text is told as what it is', () => {
+it('[DEF-102] text around expressions does not count, and a mistake in a long text is reported as such', () => {
   const text = 'x'.repeat(10 * MAX);
   expect(codesOf(withValue(`{{ $input.a }}${text}{{ $input.b }}`))).toEqual([]);
   expect(codesOf(withValue(`{{ $input.a + }}${text}`))).toEqual(['EXPRESSION_SYNTAX']);

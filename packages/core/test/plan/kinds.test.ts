@@ -117,7 +117,7 @@ nodes:
     expect(nodeOf(plan, 'a').retry).toEqual({ rules: [], lost: 0 });
   });
 
-  it('[PLN-13] weigh as much as the longest way through their body, or what they say', () => {
+  it('[PLN-13] have the rank of the longest way through their body, or their own estimate', () => {
     const plan = planOf(`id: x
 nodes:
   a: { forEach: { in: [1] }, do: { nodes: { s: { action: do, estimate: 3s }, t: { needs: s, action: do, estimate: 2s } } } }

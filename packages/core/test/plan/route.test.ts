@@ -64,7 +64,7 @@ nodes:
     });
   });
 
-  it('[PLN-32] what is announced is checked like any action, and an own one is kept before it', () => {
+  it('[PLN-32] announced actions are checked like any action, and own actions take precedence', () => {
     const catalog = createCatalog([own]);
     expect(catalog.announce([shout, { ...announcedAction({ id: 'own', version: '1' }) }])).toBe(true);
     expect(catalog.announce([shout, { ...announcedAction({ id: 'own', version: '1' }) }])).toBe(false);

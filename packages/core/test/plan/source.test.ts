@@ -39,7 +39,7 @@ output: "{{ $nowhere }}"`);
     ]);
   });
 
-  it('[PLN-2] a misspelt need does not make what it leads to look out of reach', () => {
+  it('[PLN-2] a misspelt need does not make its target look unreachable', () => {
     const found = codes(`id: x
 nodes:
   a: { action: core.noop }
@@ -47,7 +47,7 @@ nodes:
     expect(found).toEqual(['UNKNOWN_NODE']);
   });
 
-  it('[PLN-10] compiling never throws, whatever the definition holds', () => {
+  it('[PLN-10] compiling never throws, for any definition', () => {
     const keys = fc.constantFrom(
       'action',
       'needs',

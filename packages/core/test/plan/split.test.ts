@@ -4,7 +4,7 @@ import type { ForEachWork } from '../../src/plan/plan.ts';
 import { codes, findings, nodeOf, planOf } from './compiling.ts';
 
 describe('split and merge', () => {
-  it('[PLN-27] what lies between them is the body of a parallel loop', () => {
+  it('[PLN-27] the nodes between them are the body of a parallel loop', () => {
     const plan = planOf(`id: x
 nodes:
   first: { action: do }
@@ -39,7 +39,7 @@ edges: [{ from: a, to: b, on: error }, { from: s, to: last, on: error }]`);
     expect(work.body.outputReads).toEqual([{ up: 0, index: 1 }]);
   });
 
-  it('[RUN-421] merge.timeout cannot read what runs after the split, and the problem stands where it is written', () => {
+  it('[RUN-421] merge.timeout cannot read nodes after the split, and the problem is reported at its position', () => {
     const text = `id: x
 nodes:
   s: { split: { in: [1] } }
@@ -114,7 +114,7 @@ nodes:
     ).toEqual(['SPLIT_EDGE']);
   });
 
-  it('[PLN-28] what is between them cannot be read from outside', () => {
+  it('[PLN-28] the nodes between them cannot be read from outside', () => {
     expect(
       findings(`id: x
 nodes:

@@ -44,7 +44,7 @@ describe('workflows in workflows', () => {
     expect(work.workflow.acceptInput({ n: 1 }).input).toEqual({ n: 1, m: 'x' });
   });
 
-  it('[PLN-40] the time limit of an inline one is that of its node, and what cannot hold inside is reported', () => {
+  it('[PLN-40] the time limit of an inline workflow is that of its node, and unsupported keys inside are reported', () => {
     const workflows = (id: string): WorkflowDefinition => {
       const configs: Record<string, WorkflowDefinition['config']> = {
         timed: { timeout: '1s' },

@@ -8,7 +8,7 @@ const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
 
 const keyOf = (run: Drive, node: string): string => run.attempts.get(node)?.idempotencyKey ?? '';
 
-describe('what begins as something new', () => {
+describe('nodes that begin as something new', () => {
   it('[RUN-145] is undone under a key and an attempt of its own', () => {
     const run = drive({ nodes: { a: { compensate: UNDO }, b: { needs: ['a'] } } });
     run.complete('a').fail('b');
@@ -50,7 +50,7 @@ describe('what begins as something new', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  it('[RUN-145] is a loop, too, that was cut off and depends on what was undone', () => {
+  it('[RUN-145] include a loop that was cut off and depends on an undone node', () => {
     const run = drive({
       nodes: { a: { compensate: UNDO }, each: { needs: ['a'], forEach: { in: [1, 2] }, do: { nodes: { x: {} } } } },
     });
@@ -61,7 +61,7 @@ describe('what begins as something new', () => {
     expect(keyOf(run, 'each/0/x')).not.toBe(key);
   });
 
-  it('[RUN-145] is what was done in a loop that depends on something undone', () => {
+  it('[RUN-145] include nodes of a loop that depends on an undone node', () => {
     const undo = { compensate: { action: 'look@1', with: {} } };
     const run = drive({
       nodes: {
@@ -145,7 +145,7 @@ describe('a loop that took too long', () => {
 });
 
 describe('a run that is undone', () => {
-  it('[RUN-140] begins nothing again of which somebody says that it did not happen', () => {
+  it('[RUN-140] does not begin a node again that is settled as not happened', () => {
     const run = drive({ nodes: { a: { compensate: UNDO }, p: { action: 'pay@1' }, b: { needs: ['a'] } } });
     run.complete('a').breakOff('p').fail('b');
     expect(run.status).toBe('compensating');
@@ -157,7 +157,7 @@ describe('a run that is undone', () => {
 });
 
 describe('a graph that is returned while the run is being stopped', () => {
-  it('[RUN-117] is what a retry goes on with', () => {
+  it('[RUN-117] is continued by a retry', () => {
     const run = drive({ nodes: { a: { dynamic: { action: 'do@1' } }, b: { needs: ['a'] } } });
     run.cancel().complete('a', { nodes: { x: { action: 'do@1' } } });
     expect(run.statuses()).toMatchObject({ a: 'cancelled', b: 'cancelled' });

@@ -98,7 +98,7 @@ describe('branch', () => {
     expect(many.running()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[RUN-113] matches the error of what came before', () => {
+  it('[RUN-113] matches the error of the node before it', () => {
     const run = drive({
       nodes: {
         try: {},
@@ -137,7 +137,7 @@ describe('set', () => {
 });
 
 describe('terminate', () => {
-  it('[RUN-115] completes the run at once with its output, and cancels what runs', () => {
+  it('[RUN-115] completes the run at once with its output, and cancels running nodes', () => {
     const run = drive({
       nodes: {
         long: {},
@@ -160,7 +160,7 @@ describe('terminate', () => {
   });
 });
 
-describe('retrying what ended itself', () => {
+describe('retrying a run that a terminate ended', () => {
   it('[RUN-115] a run that ended itself as completed has nothing to retry; one that failed itself ends there again', () => {
     const done = drive({ nodes: { long: {}, end: { terminate: 'completed' } } });
     expect(done.retry().status).toBe('completed');
@@ -222,7 +222,7 @@ describe('dynamic', () => {
     expect(run.attempts.get('after')?.input).toEqual({ m: 2 });
   });
 
-  it('[RUN-117] a graph that cannot run fails the node with what is wrong with it', () => {
+  it('[RUN-117] a graph that cannot run fails the node with its problems', () => {
     const run = drive(made);
     run.complete('made', { nodes: { x: { action: 'nothing@1' } } });
     expect(run.error).toMatchObject({
@@ -234,7 +234,7 @@ describe('dynamic', () => {
 });
 
 describe('split and merge', () => {
-  it('[RUN-118] what is between runs per item; merge collects in order', () => {
+  it('[RUN-118] the nodes between run per item; merge collects in order', () => {
     const run = drive(
       {
         nodes: {
@@ -262,7 +262,7 @@ describe('split and merge', () => {
     edges: [{ from: 'all', to: 'help', on: 'error' }] as never,
   });
 
-  it('[RUN-243] what fails between a split and its merge, or takes too long, is a failure of the merge', () => {
+  it('[RUN-243] a failure or timeout between a split and its merge is a failure of the merge', () => {
     const run = drive(failing({})).complete('each/0/work').fail('each/1/work');
     expect(run.statuses()).toMatchObject({ each: 'failed', all: 'failed', after: 'skipped' });
     expect(run.attempts.get('help')?.input).toEqual({ code: 'BROKEN' });
@@ -322,7 +322,7 @@ describe('split and merge', () => {
 });
 
 describe('cancelling a part', () => {
-  it('[RUN-176] one node and what is in it end; what depends on it is skipped, and siblings are not touched', () => {
+  it('[RUN-176] a node and its body end; its dependents are skipped, and siblings are not touched', () => {
     const run = drive({
       nodes: {
         each: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },

@@ -81,7 +81,7 @@ describe('cost', () => {
     expect(looks).toBeLessThan(200);
   });
 
-  it('[RUN-145] what was undone is found in time that grows with the number of nodes', () => {
+  it('[RUN-145] undone nodes are found in time that grows with the number of nodes', () => {
     const count = 3_000;
     const undo = { compensate: { action: 'look@1', with: {} } };
     const nodes: Record<string, Record<string, unknown>> = {};

@@ -29,7 +29,7 @@ describe('failure', () => {
     expect(run.statusOf('a')).toBe('failed');
   });
 
-  it('[RUN-23] fail-fast fails the run with the original error and cancels what runs', () => {
+  it('[RUN-23] fail-fast fails the run with the original error and cancels running nodes', () => {
     const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } } });
     run.fail('a', { code: 'FIRST' }).breakOff('b');
     expect(run.status).toBe('failed');

@@ -77,7 +77,7 @@ describe('golden journals', () => {
     expect(repeatedEntry().frames).toEqual(written.repeated);
   });
 
-  it('[RUN-71] a journal with the authority of a run grants what it granted when it was written', () => {
+  it('[RUN-71] a journal with the authority of a run gives the grants that it gave when it was written', () => {
     expect(authorityEntry().frames).toEqual(authority.frames);
     const run = drive(authorityDefinition, { frames: authority.frames.slice(0, 1) });
     expect(run.state.authority).toEqual(AUTHORITY);
@@ -143,7 +143,7 @@ describe('golden journals', () => {
     expect(twice.statusOf('tidy')).toBe('cancelled');
   });
 
-  it('[RUN-288] what a journal from before finally says was handled stays so, and joins go by what is decided now', () => {
+  it('[RUN-288] failures handled in a journal from before finallys stay handled, and joins follow the current edges', () => {
     const handled = drive(oldRuns.handled, { frames: old.handled.frames }).complete('tidy').complete('then');
     expect(handled.status).toBe('completed');
     const joined = drive(oldRuns.joined, { frames: old.joined.frames }).complete('mend');

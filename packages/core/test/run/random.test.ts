@@ -8,7 +8,7 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
 const habits = fc.record({ slots: fc.constantFrom(1, 2, 100), isLazy: fc.boolean() });
 
 describe('any run, whatever happens', { timeout: 600_000 }, () => {
-  it('[RUN-88] does only what the language allows, leaves nothing undone, and ends', () => {
+  it('[RUN-88] does only what the language allows, leaves nothing pending, and ends', () => {
     fc.assert(
       fc.property(randomWorkflow, happenings, habits, (workflow: RandomWorkflow, list: readonly Happening[], how) => {
         const run = new RandomDrive(workflow, how);

@@ -32,7 +32,7 @@ describe('rules of retry', () => {
     expect(drive({ nodes: { a: { retry: rules } } }).fail('a', { code: 'OTHER' }).status).toBe('failed');
   });
 
-  it('[RET-10] a rule without `on` takes what is left', () => {
+  it('[RET-10] a rule without `on` matches all remaining errors', () => {
     const retry = [
       { on: codes('NO'), attempts: 1 },
       { attempts: 2, delay: '1s' },
@@ -68,7 +68,7 @@ describe('rules of retry', () => {
     expect(run.fail('a').document.nodes.a).toMatchObject({ status: 'failed', attempts: 2 });
   });
 
-  it('[RET-13] what a repeat cannot mend is not retried, whoever reports it', () => {
+  it('[RET-13] an error that a repeat cannot fix is not retried, whoever reports it', () => {
     const retry = { attempts: 5, delay: '1s' };
     for (const code of ['CAPABILITY_DENIED', 'INPUT_INVALID', 'OUTPUT_INVALID', 'EXPRESSION_VALUE']) {
       expect(isUnmendable(code)).toBe(true);
@@ -82,14 +82,14 @@ describe('rules of retry', () => {
     expect(run.fail('u/0/x', { code: 'CAPABILITY_DENIED' }).status).toBe('failed');
   });
 
-  it('[RET-14] a time limit of a node inside is an error like any other for what is around it', () => {
+  it('[RET-14] a time limit of an inner node is an error like any other for the nodes around it', () => {
     const x = { timeout: { total: '5s' } };
     const run = drive({ nodes: { g: { group: { nodes: { x } }, retry: { attempts: 2, delay: '1s' } } } });
     run.advance(6_000);
     expect(run.statusOf('g')).toBe('waiting');
   });
 
-  it('[PLN-66] a pattern that is no pattern, and a policy that nobody knows, are reported where they stand', () => {
+  it('[PLN-66] an invalid pattern, and an unknown policy, are reported at their position', () => {
     expect(() => planOf({ nodes: { a: { retry: [{ on: codes('/(/'), attempts: 2 }] } } })).toThrow('MATCH_REGEX');
     expect(() => planOf({ config: { retry: { policy: 'mine', attempts: 2 } } })).toThrow('UNKNOWN_RETRY_POLICY');
   });

@@ -3,7 +3,7 @@ import { decide, decodeSnapshot, encodeSnapshot, newTurn, type RunState } from '
 import { drive } from './drive.ts';
 
 describe('snapshots', () => {
-  it('[RUN-218] an outcome that nobody knows is kept although its iteration has failed', () => {
+  it('[RUN-218] an unknown outcome is kept although its iteration has failed', () => {
     const run = drive({
       nodes: { r: { retryUntil: { attempts: 3 }, do: { nodes: { pay: { action: 'pay@1' }, x: {} } } } },
     });
@@ -88,7 +88,7 @@ describe('snapshots', () => {
 });
 
 describe('a run that goes on from a snapshot', () => {
-  it('[RUN-66] does again what was undone, when it is retried', () => {
+  it('[RUN-66] runs undone nodes again when it is retried', () => {
     const compensate = { action: 'look@1', with: { of: '{{ $self.output }}' } };
     const run = drive({ nodes: { hotel: { compensate }, flight: { needs: ['hotel'] } } });
     run.complete('hotel', 'h1').fail('flight', { code: 'FULL' }).complete('~undo/hotel');

@@ -5,7 +5,7 @@ import { drive } from './drive.ts';
 const pay = (more: Record<string, unknown> = {}) => ({ action: 'pay@1', ...more });
 
 describe('unknown outcomes', () => {
-  it('[RUN-72] what is known of one attempt says nothing about a later one', () => {
+  it('[RUN-72] a settlement of one attempt does not apply to a later one', () => {
     const run = drive({ nodes: { pay: pay() } })
       .loseWorker()
       .settle('pay', { happened: false, then: 'retry' })
@@ -17,7 +17,7 @@ describe('unknown outcomes', () => {
     expect(run.attempts.get('pay')?.attempt).toBe(3);
   });
 
-  it('[RUN-73] a settlement stands, whatever else comes in its turn', () => {
+  it('[RUN-73] a settlement stands, whatever else is decided in its turn', () => {
     const run = drive({ nodes: { pay: pay(), b: {} } }).breakOff('pay');
     const settlement = { happened: false, then: 'retry' } as const;
     const settle = { type: 'settle', node: 'pay', by: 'person', settlement } as const;
@@ -27,7 +27,7 @@ describe('unknown outcomes', () => {
     expect(run.retry().running().sort()).toEqual(['b', 'pay']);
   });
 
-  it('[RUN-73] what is to be repeated while the run is being stopped is known not to have happened', () => {
+  it('[RUN-73] a node to be repeated while the run is being stopped is known not to have happened', () => {
     const run = drive({ nodes: { pay: pay(), b: {} } })
       .breakOff('pay')
       .cancel();

@@ -16,8 +16,8 @@ const actions: readonly Action[] = [
   { id: 'check', version: '1', effect: 'once', run: (): Json => null, verify: () => ({ happened: 'unknown' }) },
 ];
 
-describe('what is said to never run', { timeout: 600_000 }, () => {
-  it('[VER-1] never does, whatever happens to a graph', () => {
+describe('nodes reported as never running', { timeout: 600_000 }, () => {
+  it('[VER-1] never run, whatever happens to a graph', () => {
     const habits = fc.record({ slots: fc.constantFrom(1, 2, 100), isLazy: fc.boolean() });
     let told = 0;
     fc.assert(
@@ -36,7 +36,7 @@ describe('what is said to never run', { timeout: 600_000 }, () => {
     expect(told).toBeGreaterThan(0);
   });
 
-  it('[VER-1] [VER-63] [VER-64] never does, nor after the failure that is named, whatever ways exclude each other', () => {
+  it('[VER-1] [VER-63] [VER-64] never run, nor after the named failure, whatever ways exclude each other', () => {
     const told = { runs: 0, joins: 0, after: 0 };
     let failed = 0;
     for (let seed = FIRST; seed < FIRST + 3 * RUNS; seed++) {
@@ -69,7 +69,7 @@ describe('what is said to never run', { timeout: 600_000 }, () => {
     expect(failed).toBeGreaterThan(RUNS / 20);
   });
 
-  it('[VER-1] never does, whatever happens to composite nodes', () => {
+  it('[VER-1] never run, whatever happens to composite nodes', () => {
     let told = 0;
     for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
       const { flow, workflows } = randomFlow(new Dice(seed));

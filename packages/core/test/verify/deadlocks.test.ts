@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codes, found } from './verifying.ts';
 
 describe('keys', () => {
-  it('[VER-14] that are held around what waits for them are a deadlock', () => {
+  it('[VER-14] that are held around their own waiters are a deadlock', () => {
     const key = 'concurrency: { key: k }';
     const found14 = ['SELF_DEADLOCK nodes.l.concurrency.key'];
     const around = (inner: string, more = ''): string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codes } from './verifying.ts';
 
-describe('what happens after a failure', () => {
+describe('nodes after a failure', () => {
   const flow = (join: string, edges: string, more = ''): string => `nodes:
   try: { action: do${more} }
   fallback: { action: do }

@@ -62,7 +62,7 @@ edges: [{ from: a, to: b, when: $a.x }]`),
     expect(flow('onFailure: ignore', ', b: { terminate: failed }')).toEqual([]);
   });
 
-  it('[VER-9] not those that are only taken out for a while, nor what follows them', () => {
+  it('[VER-9] except nodes that are disabled for a while, and their successors', () => {
     expect(
       codes(`nodes:
   a: { action: do, enabled: false }

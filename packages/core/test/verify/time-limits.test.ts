@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codes } from './verifying.ts';
 
 describe('time', () => {
-  it('[VER-12] is limited for what calls over the network', () => {
+  it('[VER-12] is required for actions that call over the network', () => {
     expect(codes('nodes: { a: { action: call } }')).toEqual(['NO_TIMEOUT nodes.a.action']);
     expect(codes('nodes: { a: { dynamic: { action: call } } }')).toEqual(['NO_TIMEOUT nodes.a.dynamic.action']);
     expect(codes('nodes: { a: { action: call, timeout: { queued: 5s } } }')).toEqual(['NO_TIMEOUT nodes.a.action']);

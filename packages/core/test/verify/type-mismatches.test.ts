@@ -84,7 +84,7 @@ describe('types', () => {
   });
 });
 
-describe('what is known of composite nodes', () => {
+describe('types of composite nodes', () => {
   it('[VER-23] items have the type of their list', () => {
     expect(
       codes(`nodes:
@@ -117,7 +117,7 @@ describe('what is known of composite nodes', () => {
     ).toEqual([]);
   });
 
-  it('[VER-23] a loop gives a list of what its body gives, also where the loop stands below', () => {
+  it('[VER-23] a loop gives a list of the outputs of its body, also if the loop is defined below', () => {
     expect(
       codes(`nodes:
   m: { needs: [l, n, t], action: mail, with: { to: "{{ $l[0].nobody }}", note: "{{ $n[0].anything }}" } }
@@ -136,7 +136,7 @@ describe('what is known of composite nodes', () => {
     ).toEqual(['TYPE_MISMATCH nodes.k.with.to']);
   });
 
-  it('[VER-24] workflows inside, iterations and payloads have the types of what they give', () => {
+  it('[VER-24] inline workflows, iterations and payloads have the types of their outputs', () => {
     expect(
       codes(
         `nodes:

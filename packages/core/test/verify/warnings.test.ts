@@ -66,7 +66,7 @@ edges: [{ from: c, to: j, when: false }]`);
 });
 
 describe('errors in single values', () => {
-  it('[VER-54] do not hide what else there is', () => {
+  it('[VER-54] do not hide other problems', () => {
     const never = 'c: { action: do, when: false }';
     const hidden = 'NEVER_RUNS nodes.c.when';
     expect(codes(`nodes: { a: { action: do }, b: { needs: a, join: 3, action: do }, ${never} }`)).toEqual([

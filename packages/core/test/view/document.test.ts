@@ -67,7 +67,7 @@ describe('the document of a run', () => {
     expect(run.document.nodes.a).toMatchObject({ status: 'completed', finishedAt: at(1_020), durationMs: 1_020 });
   });
 
-  it('[VIEW-10] has the scopes that are open or have failed, and what undoes one', () => {
+  it('[VIEW-10] has the scopes that are open or have failed, and undo scopes', () => {
     const run = drive({
       nodes: {
         pay: { compensate: { action: 'look@1' } },

@@ -26,7 +26,7 @@ function viewOf(run: Drive, upTo = Number.POSITIVE_INFINITY): RunView {
 }
 
 describe('a view of a run', () => {
-  it('[VIEW-1] is what the engine saw, at every frame', () => {
+  it('[VIEW-1] equals the state of the engine at every frame', () => {
     for (const run of [
       everyEntry(),
       everyCompositeEntry(),

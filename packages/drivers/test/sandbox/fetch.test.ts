@@ -121,7 +121,7 @@ test('[SBX-23] redirects end at the limit, and as the request says', async () =>
   expect(errorOf(await fetching({ redirect: 'error' }, HERE)).code).toBe('FETCH_FAILED');
 });
 
-test('[SBX-22] a Host header does not pick another site, whatever fetch the host brings', async () => {
+test('[SBX-22] a Host header does not select another site, whatever fetch the host provides', async () => {
   const init = { headers: { host: 'internal.example', 'x-kept': 'yes' } };
   expect(await fetching(init, ['127.0.0.1'])).toMatchObject({ status: 'completed' });
   expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
@@ -170,7 +170,7 @@ test('[SBX-14] an abort ends a response that does not end', async () => {
   expect(await pending).toMatchObject({ status: 'aborted', error: { code: 'ABORTED' } });
 });
 
-test('[SBX-13] a port where nobody listens is an error of the system', async () => {
+test('[SBX-13] a closed port is a SYSTEM error', async () => {
   const empty = createServer().listen(0, '127.0.0.1');
   await once(empty, 'listening');
   const { port: free } = empty.address() as AddressInfo;

@@ -61,7 +61,7 @@ test('[SBX-24] a link that leads nowhere yet does not create its target', async 
   expect(await readdir(outside)).toEqual(['secret.txt']);
 });
 
-test('[SBX-24] a link inside what is granted works, one to a part that is not does not', async () => {
+test('[SBX-24] a link inside the grant works, one to a path outside does not', async () => {
   await mkdir(inProject('private'));
   await writeFile(inProject('private/p.txt'), 'private');
   await writeFile(inProject('data/d.txt'), 'data');
@@ -119,7 +119,7 @@ test('[SBX-25] a write that fails leaves the old file and nothing else', async (
   expect((await readdir(host.projectDir)).sort()).toEqual(['data', 'folder']);
 });
 
-test('[SBX-25] whoever reads meanwhile sees the old content or the new one', async () => {
+test('[SBX-25] a concurrent reader sees the old content or the new one', async () => {
   const [old, fresh] = ['a'.repeat(300_000), 'b'.repeat(300_000)];
   await writeFile(inProject('f'), old);
   const writing = through((files) => files.write('f', fresh));

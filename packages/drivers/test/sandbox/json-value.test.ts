@@ -19,7 +19,7 @@ const convertible = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 
 describe('output', () => {
-  test('[SBX-8] becomes what JSON.stringify would make of it', () => {
+  test('[SBX-8] equals the result of JSON.stringify', () => {
     fc.assert(
       fc.property(convertible, (value) => {
         const text = JSON.stringify(value);

@@ -184,7 +184,7 @@ describe('names', () => {
     expect(process.cpuUsage().user - started).toBeLessThan(20_000_000);
   });
 
-  test('[SEC-16] an entry of several patterns grants only what all of them match', () => {
+  test('[SEC-16] an entry of several patterns grants only resources that all of them match', () => {
     const isGranted = (path: string): boolean =>
       grants(['data/** ∩ **/*.csv', 'a.txt'], (pattern) => matchesPath(pattern, path, '/project'));
     expect(

@@ -87,7 +87,7 @@ test('[SBX-28] a character is not cut in two', async () => {
   expect(stdout).toBe('ä');
 });
 
-test('[SBX-26] nothing of the environment leaks but PATH and what is granted', async () => {
+test('[SBX-26] a program sees no environment variable but PATH and the granted ones', async () => {
   const granted = { ...SH, env: ['AWS_REGION'] };
   const { stdout } = await sh('env', { env: { OWN: 'x' } }, granted);
   expect(stdout).not.toContain('hidden');

@@ -26,7 +26,7 @@ test('[SEC-12] secrets of the environment are read, and never written', async ()
   }
 });
 
-test('[SEC-13] an alias gives the secret that the node names, or says what is missing', async () => {
+test('[SEC-13] an alias gives the secret that the node names, or an error that says what is missing', async () => {
   const secrets = memorySecrets({ 'stripe-key': 'sk_live_1' });
   const credential = credentialReader(secrets, 'default', { api: 'stripe-key', other: 'unknown' });
   expect(await credential('api')).toBe('sk_live_1');

@@ -39,7 +39,7 @@ async function sealedJson(dir: string) {
   return JSON.parse(text) as { key: string; secrets: Record<string, { sealed: string; updatedAt: number }> };
 }
 
-describe('what lies in the folder', () => {
+describe('files in the folder', () => {
   test('[SEC-8] tells no value, and nothing of two equal ones', () =>
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'correct horse battery');

@@ -65,7 +65,7 @@ test.each(['main', 'thread'] as const)(
   },
 );
 
-test('a lost thread refuses what it had, and writing goes on without it', async () => {
+test('a lost thread rejects its calls, and writing continues without it', async () => {
   const { path, open } = await place();
   const options = {
     path: `${path}/nowhere/nebula.db`,

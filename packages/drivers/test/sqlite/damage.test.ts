@@ -9,7 +9,7 @@ import { creating, place } from './opened.ts';
 
 const RUNS = 60;
 
-test('every page in turn: what cannot be read is told with a code and a hint', { timeout: 120_000 }, async () => {
+test('damage in any page is reported with a code and a hint', { timeout: 120_000 }, async () => {
   const { open, path } = await place();
   const store = await open();
   const text = (run: number) => JSON.stringify(['x'.repeat(600), run]);

@@ -7,7 +7,7 @@ import { changed, creating, place } from './opened.ts';
 
 const CHILD = new URL('./child-engine.ts', import.meta.url).pathname;
 
-test('a second engine is told who holds the directory and what to do', async () => {
+test('a second engine is told who owns the directory and what to do', async () => {
   const { folder, open } = await place();
   const first = await open();
   const refused = await open().catch((error) => error);

@@ -60,7 +60,7 @@ test('a database of version 1 opens, with everything that is in it', async () =>
   expect(await store.lastPosition()).toBe('10');
 });
 
-test('the fixture says version 1, and today’s schema is what the migrations make', async () => {
+test('the fixture has version 1, and the migrations give the current schema', async () => {
   const fixture = new Database(':memory:');
   fixture.exec(readFileSync(FIXTURE, 'utf8'));
   expect(fixture.pragma('user_version', { simple: true })).toBe(1);

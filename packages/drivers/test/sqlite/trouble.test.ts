@@ -270,7 +270,7 @@ test.skipIf(!isRoot)('a user who may only read can look, beside an engine and wi
 });
 
 // Only root can act as another user.
-test.skipIf(!isRoot)('a user who may only read sees what a killed engine had finished', async () => {
+test.skipIf(!isRoot)('a user with read permission sees the finished work of a killed engine', async () => {
   const { folder, path, open } = await place();
   const child = spawn(process.execPath, [KILLED_ENGINE, path, 'idle'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');

@@ -78,7 +78,7 @@ export const executionsSuite = portSuite('executions', (test) => {
     }
   });
 
-  test('[STO-18] what another process deleted is not written on', async ({ store, beside }) => {
+  test('[STO-18] an execution that another process deleted is not written to', async ({ store, beside }) => {
     await put(store, 'a', { status: 'completed' });
     if (beside === undefined) return;
     const other = await beside();
@@ -138,7 +138,7 @@ export const executionsSuite = portSuite('executions', (test) => {
     expect(await store.execution('a')).toMatchObject({ owner: 'w2', wakeAt: 40 });
   });
 
-  test('[STO-6] a store beside this one does not get what is claimed', async ({ store, beside }) => {
+  test('[STO-6] a store beside this one does not get claimed executions', async ({ store, beside }) => {
     await put(store, 'a', { wakeAt: 10 });
     if (beside === undefined) return;
     const other = await beside();

@@ -32,7 +32,7 @@ export const inboxSuite = portSuite('inbox', (test) => {
     expect(await store.inbox('b')).toEqual([{ ...message, executionId: 'b' }]);
   });
 
-  test('[STO-21] a message to nobody is refused', async ({ store }) => {
+  test('[STO-21] a message to an unknown execution is refused', async ({ store }) => {
     expect(await store.send({ messageId: 'm', executionId: 'ghost', body: 'x' }, 5)).toBe(false);
     await put(store, 'ghost');
     expect(await store.inbox('ghost')).toEqual([]);

@@ -5,7 +5,7 @@ import { comparePositions, FEED_START, type Position } from '../position.ts';
 import { accepted, changing, creating, framed, portSuite, positions, put, seqs } from './store-subject.ts';
 
 export const appendSuite = portSuite('journal append', (test) => {
-  test('[STO-1] what was appended can be read', async ({ store }) => {
+  test('[STO-1] appended frames can be read', async ({ store }) => {
     expect(accepted(await store.append([creating('a'), creating('b')]))).toEqual([true, true]);
     const frame = { seq: 1, at: 1_000, entries: '["a began"]' };
     const [{ position }] = (await store.feed({ after: FEED_START, limit: 1 })) as [FrameRow];

@@ -53,7 +53,7 @@ export const journalReadSuite = portSuite('journal reads', (test) => {
     expect(await read({ after: 8 })).toEqual([undefined, []]);
   });
 
-  test('[STO-67] what is loaded belongs together while others write', async ({ store }) => {
+  test('[STO-67] a load is consistent while others write', async ({ store }) => {
     await put(store, 'a', { wakeAt: 1 });
     const appends: Promise<unknown>[] = [];
     for (let seq = 2; seq < 200; seq++) {

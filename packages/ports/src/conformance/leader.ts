@@ -39,7 +39,7 @@ function leaderTests(test: LeaderTest): void {
     await resignAll([...schedules, ...cleaning]);
   });
 
-  test('[LEA-2] one after the other takes over, and whoever comes later', async ({ leader, beside }) => {
+  test('[LEA-2] candidates take over one after the other, later ones included', async ({ leader, beside }) => {
     const other = beside === undefined ? leader : await beside();
     const all = [leader, other, leader, other].map((each) => follow(each, 'schedules'));
     for (let left = all; left.length > 0; ) {

@@ -86,7 +86,7 @@ function lineTests(test: LogsTest): void {
     expect(await messages(logs, { afterPosition, minLevel: 'warn', node: 'fetch' })).toEqual(['warn']);
   });
 
-  test('[LOG-3] whatever a line holds, append does not throw', async ({ logs }) => {
+  test('[LOG-3] append does not throw, for any line', async ({ logs }) => {
     const circular: Record<string, never> = {};
     (circular as Record<string, unknown>).self = circular;
     const hostile: LogLine[] = [
@@ -155,7 +155,7 @@ function lineTests(test: LogsTest): void {
     expect(await messages(logs, { executionId: 'exe2' })).toEqual(['other', 'other waiting']);
   });
 
-  test('[LOG-7] closing writes what waits and may be repeated', async ({ logs, reopen }) => {
+  test('[LOG-7] closing writes buffered lines and may be repeated', async ({ logs, reopen }) => {
     logs.append(line('one'));
     if (reopen === undefined) {
       await logs.close();
@@ -170,7 +170,7 @@ function lineTests(test: LogsTest): void {
     again.append(line('too late'));
   });
 
-  test('[LOG-8] a flood keeps what matters and counts what it drops', async ({ logs }) => {
+  test('[LOG-8] a flood keeps important lines and counts the dropped ones', async ({ logs }) => {
     const flood = 60_000;
     for (let index = 0; index < flood; index++) {
       const level = index % 1_000 === 0 ? 'error' : index % 10 === 0 ? 'info' : 'debug';
@@ -187,7 +187,7 @@ function lineTests(test: LogsTest): void {
 }
 
 function followTests(test: LogsTest): void {
-  test('[LOG-5] following gives what is there and then what comes', async ({ logs }) => {
+  test('[LOG-5] following gives stored lines and then new ones', async ({ logs }) => {
     for (let index = 0; index < 25; index++) logs.append(line(`old ${index}`));
     await logs.flush();
     const follower = follow(logs, { limit: 10 });

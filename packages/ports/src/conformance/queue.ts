@@ -210,7 +210,7 @@ function statsTests(test: QueueTest): void {
     expect(await waitingSince()).toBeGreaterThanOrEqual(since + 20);
   });
 
-  test('[QUE-9] poll gives at most what is asked for', async ({ queue }) => {
+  test('[QUE-9] poll gives at most the requested number', async ({ queue }) => {
     expect(queue.poll(5)).toEqual([]);
     await queue.enqueue(['a', 'b', 'c'].map((node) => task(node)));
     expect(queue.poll(0)).toEqual([]);

@@ -121,7 +121,7 @@ function commitTests(test: RecordsTest): void {
     ]);
   });
 
-  test('[REC-4] expectations look at what was there before; changes are made in order', async ({ records }) => {
+  test('[REC-4] expectations are checked against the state before; changes are made in order', async ({ records }) => {
     const revision = await committed(records, put('ada'));
     await committed(
       records,
@@ -200,7 +200,7 @@ function listTests(test: RecordsTest): void {
     expect(await ids(records, {}, 'none')).toEqual([]);
   });
 
-  test('[REC-7] ids that begin with a prefix, whatever it ends with', async ({ records }) => {
+  test('[REC-7] lists ids with a prefix, whatever it ends with', async ({ records }) => {
     const prefixes = ['a', 'a/', 'a\u0000', '\ud7ff', '\u{10ffff}', 'a\u{10ffff}', '😀', '%', '_', 'a_'];
     const all = prefixes.flatMap((prefix) => [prefix, `${prefix}\u0000`, `${prefix}b`, `${prefix}\u{10ffff}z`]);
     await committed(records, ...all.map((id) => put(id)));
@@ -247,7 +247,7 @@ function expiryTests(test: RecordsTest): void {
     expect(await bodyOf(records, 'ada')).toBe('"ada"');
   });
 
-  test('[REC-9] purging takes what has expired, oldest first, in bounded pieces', async ({ records, now }) => {
+  test('[REC-9] purging removes expired records, oldest first, in bounded pieces', async ({ records, now }) => {
     const start = now();
     const expiring = Array.from({ length: 10 }, (_, index) =>
       put(`e${index}`, { expiresAt: start + 3_600_000 - index }),
@@ -265,7 +265,7 @@ function expiryTests(test: RecordsTest): void {
 }
 
 function keepingTests(test: RecordsTest): void {
-  test('[REC-10] what was answered is there, beside the writer and afterwards', async ({ records, beside, reopen }) => {
+  test('[REC-10] a committed record exists, beside the writer and afterwards', async ({ records, beside, reopen }) => {
     const other = beside === undefined ? records : await beside();
     const first = await committed(records, put('ada'));
     expect(await other.get('user', 'ada')).toMatchObject({ revision: first });

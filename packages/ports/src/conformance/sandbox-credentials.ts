@@ -61,7 +61,7 @@ export function credentialRules({ told, verify }: CredentialTools): void {
 }
 
 function handingOut({ told }: CredentialTools): void {
-  test('[SBX-31] an alias gives what the invocation gives, or its error', async () => {
+  test('[SBX-31] an alias gives the value of the invocation, or its error', async () => {
     const seen: string[] = [];
     const { outcome } = await told(async (ctx) => {
       seen.push(await ctx.credential('password'));
@@ -132,7 +132,7 @@ function takingOut({ told, verify }: CredentialTools): void {
     }
   });
 
-  test('[SBX-32] not in logs, their fields, progress, or a promise that nobody awaits', async () => {
+  test('[SBX-32] not in logs, their fields, progress, or an unawaited promise', async () => {
     const { said } = await told(async (ctx) => {
       const password = await ctx.credential('password');
       ctx.log.info(`logging in with ${password}`, { password, headers: { authorization: `Bearer ${password}` } });
@@ -162,7 +162,7 @@ function takingOut({ told, verify }: CredentialTools): void {
     expectClean(outcome);
   });
 
-  test('[SBX-32] not in what verify brings', async () => {
+  test('[SBX-32] not in the result of verify', async () => {
     const verification = await verify({
       verify: async (ctx) => ({ happened: true, output: { used: await ctx.credential('password') } }),
     });
@@ -295,7 +295,7 @@ function forms({ told }: CredentialTools): void {
     expect(JSON.stringify(outcome)).not.toContain('horse');
   });
 
-  test('[SBX-34] nor in what a program printed beyond its limit', async () => {
+  test('[SBX-34] nor in output of a program beyond its limit', async () => {
     const { outcome } = await told(
       async (ctx) => {
         const password = await ctx.credential('password');

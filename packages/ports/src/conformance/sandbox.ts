@@ -113,7 +113,7 @@ function foreignRules(sandbox: () => Sandbox): void {
   const action = { ...makeAction(() => null), output: ORDER };
   const foreign = { action, node: 'far', secrets: ['hunter2-hunter2'] };
 
-  test('[SBX-40] what ran elsewhere is held to the schema and told without secrets', () => {
+  test('[SBX-40] an outcome of another process is checked against the schema and redacted', () => {
     const { admit } = sandbox();
     const output = { total: 7, note: 'with hunter2-hunter2 in it' };
     expect(admit(foreign, { status: 'completed', output })).toEqual({
@@ -209,7 +209,7 @@ function outcomeRules({ run, runs, output }: Pick<Tools, 'run' | 'runs' | 'outpu
     expect(input).toEqual({ total: 1, list: [3, 1, 2] });
   });
 
-  test('[SBX-5] parseInput sees what the schema let through, and run gets what it gives', async () => {
+  test('[SBX-5] parseInput gets the value that passed the schema, and run gets its result', async () => {
     const parseInput = async (input: Json) => ({ at: new Date((input as { total: number }).total) }) as unknown as Json;
     const body = (_: ActionContext, input: { at: Date }) => input.at.getTime();
     expect(await output(body, { input: ORDER, parseInput }, { input: { total: 7 } })).toBe(7);
@@ -257,7 +257,7 @@ function outcomeRules({ run, runs, output }: Pick<Tools, 'run' | 'runs' | 'outpu
     expect(errorOf(await runs(() => list)).code).toBe('OUTPUT_TOO_LARGE');
   });
 
-  test('[SBX-8] what JSON converts is converted; what is JSON already is not copied', async () => {
+  test('[SBX-8] a convertible value is converted to JSON; a JSON value is not copied', async () => {
     class Point {
       readonly x = 1;
       readonly skip = undefined;
@@ -395,7 +395,7 @@ function abortRules({ run, runs, output }: Pick<Tools, 'run' | 'runs' | 'output'
     expect(await pending).toBe('finished anyway');
   });
 
-  test('[SBX-15] what it resolved with is judged as ever: its outcome is known', async () => {
+  test('[SBX-15] a resolved action is judged as usual: its outcome is known', async () => {
     const stopper = new AbortController();
     const body = async (ctx: ActionContext) => ctx.sleep(60_000).catch(() => Number.NaN);
     const pending = runs(body, { signal: stopper.signal });
@@ -425,7 +425,7 @@ function abortRules({ run, runs, output }: Pick<Tools, 'run' | 'runs' | 'output'
 }
 
 function contextRules({ run, output, sandbox }: Pick<Tools, 'run' | 'output' | 'sandbox'>): void {
-  test('[SBX-17] the context knows the invocation and hands on what the action says', async () => {
+  test('[SBX-17] the context has the invocation and passes on what the action reports', async () => {
     const body = ({ log, progress, heartbeat, now, ...facts }: ActionContext, _: never) => {
       log.info('hello', { n: 1 });
       log.error('odd', { f: (() => 1) as unknown as Json });
@@ -646,7 +646,7 @@ function capabilityRules({ run, output, projectDir }: Pick<Tools, 'run' | 'outpu
 }
 
 function verifyRules(verify: (action: Action, rest?: Partial<Invocation>) => Promise<Verification>): void {
-  test('[SBX-30] verify tells what it found out', async () => {
+  test('[SBX-30] verify returns its finding', async () => {
     const saying = (verdict: unknown, rest: Partial<Action> = {}) =>
       verify(makeAction(() => null, { verify: () => verdict as Verification, ...rest }));
     expect(await saying({ happened: false })).toEqual({ happened: false });
@@ -657,7 +657,7 @@ function verifyRules(verify: (action: Action, rest?: Partial<Invocation>) => Pro
     expect(await saying({ happened: 'unknown' })).toEqual({ happened: 'unknown' });
   });
 
-  test('[SBX-30] what is not clear is unknown', async () => {
+  test('[SBX-30] an unclear finding is unknown', async () => {
     const unknown = { happened: 'unknown' };
     expect(await verify(makeAction(() => null))).toEqual(unknown);
     for (const verdict of [undefined, null, 'yes', { happened: 1 }, { happened: true, output: () => 1 }]) {

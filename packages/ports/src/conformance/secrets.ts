@@ -36,7 +36,7 @@ function secretsTests(test: SecretsTest): void {
     expect(await again.get('__proto__')).toBeUndefined();
   });
 
-  test('[SEC-2] setting replaces, rotating replaces only what is there', async ({ secrets }) => {
+  test('[SEC-2] setting replaces, rotating replaces only an existing value', async ({ secrets }) => {
     await secrets.set('a', 'first value');
     await secrets.set('a', 'second value');
     expect(await secrets.get('a')).toBe('second value');
@@ -69,7 +69,7 @@ function secretsTests(test: SecretsTest): void {
     expect(await standard?.get('api')).toBe('of the default');
   });
 
-  test('[SEC-3] what is deleted is gone', async ({ secrets, reopen }) => {
+  test('[SEC-3] a deleted secret is gone', async ({ secrets, reopen }) => {
     await secrets.set('a', 'first value');
     await secrets.set('b', 'other value');
     expect(await secrets.delete('a')).toBe(true);
@@ -86,7 +86,7 @@ function secretsTests(test: SecretsTest): void {
     expect(JSON.stringify(list)).not.toContain('a secret value');
   });
 
-  test('[SEC-5] what cannot be a name or a value is refused, without a word of the value', async (subject) => {
+  test('[SEC-5] an invalid name or value is refused, without revealing the value', async (subject) => {
     const { secrets } = subject;
     const refused = (name: string, value: string) =>
       expect(secrets.set(name, value)).rejects.toMatchObject({ code: 'SECRET_INVALID' });

@@ -70,7 +70,7 @@ const wholeStoreSuite = portSuite('store', (test) => {
     await other.close();
   });
 
-  test('[STO-31] closing waits for what is under way', async ({ store, reopen }) => {
+  test('[STO-31] closing waits for calls under way', async ({ store, reopen }) => {
     const appends = Array.from({ length: 50 }, (_, run) => store.append([creating(`run-${run}`)]));
     const again = reopen === undefined ? undefined : await reopen();
     if (again === undefined) await store.close();

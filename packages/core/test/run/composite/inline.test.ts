@@ -75,7 +75,7 @@ describe('a workflow inside another', () => {
     expect(run.statusOf('sub')).toBe('failed');
   });
 
-  it('[RUN-165] a transactional one undoes what it did before its failure is seen outside', () => {
+  it('[RUN-165] a transactional one undoes its nodes before its failure is seen outside', () => {
     const sub = { nodes: { a: undo, b: { needs: ['a'] } } };
     const run = drive(
       {
@@ -96,7 +96,7 @@ describe('a workflow inside another', () => {
     expect(run.complete('mend').status).toBe('completed');
   });
 
-  it('[RUN-166] what a transaction has undone is not undone again with the rest', () => {
+  it('[RUN-166] nodes that a transaction has undone are not undone again with the rest', () => {
     const sub = { nodes: { a: undo, b: { needs: ['a'] } } };
     const run = drive(
       { nodes: { before: undo, sub: { needs: ['before'], workflow: { id: 'sub', isolation: 'transactional' } } } },

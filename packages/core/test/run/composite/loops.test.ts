@@ -32,12 +32,12 @@ describe('forEach', () => {
     expect(run.output).toEqual({ items: ['one', 'two', 'three'] });
   });
 
-  it('[RUN-202] what is not a list fails the node', () => {
+  it('[RUN-202] a value that is not a list fails the node', () => {
     const run = drive(each(), { input: { list: 'abc' } });
     expect(run.error).toMatchObject({ code: 'NOT_A_LIST', node: 'items' });
   });
 
-  it('[RUN-203] a failed item fails the node, after what runs has stopped', () => {
+  it('[RUN-203] a failed item fails the node, after running items have stopped', () => {
     const run = drive(each({ parallel: true }), { input: { list: [1, 2, 3] } });
     run.fail('items/1/pack', { code: 'BAD' });
     expect(run.aborted).toEqual(['items/0/pack', 'items/2/pack']);
@@ -145,7 +145,7 @@ describe('forEach', () => {
     expect(run.output).toEqual({ outer: [['A', 'B'], [], ['C']] });
   });
 
-  it('[RUN-209] what is finished collapses into its result', () => {
+  it('[RUN-209] a finished iteration collapses into its result', () => {
     const run = drive(each({ parallel: true, maxConcurrency: 3 }), {
       input: { list: Array.from({ length: 100 }, (_, n) => n) },
     });
@@ -154,7 +154,7 @@ describe('forEach', () => {
     expect(run.document.nodes.items?.rounds).toEqual({ total: 100, open: 3, succeeded: 90, failed: 0 });
   });
 
-  it('[RUN-210] a body reads what is before its loop, and gives what its output says', () => {
+  it('[RUN-210] a body reads nodes before its loop, and its output gives the result', () => {
     const run = drive({
       nodes: {
         first: {},
@@ -343,7 +343,7 @@ describe('retryUntil', () => {
     expect(run.error).toMatchObject({ code: 'GONE', node: 'poll/2/ask' });
   });
 
-  it('[RUN-217] does not try again while nobody knows whether something in it took effect', () => {
+  it('[RUN-217] does not try again while an outcome inside is unknown', () => {
     const run = drive({
       nodes: {
         poll: {

@@ -64,7 +64,7 @@ describe('retry of composite nodes', () => {
     expect(run.document.nodes.g?.attempts).toBe(2);
   });
 
-  it('[RUN-302] what completed inside is undone first, last first; then the body runs again', () => {
+  it('[RUN-302] completed nodes inside are undone first, last first; then the body runs again', () => {
     const run = drive({ nodes: { g: { group: body, retry } } });
     run.complete('g/pay', 7).fail('g/ship');
     expect(run.entries.at(-2)).toMatchObject({ type: 'node.compensating', node: 'g' });
@@ -108,7 +108,7 @@ describe('retry of composite nodes', () => {
     expect(run.running()).toEqual(['~undo/g:pay']);
   });
 
-  it('[RUN-302] what was undone and done again is not done a third time when the run is retried', () => {
+  it('[RUN-302] nodes that were undone and run again do not run a third time when the run is retried', () => {
     const run = drive({ nodes: { g: { group: body, retry }, end: { needs: ['g'] } } });
     run.complete('g/pay', 7).fail('g/ship').complete('g/~undo/g:pay').advance(1_000);
     run.complete('g/pay', 8).complete('g/ship').fail('end');
@@ -117,7 +117,7 @@ describe('retry of composite nodes', () => {
     expect(run.status).toBe('failed');
   });
 
-  it('[RUN-416] a retry of the run counts iterations alone, not what was undone of all of them', () => {
+  it('[RUN-416] a retry of the run counts only iterations, not the undo of the whole loop', () => {
     const each = { forEach: { in: [1, 2], minSuccess: 2 }, do: body, retry };
     const run = drive({ nodes: { each } });
     run.complete('each/0/pay', 'a').complete('each/0/ship').complete('each/1/pay', 'b').fail('each/1/ship');
@@ -132,7 +132,7 @@ describe('retry of composite nodes', () => {
     expect(run.statusOf('each')).not.toBe('completed');
   });
 
-  it('[RUN-453] no iteration begins while what a loop did is undone before it is tried again', () => {
+  it('[RUN-453] no iteration begins while a loop is undone before it is retried', () => {
     const body = { nodes: { x: { compensate: { action: 'do@1' } } } };
     const loop = {
       retryUntil: { until: 'false', attempts: 3, backoff: { delay: '5s' } },
@@ -210,7 +210,7 @@ describe('retry of composite nodes', () => {
     },
   );
 
-  it('[RUN-304] variables of an isolated workflow inside begin anew, shared ones keep what they were set to', () => {
+  it('[RUN-304] variables of an isolated inline workflow begin anew, shared ones keep their values', () => {
     const other = {
       variables: { n: 0 },
       nodes: { count: { set: { n: '{{ $vars.n + 1 }}' } }, x: { needs: ['count'], with: { n: '{{ $vars.n }}' } } },
@@ -297,7 +297,7 @@ describe('retry of composite nodes', () => {
     expect(run.complete('g/~undo/g:pay').status).toBe('cancelled');
   });
 
-  it('[RUN-306] $nodes.x.attempts counts the attempts of the iteration, $vars keep what they were set to', () => {
+  it('[RUN-306] $nodes.x.attempts counts the attempts of the iteration, $vars keep their values', () => {
     const nodes = {
       count: { set: { n: '{{ $vars.n + 1 }}' } },
       x: { needs: ['count'] },

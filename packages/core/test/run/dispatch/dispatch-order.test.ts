@@ -3,7 +3,7 @@ import { decodeSnapshot, encodeSnapshot } from '../../../src/index.ts';
 import { drive } from '../drive.ts';
 
 describe('order', () => {
-  it('[RUN-50] maxParallelism bounds what is under way', () => {
+  it('[RUN-50] maxParallelism bounds the nodes under way', () => {
     const nodes = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((id) => [id, {}]));
     const run = drive({ config: { maxParallelism: 2 }, nodes });
     expect(run.running()).toEqual(['a', 'b']);
@@ -37,7 +37,7 @@ describe('order', () => {
     expect(order).toEqual(['urgent', 'chain', 'long', 'chain2', 'short', 'lazy']);
   });
 
-  it('[RUN-225] the longer way goes by what the run was told at its start, also after a snapshot', () => {
+  it('[RUN-225] the longer way is computed from the estimates of the start, also after a snapshot', () => {
     const nodes = {
       begin: {},
       short: { needs: ['begin'] },

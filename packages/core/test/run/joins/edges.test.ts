@@ -51,7 +51,7 @@ describe('the place for a key', () => {
     expect(lost.statusOf('a')).toBe('waiting');
   });
 
-  it('[RUN-351] is kept while nobody knows what became of a `once` attempt', () => {
+  it('[RUN-351] is kept while the outcome of a `once` attempt is unknown', () => {
     const run = drive({ nodes: { a: keyed({ action: 'pay@1' }) } })
       .step(granted)
       .loseWorker();
@@ -79,7 +79,7 @@ describe('the place for a key in a finally', () => {
 });
 
 describe('mode sequential', () => {
-  it('[RUN-53] goes by the order of the definition, whatever the priority', () => {
+  it('[RUN-53] follows the order of the definition, whatever the priority', () => {
     const run = drive({ config: { mode: 'sequential' }, nodes: { a: { priority: 0 }, b: { priority: 9 } } });
     expect(run.running()).toEqual(['a']);
   });

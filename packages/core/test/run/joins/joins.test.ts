@@ -58,7 +58,7 @@ describe('joins and edges', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-5] skips a node whose edges are all dead, and what hangs on it by always edges', () => {
+  it('[RUN-5] skips a node whose edges are all dead, and its targets by always edges', () => {
     const run = drive({
       nodes: { a: {}, b: {}, c: {} },
       edges: [

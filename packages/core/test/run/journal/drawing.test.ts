@@ -7,7 +7,7 @@ const inputOf = (run: Drive, node: string): Record<string, Json> =>
 const uuidOf = (run: Drive, node: string): string => String(inputOf(run, node).id);
 const drawing = { with: { id: '{{ uuid() }}' } };
 
-describe('what is drawn', () => {
+describe('drawn values', () => {
   it('[RUN-348] every call, node and iteration draws its own', () => {
     const run = drive({
       nodes: {
@@ -21,7 +21,7 @@ describe('what is drawn', () => {
     expect(new Set(drawn).size).toBe(5);
   });
 
-  it('[RUN-348] a retry and a lost worker see what was drawn before; a replay draws anew', () => {
+  it('[RUN-348] a retry and a lost worker see the same drawn values; a replay draws anew', () => {
     const run = drive({ nodes: { a: { ...drawing, retry: { attempts: 2 } } } });
     const first = uuidOf(run, 'a');
     run.fail('a').advance(60_000);
@@ -98,7 +98,7 @@ function isKind(node: object): boolean {
 }
 
 describe('$previous', () => {
-  it('[RUN-347] a loop over items sees what the iteration before gave', () => {
+  it('[RUN-347] a loop over items sees the result of the previous iteration', () => {
     const run = drive({
       nodes: { each: { forEach: { in: [1, 2, 3] }, do: { nodes: { a: { with: { before: '{{ $previous }}' } } } } } },
     });

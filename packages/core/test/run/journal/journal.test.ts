@@ -283,7 +283,7 @@ describe('explaining', () => {
 });
 
 describe('verify', () => {
-  it('[RUN-70] what verify says settles the outcome; what it cannot tell is left to a person', () => {
+  it('[RUN-70] verify settles the outcome; if it cannot tell, a person does', () => {
     const unknown = () => drive({ nodes: { pay: { action: 'pay@1' } } }).loseWorker();
     const verified = (settlement: Settlement) =>
       unknown().step({ type: 'settle', node: 'pay', by: 'verify', settlement });

@@ -18,7 +18,7 @@ const AUTHORITY = { principal: 'ada', ceiling: CEILING };
 const grantOf = (run: Drive, node: string): unknown => run.attempts.get(node)?.granted;
 
 describe('the authority of a run', () => {
-  it('[RUN-400] an attempt gets what its node asks for, narrowed by the ceiling of the run', () => {
+  it('[RUN-400] an attempt gets the capabilities that its node requests, narrowed by the ceiling of the run', () => {
     const short: Short = {
       config: { capabilities: { shell: ['*'] } },
       nodes: { a: {}, b: { capabilities: { network: ['api.example.com', 'evil.com'], files: { read: ['/**'] } } } },
@@ -107,7 +107,7 @@ describe('the authority of a run', () => {
     nodes: { plan: { dynamic: { action: 'look@1' }, ...(Object.keys(capabilities).length > 0 && { capabilities }) } },
   });
 
-  it('[PLN-90] a graph returned at run time cannot grant itself what its workflow was not granted', () => {
+  it('[PLN-90] a graph returned at run time cannot grant itself more than its workflow', () => {
     const run = drive(dynamic({}));
     const greedy = { shell: ['*'], network: ['*'], files: { write: ['/**'] } };
     run.complete('plan', { nodes: { sh: { action: 'do@1', capabilities: greedy }, plain: { action: 'do@1' } } });
@@ -115,7 +115,7 @@ describe('the authority of a run', () => {
     expect(grantOf(run, 'plan/plain')).toEqual({ network: ['api.example.com'] });
   });
 
-  it('[PLN-90] nor can a graph inside that graph, or what undoes its nodes', () => {
+  it('[PLN-90] nor can a graph inside that graph, or its compensations', () => {
     const run = drive(dynamic({ shell: ['git'] }));
     const greedy = { shell: ['*'] };
     run.complete('plan', { nodes: { inner: { dynamic: { action: 'look@1' }, capabilities: greedy } } });
@@ -158,7 +158,7 @@ describe('the authority of a run', () => {
     expect(childAuthority(old.state, undefined)).toEqual({ ceiling: {} });
   });
 
-  it('[PLN-92] what is over the ceiling of the project is warned of where it stands', () => {
+  it('[PLN-92] a request beyond the ceiling of the project is a warning at its position', () => {
     const text = [
       'id: w',
       'config: { capabilities: { shell: [git] } }',

@@ -102,7 +102,7 @@ describe('numbers and durations that are expressions', () => {
     expect(run.error?.message).toContain(`\`wait.${key}\` must be a duration`);
   });
 
-  it('[RUN-420] the priority of a node orders what is ready, also after a crash', () => {
+  it('[RUN-420] the priority of a node orders ready nodes, also after a crash', () => {
     const config = { maxParallelism: 1 };
     const one = { priority: '{{ $item }}' };
     const each = { forEach: { in: [1, 9, 5], parallel: true }, do: { nodes: { x: one } } };
@@ -187,7 +187,7 @@ describe('numbers and durations that are expressions', () => {
     expect(run.entries.filter(({ type }) => type === 'node.configured')).toHaveLength(2);
   });
 
-  it('[DEF-90] are written as one expression; what reads a node that is not upstream is an error', () => {
+  it('[DEF-90] are written as one expression; reading a node that is not upstream is an error', () => {
     const text = (keys: string): string => `id: x\nnodes: { a: { action: y, ${keys} } }`;
     const codesOf = (keys: string): string[] => readDefinition(text(keys)).problems.map(({ code }) => code);
     expect(codesOf('retry: { attempts: "{{ $input.n }}" }, timeout: "{{ $input.t }}s"')).toEqual([]);

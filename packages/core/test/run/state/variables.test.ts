@@ -31,7 +31,7 @@ describe('variables of a run that is replayed', () => {
     expect(run.attempts.get('after')?.input).toEqual({ n: 3 });
   });
 
-  it('[RUN-346] a node before a `set` does not see what that assigned later', () => {
+  it('[RUN-346] a node before a `set` does not see its later assignment', () => {
     const run = drive({
       variables: { x: 'first' },
       nodes: {
@@ -47,7 +47,7 @@ describe('variables of a run that is replayed', () => {
     expect(run.attempts.get('b')?.input).toEqual({ x: 'later', y: 1 });
   });
 
-  it('[RUN-346] what other nodes assigned stands, the newest of it', () => {
+  it('[RUN-346] assignments of other nodes stand, the newest one wins', () => {
     const run = drive({
       variables: { x: 0, z: 0 },
       nodes: {
@@ -64,7 +64,7 @@ describe('variables of a run that is replayed', () => {
     expect(varsOf(run.state)).toEqual({ x: 1, z: 3 });
   });
 
-  it('[RUN-346] a shared workflow inside takes what it assigned with it, its initial values included', () => {
+  it('[RUN-346] assignments of a shared inline workflow are withdrawn with it, including its initial values', () => {
     const run = drive(
       {
         nodes: {
@@ -80,7 +80,7 @@ describe('variables of a run that is replayed', () => {
     expect(varsOf(run.state)).toEqual({ k: 1 });
   });
 
-  it('[RUN-346] what was undone and is done anew by a retry begins with the variables before it', () => {
+  it('[RUN-346] an undone node that a retry runs anew begins with the variables before it', () => {
     const undo = { compensate: { action: 'look@1' } };
     const run = drive({
       variables: { n: 0 },
@@ -92,13 +92,13 @@ describe('variables of a run that is replayed', () => {
     expect(varsOf(run.state)).toEqual({ n: 1 });
   });
 
-  it('[RUN-346] retry from failed keeps what is done, and the variables with it', () => {
+  it('[RUN-346] retry from failed keeps completed nodes, and their variables', () => {
     const run = drive({ variables: { n: 0 }, nodes: { s: { set: { n: 1 } }, b: { needs: ['s'] } } });
     run.fail('b').retry();
     expect(varsOf(run.state)).toEqual({ n: 1 });
   });
 
-  it('[RUN-346] a snapshot knows who assigned what', () => {
+  it('[RUN-346] a snapshot records which node assigned which variable', () => {
     const run = drive(counter);
     for (let iteration = 0; iteration < 3; iteration++) run.complete(`loop/${iteration}/work`);
     const restored = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;

@@ -40,7 +40,7 @@ describe('ends', () => {
     expect(run.statusOf('b')).toBe('cancelled');
   });
 
-  it('[RUN-85] cancel stops what runs and starts nothing more', () => {
+  it('[RUN-85] cancel stops running nodes and starts nothing more', () => {
     const nodes = { a: {}, b: { retry: { attempts: 9, delay: '1s' } }, c: { needs: ['a'] }, q: { priority: 1 } };
     const run = drive({ config: { maxParallelism: 2 }, nodes });
     run.fail('b').cancel('enough');
@@ -59,7 +59,7 @@ describe('ends', () => {
     expect(run.statusOf('pay')).toBe('unknown');
   });
 
-  it('[RUN-86] retry from failed runs again what failed, and what was not reached because of it', () => {
+  it('[RUN-86] retry from failed runs the failed nodes again, and those not reached because of them', () => {
     const nodes = {
       a: {},
       b: { needs: ['a'] },
@@ -103,7 +103,7 @@ describe('ends', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-148] a failure node that is a loop ends, whatever halts in it', () => {
+  it('[RUN-148] a failure node that is a loop ends, whatever halts inside', () => {
     const run = drive({
       config: { failureNode: 'tell' },
       nodes: {
@@ -116,7 +116,7 @@ describe('ends', () => {
     expect(run.error?.node).toBe('a');
   });
 
-  it('[RUN-89] retry from failed fails again what failed by an edge that cannot be evaluated', () => {
+  it('[RUN-89] retry from failed fails nodes again whose edge cannot be evaluated', () => {
     const edges = [{ from: 'a', to: 'b', when: '$input.nothing.here' }];
     const run = drive({ nodes: { a: {}, b: {}, c: { needs: ['b'] } }, edges }).complete('a');
     expect(run.status).toBe('failed');

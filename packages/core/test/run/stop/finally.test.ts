@@ -37,7 +37,7 @@ describe('dead edges', () => {
     expect(run.document.nodes.both).toMatchObject({ status: 'skipped', skipped: 'failure' });
   });
 
-  it('[RUN-270] error and always edges that are not taken are dead by choice, whatever became of their source', () => {
+  it('[RUN-270] error and always edges that are not taken are dead by choice, whatever the outcome of their source', () => {
     const nodes = { a: {}, b: { needs: ['a'] }, h: {}, w: {}, go: { needs: ['ok'] }, ok: {}, m: {} };
     const edges = [onError('b', 'go'), always('b', 'go'), onError('a', 'm'), onError('b', 'h'), always('b', 'w')];
     const run = drive({ nodes, edges } as Short)
@@ -49,7 +49,7 @@ describe('dead edges', () => {
     expect(run.document.nodes.w?.skipped).toBe('choice');
   });
 
-  it('[RUN-271] any and n go by what was taken, and pass a failure on when too little was', () => {
+  it('[RUN-271] any and n count taken edges, and pass a failure on if too few are taken', () => {
     const nodes = {
       a: {},
       b: {},
@@ -164,7 +164,7 @@ describe('finally', () => {
     expect(run.statusOf('b')).toBe('cancelled');
   });
 
-  it('[RUN-274] what was cut off while it ran is followed by its always edges; what never started is not', () => {
+  it('[RUN-274] a node cut off while it ran is followed by its always edges; a node that never started is not', () => {
     const nodes = { a: {}, slow: {}, tidy: {}, later: { needs: ['slow'] }, never: {} };
     const run = drive({ nodes, edges: [always('slow', 'tidy'), always('later', 'never')] }).fail('a');
     expect(run.statuses()).toMatchObject({ later: 'cancelled', never: 'cancelled', tidy: 'pending' });
@@ -225,7 +225,7 @@ describe('finally', () => {
     expect(run.complete('last').status).toBe('failed');
   });
 
-  it('[RUN-275] a finally begins when what was under way has ended, in bodies too', () => {
+  it('[RUN-275] a finally begins when the nodes under way have ended, in bodies too', () => {
     const body = { nodes: { x: {}, tidy: {} }, edges: [always('x', 'tidy')] };
     const run = drive({
       nodes: { a: {}, b: {}, tidy: {}, loop: { forEach: { in: [1] }, do: body } },
@@ -315,7 +315,7 @@ describe('finally', () => {
     expect([run.status, run.statusOf('loop')]).toEqual(['completed', 'failed']);
   });
 
-  it('[RUN-451] what follows a terminate runs where the terminate has a part in a finally, and only there', () => {
+  it('[RUN-451] nodes after a terminate run if the terminate is part of a finally, and only then', () => {
     const nodes = { a: {}, t: { terminate: 'completed' }, after: { needs: ['t'] } };
     const cleaning = drive({ nodes, edges: [always('a', 't')] }).fail('a');
     expect(cleaning.running()).toEqual(['after']);
@@ -324,7 +324,7 @@ describe('finally', () => {
     expect([ending.status, ending.statusOf('after')]).toEqual(['failed', 'cancelled']);
   });
 
-  it('[RUN-454] a node that a cleanup leads to by dead edges only is skipped by choice, and what else leads on runs', () => {
+  it('[RUN-454] a node to which a cleanup leads only by dead edges is skipped by choice, and the rest of the cleanup runs', () => {
     const run = drive({
       nodes: { a: {}, t: { terminate: 'failed' }, no: { set: { x: 1 } }, tidy: { needs: ['no'] } },
       edges: [always('a', 't'), { from: 't', to: 'no', on: 'error' }, always('t', 'tidy')],
@@ -345,7 +345,7 @@ describe('finally', () => {
     expect([end({ onError: 'halt' }).status, end({ onError: 'halt' }).error?.code]).toEqual(['failed', 'DIRTY']);
   });
 
-  it('[RUN-277] what nobody knows the outcome of counts as cancelled for its edges, and stays to be settled', () => {
+  it('[RUN-277] a node of unknown outcome counts as cancelled for its edges, and can still be settled', () => {
     const nodes = { pay: { action: 'pay@1' }, a: {}, tidy: {}, then: { needs: ['pay'] } };
     const run = drive({ nodes, edges: [always('pay', 'tidy')] })
       .fail('a')
@@ -379,7 +379,7 @@ describe('finally', () => {
     expect(drive(flow).complete('a').fail('tidy').breakOff('more').status).toBe('failed');
   });
 
-  it('[RUN-279] what a finally ran is not compensated', () => {
+  it('[RUN-279] nodes of a finally are not compensated', () => {
     const nodes = { first: undo, a: { needs: ['first'] }, tidy: undo };
     const run = drive({ nodes, edges: [always('a', 'tidy')] })
       .complete('first')
@@ -443,7 +443,7 @@ describe('finally', () => {
     expect(cancelled.attempts.get('tidy')?.input).toEqual({ code: 'CANCELLED' });
   });
 
-  it('[RUN-286] break ends its iteration: what runs in it is cut off, what has not begun is cancelled, its finally runs', () => {
+  it('[RUN-286] break ends its iteration: running nodes are cut off, pending ones are cancelled, its finally runs', () => {
     const body = { nodes: { x: { break: true }, y: {}, z: { needs: ['x'] }, tidy: {} }, edges: [always('y', 'tidy')] };
     const run = drive({
       nodes: { loop: { forEach: { in: [1, 2] }, do: { ...body, output: '{{ $nodes.x.output }}' } } },
@@ -454,7 +454,7 @@ describe('finally', () => {
     expect([run.status, run.output]).toEqual(['completed', { loop: ['X'] }]);
   });
 
-  it('[RUN-287] a retry from failed runs the finally of what begins again once more, as something new', () => {
+  it('[RUN-287] a retry from failed runs the finally of nodes that begin again once more, as something new', () => {
     const nodes = { ok: {}, a: { needs: ['ok'] }, tidy: {}, okTidy: {}, more: { needs: ['tidy'] } };
     const run = drive({ nodes, edges: [always('a', 'tidy'), always('ok', 'okTidy')] });
     run.complete('ok').complete('okTidy').fail('a').complete('tidy').complete('more');

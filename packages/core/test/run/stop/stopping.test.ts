@@ -36,7 +36,7 @@ describe('children', () => {
     expect(run.complete('~undo/p').status).toBe('cancelled');
   });
 
-  it('[RUN-152] are told what the canceller says of compensation, also when that is said later', () => {
+  it('[RUN-152] get the compensate option of the cancel, even of a later one', () => {
     const cancels = (run: Drive) => run.cancels.map(({ compensate }) => compensate);
     expect(cancels(drive(flow).complete('p').step(LEAVE))).toEqual([false]);
     expect(cancels(drive(flow).complete('p').cancel().step(LEAVE))).toEqual([true, false]);
@@ -98,7 +98,7 @@ describe('children', () => {
     expect(run.statuses()).toMatchObject({ k: 'cancelled', after: 'skipped', z: 'running' });
   });
 
-  it('[RUN-150] are looked for once, by whoever is awake, after they were asked for', () => {
+  it('[RUN-150] are looked for once, by any awake engine, after they were requested', () => {
     const run = drive({ nodes: { a: { workflow: { id: 'sub', mode: 'child' } } } });
     const asked = run.now;
     expect(wakeTime(run.state, run.now, 30_000)).toBe(asked + 30_000);
@@ -216,10 +216,10 @@ describe('transactions', () => {
   });
 });
 
-describe('what nobody knows the outcome of', () => {
+describe('unknown outcomes', () => {
   const pay = { action: 'pay@1', ...undo };
 
-  it('[RUN-234] [RUN-236] holds a run that is to be undone until somebody says what became of it', () => {
+  it('[RUN-234] [RUN-236] block a run that is to be undone until they are settled', () => {
     const run = drive({ nodes: { p: pay } })
       .cancel()
       .breakOff('p');
@@ -236,7 +236,7 @@ describe('what nobody knows the outcome of', () => {
     expect(not.status).toBe('cancelled');
   });
 
-  it('[RUN-248] of an undoing holds a run whose undoing is stopped, and so a retry knows what to do again', () => {
+  it('[RUN-248] of a compensation block a run whose undo is stopped, so that a retry knows which nodes to run again', () => {
     const refund = { ...undo, compensate: { action: 'pay@1' } };
     const stopped = () =>
       drive({ nodes: { a: undo, p: { needs: ['a'], ...refund }, f: { needs: ['p'] } } })
@@ -259,7 +259,7 @@ describe('what nobody knows the outcome of', () => {
     }
   });
 
-  it('[RUN-249] the plan of what would be undone has what was done, last first, and not what was undone', () => {
+  it('[RUN-249] the undo plan has completed nodes, last first, and not those that were undone', () => {
     const plan = (run: Drive) => undoPlanOf(run.state, () => null);
     const pay = (of: string) => ({ compensate: { action: 'pay@1', with: { of } } });
     const flow = { nodes: { a: pay('{{ $self.output }}'), b: { needs: ['a'], ...pay('b') }, f: { needs: ['b'] } } };
@@ -323,14 +323,14 @@ describe('what nobody knows the outcome of', () => {
   });
 });
 
-describe('pausing what is ending', () => {
+describe('pausing a run that is ending', () => {
   const flow = {
     config: { failureNode: 'tell' },
     nodes: { a: undo, b: { needs: ['a'], ...undo }, f: { needs: ['b'] }, tell: {} },
   };
   const failing = () => drive(flow).complete('a').complete('b').fail('f');
 
-  it('[RUN-235] holds what is undone: what runs ends, nothing begins until it is resumed', () => {
+  it('[RUN-235] holds an undo: running compensations end, none begins until the run is resumed', () => {
     const run = failing().step({ type: 'pause' }).complete('~undo/b').advance(60_000);
     expect([run.status, run.running()]).toEqual(['paused', []]);
     expect(isParked(run.state, run.now)).toBe(true);
@@ -342,7 +342,7 @@ describe('pausing what is ending', () => {
     expect(run.complete('tell').status).toBe('failed');
   });
 
-  it('[RUN-235] holds what is being stopped', () => {
+  it('[RUN-235] holds a run that is being stopped', () => {
     const run = drive({ nodes: { a: undo, z: { needs: ['a'] } } })
       .complete('a')
       .cancel()
@@ -352,7 +352,7 @@ describe('pausing what is ending', () => {
     expect(run.complete('~undo/a').status).toBe('cancelled');
   });
 
-  it('[RUN-235] ends when somebody wants nothing more to be undone', () => {
+  it('[RUN-235] ends when a cancel skips the rest of the undo', () => {
     const run = failing().step({ type: 'pause' }).step(LEAVE).breakOff('~undo/b');
     expect(run.running()).toEqual(['tell']);
     expect(run.complete('tell').status).toBe('failed');

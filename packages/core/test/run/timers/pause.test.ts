@@ -162,7 +162,7 @@ describe('a paused run stands still', () => {
     expect(explainNode(run.state, 'w', run.now)?.reasons.join(' ')).toContain('20s');
   });
 
-  it('[RUN-130] a journal that is folded again knows that what a resumption let begin has begun', () => {
+  it('[RUN-130] a journal that is folded again knows which nodes began with the resumption', () => {
     const run = drive({ nodes: { a: {}, w: { needs: ['a'], wait: { signal: 's' } } } });
     run.step({ type: 'pause' }).complete('a').step({ type: 'resume' });
     const folded = foldFrames(newRunState(run.plan, 'exe_test'), run.frames);

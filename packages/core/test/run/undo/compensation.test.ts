@@ -26,7 +26,7 @@ describe('compensation', () => {
     },
   };
 
-  it('[RUN-140] after a failure what has completed is undone, last first, one after the other; then the run fails', () => {
+  it('[RUN-140] after a failure completed nodes are undone, last first, one after the other; then the run fails', () => {
     const run = drive(trip);
     run.complete('hotel', 'h1').complete('car', 'c1').complete('other').fail('flight', { code: 'FULL' });
     expect(run.status).toBe('compensating');
@@ -124,7 +124,7 @@ describe('compensation', () => {
     expect(run.status).toBe('failed');
   });
 
-  it('[RUN-145] what was undone is done anew by a retry, with another idempotency key, and so is what depends on it', () => {
+  it('[RUN-145] a retry runs undone nodes anew with another idempotency key, and so their dependents', () => {
     const run = drive(trip);
     run.complete('hotel', 'h1').complete('car', 'c1').complete('other').fail('flight');
     const key = run.attempts.get('hotel')?.idempotencyKey;
@@ -160,7 +160,7 @@ describe('compensation', () => {
   });
 });
 
-describe('what turns out to have happened', () => {
+describe('nodes that turn out to have completed', () => {
   const pay = { action: 'pay@1', ...undo() };
   const flow = {
     config: { failureNode: 'tell' },
@@ -215,7 +215,7 @@ describe('what turns out to have happened', () => {
   });
 });
 
-describe('cancelling what is ending', () => {
+describe('cancelling a run that is ending', () => {
   const flow = {
     config: { failureNode: 'tell' },
     nodes: { a: undo(), b: { needs: ['a'], ...undo() }, end: { needs: ['b'] }, slow: { needs: ['b'] }, tell: {} },
@@ -308,7 +308,7 @@ describe('failure node', () => {
 });
 
 describe('replay', () => {
-  it('[RUN-149] a node and what depends on it run again as something new; the rest stands', () => {
+  it('[RUN-149] a node and its dependents run again as something new; the rest stands', () => {
     const run = drive({ nodes: { a: {}, b: { needs: ['a'] }, c: { needs: ['b'] }, x: {} } });
     run.complete('a', 1).complete('b', 2).complete('c', 3).complete('x');
     const key = run.attempts.get('b')?.idempotencyKey;
@@ -366,7 +366,7 @@ describe('requests that would change nothing', () => {
     expect(explainNode(run.state, 'each/0/nobody', run.now)).toBeUndefined();
   });
 
-  it('[RUN-224] a replay of what is in an iteration that went well names the node to replay instead', () => {
+  it('[RUN-224] a replay inside an iteration that succeeded names the node to replay instead', () => {
     const inside = { in: { workflow: { id: 'other' } }, each: { needs: ['in'], forEach: { in: [1] }, do: body } };
     const run = drive(
       {
@@ -395,7 +395,7 @@ describe('requests that would change nothing', () => {
     }
   });
 
-  it('[RUN-224] so does one of a kept iteration in which nobody knows what became of something', () => {
+  it('[RUN-224] so does a replay inside an iteration kept for an unknown outcome', () => {
     const loop = { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { p: { action: 'pay@1' } } } };
     const run = drive({ nodes: { w: { while: { condition: '$index < 1' }, do: { nodes: { loop } } } } });
     run.breakOff('w/0/loop/0/p').advance(6_000);

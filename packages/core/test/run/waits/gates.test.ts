@@ -30,7 +30,7 @@ describe('gates', () => {
     expect(run.status).toBe('cancelled');
   });
 
-  it('[RUN-240] between attempts a node keeps what it works out for the cache, and gives its place back', () => {
+  it('[RUN-240] between attempts a node keeps its cache reservation and releases its permit', () => {
     const run = drive({
       nodes: { a: { cache: {}, concurrency: { key: 'k' }, retry: { attempts: 2, delay: '1s' } } },
     });
@@ -83,7 +83,7 @@ describe('gates', () => {
     expect(run.running()).toEqual(['a']);
   });
 
-  it('[RUN-173] what the cache has is the output, without an attempt; what it has not is run', () => {
+  it('[RUN-173] a cache hit gives the output without an attempt; a miss runs the node', () => {
     const flow = {
       nodes: {
         a: { cache: { version: '1' }, with: { n: '{{ $input.n }}' } },
@@ -105,7 +105,7 @@ describe('gates', () => {
     expect(run.freed).toEqual([{ key: 'cache:h', node: 'a' }]);
   });
 
-  it('[RUN-174] what was asked and not answered is asked again after a crash', () => {
+  it('[RUN-174] an unanswered gate request is repeated after a crash', () => {
     const run = drive({ nodes: { a: { concurrency: { key: 'k', limit: 1 } } } });
     run.step({ type: 'wake', lost: [], jitter: 0 });
     expect(run.gateRequests).toHaveLength(2);
@@ -122,7 +122,7 @@ describe('gates', () => {
   });
 });
 
-describe('gates and what else may happen', () => {
+describe('gates and other events', () => {
   it('[RUN-170] a place that is granted while the run is paused does not open the gates after it', () => {
     const run = drive({
       nodes: { a: { concurrency: { key: 'k', limit: 1 }, rateLimit: { key: 'api', limit: 1, per: '1m' } } },
@@ -136,7 +136,7 @@ describe('gates and what else may happen', () => {
     expect(run.running()).toEqual(['a']);
   });
 
-  it('[RUN-174] what the cache says while the run is paused is asked for again', () => {
+  it('[RUN-174] an answer of the cache during a pause is requested again', () => {
     const run = drive({ nodes: { a: { cache: { version: '1' } } } });
     const miss = { key: 'h', family: 'do@1#1', input: '{}', earlier: null };
     run.step({ type: 'pause' }).step({ type: 'granted', node: 'a', gate: 'cache', miss });
@@ -146,7 +146,7 @@ describe('gates and what else may happen', () => {
     expect(run.gateRequests.at(-1)?.gate.kind).toBe('reserve');
   });
 
-  it('[RUN-170] a run that ends with an outcome that nobody knows gives its place back', () => {
+  it('[RUN-170] a run that ends with an unknown outcome releases its permits', () => {
     const run = drive({ nodes: { a: { action: 'pay@1', concurrency: { key: 'k', limit: 1 } } } });
     run.step({ type: 'granted', node: 'a', gate: 'concurrency' }).cancel().breakOff('a');
     expect(run.status).toBe('cancelled');
@@ -169,7 +169,7 @@ describe('gates and what else may happen', () => {
 describe('gates of nodes that are cut off, cached or waiting to hear', () => {
   const gated = { concurrency: { key: 'k', limit: 1 } };
 
-  it('[RUN-170] what is cut off in the turn in which it asks again asks for nothing', () => {
+  it('[RUN-170] a node that is cut off in the turn in which it requests again requests nothing', () => {
     const run = drive({
       nodes: { each: { forEach: { in: [1] }, timeout: '5s', onError: 'ignore', do: { nodes: { x: gated } } } },
     });
@@ -187,7 +187,7 @@ describe('gates of nodes that are cut off, cached or waiting to hear', () => {
     expect(wakeTime(place.state, place.now, 30_000)).toBeNull();
   });
 
-  it('[RUN-173] what the cache had was not done here, and is not undone here', () => {
+  it('[RUN-173] an output from the cache is not undone', () => {
     const run = drive({
       nodes: { a: { action: 'do@1', cache: { version: '1' }, compensate: UNDO }, b: { needs: ['a'] } },
     });

@@ -65,7 +65,7 @@ describe('waits', () => {
     expect(run.statuses()).toEqual({ a: 'completed', b: 'waiting' });
   });
 
-  it('[RUN-125] an approval completes with who said so and what; a rejection fails with REJECTED', () => {
+  it('[RUN-125] an approval completes with the approver and the form; a rejection fails with REJECTED', () => {
     const definition = { nodes: { ok: { wait: { approval: { title: 'Pay?', who: ['ann', 'bob'] } } } } };
     const run = drive(definition);
     run.step({ type: 'answer', node: 'ok', approved: true, by: 'eve' });
@@ -112,7 +112,7 @@ describe('waits', () => {
 });
 
 describe('pause', () => {
-  it('[RUN-130] nothing starts while a run is paused; what runs ends', () => {
+  it('[RUN-130] nothing starts while a run is paused; running nodes end', () => {
     const run = drive({ nodes: { a: {}, b: { needs: ['a'] }, s: { needs: ['a'], set: { x: 1 } } } });
     run.step({ type: 'pause' }).complete('a');
     expect(run.status).toBe('paused');
