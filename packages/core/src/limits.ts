@@ -47,15 +47,21 @@ export const SCHEMA_LIMITS = {
   maxProblems: 20,
 } as const;
 
+export const RETRY_DEFAULTS = {
+  attempts: 1,
+  /** Repeats allowed for attempts cut off by a crash or a lost lease. */
+  lost: 10,
+  initialMs: 1_000,
+  maxMs: 5 * 60_000,
+  multiplier: 2,
+} as const;
+
 export const RUN_DEFAULTS = {
   maxParallelism: 25,
   /** Iterations of a parallel loop that may be open at once. */
   maxConcurrency: 10,
   maxIterations: 1_000,
   priority: 5,
-  attempts: 1,
-  /** Repeats allowed for attempts cut off by a crash or a lost lease. */
-  lost: 10,
   /** Time that a cancelled attempt has to end by itself before it is abandoned. */
   cancelGraceMs: 5_000,
   inlineLimitBytes: 64 * 1024,

@@ -1,4 +1,5 @@
 /** Key tables for the execution of attempts: retries, time limits and capabilities. */
+import { RETRY_DEFAULTS } from '../limits.ts';
 import type { KeyType, RecordType, ValueType } from './value-type.ts';
 
 export const UNBOUNDED = Number.MAX_SAFE_INTEGER;
@@ -73,12 +74,12 @@ export const RETRY: RecordType = {
     },
     attempts: {
       type: { is: 'integer', min: 1, max: 1_000_000, expression: true },
-      doc: 'The maximum number of attempts, including the first; every attempt that ends in an error counts. Default 1.',
+      doc: `The maximum number of attempts, including the first; every attempt that ends in an error counts. Default ${RETRY_DEFAULTS.attempts}.`,
       alias: ['maxAttempts', 'max_attempts', 'retries', 'limit', 'count'],
     },
     lost: {
       type: { is: 'integer', min: 0, max: 1_000_000, expression: true },
-      doc: 'How many times an attempt is repeated after a crash or a lost lease cut it off; such attempts do not count as errors. Default 10.',
+      doc: `How many times an attempt is repeated after a crash or a lost lease cut it off; such attempts do not count as errors. Default ${RETRY_DEFAULTS.lost}.`,
     },
     on: {
       type: { is: 'list', of: PLAIN_TEXT },

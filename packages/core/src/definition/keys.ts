@@ -2,6 +2,7 @@
  * The single description of the language's keys. Validation, editor completion, suggestions for misspelt keys and the
  * reference are all derived from these tables.
  */
+import { RUN_DEFAULTS } from '../limits.ts';
 import {
   BACKOFF,
   CAPABILITIES,
@@ -55,7 +56,7 @@ const CONFIG: RecordType = {
     },
     maxParallelism: {
       type: { is: 'integer', min: 1, max: 1_000_000 },
-      doc: 'The maximum number of nodes of a run that run at the same time. Default 25.',
+      doc: `The maximum number of nodes of a run that run at the same time. Default ${RUN_DEFAULTS.maxParallelism}.`,
     },
     timeout: {
       type: POSITIVE_DURATION,
@@ -76,7 +77,7 @@ const CONFIG: RecordType = {
       type: { is: 'integer', min: 0, max: UNBOUNDED },
       doc: 'The maximum number of retries of all nodes of a run together.',
     },
-    priority: { type: PRIORITY, doc: 'From 0 to 9, 9 being the most urgent. Default 5.' },
+    priority: { type: PRIORITY, doc: `From 0 to 9, 9 being the most urgent. Default ${RUN_DEFAULTS.priority}.` },
     executor: later('Where the nodes run.'),
     retention: {
       type: { is: 'duration', or: ['forever'] },

@@ -1,4 +1,5 @@
 /** The kinds of nodes, and the key tables that only some kinds use. */
+import { RUN_DEFAULTS } from '../limits.ts';
 import {
   BACKOFF,
   EXPRESSION,
@@ -107,7 +108,7 @@ const FOR_EACH: RecordType = {
     parallel: { type: { is: 'boolean' }, doc: 'true runs several iterations at the same time. Default false.' },
     maxConcurrency: {
       type: COUNT,
-      doc: 'The maximum number of iterations at the same time, with parallel. Default 10.',
+      doc: `The maximum number of iterations at the same time, with parallel. Default ${RUN_DEFAULTS.maxConcurrency}.`,
       alias: ['concurrency', 'maxParallelism'],
     },
     minSuccess: {
@@ -138,7 +139,7 @@ const WHILE: RecordType = {
     },
     maxIterations: {
       type: COUNT,
-      doc: 'The maximum number of iterations; more fail the node. Default 1000.',
+      doc: `The maximum number of iterations; more fail the node. Default ${RUN_DEFAULTS.maxIterations}.`,
       alias: ['max', 'limit'],
     },
   },

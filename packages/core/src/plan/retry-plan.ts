@@ -4,13 +4,11 @@ import type { Numeric, RetryDefinition, RetryRules, TimeoutDefinition } from '..
 import { retryPolicyOf } from '../definition/rules.ts';
 import { parseDuration } from '../duration.ts';
 import type { ErrorMatcher } from '../expression/index.ts';
-import { RUN_DEFAULTS } from '../limits.ts';
+import { RETRY_DEFAULTS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import { checkPolicy, isBuiltIn } from './actions.ts';
 import type { CompileContext, DefaultRetry } from './context.ts';
 import type { RetryMatch, RetryPlan, RetryRule, Timeouts } from './plan.ts';
-
-const RETRY_DEFAULTS = { initialMs: 1_000, maxMs: 5 * 60_000, multiplier: 2 } as const;
 
 type Known = Pick<CompileContext, 'catalog' | 'problems' | 'values'>;
 
@@ -35,7 +33,7 @@ export function retryPlan(
 
 /** In a list, the first rule with `lost` sets it for all. */
 function lostOf(rules: readonly RetryDefinition[]): number {
-  return numberOf(rules.find(({ lost }) => lost !== undefined)?.lost) ?? RUN_DEFAULTS.lost;
+  return numberOf(rules.find(({ lost }) => lost !== undefined)?.lost) ?? RETRY_DEFAULTS.lost;
 }
 
 function isList(rules: RetryRules | undefined): rules is readonly RetryDefinition[] {
@@ -56,7 +54,7 @@ function ruleOf(
     initialMs: initial ?? RETRY_DEFAULTS.initialMs,
     maxMs: durationOf(rule.max) ?? Math.max(RETRY_DEFAULTS.maxMs, initial ?? 0),
     multiplier: numberOf(rule.multiplier) ?? RETRY_DEFAULTS.multiplier,
-    attempts: numberOf(rule.attempts) ?? RUN_DEFAULTS.attempts,
+    attempts: numberOf(rule.attempts) ?? RETRY_DEFAULTS.attempts,
     on: own.on === undefined ? fallback?.on : matchOf(own.on, context, [...path, 'on']),
   };
 }
