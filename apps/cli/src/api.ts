@@ -4,7 +4,7 @@ import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
 import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
-import type { ApiSession, Call, OpenCall, PlacedCall, Purpose } from './services.ts';
+import type { ApiSession, Call, MissingFolder, OpenCall, PlacedCall, Purpose } from './services.ts';
 
 /**
  * Opens a session at the location that the options name, signed in as the user of `--as` if it is given. Closes the
@@ -14,7 +14,7 @@ export async function withApi<Result>(
   call: Call,
   purpose: Purpose,
   work: (open: OpenCall) => Promise<Result>,
-  how: { readonly makesFolder?: boolean } = {},
+  how: MissingFolder = {},
 ): Promise<Result> {
   const project = await call.services.openProject(locationOf(call.options));
   const session = await call.services.openApi(project, purpose, how);

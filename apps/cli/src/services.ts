@@ -2,7 +2,6 @@
 import type { NebulaClient } from '@nebula/client';
 import type { Action, Catalog } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
-import type { Secrets } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -62,16 +61,23 @@ export interface ApiSession {
   close(): Promise<void>;
 }
 
+/** What happens if the data folder does not exist. By default the session rejects with `DATA_DIR_MISSING`. */
+export interface MissingFolder {
+  /** It is created. */
+  readonly makesFolder?: boolean;
+  /** To look only: the session shows what an empty folder would have. */
+  readonly orEmpty?: boolean;
+}
+
 export interface Services {
   /** Finds the project from the workflow file, if there is one, and the current folder. */
   openProject(options: ProjectOptions): Promise<Project>;
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
-  /** `owner`: the project that owns the secrets. */
-  openSecrets(project: Project, owner?: string): Promise<Secrets>;
-  /** Creates a missing data folder only with `makesFolder`; otherwise rejects with `DATA_DIR_MISSING`. */
-  openApi(project: Project, purpose: Purpose, how?: { readonly makesFolder?: boolean }): Promise<ApiSession>;
+  /** Encrypts the secrets of a data folder with a new key and returns their number; undefined if the key is elsewhere. */
+  rotateKey(project: Project): Promise<number | undefined>;
+  openApi(project: Project, purpose: Purpose, how?: MissingFolder): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
 }
 

@@ -108,8 +108,12 @@ describe('secrets', () => {
 });
 
 test('[CLI-85] an action is shown with the credentials that it asks for', () => {
-  const action = { id: 'pay.charge', version: '1', credentials: ['api', 'bank'], run: () => null };
-  const lines = actionLines(action, { colors: memoryIo().out.colors, width: 80 });
+  const texts = { id: 'pay.charge', version: '1', title: null, description: null, input: null, output: null };
+  const action = { ...texts, effect: 'once', runs: 'server', project: null } as const;
+  const lines = actionLines(
+    { ...action, credentials: ['api', 'bank'], capabilities: [] },
+    { colors: memoryIo().out.colors, width: 80 },
+  );
   expect(lines).toContain('asks    for api, bank (credentials)');
 });
 

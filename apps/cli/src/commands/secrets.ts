@@ -1,36 +1,37 @@
 /** The commands of `nebula secrets`. A value passes from here only to the driver. */
+import type { NebulaClient } from '@nebula/client';
 import { didYouMean, NebulaError } from '@nebula/core';
-import { checkSecret, DEFAULT_PROJECT, type Secrets, secretsIn } from '@nebula/ports';
+import { checkSecret, DEFAULT_PROJECT } from '@nebula/ports';
+import { allItems, found, pageOf, withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
 import { locationOf } from '../location.ts';
-import { passwordOf, restOfStdin } from '../passwords.ts';
+import { restOfStdin } from '../passwords.ts';
 import { print, printList } from '../print.ts';
-import { remoteSecrets } from '../remote/secrets.ts';
+import { ago } from '../record-commands.ts';
 import type { Call, Command } from '../services.ts';
-import { agoText, plural } from '../views/words.ts';
+import { plural } from '../views/words.ts';
 
 export const set: Command = async (call, [name = '']) => {
   // Checked before the value is asked for.
   checkSecret(name);
-  const secrets = await openSecrets(call);
-  await secrets.set(name, await readValue(call, name));
-  const words = `stored ${name}; use it in a node: credentials: { alias: ${name} }`;
-  return print(call, { name, set: true }, () => [words]);
+  return await withSecrets(call, async ({ api, query }) => {
+    await put(call, api, query, name);
+    const words = `stored ${name}; use it in a node: credentials: { alias: ${name} }`;
+    return print(call, { name, set: true }, () => [words]);
+  });
 };
 
-export const list: Command = async (call) => {
-  const { io, program } = call;
-  const { colors } = io.out;
-  const all = await (await openSecrets(call)).list();
-  const items = all.map(({ name, updatedAt }) => {
-    return { name, updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString() };
+export const list: Command = (call) =>
+  withSecrets(call, async ({ api, query }) => {
+    const { colors } = call.io.out;
+    const items = await secretsOf(api, query);
+    const rows = items.map(({ name, updatedAt }) => [
+      name,
+      updatedAt === null ? colors.dim('–') : ago(updatedAt, call),
+    ]);
+    const none = `no secrets yet; store one with ${colors.bold(`${call.program} secrets set NAME`)}`;
+    return printList(call, { items }, ['NAME', 'UPDATED'], rows, none);
   });
-  const rows = all.map(({ name, updatedAt }) => {
-    return [name, updatedAt === null ? colors.dim('–') : agoText(updatedAt, io.now())];
-  });
-  const none = `no secrets yet; store one with ${colors.bold(`${program} secrets set NAME`)}`;
-  return printList(call, { items }, ['NAME', 'UPDATED'], rows, none);
-};
 
 export const rotate: Command = async (call, [name]) => {
   if ((call.options.key === true) === (name !== undefined)) {
@@ -38,48 +39,58 @@ export const rotate: Command = async (call, [name]) => {
       hint: 'a name replaces one value; --key encrypts all values with a new key',
     });
   }
-  const secrets = await openSecrets(call);
-  if (name === undefined) return await rotateKey(call, secrets);
+  if (name === undefined) return await rotateKey(call);
   checkSecret(name);
-  // Checked before the value is asked for.
-  if (!(await secrets.list()).some((one) => one.name === name)) throw await unknownSecret(secrets, name);
-  if (!(await secrets.rotate(name, await readValue(call, name)))) throw await unknownSecret(secrets, name);
-  return print(call, { name, rotated: true }, () => [`${name} has a new value; new attempts use it`]);
+  return await withSecrets(call, async ({ api, query }) => {
+    // Checked before the value is asked for.
+    const names = (await secretsOf(api, query)).map((one) => one.name);
+    if (!names.includes(name)) throw unknownSecret(names, name);
+    await put(call, api, query, name);
+    return print(call, { name, rotated: true }, () => [`${name} has a new value; new attempts use it`]);
+  });
 };
 
-async function rotateKey(call: Call, secrets: Secrets): Promise<number> {
-  if (secrets.rotateKey === undefined) {
+/** Only the process that has the key can change it, so this is no operation of the contract. */
+async function rotateKey(call: Call): Promise<number> {
+  const resealed = await call.services.rotateKey(await call.services.openProject(locationOf(call.options)));
+  if (resealed === undefined) {
     throw new NebulaError('SECRETS_KEY_FOREIGN', 'the key of these secrets cannot be changed from here', {
       hint: "change a server's key on its machine, with --data-dir; a driver in drivers.secrets of nebula.config.ts manages its own key",
     });
   }
-  const resealed = await secrets.rotateKey();
   return print(call, { resealed }, () => [`${plural(resealed, 'secret')} encrypted with a new key`]);
 }
 
-export const remove: Command = async (call, [name = '']) => {
-  const secrets = await openSecrets(call);
-  if (!(await secrets.delete(name))) throw await unknownSecret(secrets, name);
-  return print(call, { name, deleted: true }, () => [`deleted ${name}`]);
-};
+export const remove: Command = (call, [name = '']) =>
+  withSecrets(call, async ({ api, query }) => {
+    if ((await found(api.call('deleteCredential', { params: { name }, query }))) === undefined) {
+      const names = (await secretsOf(api, query)).map((one) => one.name);
+      throw unknownSecret(names, name);
+    }
+    return print(call, { name, deleted: true }, () => [`deleted ${name}`]);
+  });
 
-/** Opens the secrets of a project, signed in as the user of `--as` if it is given. */
-async function openSecrets(call: Call): Promise<Secrets> {
-  const { services, options } = call;
-  const owner = textOption(options, 'project') ?? DEFAULT_PROJECT;
-  const project = await services.openProject(locationOf(options));
-  const user = textOption(options, 'as');
-  if (user === undefined) {
-    const secrets = await services.openSecrets(project, owner);
-    if (project.server !== undefined) return secrets;
-    const { rotateKey } = secrets;
-    return { ...secretsIn(secrets, owner), ...(rotateKey && { rotateKey: () => rotateKey.call(secrets) }) };
-  }
-  if (project.server === undefined) {
-    throw new NebulaError('USAGE', '--as needs a server: a data folder has no sign-in');
-  }
-  const session = await services.openApi(project, 'change');
-  return remoteSecrets((await session.as(user, await passwordOf(call, `password of ${user}`))).api, owner);
+interface Owner {
+  readonly project: string;
+}
+
+/** Opens the secrets of the project in `--project`. A data folder need not exist: secrets may be there first. */
+function withSecrets(
+  call: Call,
+  work: (open: { readonly api: NebulaClient; readonly query: Owner }) => Promise<number>,
+): Promise<number> {
+  const query = { project: textOption(call.options, 'project') ?? DEFAULT_PROJECT };
+  return withApi(call, 'look', ({ api }) => work({ api, query }), { orEmpty: true });
+}
+
+export function secretsOf(api: NebulaClient, query: Owner) {
+  return allItems((cursor) => api.call('listCredentials', { query: { ...pageOf(cursor), ...query } }));
+}
+
+async function put(call: Call, api: NebulaClient, query: Owner, name: string): Promise<void> {
+  const value = await readValue(call, name);
+  checkSecret(name, value);
+  await api.call('putCredential', { params: { name }, query, body: { value } });
 }
 
 /** Reads the value from the terminal without echo, or from stdin, where a password may come first. */
@@ -97,8 +108,7 @@ async function readValue({ io, options }: Call, name: string): Promise<string> {
   }
 }
 
-async function unknownSecret(secrets: Secrets, name: string): Promise<NebulaError> {
-  const names = (await secrets.list()).map((one) => one.name);
+function unknownSecret(names: readonly string[], name: string): NebulaError {
   const near = didYouMean(name, names);
   return new NebulaError('SECRET_NOT_FOUND', `there is no secret '${name.slice(0, 100)}'`, {
     hint: near === undefined ? '`nebula secrets list` shows what there is' : `did you mean '${near}'?`,

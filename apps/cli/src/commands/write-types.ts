@@ -63,11 +63,7 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
 
 /** The newest version of each registered workflow; none if the data folder does not exist yet. */
 async function registeredHere(call: PlacedCall): Promise<WorkflowDefinition[]> {
-  const session = await call.services.openApi(call.project, 'look').catch((error: unknown) => {
-    if (error instanceof NebulaError && error.code === 'DATA_DIR_MISSING') return undefined;
-    throw error;
-  });
-  if (session === undefined) return [];
+  const session = await call.services.openApi(call.project, 'look', { orEmpty: true });
   return await withSession(call, session, async ({ api }) => {
     const found: WorkflowDefinition[] = [];
     for (const id of await workflowIdsOf(api)) {

@@ -1,7 +1,10 @@
 /** Candidates for the word that is being typed: one per line, with its meaning after a tab. */
 
-import { workflowIdsOf } from '../api.ts';
+import type { NebulaClient } from '@nebula/client';
+import { DEFAULT_PROJECT } from '@nebula/ports';
+import { allItems, pageOf, workflowIdsOf } from '../api.ts';
 import { COMMANDS } from '../command-table.ts';
+import { secretsOf } from '../commands/secrets.ts';
 import { LOCAL, readContexts } from '../remote/contexts.ts';
 import { findRun, runsOf } from '../runs.ts';
 import type { Context } from '../services.ts';
@@ -79,13 +82,8 @@ function optionAwaitingValue(spec: CommandSpec, word: string): CommandSpec['opti
   return spec.options.find(({ flags }) => flags.includes('<') && flags.split(/[ ,]+/).includes(word));
 }
 
-async function workflowIds({ services }: Context): Promise<Candidate[]> {
-  const session = await services.openApi(await services.openProject({ mayBeServer: true }), 'look');
-  try {
-    return (await workflowIdsOf(session.api)).map((word) => ({ word, meaning: '' }));
-  } finally {
-    await session.close();
-  }
+async function workflowIds(context: Context): Promise<Candidate[]> {
+  return (await looking(context, workflowIdsOf)).map((word) => ({ word, meaning: '' }));
 }
 
 async function contextNames({ io }: Context): Promise<Candidate[]> {
@@ -102,26 +100,36 @@ async function argumentsOf(
   if (spec.takes.includes('<file')) return FILES;
   if (spec.name === 'completion') return matching(['bash', 'zsh', 'fish'].map((word) => ({ word, meaning: '' })));
   if (spec.name === 'actions') {
-    const actions = await context.services.actions(await context.services.openProject({ mayBeServer: true }));
+    const actions = await looking(context, (api) =>
+      allItems((cursor) => api.call('listActions', { query: pageOf(cursor) })),
+    );
     return matching(actions.map(({ id, title }) => ({ word: id, meaning: title ?? '' })));
   }
   if (spec.name === 'secrets rotate' || spec.name === 'secrets delete') {
-    const secrets = await context.services.openSecrets(await context.services.openProject({ mayBeServer: true }));
-    return matching((await secrets.list()).map(({ name }) => ({ word: name, meaning: '' })));
+    const secrets = await looking(context, (api) => secretsOf(api, { project: DEFAULT_PROJECT }));
+    return matching(secrets.map(({ name }) => ({ word: name, meaning: '' })));
   }
   if (spec.takes.startsWith('<workflow>')) return given.length === 0 ? matching(await workflowIds(context)) : [];
   if (spec.name === 'context use') return matching([...(await contextNames(context)), HERE]);
   if (spec.name === 'context remove') return matching(await contextNames(context));
   if (!spec.takes.includes('execution')) return [];
-  const session = await context.services.openApi(await context.services.openProject({ mayBeServer: true }), 'look');
-  try {
+  return await looking(context, async (api) => {
     const [executionId] = given;
     if (executionId !== undefined && /[<[]node/.test(spec.takes)) {
-      const nodes = Object.entries((await findRun(session.api, executionId))?.nodes ?? {});
+      const nodes = Object.entries((await findRun(api, executionId))?.nodes ?? {});
       return matching(nodes.map(([word, { status }]) => ({ word, meaning: status })));
     }
-    const { rows } = await runsOf(session.api, {}, { limit: MAX_EXECUTIONS });
+    const { rows } = await runsOf(api, {}, { limit: MAX_EXECUTIONS });
     return matching(rows.map((row) => ({ word: row.executionId, meaning: `${row.workflowId}, ${row.status}` })));
+  });
+}
+
+/** Asks the server of the current context, or the data folder, which need not exist. */
+async function looking<Result>({ services }: Context, ask: (api: NebulaClient) => Promise<Result>): Promise<Result> {
+  const project = await services.openProject({ mayBeServer: true });
+  const session = await services.openApi(project, 'look', { orEmpty: true });
+  try {
+    return await ask(session.api);
   } finally {
     await session.close();
   }

@@ -7,16 +7,33 @@ import type { DirectTransport, Parts } from '@nebula/server/local';
 import type { ApiSession, Project } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { engineOptions } from './engine-options.ts';
-import { driverContext, type OpenContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
+import {
+  driverContext,
+  emptyStorage,
+  type OpenContext,
+  openRuntime,
+  openSecrets,
+  openStorage,
+  type Storage,
+} from './storage.ts';
 
 /**
- * Reads runs and records requests. With `isAlone` no engine may own the folder meanwhile, and a missing folder is created;
- * otherwise a missing folder rejects with `DATA_DIR_MISSING`.
+ * Reads runs and records requests. With `isAlone` no engine may own the folder meanwhile, and a missing folder is created.
+ * With `orEmpty` a missing folder is taken for an empty one; otherwise it rejects with `DATA_DIR_MISSING`.
  */
-export async function openLocalService(project: Project, env: Io['env'], isAlone = false): Promise<ApiSession> {
+export async function openLocalService(
+  project: Project,
+  env: Io['env'],
+  { isAlone = false, orEmpty = false }: { readonly isAlone?: boolean; readonly orEmpty?: boolean | undefined } = {},
+): Promise<ApiSession> {
   const { createExecutionService } = await import('@nebula/engine');
   const options = await engineOptions(project);
-  return await openLocal(project, env, isAlone, options, async (context, opened, known) => ({
+  const open = async (context: OpenContext): Promise<Storage> =>
+    await openStorage(project, context, isAlone).catch((error: unknown) => {
+      if (!orEmpty || !(error instanceof NebulaError) || error.code !== 'DATA_DIR_MISSING') throw error;
+      return emptyStorage(project, context);
+    });
+  return await openLocal(project, env, open, options, async (context, opened, known) => ({
     executions: createExecutionService({ ...context, ...opened }, known),
     stop: async () => undefined,
     close: async () => undefined,
@@ -30,7 +47,8 @@ export async function openLocalEngine(project: Project, env: Io['env']): Promise
   const options = await engineOptions(project);
   // A server hands jobs of workflow-graph to workers; a command runs them itself.
   const own = { ...options, actions: [...options.actions, workflowGraphJob] };
-  return await openLocal(project, env, true, own, async (context, opened, known) => {
+  const open = (context: OpenContext): Promise<Storage> => openStorage(project, context, true);
+  return await openLocal(project, env, open, own, async (context, opened, known) => {
     const runtime = await openRuntime(project, context, env);
     const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
       const { launchPlans } = await import('@nebula/server/launch-plan');
@@ -53,12 +71,12 @@ type Compose = (context: OpenContext, opened: Storage, options: EngineOptions) =
 async function openLocal(
   project: Project,
   env: Io['env'],
-  forEngine: boolean,
+  open: (context: OpenContext) => Promise<Storage>,
   given: EngineOptions,
   compose: Compose,
 ): Promise<ApiSession> {
   const context = await driverContext(project);
-  const opened = await openStorage(project, context, forEngine);
+  const opened = await open(context);
   try {
     const [announced, projects] = [await opened.announced(), await opened.projects()];
     const options = { ...given, announced, projects };

@@ -1,9 +1,8 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
 import { type Catalog, createCatalog, NebulaError } from '@nebula/core';
-import { DEFAULT_PROJECT, type Secrets } from '@nebula/ports';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
-import type { ApiSession, Project, Purpose, Services } from '../services.ts';
+import type { ApiSession, MissingFolder, Project, Purpose, Services } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions } from './engine-options.ts';
 import { announcedIn, driverContext, openSecrets } from './storage.ts';
@@ -13,8 +12,8 @@ export function composeServices(io: Io): Services {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
     catalog: catalogOf,
-    openSecrets: (project, owner) => secretsOf(io, project, owner),
-    openApi: (project, purpose, how) => openApi(io, project, purpose, how?.makesFolder ?? false),
+    rotateKey: (project) => rotateKey(io, project),
+    openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),
   };
 }
@@ -36,10 +35,9 @@ async function catalogOf(project: Project): Promise<Catalog> {
   return await remoteCatalog((await serverAt(project.server)).api, project);
 }
 
-async function secretsOf({ env }: Io, project: Project, owner = DEFAULT_PROJECT): Promise<Secrets> {
-  if (project.server === undefined) return await openSecrets(project, await driverContext(project), env);
-  const { remoteSecrets } = await import('../remote/secrets.ts');
-  return remoteSecrets((await serverAt(project.server)).api, owner);
+async function rotateKey({ env }: Io, project: Project): Promise<number | undefined> {
+  if (project.server !== undefined) return undefined;
+  return await (await openSecrets(project, await driverContext(project), env)).rotateKey?.();
 }
 
 async function serverAt(place: { readonly url: string; readonly token: string | undefined }): Promise<ApiSession> {
@@ -47,13 +45,20 @@ async function serverAt(place: { readonly url: string; readonly token: string | 
   return serverSession(place);
 }
 
-async function openApi(io: Io, project: Project, purpose: Purpose, makesFolder: boolean): Promise<ApiSession> {
+async function openApi(
+  io: Io,
+  project: Project,
+  purpose: Purpose,
+  { makesFolder, orEmpty }: MissingFolder,
+): Promise<ApiSession> {
   if (project.server !== undefined) return await serverAt(project.server);
   const { openLocalService, openLocalEngine } = await import('./local.ts');
-  if (purpose === 'look') return await openLocalService(project, io.env);
-  if (!makesFolder) await (await openLocalService(project, io.env)).close();
+  if (purpose === 'look') return await openLocalService(project, io.env, { orEmpty });
+  if (makesFolder !== true) await (await openLocalService(project, io.env)).close();
   try {
-    return purpose === 'work' ? await openLocalEngine(project, io.env) : await openLocalService(project, io.env, true);
+    return purpose === 'work'
+      ? await openLocalEngine(project, io.env)
+      : await openLocalService(project, io.env, { isAlone: true });
   } catch (error) {
     const found = holdingServer(project.dataDir, error);
     const token = tokenFor(io, project);

@@ -39,7 +39,21 @@ export async function openStorage({ config }: Project, context: DriverContext, f
   const store = own ?? ((await drivers.store?.(context)) as Store);
   const logs = (await drivers.logs?.(context)) ?? own?.logs ?? (await volatileLogs());
   const blobs = (await drivers.blobs?.(context)) ?? (await folderBlobs(context));
-  const recordsOf = async () => (await drivers.records?.(context)) ?? own?.records;
+  return storageOn(config, { store, logs, blobs }, async () => (await drivers.records?.(context)) ?? own?.records);
+}
+
+/** A data folder that does not exist, as if it were empty. */
+export async function emptyStorage({ config }: Project, { clock }: DriverContext): Promise<Storage> {
+  const { memoryBlobs, memoryLogs, memoryRecords, memoryStore } = await import('@nebula/drivers/memory');
+  const drivers = { store: memoryStore(), logs: memoryLogs(), blobs: memoryBlobs() };
+  return storageOn(config, drivers, async () => memoryRecords({ clock }));
+}
+
+function storageOn(
+  config: NebulaConfig,
+  { store, logs, blobs }: Pick<Drivers, 'store' | 'blobs' | 'logs'>,
+  recordsOf: () => Promise<Records | undefined>,
+): Storage {
   return {
     store,
     logs,

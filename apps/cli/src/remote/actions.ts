@@ -10,7 +10,7 @@ export async function remoteActions(client: NebulaClient): Promise<readonly Acti
 }
 
 /** Builds an action from the server's document. */
-export function actionOf(document: AnswerOf<'getAction'>): Action {
+function actionOf(document: AnswerOf<'getAction'>): Action {
   const { id, version, title, description, input, output, effect, capabilities } = document;
   return {
     id,

@@ -1,34 +1,37 @@
 /** The actions that workflows can use, and the inputs and outputs of one of them. */
-import { type Action, isJsonObject, type Json, type JsonObject, type JsonSchema } from '@nebula/core';
+import type { AnswerOf } from '@nebula/client';
+import { isJsonObject, type Json, type JsonObject } from '@nebula/core';
 import type { Colors, View } from '../terminal/io.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 
-export function actionListLines(actions: readonly Action[], options: View): string[] {
+export type ShownAction = AnswerOf<'getAction'>;
+
+export function actionListLines(actions: readonly ShownAction[], options: View): string[] {
   const { colors } = options;
   const headings = ['ACTION', 'EFFECT', 'NEEDS', 'WHAT IT DOES'];
   const rows = actions.map((action) => [
     `${colors.bold(action.id)}${colors.dim(`@${action.version}`)}`,
     effectText(action),
-    colors.yellow((action.capabilities ?? []).join(' ')),
+    colors.yellow(action.capabilities.join(' ')),
     printableLine(firstSentence(action.description ?? action.title ?? '')),
   ]);
   return tableLines(headings, rows, options);
 }
 
-function effectText({ effect }: Action): string {
-  return typeof effect === 'function' ? 'by input' : (effect ?? 'once');
+function effectText({ effect }: ShownAction): string {
+  return effect === 'depends on the input' ? 'by input' : effect;
 }
 
 function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
-export function actionLines(action: Action, options: View): string[] {
+export function actionLines(action: ShownAction, options: View): string[] {
   const { colors, width } = options;
   const lines = [`${colors.bold(action.id)}${colors.dim(`@${action.version}`)}  ${action.title ?? ''}`.trimEnd()];
-  if (action.description !== undefined) lines.push('', ...wrap(action.description, Math.min(width, 100)));
-  const needs = action.capabilities?.length ? action.capabilities.join(', ') : 'nothing';
+  if (action.description !== null) lines.push('', ...wrap(action.description, Math.min(width, 100)));
+  const needs = action.capabilities.length > 0 ? action.capabilities.join(', ') : 'nothing';
   lines.push('', `${colors.dim('effect')}  ${EFFECTS[effectText(action)] ?? ''}`, `${colors.dim('needs')}   ${needs}`);
   if (action.credentials?.length)
     lines.push(`${colors.dim('asks')}    for ${action.credentials.join(', ')} (credentials)`);
@@ -43,8 +46,9 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'by input': 'depends on the input',
 };
 
-function schemaPart(title: string, schema: JsonSchema | undefined, options: View): string[] {
-  if (schema === undefined || typeof schema === 'boolean') return [];
+function schemaPart(title: string, given: unknown, options: View): string[] {
+  const schema = given as Json;
+  if (!isJsonObject(schema)) return [];
   const fields = fieldRows(schema, options.colors);
   if (fields.length > 0) {
     const headings = [{ title: title.toUpperCase() }, ''];

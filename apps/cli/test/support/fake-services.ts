@@ -56,7 +56,7 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     },
     actions: async () => [],
     catalog: async () => createCatalog([]),
-    openSecrets: async () => script.secrets ?? memorySecrets(),
+    rotateKey: async () => script.secrets?.rotateKey?.(),
     openApi: async () => fakeSession(script, calls),
     openServer: async () => {
       throw new Error('no server here');
@@ -95,7 +95,12 @@ function fakeTransport(script: Script, calls: unknown[][]): Transport {
   };
 }
 
-async function answerOf(script: Script, operation: string, { params, query }: RequestInput): Promise<unknown> {
+async function answerOf(
+  script: Script,
+  operation: string,
+  { params, query, body: given }: RequestInput,
+): Promise<unknown> {
+  const body = given as { readonly value: string } | undefined;
   const executionId = String(params?.['executionId']);
   const document = script.documents?.find((one) => one.executionId === executionId);
   const page = (items: readonly unknown[]) => ({ items, next: null });
@@ -130,11 +135,32 @@ async function answerOf(script: Script, operation: string, { params, query }: Re
       throw new NebulaError('UNKNOWN_WORKFLOW', 'There is no such workflow.');
     case 'getMe':
       return { kind: 'token', user: 'owner' };
+    case 'listCredentials':
+    case 'putCredential':
+    case 'deleteCredential':
+      return await credentials(
+        script.secrets ?? memorySecrets(),
+        operation,
+        String(params?.['name']),
+        body?.value ?? '',
+      );
     case 'deleteExecution':
       return null;
     default:
       return { executionId, accepted: true };
   }
+}
+
+async function credentials(secrets: Secrets, operation: string, name: string, value: string): Promise<unknown> {
+  if (operation === 'putCredential') await secrets.set(name, value);
+  if (operation === 'deleteCredential' && !(await secrets.delete(name))) {
+    throw new NebulaError('UNKNOWN_CREDENTIAL', `There is no secret '${name}'.`);
+  }
+  if (operation !== 'listCredentials') return null;
+  const items = (await secrets.list()).map(({ name, updatedAt }) => {
+    return { name, updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString() };
+  });
+  return { items, next: null };
 }
 
 function waitForRun(result: WaitResult) {

@@ -114,7 +114,7 @@ export class MemoryProject {
       openProject: async () => project,
       actions: async () => this.#actions,
       catalog: async () => createCatalog(this.#actions),
-      openSecrets: async () => this.#secrets,
+      rotateKey: async () => undefined,
       openApi: (_, purpose) => this.#openApi(purpose),
       openServer: noServer,
     };

@@ -72,6 +72,7 @@ function documentOf(action: Action): AnswerOf<'getAction'> {
     output: (output ?? null) as Json,
     effect: typeof effect === 'function' ? 'depends on the input' : effect,
     capabilities: [...capabilities],
+    credentials: action.credentials === undefined ? null : [...action.credentials],
     runs: action.isRemote ? 'worker' : 'server',
     project: action.project ?? null,
   };

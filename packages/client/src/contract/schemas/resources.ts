@@ -24,6 +24,11 @@ export const ActionDocument = Type.Object(
     output: AnyJson,
     effect: Type.String({ description: '`pure`, `idempotent`, `once`, or `depends on the input`.' }),
     capabilities: Type.Array(Type.String()),
+    credentials: nullable(
+      Type.Array(Type.String(), {
+        description: 'Aliases of the secrets that it may ask for. Null: any that the node names.',
+      }),
+    ),
     runs: Type.Union([Type.Literal('server'), Type.Literal('worker')], {
       description: '`server`: in the process of the server. `worker`: on a remote worker that has announced it.',
     }),
