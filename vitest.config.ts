@@ -1,24 +1,6 @@
-import { defineConfig, type Plugin } from 'vitest/config';
-
-/**
- * All tests of one worker share its module graph: 1,600 small tests in 80 files took 1.8 s this way and 16 s with a
- * fresh graph for each file (2 cores). It asks of a test that it leaves nothing behind, which it should not anyway.
- * Processes were as fast as threads, and let tests kill, change directory and load native code.
- */
-/**
- * A project in a temporary folder may import our packages: the program lends it its own copies, and so does the test
- * runner, which loads such files by itself. Without this it would depend on what other tests had loaded before.
- */
-const lend: Plugin = {
-  name: 'lend-packages',
-  enforce: 'pre',
-  resolveId(id) {
-    return id.startsWith('@nebula/') ? this.resolve(id, import.meta.filename, { skipSelf: true }) : null;
-  },
-};
+import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  plugins: [lend],
   test: {
     include: [
       'packages/*/test/**/*.test.{ts,tsx}',
@@ -29,6 +11,16 @@ export default defineConfig({
     exclude: ['**/node_modules/**'],
     globalSetup: ['./tools/test-bundle.ts'],
     setupFiles: ['./tools/test-file-setup.ts'],
+    /**
+     * Node loads and runs the sources, as it does for users: a simulated life takes a sixth less CPU time than with the
+     * imports that vite rewrites, and nothing is transformed. Modules cannot be mocked.
+     */
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    /**
+     * All tests of one worker share its module graph: 1,600 small tests in 80 files took 1.8 s this way and 16 s with a
+     * fresh graph for each file (2 cores). It asks of a test that it leaves nothing behind, which it should not anyway.
+     * Processes were as fast as threads, and let tests kill, change directory and load native code.
+     */
     pool: 'forks',
     isolate: false,
     /** By default one core is left idle, which on two cores is half of them. */

@@ -56,7 +56,8 @@ describe('a server process', TIMEOUT, () => {
   test('[CLI-240, CLI-241, CLI-252] prints its state, serves, and stops', async () => {
     const cwd = projectFolder({
       'workflows/hello.yaml': HELLO,
-      'workflows/deep/slow.yaml': SLOW,
+      // The nap outlasts the command that starts it, also on a busy machine.
+      'workflows/deep/slow.yaml': SLOW.replace('2500ms', '6s'),
       'workflows/x.test.yaml': 'no',
     });
     const server = await serve(cwd);
