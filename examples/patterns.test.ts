@@ -10,7 +10,7 @@ const DOCUMENT = readFileSync(path.join(import.meta.dirname, '../docs/patterns.m
 
 type Show = (start: (input?: Json) => Promise<PatternRun>) => Promise<void>;
 
-/** For examples that need nobody: what ran, from when to when. */
+/** The attempts of an example that needs no person, each with start and end. */
 const runs =
   (attempts: readonly string[], input?: Json): Show =>
   async (start) => {
@@ -416,7 +416,7 @@ describe('docs/patterns.md', () => {
   });
 });
 
-/** Of the tables: `| 4 | Exclusive Choice | + | why | [example](../examples/patterns/04-….yaml) |`. */
+/** Rows of the tables in the document: `| 4 | Exclusive Choice | + | why | [example](../examples/patterns/04-….yaml) |`. */
 function rows() {
   const lines = DOCUMENT.matchAll(
     /^\| (\d+) \| (.+?) \| `(.)` \| (.+) \| (?:\[.+\]\(\.\.\/examples\/patterns\/(.+)\))? ?\|$/gm,

@@ -75,7 +75,7 @@ function cpuRow(): string {
   return `${(own + children).toFixed(2)}\t${children.toFixed(2)}\t${file}\n`;
 }
 
-/** Of this process, and of its children that have ended, in ticks of 10 ms. */
+/** The CPU time of this process and of its ended children, in ticks of 10 ms. */
 function cpuSeconds(): readonly [number, number] {
   if (process.platform !== 'linux') return [process.cpuUsage().user / 1e6, 0];
   const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');

@@ -6,7 +6,7 @@ const TICK_MS = 10;
 
 interface Process {
   readonly parent: number;
-  /** Its own and that of children that have ended. */
+  /** CPU time of the process and of its ended children. */
   readonly ms: number;
 }
 

@@ -55,7 +55,7 @@ interface Seen {
 const ROUNDS = 2;
 const LANES = 4;
 
-/** Nobody imports an app; its suite is only read. */
+/** The suite of an app is read by path, because no package imports an app. */
 const suite = async <T>(file: string): Promise<T> =>
   (await import(new URL(`../../apps/server/test/hostile/${file}`, import.meta.url).href)) as T;
 

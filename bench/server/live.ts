@@ -35,7 +35,7 @@ export async function s3(): Promise<Record<string, number>> {
   }
   const alls = Math.round(50 * SCALE) || 1;
   for (let n = 0; n < alls; n++) clients.push(follow(target.client.allEvents({ signal: stop.signal })));
-  // They connect, and are given what was.
+  // The clients connect, and get the past events.
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   isMeasured = true;
   const [cpu, own] = [cpuSecondsOf(target.server.pid), process.cpuUsage()];
@@ -79,7 +79,7 @@ async function untilStopped(follow: () => Promise<void>): Promise<void> {
   });
 }
 
-/** As the system sees it; 0 where it does not say. */
+/** The resident memory by the system; 0 if it is not known. */
 function residentOf({ server: { pid } }: Target): number {
   try {
     const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -139,7 +139,7 @@ export function named(name: string, { perSecond, p50, p99, cpuMs }: Figures): Re
 
 const TICKS_PER_SECOND = 100;
 
-/** Of all its threads; 0 where the system does not say. */
+/** The CPU time of all threads; 0 if the system does not report it. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

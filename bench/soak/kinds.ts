@@ -6,7 +6,7 @@ export interface Kind {
   readonly ends: FinalRunStatus;
   /** Nodes that take effect: exactly these, each under one key. */
   readonly effects: readonly string[];
-  /** Its share of the runs. */
+  /** The share of the runs. */
   readonly weight: number;
 }
 

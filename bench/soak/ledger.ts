@@ -85,7 +85,7 @@ export class Ledger {
     this.ended++;
   }
 
-  /** Of a `once` node the file counts: the process may have died before it could speak of it. */
+  /** For a `once` node the file counts: the process may have died before it could report the effect. */
   #tookEffect({ kind, done }: OpenRun, executionId: string, node: string): boolean {
     if (!isOnce(kind, node)) return done.has(node);
     const file = path.join(this.#effectsDir, `${executionId}.${node}.0`);

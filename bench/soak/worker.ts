@@ -59,7 +59,7 @@ for await (const text of createInterface({ input: process.stdin })) {
   else bring(order.run).catch((error: unknown) => isClosing || say({ what: 'trouble', message: String(error) }));
 }
 
-// Nobody gives orders any more.
+// The sender of orders is gone.
 await close();
 
 async function bring(executionId: string): Promise<void> {

@@ -43,7 +43,7 @@ export class ExampleProject {
     return path.join(this.dir, ...parts);
   }
 
-  /** Of a file below `examples`. */
+  /** Reads a file below `examples`. */
   read(...parts: string[]): string {
     return readFileSync(this.path('examples', ...parts), 'utf8');
   }

@@ -66,7 +66,7 @@ async function runProgram(root: string, name: string, args: readonly string[]): 
   const search = [bin, path.dirname(process.execPath), process.env.PATH].join(path.delimiter);
   const child = spawn(path.join(bin, name), args, {
     cwd: root,
-    // For tsc, a Go program that then collects garbage less often: a fifth less CPU time, 80 MB more.
+    // GOGC makes tsc, a Go program, collect garbage less often: a fifth less CPU time, 80 MB more.
     env: { ...process.env, PATH: search, NO_COLOR: '1', FORCE_COLOR: undefined, GOGC: '400' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -10,7 +10,7 @@
 export interface Fence {
   /** Path of the document, from the root of the repository. */
   readonly document: string;
-  /** Of the opening line, from 1. */
+  /** The line number of the opening line, from 1. */
   readonly line: number;
   readonly language: string;
   readonly marks: ReadonlyMap<string, string>;

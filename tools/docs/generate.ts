@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the reference pages and the published JSON Schema from what the program itself goes by. */
+/** `npm run docs`: writes the reference pages and the published JSON Schema from the tables of the program itself. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Json, workflowJsonSchema } from '@nebula/core';
@@ -27,7 +27,7 @@ export async function generatedPages(): Promise<Page[]> {
 
 const LINE_WIDTH = 120;
 
-/** As the formatter leaves it: objects on several lines, lists on one where it is long enough. */
+/** JSON in the layout of the formatter: objects on several lines, short lists on one. */
 function jsonText(value: Json, indent = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;

@@ -23,7 +23,7 @@ export const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'apps/cli/bin/nebula.js');
 const COLUMNS = 100;
 const TIMEOUT_MS = 300_000;
-/** Of util-linux: runs a program in a terminal. */
+/** A program of util-linux that runs another one in a terminal. */
 const TERMINAL = 'script';
 
 export function hasTerminal(): boolean {
@@ -38,7 +38,7 @@ export interface Said {
 
 export interface RunOptions {
   readonly columns?: number;
-  /** Hears what is printed as it comes. */
+  /** Called with the output as it is printed. */
   readonly onText?: (text: string) => void;
 }
 

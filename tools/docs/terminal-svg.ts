@@ -17,7 +17,7 @@ export interface Film {
   readonly frames: readonly Frame[];
   /** How long the last frame stays before the film begins again. */
   readonly holdMs: number;
-  /** The time of the frame that those see who want no motion. */
+  /** The time of the frame that is shown to viewers who asked for less motion. */
   readonly stillMs: number;
 }
 
@@ -94,7 +94,7 @@ function scenes(film: Film, rows: number): { drawing: string[]; rules: string } 
     }
   }
   if (rules.length === 0) return { drawing, rules: '' };
-  // Also what a viewer shows that knows nothing of motion.
+  // This is also shown by viewers that do not support animation.
   const still = '.scene{visibility:hidden}.still{visibility:visible}';
   const base = `.scene{animation-duration:${endMs}ms;animation-timing-function:step-end;animation-iteration-count:infinite}`;
   const moving = `@media (prefers-reduced-motion:no-preference){${base}\n${rules.join('\n')}}`;

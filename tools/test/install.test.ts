@@ -176,7 +176,7 @@ describe('installed into an empty folder', () => {
   });
 });
 
-/** As in the README of the packages and the documents. */
+/** The files of the test project, as in the README of the packages and in the documents. */
 const FILES: Readonly<Record<string, string>> = {
   'workflows/typed.ts': `import { coreSet } from '@nebula/actions';
 import { workflow } from '@nebula/sdk';

@@ -17,7 +17,7 @@ const BY_NAME: readonly (readonly [call: RegExp, operation: string])[] = [
   [/\.result\(/, 'getResult'],
 ];
 
-/** For workers of others: ours is heard of by its claims and leases. */
+/** Operations for foreign workers: ours is seen by its claims and leases. */
 const UNCALLED: ReadonlySet<string> = new Set(['beatWorker']);
 
 function sourcesIn(folder: string): string[] {

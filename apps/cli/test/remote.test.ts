@@ -64,7 +64,7 @@ describe('runs at a server', () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO });
     const here = await say(cwd, ['run', 'hello.yaml', '--set', 'name=Ann']);
     const there = await served.nebula(['run', 'hello.yaml', '--set', 'name=Ann']);
-    // Events and lines of the log come on two ways: which comes first is not said.
+    // Events and log lines arrive by two streams, in no fixed order.
     const lines = (text: string): string[] => plain(text).split('\n').sort();
     expect([there.code, lines(there.out), there.err]).toEqual([0, lines(here.out), here.err]);
     expect(there.out).toContain('{ "text": "Hello Ann" }');
@@ -225,7 +225,7 @@ describe('which server', () => {
     expect(code((await say(cwd, [...list, '--context', 'local'])).out)).toBe('DATA_DIR_MISSING');
     expect(code((await say(cwd, [...list, '--data-dir', 'x', '--server', served.url])).out)).toBe('USAGE');
     expect(code((await say(cwd, [...list, '--server', 'ftp://x y'])).out)).toBe('USAGE');
-    // Its own folder gives the token away.
+    // The folder of the server contains the token.
     expect(code((await say(served.cwd, [...list, '--server', served.url.replace('127.0.0.1', 'localhost')])).out)).toBe(
       'ok',
     );

@@ -152,7 +152,7 @@ describe('secrets of a real project', () => {
     expect(kept.code).toBe(0);
   });
 
-  /** Of util-linux: gives a program a terminal. */
+  /** A program of util-linux that provides a terminal. */
   const script = '/usr/bin/script';
   const hasScript = spawnSync(script, ['--version']).stdout?.includes('util-linux') === true;
   const atTerminal = (cwd: string, typed: string): Promise<string> => {

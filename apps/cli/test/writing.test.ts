@@ -105,7 +105,7 @@ describe('init', () => {
     expect((await nebula(['validate', 'workflows/hello.yaml'], { cwd: project })).stdout).toContain('✓');
     const run = await nebula(['run', 'workflows/hello.yaml', '--json'], { cwd: project });
     expect(JSON.parse(run.stdout).output, run.stderr).toEqual({ text: 'Hello, World! Bonjour, World!' });
-    // As `npm test` does.
+    // The command that `npm test` runs.
     const tested = await nebula(['test'], { cwd: project });
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('2 passed')]);
   });

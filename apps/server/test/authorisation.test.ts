@@ -1,13 +1,18 @@
-/** Every route, called by everybody: what each may do is written down here by hand, and compared with what happens. */
+/**
+ * Every route, called by every kind of caller: the permissions are written here by hand, and compared with the
+ * responses.
+ */
 import { API_PREFIX, type OperationId, ROUTES } from '@nebula/client/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from './support/boot.ts';
 import { type Answer, addProject, addUser, ask, type Headers, PASSWORD, signIn } from './support/users.ts';
 import { approval, echo } from './support/workflows.ts';
 
-/** The least role that may; `members`: whoever has a role somewhere; `all`: also who has none; `admins`, `world`. */
+/**
+ * The least role that may call; `members`: a role in any project; `all`: also callers without one; `admins`, `world`.
+ */
 type Least = 'viewer' | 'operator' | 'editor' | 'owner' | 'all' | 'admins' | 'world';
-/** Of project A: seen by those of A only. Of none: a role anywhere is enough. */
+/** A resource of project A is seen only by its members. A resource of no project needs a role anywhere. */
 type About = 'A' | 'none';
 
 const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
@@ -95,7 +100,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
 
 const ROLES = ['viewer', 'operator', 'editor', 'owner'] as const;
 
-/** Refused by the door, or let in; what the room then says does not matter here. */
+/** Refused by the authorisation, or let in; the response of the handler does not matter here. */
 type Verdict = 'in' | 401 | 403 | 404;
 
 const BODIES: Partial<Record<OperationId, unknown>> = {
@@ -122,7 +127,7 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   failLease: { message: 'x' },
 };
 
-/** Nobody speaks for the worker of somebody else: each has its own. */
+/** Each caller has its own worker, because no one may act for that of another. */
 const bodyOf = (operation: OperationId, caller: string): unknown =>
   operation === 'registerWorker' ? { workerId: caller.replaceAll(' ', '-'), actions: [] } : BODIES[operation];
 
@@ -143,9 +148,9 @@ const PLACES: Readonly<Record<string, string>> = {
   alias: 'key',
 };
 
-/** Codes of things that are not there, although the caller came in. */
+/** Codes of missing resources, from handlers that were reached. */
 const ROOM_CODES = /^(UNKNOWN_(ACTION|CREDENTIAL|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
-/** Codes of the rooms that look like those of the door. */
+/** Codes of handlers that look like those of the authorisation. */
 const ROOM_REFUSALS = /^LOGIN_FAILED$/;
 
 function verdictOf({ status, json }: Answer): Verdict {
@@ -250,7 +255,7 @@ describe('permissions', () => {
     await must('PUT /api/v1/schedules/schedule-of-a', { workflowId: 'of-a', every: '1h' });
   }
 
-  /** For operations that need a query, or that would read more than the callers may see. */
+  /** Queries of operations that need one, or that would read more than the callers may see. */
   const QUERIES: Readonly<Record<string, string>> = {
     diffWorkflow: '?from=1',
     listExecutions: '?workflowId=x',

@@ -1,4 +1,6 @@
-/** Nobody reaches across the border of a project: ceilings, workflows, secrets, announcements, workers and leases. */
+/**
+ * No caller reaches across the border of a project: ceilings, workflows, secrets, announcements, workers and leases.
+ */
 import { spawnSync } from 'node:child_process';
 import { type Action, NebulaError } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +49,7 @@ describe('borders', () => {
   const register = (who: string, definition: object): Promise<Answer> =>
     must(who, 'POST /workflows', { definition, project: who.split('-')[0] });
 
-  /** Registers it in the project of the caller, runs it, and gives what became of it. */
+  /** Registers a definition in the project of the caller, runs it, and returns the result. */
   async function ran(who: string, definition: { readonly id: string; readonly nodes: object }): Promise<Answer> {
     await register(who, definition);
     return await must(who, 'POST /executions?wait=20s', { workflowId: definition.id });
@@ -176,7 +178,7 @@ describe('borders', () => {
       const answer = await announce('alpha-operator', 'taker', [{ id, version: '1.99', effect: 'pure' }]);
       expect([answer.status, answer.json.code], id).toEqual([409, 'ACTION_OWNED']);
     }
-    // With others beside it, it alone is refused: a worker of a neighbouring release goes on working.
+    // With other actions beside it, only this one is refused: a worker of a neighbouring release keeps working.
     const mixed = await announce('alpha-operator', 'mixed', [
       { id: 'http.request', version: '1.99', effect: 'pure' },
       { id: 'core.noop', version: '1', effect: 'pure' },

@@ -1,4 +1,4 @@
-/** Every operation of the table, called as it is meant to be, answers as its schema says. */
+/** Every operation of the table, called with valid input, responds as its schema says. */
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
@@ -238,7 +238,7 @@ async function worker(booted: Booted, workerId = 'w1'): Promise<string> {
   return workerId;
 }
 
-/** Of work that a worker has taken. */
+/** The lease of a task that a worker has claimed. */
 async function lease(booted: Booted): Promise<{ readonly leaseId: string }> {
   await worker(booted);
   await started(booted, outside());

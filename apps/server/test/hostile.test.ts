@@ -1,4 +1,4 @@
-/** Requests that nobody should send: each is refused in our words, and none is too much. */
+/** Hostile requests: each is refused with a proper error, and none is too expensive. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -108,7 +108,7 @@ const HEADERS: readonly Record<string, string>[] = [
   { 'last-event-id': 'x'.repeat(2_000) },
 ];
 
-/** A good body, of which one member after the other is spoilt. */
+/** A valid body, of which one member after the other is made invalid. */
 const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
   validateWorkflow: { definition: echo(), source: 'id: x', filename: 'x.yaml' },
   registerWorkflow: { definition: echo(), project: 'default', activate: true },
@@ -203,7 +203,7 @@ describe('hostile requests', () => {
   });
   afterAll(() => booted.close());
 
-  /** Of work that has just been taken. */
+  /** The lease of a task that has just been claimed. */
   async function lease(): Promise<string> {
     const { client } = booted;
     await client.call('registerWorker', {
@@ -342,7 +342,7 @@ describe('hostile requests', () => {
         }
         const answer = await polite('POST /hooks/corpus', { raw });
         if (file.startsWith('y_')) expect(answer.status, `${file} ${answer.text}`).toBe(202);
-        // Nothing at all is a body that was left out.
+        // An empty text is a missing body.
         if (file.startsWith('n_') && raw.length > 0) expect(answer.status, file).toBe(400);
         await polite('POST /api/v1/workflows/validate', { body: { source: raw.toString('latin1') } });
       }

@@ -112,7 +112,7 @@ describe('rest', () => {
     expect(await result('100ms')).toMatchObject({ ended: false });
     const waiting = result('20s');
     await beside.call('cancelExecution', { params: { executionId }, body: {} });
-    // Nobody tells the engine that another process has left a request: it looks for itself.
+    // The engine gets no hint of a request of another process: it finds it by itself.
     expect(await waiting).toMatchObject({ ended: true, status: 'cancelled' });
   });
 

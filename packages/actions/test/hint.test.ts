@@ -1,4 +1,4 @@
-/** What a refusal says can be pasted into the workflow. */
+/** The hint of a refusal can be pasted into the workflow. */
 import type { Action, Json } from '@nebula/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -20,7 +20,7 @@ describe('the table', () => {
     if (operation.isIdempotent) expect(ROUTES[id]).toMatch(/^POST /);
     if (operation.stream !== undefined) expect(ROUTES[id]).toMatch(/^GET /);
     if (/^(GET|DELETE) /.test(ROUTES[id])) expect(operation.body).toBeUndefined();
-    // What is not expected is refused, not passed over.
+    // Unknown members are refused, not ignored.
     if (operation.query !== undefined)
       expect((operation.query as { additionalProperties?: boolean }).additionalProperties).toBe(false);
   });

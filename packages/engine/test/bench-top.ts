@@ -51,7 +51,7 @@ class Process {
   }
 }
 
-/** What survives a crash: the data; what does not: everything else. */
+/** The bench: its data survives a crash of the engine, and nothing else does. */
 export class BenchTop {
   readonly clock: VirtualClock = virtualClock(1_700_000_000_000);
   readonly random = seededRandom(7, () => this.clock.now());
@@ -102,7 +102,7 @@ export class BenchTop {
     };
   }
 
-  /** Opens an engine on the data that is there: the first one, or the next after a crash. */
+  /** Opens an engine on the existing data: the first one, or the next after a crash. */
   async open({ wrapStore = (store) => store, only, secrets, ...options }: BenchOptions = {}): Promise<Engine> {
     this.crash();
     const { random, blobs } = this;
@@ -128,7 +128,7 @@ export class BenchTop {
     return this.engine;
   }
 
-  /** As kill -9 does: nothing of the engine is heard of again. */
+  /** Kills the engine like kill -9: nothing of it has an effect afterwards. */
   crash(): void {
     this.process.isDead = true;
   }
@@ -198,7 +198,7 @@ export function changed(store: Store, changes: Partial<Store>): Store {
   });
 }
 
-/** For `wrapStore`. */
+/** A function for `wrapStore`. */
 export function altered(change: (store: Store) => Partial<Store>): (store: Store) => Store {
   return (store) => changed(store, change(store));
 }

@@ -135,7 +135,7 @@ describe('waiting for a run with children', () => {
         { parked: true, document: { workflowId: 'middle' }, inside: [{ document: { workflowId: 'sub' } }] },
       ],
     });
-    // Whoever asks later, or an engine that has not seen it before, gets the same.
+    // A later caller, or an engine that has not seen the run before, gets the same.
     await top.open();
     await top.clock.advance(100_000);
     const again = top.engine.waitFor(executionId);

@@ -174,7 +174,7 @@ describe('one store for all', () => {
     await start(top, first, { nodes: { pay: { action: 'pay@1' }, then: hand({ needs: ['pay'] }) } });
     await top.fail('pay', { details: { outcome: 'unknown' } });
     await first.engine.close();
-    // One engine is woken for nothing, and is slow to say so; another hears a person meanwhile.
+    // One engine is woken for nothing, and is slow to report; another receives a request meanwhile.
     const second = await join(top, undefined, slow);
     blobPins = true;
     await second.store.send({ messageId: 'msg_1', executionId: 'exe_1', body: '{}' }, top.clock.now());
@@ -202,7 +202,7 @@ describe('one store for all', () => {
     await slow.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
     await top.untilIdle();
     expect(answers.held).toHaveLength(1);
-    // The claim passes, and another engine takes the request; then the slow one reads the journal again.
+    // The claim expires, and another engine takes the request; then the slow one reads the journal again.
     await join(top);
     await top.clock.advance(100_000);
     expect(top.inboxOf('exe_1')).toBe(0);
@@ -315,7 +315,7 @@ describe('requests and ends', () => {
       append: async (writes: readonly Write[]) => {
         if (writes.some(({ create }) => create !== undefined)) {
           if (refusals-- > 0) throw new Error('no space left');
-          // On its way for longer than it takes to look after the first one.
+          // The message takes longer than the check on the first one.
           await new Promise<void>((resolve) => top.clock.timer(400, resolve));
         }
         return store.append(writes);
@@ -374,7 +374,7 @@ describe('requests and ends', () => {
 describe('a cancel that another engine hears', () => {
   it('[ENG-112] aborts attempts here before the grace time is over', async () => {
     const top = await begun(new BenchTop());
-    // What is due is always given to the other one.
+    // Due runs are always given to the other engine.
     const first = await join(top, undefined, () => ({
       claimDue: async () => ({ executionIds: [], nextWakeAt: null, dueSince: null }),
     }));
@@ -398,7 +398,7 @@ describe('starts that are one', () => {
     nodes: { a: hand({ with: { n: '{{ $input.n }}' } }) },
   });
 
-  /** Both look before either has written. */
+  /** Both engines look before either has written. */
   async function startBoth(top: BenchTop, start: object) {
     const looks: (() => void)[] = [];
     const slow = (store: Store): Changes => ({
@@ -461,7 +461,7 @@ describe('starts that are one', () => {
 });
 
 describe('an engine that saw a run last long ago', () => {
-  /** Two engines on the same data; the first one can be kept from looking for what is due. */
+  /** Two engines on the same data; the first one can be kept from looking for due runs. */
   async function two(top: BenchTop, concurrency: number) {
     const shared = () => memoryStore({ data: top.data, exclusive: false });
     const first = { isDeaf: false };
@@ -488,7 +488,7 @@ describe('an engine that saw a run last long ago', () => {
     const opened = second.open();
     await top.clock.advance(31_000);
     await opened;
-    // The second engine has looked at the run, and keeps it, since `b` waits for a slot.
+    // The second engine has read the run, and keeps it, because `b` waits for a slot.
     expect(second.peek(executionId)).toMatchObject({ nodes: { a: { status: 'running' }, b: { status: 'queued' } } });
     await top.complete('a');
     await top.fail('b');

@@ -33,7 +33,7 @@ describe('concurrency keys', () => {
     await top.untilIdle();
     await top.open();
     await top.clock.advance(1_000);
-    // The attempt that was cut off gave its place back, and stands in line again.
+    // The attempt that was cut off released its permit, and waits for it again.
     expect(await top.statuses(third)).toEqual({ a: 'running' });
     for (const id of [third, first]) {
       top.calls.at(-1)?.complete();
@@ -65,7 +65,7 @@ describe('concurrency keys in a finally', () => {
     });
     top.calls[0]?.complete();
     await top.untilIdle();
-    // It has its place, and waits for a slot.
+    // The node has its permit, and waits for a slot.
     expect(await top.statuses(id)).toMatchObject({ b: 'running', tidy: 'queued' });
     await top.engine.requestCancel(id, 'enough');
     await top.untilIdle();

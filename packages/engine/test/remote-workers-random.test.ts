@@ -1,4 +1,4 @@
-/** Whatever remote workers, their network and the engine do: nothing is done twice, and nothing is stuck. */
+/** Whatever remote workers, their network and the engine do: no work is done twice, and no run is stuck. */
 import { announcedAction, type Json } from '@nebula/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const WORKFLOW = {
   },
 };
 
-/** `who` picks one of the leases that were ever given out. */
+/** `who` selects one of all leases ever handed out. */
 type WorkerStep =
   | { readonly do: 'claim'; readonly max: number; readonly goes: boolean }
   | { readonly do: 'complete' | 'fail' | 'return' | 'extend'; readonly who: number; readonly waits: boolean }
@@ -101,7 +101,7 @@ class World {
     if (step.waits) await top.clock.advance(20);
   }
 
-  /** Everybody behaves from now on. */
+  /** No fault strikes from now on. */
   async finish(): Promise<void> {
     for (let round = 0; round < 40; round++) {
       if ((await this.top.status(this.executionId)) === 'completed') return;
@@ -109,7 +109,7 @@ class World {
       await this.act({ do: 'claim', max: 5, goes: false });
       await this.top.clock.advance(20);
       for (let who = from; who < this.given.length; who++) await this.tell({ do: 'complete', who, waits: true });
-      // What was given to somebody who never told comes back.
+      // Tasks of workers that never reported come back.
       await this.top.clock.advance(LEASE_MS + 31_000);
     }
   }
@@ -133,7 +133,7 @@ describe('remote workers, at random', () => {
         const completed = entries.filter(({ type }) => type === 'node.completed');
         const nodes = completed.map(({ node }) => node);
         expect(new Set(nodes).size).toBe(nodes.length);
-        // Every one that was told to be accepted is what the journal has, and it has no others.
+        // Every outcome that was accepted is in the journal, which has no others.
         const kept = completed.filter(({ node }) => !/c$|y$|loop$/.test(node)).map(({ output }) => output?.value);
         const told = accepted.map((one) => one.split(' ')[2]);
         for (const lease of told) expect(kept).toContain(lease);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Arrow, impliedNeeds } from '../src/workflow/implied-needs.ts';
 
-/** The same numbers for the same seed. */
+/** A generator that gives the same numbers for the same seed. */
 function numbersFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -23,7 +23,7 @@ test('[SDK-14] in any graph: reads come before, and no edge is redundant', () =>
   for (let seed = 1; seed <= 300; seed++) {
     const next = numbersFrom(seed);
     const ids = Array.from({ length: 2 + next(8) }, (_, index) => `n${index}`);
-    // A hidden order in which everything leads forward; the nodes come in another.
+    // A hidden order in which all edges lead forward; the nodes are listed in another.
     const hidden = ids.toSorted(() => next(3) - 1);
     const pair = (): readonly [string, string] => {
       const to = 1 + next(hidden.length - 1);

@@ -52,7 +52,7 @@ function choicesOf({ enum: choices, anyOf, items }: JsonObject): string[] {
   return [...((choices ?? []) as string[]), ...inner.flatMap(choicesOf)];
 }
 
-/** Notes the words that a definition is written with. */
+/** Collects the words that a definition uses. */
 function note(type: JsonObject, value: Json, at: string, found: Set<string>): void {
   if (typeof type.$ref === 'string') {
     const name = type.$ref.replace('#/$defs/', '');
@@ -96,7 +96,7 @@ describe('everything the language can express', () => {
     ];
     const found = new Set<string>();
     for (const { definition } of workflows) note(schema, definition as unknown as Json, 'workflow', found);
-    // For editors; it is no part of the workflow.
+    // The member is for editors, and not part of the workflow.
     found.add('workflow.$schema');
     expect(all.filter((word) => !found.has(word))).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('everything the language can express', () => {
   );
 });
 
-/** Whether YAML may say it. */
+/** Returns whether YAML allows the key. */
 function isTaken(kind: string, key: string): boolean {
   const samples: Readonly<Record<string, Json>> = {
     action: 'a.b@1',
@@ -202,6 +202,6 @@ const OPTIONS = {
   set: NODE,
   terminate: NODE,
   split: LASTING,
-  // Its split stands for both: nothing else leads to a merge.
+  // The split of a merge takes its edges: nothing else leads to a merge.
   merge: { ...MERGE, needs: true, join: true },
 };

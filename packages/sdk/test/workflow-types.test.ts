@@ -1,4 +1,4 @@
-/** What does not compile. `npm run check -- types` fails when one of these lines compiles after all. */
+/** Code that must not compile. `npm run check -- types` fails if one of these lines compiles. */
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import {

@@ -33,14 +33,14 @@ import { everything, ship } from './workflow-everything.ts';
 
 const catalog = createCatalog(allActions);
 
-/** Compiles, and says what is wrong with it. */
+/** Compiles the workflow and returns its problems. */
 function problemsOf({ definition, uses }: Workflow<unknown, unknown>): string[] {
   const workflows = (id: string) => uses.find((one) => one.id === id);
   const { problems } = compilePlan(definition, catalog, { workflows });
   return problems.map(({ code, message }) => `${code} ${message}`);
 }
 
-/** As a YAML file would say it. */
+/** The definition of a YAML file. */
 function fromYaml(source: string): WorkflowDefinition {
   const { definition, problems } = readDefinition(source);
   if (definition === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));

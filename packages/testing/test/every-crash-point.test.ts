@@ -178,7 +178,7 @@ describe('every crash point', () => {
   ];
   it.each(stops)('%s comes to the same end after any crash', async (title, how, steps) => {
     const k = { timeout: { total: '1h' }, needs: ['p'], workflow: { id: 'kid', ...how } };
-    // What depends on something that was undone is done anew, by another child.
+    // A node that depends on an undone one runs anew, with another child.
     const undo = title.includes('gone on with') ? {} : { compensate: { action: 'x.undo@1' } };
     const main = { id: 'main', nodes: { p: { action: 'x.do@1', ...undo }, k } };
     const mocks = { 'x.do': 1, 'x.undo': 2, 'x.late': sequence([fail('NO'), 'done']) };

@@ -120,14 +120,14 @@ describe('test files', () => {
     expect(all?.crashes).toBeGreaterThan(10);
   });
 
-  /** Whatever can be asked of an engine: the compiler finds what is missing. */
+  /** All requests of an engine: the compiler reports missing ones. */
   const VERBS: Readonly<
     Record<Extract<keyof Engine, `request${string}` | 'publishSignal'>, readonly (keyof TestRun)[]>
   > = {
     requestSignal: ['signal'],
     publishSignal: ['publish'],
     requestAnswer: ['approve', 'reject'],
-    // What a test makes of it is the same call.
+    // In a test it is the same call.
     requestCall: ['callback'],
     requestCallback: ['callback'],
     requestCancel: ['cancel'],

@@ -15,7 +15,7 @@ interface CommandSpec {
 }
 
 export async function cliPage(): Promise<Page> {
-  // Nobody imports an app; the reference only reads its table.
+  // The table of an app is read by path, because no package imports an app.
   const file = path.join(ROOT, 'apps/cli/src/command-table.ts');
   const { COMMANDS } = (await import(pathToFileURL(file).href)) as { readonly COMMANDS: readonly CommandSpec[] };
   const groups = [...new Set(COMMANDS.map(({ group }) => group))];

@@ -55,7 +55,7 @@ function codesByFile(): Map<string, ReadonlySet<string>> {
   return new Map(files.map((file) => [file, codesIn(repository.code(file))]));
 }
 
-/** Codes that nobody has explained, and explanations of codes that nothing reports. */
+/** Codes without an explanation, and explanations of codes that nothing reports. */
 export function unexplainedCodes(): { readonly missing: readonly string[]; readonly stale: readonly string[] } {
   const codes = new Set([...codesByFile().values()].flatMap((found) => [...found]));
   return {
@@ -123,7 +123,7 @@ function isNamesake(id: Node, value: Node): boolean {
   return value.type === 'Literal' && typeof value.value === 'string' && isNamed(id, value.value);
 }
 
-/** Of a value that may be one of several. */
+/** The codes of an expression that may have one of several values. */
 function codesOf(node: Node): string[] {
   switch (node.type) {
     case 'Literal': {

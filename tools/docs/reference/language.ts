@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../playground.ts';
 import { cell, code, type Page, page, table } from './page.ts';
 
-/** As `core/definition/value-type.ts` has it, as far as it is shown here. */
+/** The part of `core/definition/value-type.ts` that is shown here. */
 interface ValueType {
   readonly is: string;
   readonly of?: ValueType | readonly (string | ValueType)[];
@@ -73,7 +73,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
 };
 
 export async function languagePage(): Promise<Page> {
-  // The tables are nobody's public interface; the reference reads them where they stand.
+  // The tables are not exported, so the reference reads them by path.
   const file = path.join(ROOT, 'packages/core/src/definition/keys.ts');
   const { RECORDS } = (await import(pathToFileURL(file).href)) as { readonly RECORDS: readonly RecordType[] };
   return page(

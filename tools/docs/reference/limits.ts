@@ -1,4 +1,4 @@
-/** Every budget of what comes from outside. */
+/** The budgets of everything that comes from outside. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../playground.ts';
@@ -24,7 +24,7 @@ interface Budget {
 }
 
 export async function limitsPage(): Promise<Page> {
-  // Nobody imports an app; the reference only reads its table.
+  // The table of an app is read by path, because no package imports an app.
   const file = path.join(ROOT, 'apps/server/src/budgets.ts');
   const { BUDGETS } = (await import(pathToFileURL(file).href)) as {
     readonly BUDGETS: Readonly<Record<string, Budget>>;

@@ -1,4 +1,4 @@
-/** A project whose runs are kept in memory, with the real engine: command lines one after the other, as a user would. */
+/** A project with runs in memory and the real engine: executes command lines one after the other, as a user would. */
 
 import { builtinActions } from '@nebula/actions';
 import { NebulaClient } from '@nebula/client';
@@ -171,7 +171,7 @@ async function noServer(): Promise<never> {
   throw new Error('no server here');
 }
 
-/** As much of the documents as the tests look at. */
+/** The members of the documents that the tests read. */
 export interface RunJson {
   readonly executionId: string;
   readonly status: string;

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => booted.close());
 
-/** Whether input of that size is taken. */
+/** Returns whether input of that size is accepted. */
 type Probe = (size: number) => boolean | Promise<boolean>;
 
 const takes = (act: () => unknown): boolean => {
@@ -79,7 +79,7 @@ const followers = (limits: { maxFollowers: number; maxFollowersPerCaller: number
 const IDLE = { type: 'array', minProperties: 0, maxProperties: 0, minimum: 0, maximum: 0, minLength: 0, maxLength: 0 };
 const MORE = { exclusiveMinimum: 0, exclusiveMaximum: 0, multipleOf: 1 };
 
-/** Whether so many steps are taken: eleven items against a list of choices, and what is left over. */
+/** Returns whether a check of so many steps is accepted: eleven items against a list of choices, and the rest. */
 function checks(steps: number): boolean {
   const choices = Math.floor((steps - 1) / 11) - 2;
   const left = steps - 1 - 11 * (choices + 2);
@@ -91,7 +91,7 @@ function checks(steps: number): boolean {
 const OWNER = { authorization: `Bearer ${TOKEN}` };
 const CATALOG = createCatalog([...builtinActions, { id: 'graph', version: '1', effect: 'pure', run: () => null }]);
 
-/** As many edges, between few nodes. */
+/** A graph with so many edges between few nodes. */
 function dense(edges: number): { readonly nodes: Readonly<Record<string, Json>> } {
   const all: Record<string, Json> = {};
   for (let left = edges, at = 0; left > 0 || at === 0; left -= at, at++) {
@@ -101,7 +101,7 @@ function dense(edges: number): { readonly nodes: Readonly<Record<string, Json>> 
   return { nodes: all };
 }
 
-/** Whether a graph that an action returns is taken; its output is filled up to that size. */
+/** Returns whether a returned graph is accepted; its output is filled up to that size. */
 function isAccepted(graph: Json, bytes?: number): boolean {
   const { plan } = compilePlan({ id: 'x', nodes: { p: { dynamic: { action: 'graph' } } } } as never, CATALOG);
   const work = plan?.root.nodes[0]?.work;
@@ -112,7 +112,7 @@ function isAccepted(graph: Json, bytes?: number): boolean {
 
 const sizeOf = (value: Json): number => JSON.stringify(value).length;
 
-/** Those of sockets and of the checking thread are driven over a lowered limit. */
+/** Budgets of sockets and of the checking thread are tested with a lowered limit. */
 const driven = Object.fromEntries(
   Object.entries({ ...SOCKET_PROBES, ...CHECK_PROBES }).map(([name, probe]): [string, Probe] => [
     name,
@@ -247,7 +247,7 @@ it('[SRV-672] a body with few names may have as many members as values', () => {
   expect(bodyFault(bodyOf(2 * maxBodyMembers, maxBodyNames - 1))).toBeUndefined();
   expect(bodyFault(bodyOf(maxBodyMembers / 2, maxBodyMembers))).toBeUndefined();
   expect(bodyFault(bodyOf(maxBodyMembers, maxBodyMembers))?.code).toBe('TOO_LARGE');
-  // A name is what stands before a colon, not a value.
+  // A name is the text before a colon, not a value.
   const texts = Array.from({ length: maxBodyMembers + 1 }, (_, at) => `{"a":"value ${at}:"}`);
   expect(bodyFault(`[${texts.join()}]`)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** An id of another project is answered as an id of nothing, by every operation of the contract and every other endpoint. */
+/** An id of another project gets the same response as an unknown id, from every operation and every other endpoint. */
 import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
@@ -7,7 +7,7 @@ import { approval, echo } from '../support/workflows.ts';
 
 const FAR = { id: 'far.beta', version: '1', effect: 'pure' } as const;
 
-/** Ids of beta, each beside an id of nothing. */
+/** Ids of project beta, each beside an unknown id. */
 const FOREIGN: Record<string, readonly (readonly [foreign: string, none: string])[]> = {
   workflowId: [['beta-private', 'none-private']],
   executionId: [
@@ -29,12 +29,12 @@ const FOREIGN: Record<string, readonly (readonly [foreign: string, none: string]
   userId: [['beta-owner', 'none-owner']],
   projectId: [['beta', 'nope']],
   project: [['beta', 'nope']],
-  // Filled in when there are such.
+  // Filled in once such ids exist.
   keyId: [],
   leaseId: [],
 };
 
-/** Places that a request needs besides the one that is tried. */
+/** Ids that a request needs besides the tried one. */
 const PLACES: Readonly<Record<string, string>> = {
   version: '1',
   sha256: 'a'.repeat(64),
@@ -67,7 +67,7 @@ const BODIES: Partial<Record<OperationId, Readonly<Record<string, unknown>>>> = 
   failLease: { message: 'x' },
 };
 
-/** Ids under which something is made: one that is taken is refused, and not a word says whose it is. */
+/** Ids under which something is created: a taken id is refused, without naming its owner. */
 const MADE: ReadonlySet<string> = new Set([
   'startExecution.executionId',
   'putPlan.planId',
@@ -89,7 +89,7 @@ interface Trial {
 const propertiesOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-/** Every place of every operation that takes an id of a thing that belongs to somebody. */
+/** Every position of every operation that takes an id of a resource with an owner. */
 function trials(): readonly Trial[] {
   return (Object.keys(ROUTES) as OperationId[]).flatMap((operation) => {
     const contract: Operation = OPERATIONS[operation];
@@ -154,7 +154,7 @@ describe('ids of other projects', () => {
     FOREIGN['leaseId'] = [[leaseId, leaseId.replace('exe_far_beta', 'exe_far_none')]];
   }
 
-  /** The answer, without the id, the time of day and ids that are new each time. */
+  /** The response without the id, the time and random ids. */
   const told = ({ status, text }: Answer, id: string): readonly [number, string] => [
     status,
     text.replaceAll(id, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|exe_\w{26}/g, 'NEW'),
@@ -163,7 +163,7 @@ describe('ids of other projects', () => {
   async function tried(who: string, { operation, name, in: place }: Trial, id: string): Promise<Answer> {
     const [method, path] = ROUTES[operation].split(' ') as [string, string];
     const params: Record<string, string> = { ...PLACES, ...(place === 'params' && { [name]: id }) };
-    // Of others that the path has, those that the caller may see.
+    // The other ids of the path are those that the caller may see.
     const own: Record<string, string> = {
       workerId: 'alpha-worker',
       planId: 'alpha-plan',

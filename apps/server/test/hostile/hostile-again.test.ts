@@ -1,4 +1,4 @@
-/** The hostile suite, of runs that are made to begin again: nobody gets more by an old run than by a new one. */
+/** The hostile suite for reopened runs: an old run gives no more than a new one. */
 import { type Action, type Json, NebulaError } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
@@ -61,7 +61,7 @@ async function started(definition: { readonly id: string }, body: object = {}): 
   return json.executionId;
 }
 
-/** As it is when nothing but a person moves it any more. */
+/** The run once only a person moves it. */
 async function rested(executionId: string): Promise<Answer['json']> {
   const { json } = await must('alpha-viewer', `GET /executions/${executionId}/rest?wait=10s`);
   return json.execution;

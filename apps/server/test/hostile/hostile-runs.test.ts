@@ -1,4 +1,4 @@
-/** The hostile suite, of workflows: each run fails with its code, and does nothing of what it was written for. */
+/** The hostile suite for workflows: each run fails with its code, and has no effect. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -81,7 +81,7 @@ async function must(who: string, line: string, body?: unknown): Promise<Answer> 
   return answer;
 }
 
-/** Of what became of it; undefined when it was refused as it should be. */
+/** The complaint; undefined if the run was refused as it should be. */
 async function refuse(id: string, { project, config, nodes, codes }: HostileRun): Promise<string | undefined> {
   const definition = { id, ...(config && { config }), nodes };
   const registered = await call(`${project}-editor`, 'POST /workflows', { definition, project });

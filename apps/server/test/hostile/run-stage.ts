@@ -1,4 +1,4 @@
-/** The projects, people and files among which the hostile workflows run. */
+/** The projects, users and files for the hostile workflows. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Action } from '@nebula/core';
@@ -23,7 +23,7 @@ const WIDEST = { shell: ['*'], files: { read: ['*', '/**'], write: ['*', '/**'] 
 
 export interface RunStage {
   readonly booted: Booted;
-  /** Of the owner and the editor of each project. */
+  /** Headers of the owner and the editor of each project. */
   readonly as: Record<string, Headers>;
 }
 

@@ -1,4 +1,4 @@
-/** The feed against a model: whatever happens in whatever order, everybody gets everything once and in order. */
+/** The feed against a model: in any order of events, every follower gets every event once and in order. */
 
 import { type VirtualClock, virtualClock } from '@nebula/drivers/memory';
 import type { Engine } from '@nebula/engine';
@@ -13,7 +13,7 @@ type Pause = () => Promise<void>;
 
 const none: Pause = async () => {};
 
-/** A journal that takes its time: before a question is looked at, and before the answer arrives. */
+/** A journal with delays: before a query is processed, and before the answer arrives. */
 class ModelStore {
   private rows: FrameRow[] = [];
   private readonly seqs = new Map<string, number>();
@@ -100,7 +100,7 @@ function subscribe(
     await pause();
     return isWanted(id);
   };
-  /** As a client does: a stream that breaks is asked for again, from the last event. */
+  /** Reads like a client: reopens a broken stream from the last event. */
   const read = async (): Promise<void> => {
     while (!controller.signal.aborted) {
       try {
@@ -226,7 +226,7 @@ describe('the feed', () => {
     );
   }, 60_000);
 
-  /** Nobody who is still there lacks anything that is still there. */
+  /** A follower that is still connected has got every event that still exists. */
   function check(model: ModelStore, { isWanted, from, seen }: Subscriber): void {
     const there = model.events(isWanted);
     if (from === 'now') {

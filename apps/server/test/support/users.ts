@@ -14,7 +14,7 @@ export interface Person {
   readonly roles?: Readonly<Record<string, Role>>;
 }
 
-/** As an administrator would, but before there is one. */
+/** Adds a user as an administrator would, before there is one. */
 export async function addUser({ parts }: Booted, id: string, person: Person = {}): Promise<void> {
   hashed ??= hashPassword(PASSWORD);
   const body: UserRecord = {

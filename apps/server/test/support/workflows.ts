@@ -1,6 +1,6 @@
 /** Workflows that tests register. */
 
-/** Ends at once, with what it was given. */
+/** A workflow that ends at once, with its input. */
 export const echo = (id = 'echo', more: object = {}) => ({
   id,
   nodes: { say: { action: 'core.noop' } },
@@ -32,13 +32,13 @@ export const large = (id = 'large') => ({
   output: '{{ $nodes.make.output }}',
 });
 
-/** Its only node is run by a remote worker. */
+/** A workflow whose only node runs on a remote worker. */
 export const outside = (id = 'outside') => ({
   id,
   nodes: { work: { action: 'far.work', labels: ['far'], credentials: { key: 'press' } } },
 });
 
-/** Its output may be used again. */
+/** A workflow whose output may be cached. */
 export const keeping = (id = 'keeping') => ({
   id,
   nodes: { make: { action: 'core.set', with: { value: 'kept' }, cache: { version: 1 } } },
@@ -50,7 +50,7 @@ export const chatty = (id = 'chatty') => ({
   nodes: { say: { action: 'core.log', with: { message: 'on my way' } } },
 });
 
-/** Nobody knows what became of its only node. */
+/** A workflow whose only node has an unknown outcome. */
 export const unsure = (id = 'unsure') => ({
   id,
   nodes: {

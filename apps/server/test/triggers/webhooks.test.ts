@@ -8,7 +8,7 @@ import { echo, failing, waiting } from '../support/workflows.ts';
 const headers = { authorization: `Bearer ${TOKEN}` };
 const SECRET = 'a secret of both sides';
 
-/** Its run ends with what came, and with `$trigger`. */
+/** A workflow whose run ends with the payload and `$trigger`. */
 const hooked = (id: string, webhook: Record<string, unknown>, more: object = {}) =>
   echo(id, {
     triggers: [

@@ -49,7 +49,7 @@ export type Backoff =
   | { readonly Fixed: { readonly delay_secs: number } }
   | { readonly Exponential: { readonly base_secs: number; readonly max_secs: number } };
 
-/** As an enum is written there: the name alone, or an object whose only key is the name. */
+/** The name of an enum value, as workflow-graph writes it: the name alone, or an object whose only key is the name. */
 function backoff(value: unknown, what: string): Backoff {
   if (value === 'None') return value;
   const [[name, members] = ['', null], ...others] = Object.entries(fields(value, what));
@@ -300,7 +300,7 @@ export class OriginWorker {
     return this;
   }
 
-  /** As if its machine had gone: nothing more is said. */
+  /** Stops without another message, as if its machine had failed. */
   async kill(): Promise<void> {
     this.#stopping.abort();
     killAll(this.#running?.child);

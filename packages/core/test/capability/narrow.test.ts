@@ -1,4 +1,4 @@
-/** What is common to two grants, proved against what patterns match. */
+/** The intersection of two grants, proved against the matching of patterns. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -40,7 +40,7 @@ function matchesPath(pattern: string, path: string): boolean {
   return matchesSegments(segments(open), path === '/' ? [] : segments(path));
 }
 
-/** Everything of the small world above that is granted. */
+/** All resources of the small world above that are granted. */
 function reach(capabilities: Capabilities): Set<string> {
   const found = new Set<string>();
   const add = <Thing>(
@@ -142,7 +142,7 @@ describe('narrowing', () => {
       shell: ['*'],
     };
     const both = { network: ['api.example.com'], files: { read: ['data/in.csv'], write: [] }, shell: ['git', 'node'] };
-    // A relative path may lie anywhere: only the project folder itself knows.
+    // A relative path may lead anywhere: only the project folder decides.
     expect(narrow(ask, ceiling)).toEqual({
       ...both,
       files: { read: ['data/in.csv', '/etc/passwd ∩ data/**'], write: [] },

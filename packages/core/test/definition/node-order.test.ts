@@ -17,7 +17,7 @@ describe('node ids that look like integers', () => {
     const { definition, graphs, problems } = readDefinition(text);
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(graphs?.get('')?.ids).toEqual(ids);
-    // As a store keeps it.
+    // The definition as a store keeps it.
     const stored = readDefinitionObject(JSON.parse(JSON.stringify(definition)));
     expect(stored.graphs?.get('')?.ids).toEqual(ids);
   });

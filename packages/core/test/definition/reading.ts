@@ -1,4 +1,4 @@
-/** What the tests of this folder ask of a reading. */
+/** Shared functions of the tests of reading definitions. */
 import type { ReadResult } from '../../src/definition/check.ts';
 import { type ReadOptions, readDefinition } from '../../src/definition/read.ts';
 import type { Problem } from '../../src/problem.ts';

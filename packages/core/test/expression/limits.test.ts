@@ -185,7 +185,7 @@ describe('operations', () => {
         try {
           evaluate(`$input.${name}${args}`, scopeOf(input), budget);
         } catch {
-          // Not every example's arguments fit: what counts is what was spent until then.
+          // The arguments of some examples do not fit; only the cost until then counts.
         }
         if (PLENTY - budget.operationsLeft < 80) free.push(`${kind}.${name}${args}`);
       }
@@ -282,7 +282,7 @@ describe('time and the one budget', () => {
     });
     const error = failure(() => evaluate('range(10000).map(i => i + 1)', sampleScope, budget));
     expect(error).toMatchObject({ code: 'EXPRESSION_LIMIT', message: 'the expression takes longer than 5000 ms' });
-    // It is read seldom: at the start and about every 256 operations.
+    // The clock is read rarely: at the start and about every 256 operations.
     expect(now).toBeLessThan(10_000);
   });
 
@@ -307,7 +307,7 @@ describe('time and the one budget', () => {
     template.evaluate(scope, budget);
     expect(budget.operationsLeft).toBeLessThan(100);
     expect(failure(() => evaluate('range(100).map(i => i)', scope, budget)).code).toBe('EXPRESSION_LIMIT');
-    // Spent is spent.
+    // A used-up budget stays used up.
     expect(failure(() => evaluate('$input.list.length + 1', scope, budget)).code).toBe('EXPRESSION_LIMIT');
   });
 });

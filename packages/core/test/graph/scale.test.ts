@@ -41,7 +41,7 @@ describe('large graphs', () => {
     expect(checkGraph(graph, {})).toEqual([]);
     expect(findCycles(graph).cycles).toEqual([]);
     const reachability = new Reachability(graph, order);
-    // As references are: mostly near, sometimes the far end.
+    // Queries resemble references: mostly near, sometimes far.
     let upstream = 0;
     for (let n = 1; n < COUNT; n++) {
       if (reachability.isUpstream(0, n)) upstream++;

@@ -1,4 +1,4 @@
-/** What the tests of this folder ask of a compilation. */
+/** Shared functions of the tests of compilation. */
 import {
   type Action,
   type CompileOptions,

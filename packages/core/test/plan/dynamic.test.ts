@@ -80,7 +80,7 @@ describe('a graph that an action returns', () => {
     expect('problems' in outcome && outcome.problems.map(({ code, path }) => [code, path.join('.')])).toEqual([
       ['TYPE_MISMATCH', 'nodes.never.with.to'],
     ]);
-    // As it comes from a journal.
+    // The graph as it is read from a journal.
     expect(again(structuredClone(wrong))).toHaveProperty('body');
     for (const to of ['{{ $n }}', '{{ $told }}', '{{ $item }}', '{{ $own.toString() }}']) {
       expect(accept(mail(to)), to).toHaveProperty('body');
@@ -175,7 +175,7 @@ function nodes(count: number): Record<string, Json> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, { action: 'do' }]));
 }
 
-/** Each needs all before it. */
+/** Each node needs all nodes before it. */
 function chained(count: number): Record<string, Json> {
   const ids = Array.from({ length: count }, (_, index) => `n${index}`);
   return Object.fromEntries(ids.map((id, index) => [id, { action: 'do', needs: ids.slice(0, index) }]));

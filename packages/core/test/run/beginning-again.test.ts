@@ -27,7 +27,7 @@ describe('nodes that begin as something new', () => {
     const second = run.attempts.get('each/0/x');
     expect(second?.attempt).toBeGreaterThan(first?.attempt ?? 0);
     expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
-    // What the old attempt reports late is not taken for the new one's.
+    // A late report of the old attempt is not taken for the new one.
     run.step({
       type: 'ended',
       node: 'each/0/x',

@@ -1,4 +1,4 @@
-/** What grows with the number of nodes, iterations or retries, and no faster. */
+/** Costs that grow with the number of nodes, iterations or retries, and no faster. */
 import { describe, expect, it } from 'vitest';
 import {
   blobsToDecide,
@@ -96,7 +96,7 @@ describe('cost', () => {
   it('[RUN-145] 150,000 things that were undone are noted', () => {
     const { state } = drive({ nodes: { a: {} } });
     const undone = Array.from({ length: 150_000 }, (_, at) => ({ path: `p${at}` }));
-    // Put there by hand: doing and undoing them one by one would take its time.
+    // Set by hand: running and undoing them one by one would take long.
     state.root.undoing = {
       undoItems: undone,
       nodes: undone.map(() => ({ phase: { status: 'completed' } })),

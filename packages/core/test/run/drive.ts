@@ -1,6 +1,6 @@
 /**
- * Drives a run by hand: the core alone, without engine, store or clock. After every step the journal is folded
- * again and must give the same state, so every test here proves RUN-65 on its way.
+ * Drives a run by hand: the core alone, without engine, store or clock. After every step the journal is folded again
+ * and must give the same state, so every test here also proves RUN-65.
  */
 import { expect } from 'vitest';
 import { NODE_KINDS } from '../../src/definition/node-keys.ts';
@@ -53,13 +53,13 @@ export const testActions: readonly Action[] = [
 
 export interface DriveOptions {
   readonly input?: Json;
-  /** Held back for so long (ms). */
+  /** The delay of the start (ms). */
   readonly delay?: number;
   readonly place?: ConcurrencySlot;
-  /** What is drawn is derived from it. */
+  /** The seed of drawn values. */
   readonly seed?: string;
   readonly authority?: RunAuthority;
-  /** Whatever else its start says. */
+  /** Further members of the start. */
   readonly start?: Partial<Extract<Stimulus, { type: 'start' }>>;
   readonly callbackUrl?: CallbackUrl;
   /** How long nodes took in earlier runs. */
@@ -69,11 +69,11 @@ export interface DriveOptions {
   /** False: ready nodes are not started by themselves. */
   readonly starts?: boolean;
   readonly policies?: Record<string, RetryPolicyFunction>;
-  /** Where values are kept; inline unless told. */
+  /** The store of values; inline by default. */
   readonly values?: Pick<Turn, 'lookup' | 'store'>;
-  /** The journal is folded again after every so many steps; 1 unless said otherwise. */
+  /** The journal is folded again after this many steps; by default 1. */
   readonly foldEvery?: number;
-  /** Goes on with this journal. */
+  /** The journal to continue. */
   readonly frames?: readonly { seq: number; at: number; entries: Entry[] }[];
   /** Other workflows, by id. */
   readonly workflows?: Readonly<Record<string, Short>>;
@@ -101,7 +101,7 @@ export function definitionOf(id: string, short: Short): WorkflowDefinition {
   return { id, ...short, nodes } as unknown as WorkflowDefinition;
 }
 
-/** Nodes that say nothing else run `do@1`, in bodies too. */
+/** Nodes without a kind run `do@1`, in bodies too. */
 function withAction(node: Record<string, unknown>): Record<string, unknown> {
   let whole = NODE_KINDS.some((kind) => kind in node) ? node : { action: 'do@1', ...node };
   for (const key of ['do', 'group'] as const) {
@@ -211,13 +211,13 @@ export class Drive {
     return restored;
   }
 
-  /** Goes on with the state that its snapshot has. */
+  /** Continues with the state of its snapshot. */
   reload(): this {
     this.state = this.restored();
     return this;
   }
 
-  /** Starts what is ready, for drives that do not do so by themselves. */
+  /** Starts a ready node, for drives that do not start nodes by themselves. */
   start(node: string): this {
     const turn = newTurn(this.state, this.now, this.values.lookup, this.newId, this.values.store);
     nextReady(this.state, this.slots);
@@ -307,7 +307,7 @@ export class Drive {
   }
 }
 
-/** `expect` takes 20 µs: too long for what is compared hundreds of times in a run. */
+/** `expect` takes 20 µs: too long for values that are compared hundreds of times in a run. */
 export function expectSame(actual: unknown, expected: unknown, message?: string): void {
   if (!Object.is(actual, expected)) expect(actual, message).toBe(expected);
 }

@@ -1,4 +1,4 @@
-/** Journals of old versions replay for ever. A new format adds a file here; none is ever changed. */
+/** Journals of old versions can be folded for ever. A new format adds a file here; none is ever changed. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentOf, foldFrames, newRunState } from '../../src/index.ts';
@@ -23,9 +23,9 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`../golden/${name
 const golden = read('journal-1.golden.json');
 const composite = read('composite-1.golden.json');
 const repeated = read('repeating-1.golden.json');
-/** The same runs, written since always edges are a finally, and one that has the entries of that. */
+/** The same runs, written since finallys exist, and one with their entries. */
 const second = { ...read('journal-2.golden.json'), ...read('finally-2.golden.json') };
-/** Those in which something is undone, written since the journal says when that has ended, and one with a snapshot. */
+/** Runs with an undo, written since the journal has `scope.compensated`, and one with a snapshot. */
 const written = { ...second, ...read('journal-3.golden.json') };
 const old = read('before-finally.golden.json');
 const authority = read('authority-1.golden.json');

@@ -1,13 +1,13 @@
 /**
- * Runs that version 88ae9c6 wrote, before always edges were a finally: `../golden/before-finally.golden.json` has what it
- * wrote, up to where each of them stood.
+ * Runs that version 88ae9c6 wrote, before always edges were a finally. `../golden/before-finally.golden.json` has their
+ * journals, up to the point that each had reached.
  */
 import type { Short } from './drive.ts';
 
 const always = (from: string, to: string) => ({ from, to, on: 'always' }) as const;
 
 export const oldRuns = {
-  /** Its `always` edge handled the failure, and it completed. */
+  /** The `always` edge handled the failure, and the run completed. */
   ended: { nodes: { a: {}, tidy: {} }, edges: [always('a', 'tidy')] },
   /** `a` has failed and the run is ending; `slow` has been asked to stop. */
   stopping: {
@@ -25,7 +25,7 @@ export const oldRuns = {
       },
     },
   },
-  /** A failure was handled by `mend`, and `go`, which needs both, has not been decided on yet. */
+  /** `mend` handled a failure, and `go`, which needs both, is not decided yet. */
   joined: {
     nodes: { test: {}, mend: {}, go: { needs: ['test', 'mend'] } },
     edges: [{ from: 'test', to: 'mend', on: 'error' }],

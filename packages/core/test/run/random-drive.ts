@@ -1,6 +1,6 @@
 /**
- * Drives a random run through random happenings, as an engine with a queue and an unreliable world would. After every
- * turn the journal is folded again, a snapshot is taken and read, and the oracle has its say.
+ * Drives a random run through random events, as an engine with a queue and an unreliable world would. After every turn
+ * the journal is folded again, a snapshot is written and read, and the oracle checks the turn.
  */
 import { expect } from 'vitest';
 import {
@@ -51,9 +51,9 @@ const RESYNC_MS = 1_000;
 const JITTER = 0.5;
 
 export interface DriveHabits {
-  /** How many attempts the imagined worker can have under way. */
+  /** The slots of the imagined worker. */
   readonly slots: number;
-  /** Tasks wait in the queue for a while, and come in any order. */
+  /** Tasks wait in the queue for a while, and arrive in any order. */
   readonly isLazy: boolean;
 }
 
@@ -103,7 +103,7 @@ export class RandomDrive {
     if (this.held.length > 0) this.step(this.held.splice(0));
   }
 
-  /** All is answered, time passes, unknowns are settled: the run must end. */
+  /** Everything is answered, time passes, unknown outcomes are settled: the run must end. */
   drain(): void {
     this.flush();
     for (let round = 0; !isFinished(this.state.phase.status); round++) {
@@ -155,7 +155,7 @@ export class RandomDrive {
     }
   }
 
-  /** Of an unknown node when there is one, else of any: then it must change nothing. */
+  /** A settlement of an unknown node if there is one, else of any node: then it must change nothing. */
   private settlement(pick: number, value: number): Stimulus {
     const unknown = [...this.state.unknown];
     const node = unknown[pick % unknown.length]?.plan.id ?? idOf(pick % this.oracle.facts.length);
@@ -168,7 +168,7 @@ export class RandomDrive {
     const settlement = settlements[value % settlements.length] as Settlement;
     const stimulus = this.settle(node, settlement);
     if (value < 4 && settlement.happened !== 'unknown') return stimulus;
-    // What `verify` found out may be about an earlier attempt.
+    // The finding of `verify` may be about an earlier attempt.
     const attempt = (this.oracle.facts[Number(node.slice(1))]?.attempts ?? 0) - (pick % 5 === 0 ? 1 : 0);
     return { ...stimulus, by: 'verify', attempt };
   }

@@ -1,8 +1,8 @@
 /**
- * The oracle: what LANGUAGE.md allows a run to do, told without looking at `src/run`. It reads the journal entry by entry
- * and says of each whether it was legal at that moment, and after every turn whether something is left undone.
- * Naive on purpose: everything is found by looking at every node and every edge again.
- * Long because one reader has to know every kind of entry.
+ * The oracle: what LANGUAGE.md allows a run to do, stated without looking at `src/run`. It reads the journal entry by
+ * entry and checks that each was legal at that moment, and after every turn that nothing is left undecided. Naive on
+ * purpose: it visits every node and every edge again each time. Long because one reader has to know every kind of
+ * entry.
  *
  *  O1 It knows the definition, the stimuli and the entries; never the engine's state or plan.
  *  O2 Where the language leaves a choice (which of two ready nodes first), any choice is legal.
@@ -26,7 +26,7 @@ interface Fact {
   readonly index: number;
   readonly plan: RandomNode;
   status: Status;
-  /** Of a failure or a skip. */
+  /** The handling of a failure, or the reason of a skip. */
   how: string;
   large: boolean;
   error: RunError | undefined;
@@ -37,14 +37,14 @@ interface Fact {
   since: number;
   until: number;
   verified: boolean;
-  /** Somebody said in this turn that it did not happen and shall be tried again. */
+  /** The node was settled in this turn as not happened, and is to be tried again. */
   mayRepeat: boolean;
   input: boolean;
   /** An attempt of it has started. */
   began: boolean;
   /** A taken always edge leads to it, or a taken edge from such a node. */
   cleans: boolean;
-  /** Nobody knew its outcome while the run ended: its edges are those of a cancelled node. */
+  /** The outcome was unknown while the run ended: its edges are those of a cancelled node. */
   asCancelled: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Step {
   readonly aborted: readonly string[];
   readonly now: number;
   readonly jitter: number;
-  /** Whatever could start was offered a slot. */
+  /** Every node that could start was offered a slot. */
   readonly isEager: boolean;
   readonly slots: number;
 }
@@ -72,7 +72,7 @@ export class Oracle {
   readonly facts: Fact[];
   status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | 'timed-out' = 'pending';
   error: RunError | undefined;
-  /** `isBare`: without what is left of its finally. */
+  /** `isBare`: without the rest of its finally. */
   stopping:
     | { status: string; error: RunError | null; since: number; isBare?: boolean; isCancelled?: boolean }
     | undefined;
@@ -117,7 +117,7 @@ export class Oracle {
     this.expectNothingLeft();
   }
 
-  /** The next moment at which something must happen by itself. */
+  /** The next moment at which the run acts by itself. */
   nextTimer(): number | undefined {
     if (this.isFinished) return undefined;
     const times = this.facts.flatMap((fact) => this.timersOf(fact));
@@ -159,7 +159,7 @@ export class Oracle {
     return times;
   }
 
-  /** What was said about each running attempt, and what its time limits say. */
+  /** Possible causes for each running attempt: reports, and its time limits. */
   private causesOf({ stimuli, now }: Step): Map<number, Cause[]> {
     const causes = new Map<number, Cause[]>();
     for (const fact of this.running()) {
@@ -303,7 +303,7 @@ export class Oracle {
     const cause = this.caused(fact, 'failed', error) ?? this.caused(fact, 'broken-off', error);
     expect(cause).toBeDefined();
     if (cause?.status === 'broken-off') expect(isOnce(fact), 'nothing repeats a once attempt').toBe(false);
-    // Nobody draws for a cancel or a settlement: then a jittered delay is the whole one.
+    // A cancel or settlement draws no jitter: then a jittered delay is the whole one.
     const delays = [this.step.jitter, 1].map((jitter) => this.delay(fact, error, jitter));
     expect(delays, `${idOf(fact.index)} may be retried after ${error.code}`).toContain(until - this.now);
     if (error.code === 'WORKER_LOST') fact.lost++;
@@ -313,7 +313,7 @@ export class Oracle {
     fact.status = 'waiting';
   }
 
-  /** Undefined when there is no retry. */
+  /** Undefined if there is no retry. */
   private delay(fact: Fact, error: RunError, jitter: number): number | undefined {
     const { retry } = fact.plan;
     if (this.isStopped(fact) || this.totalRetries >= (this.workflow.maxTotalRetries ?? 1e9)) return undefined;
@@ -342,7 +342,7 @@ export class Oracle {
     fact.error = error;
     fact.how = entry.handling;
     const legal = [this.handling(fact, error, wasStopped)];
-    // The failure that its edge led away from is about to end the run, and this one ends nothing.
+    // The failure before its edge is about to end the run, and this one ends nothing.
     const isAfterFatal = this.into(fact.index).some(({ from }) => this.facts[from]?.how === 'fatal');
     if (isOfEdge && isAfterFatal && legal[0] === 'fatal') legal[0] = this.cleanup(fact);
     expect(legal, `handling of ${id}`).toContain(entry.handling);
@@ -394,12 +394,12 @@ export class Oracle {
     return this.workflow.onFailure === 'finish-running' ? 'deferred' : 'tolerated';
   }
 
-  /** The policy has no say in the failure of a node with `halt`. */
+  /** The policy does not apply to the failure of a node with `halt`. */
   private cleanup({ plan }: Fact): string {
     return this.workflow.onFailure === 'ignore' && plan.onError !== 'halt' ? 'tolerated' : 'deferred';
   }
 
-  /** All that its error edges led to was skipped. */
+  /** All targets of its error edges were skipped. */
   private unhandled(fact: Fact, handling: string): void {
     expect(fact.how, `${idOf(fact.index)} was handled`).toBe('handled');
     const targets = this.outOf(fact.index)
@@ -412,17 +412,17 @@ export class Oracle {
     if (handling === 'deferred') this.deferred ??= fact.error;
   }
 
-  /** It does not begin any more, and is asked to stop if it runs. */
+  /** The node does not begin any more, and is asked to stop if it runs. */
   private isStopped(fact: Fact): boolean {
     return this.stopping !== undefined && (!fact.cleans || this.stopping.isBare === true);
   }
 
-  /** What has to end before the finally begins. */
+  /** Nodes that must end before the finally begins. */
   private underWay(): Fact[] {
     return this.open().filter((f) => this.isStopped(f) && f.status !== 'pending' && f.status !== 'unknown');
   }
 
-  /** Where always edges lead. */
+  /** Marks the targets of always edges. */
   private follow(): void {
     for (let isNews = true; isNews; ) {
       isNews = false;
@@ -511,7 +511,7 @@ export class Oracle {
     for (const fact of this.running()) if (!fact.cleans) expect(this.step.aborted).toContain(idOf(fact.index));
   }
 
-  /** Somebody cancels what is ending for another reason, for the first time. */
+  /** The first cancel of a run that is ending for another reason. */
   private noteCancel({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
     expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
     expect([status, error]).toEqual([this.stopping?.status, this.stopping?.error]);
@@ -519,7 +519,7 @@ export class Oracle {
     if (this.stopping !== undefined) this.stopping.isCancelled = true;
   }
 
-  /** Somebody cancels it a second time. */
+  /** The second cancel. */
   private skipFinally({ status, error }: Extract<Entry, { type: 'run.stopping' }>): void {
     expect(this.step.stimuli.some((one) => one.type === 'cancel')).toBe(true);
     expect([status, error]).toEqual([this.stopping?.status, this.stopping?.error]);
@@ -529,7 +529,7 @@ export class Oracle {
     for (const fact of this.running()) expect(this.step.aborted).toContain(idOf(fact.index));
   }
 
-  /** What has not begun, and an always edge out of what is under way, or a cleanup, may lead to. */
+  /** Nodes that have not begun, and that an always edge out of a node under way, or a cleanup, may reach. */
   private mayClean(): Set<number> {
     const kept = new Set<number>();
     for (let before = -1; before !== kept.size; ) {
@@ -610,7 +610,10 @@ export class Oracle {
     this.activeSince = this.now;
   }
 
-  /** Whether an edge out of a node that has ended is taken, or dead by choice (false) or failure; else undefined. */
+  /**
+   * Returns whether an edge out of an ended node is taken, or dead by choice (false) or failure; undefined if it is
+   * open.
+   */
   private edge(one: RandomEdge): boolean | 'broken' | 'failure' | undefined {
     const from = this.facts[one.from] as Fact;
     const isForFailures = one.on === 'error' || one.on === 'always';
@@ -661,7 +664,7 @@ export class Oracle {
     }
   }
 
-  /** Several edges from one node are one, taken when any of them is. */
+  /** Several edges from one node count as one, taken if any of them is. */
   private join(fact: Fact): 'open' | 'satisfied' | 'dead' | 'lost' {
     const sources = [...new Set(this.into(fact.index).map(({ from }) => from))];
     if (sources.length === 0) return 'satisfied';
@@ -699,7 +702,10 @@ export class Oracle {
     this.expectUrgentFirst();
   }
 
-  /** What started in this turn was as urgent as what still waits; a start that failed may have made others ready late. */
+  /**
+   * The nodes that started in this turn were as urgent as those that still wait; a failed start may have made others
+   * ready late.
+   */
   private expectUrgentFirst(): void {
     const { entries, isEager } = this.step;
     if (!isEager || this.workflow.mode !== 'parallel' || entries.some(({ type }) => type === 'node.failed')) return;
@@ -715,7 +721,7 @@ export class Oracle {
     if (fact.status === 'pending') {
       const isOpen = this.into(fact.index).some((one) => this.edge(one) === undefined);
       const join = this.join(fact);
-      // In a finally: ready, but not for anything that an always edge has led to yet.
+      // In a finally: ready, but not reached by an always edge yet.
       if (join !== 'satisfied' || !this.isStopped(fact) || !isOpen) expect(join, `${id} is still pending`).toBe('open');
       for (const one of this.into(fact.index)) expect(this.edge(one), `an edge into ${id}`).not.toBe('broken');
     }
@@ -780,12 +786,12 @@ function blank(): Omit<Fact, 'index' | 'plan' | 'attempts'> {
   };
 }
 
-/** A failure that nothing handled, nor ignores. */
+/** A failure that is neither handled nor ignored. */
 function isUnhandled({ status, how }: Fact): boolean {
   return status === 'failed' && ['deferred', 'tolerated', 'fatal'].includes(how);
 }
 
-/** Skipped, so it handles no failure. */
+/** Skipped, so the node handles no failure. */
 function isPassedOver({ status, how }: Fact): boolean {
   return status === 'skipped' && how !== 'disabled';
 }

@@ -1,4 +1,4 @@
-/** Random workflows, in a form that both the engine's compiler and the oracle can read, and random things to happen. */
+/** Random workflows, in a form that both the engine's compiler and the oracle can read, and random events. */
 import fc from 'fast-check';
 import type { Short } from './drive.ts';
 
@@ -10,7 +10,7 @@ export interface RandomEdge {
   readonly to: number;
   readonly on: 'success' | 'error' | 'always' | 'result';
   readonly when: Condition | undefined;
-  /** For error edges; result edges always ask for `v > 2`. */
+  /** The matcher of error edges; result edges always match `v > 2`. */
   readonly match: 'code-A' | 'kind-SYSTEM' | undefined;
 }
 
@@ -48,12 +48,12 @@ export interface RandomWorkflow {
   readonly output: 'default' | 'broken';
 }
 
-/** Something to happen; what it means is decided by where the run stands (`pick` modulo what there is). */
+/** A random event; its meaning depends on the state of the run (`pick` modulo the choices). */
 export interface Happening {
   readonly kind: (typeof HAPPENINGS)[number];
   readonly pick: number;
   readonly value: number;
-  /** In the same turn as the next one. */
+  /** In the same turn as the next event. */
   readonly joined: boolean;
 }
 
@@ -156,7 +156,7 @@ function sound(workflow: RandomWorkflow): RandomWorkflow {
   const nodes = workflow.nodes.map((one, index) => {
     const sources = new Set(edges.filter(({ to }) => to === index).map(({ from }) => from)).size;
     const join = typeof one.join === 'number' && one.join > sources ? 'all' : one.join;
-    // What an upstream node says is settled only when all of them are.
+    // The state of an upstream node is final only if all sources are.
     const mayLook = sources > 0 && join === 'all';
     const hasErrorEdge = edges.some(({ from, on }) => from === index && on === 'error');
     return {

@@ -1,12 +1,12 @@
 /**
- * A state, field by field, as plain data: for comparing a state that was restored, or folded, with the one that was
- * decided on. A field that is added to the state is compared unless it is named here.
+ * A state, field by field, as plain data: for comparing a restored or folded state with the decided one. A new field of
+ * the state is compared unless it is named here.
  */
 import { bodyOf, type NodeState, pathOf, type RunState } from '../../src/index.ts';
 import { isFinal } from '../../src/run/state/selectors.ts';
 import type { BodyState, ScopeState } from '../../src/run/state/state.ts';
 
-/** What this process did with the run, and heaps, whose order `wakeTime` checks. */
+/** Fields about this process, and heaps, whose order `wakeTime` checks. */
 const OF_THE_PROCESS = [
   'dispatched',
   'dispatchedRemote',
@@ -17,7 +17,7 @@ const OF_THE_PROCESS = [
   'dispatchState',
   'blockedByLevel',
 ];
-/** Work lists: a fold leaves items that the decision has looked at already, and looking again finds nothing to do. */
+/** Work lists: a fold leaves items that the decision has handled already, and handling them again has no effect. */
 const WORK_LISTS = ['endChecks', 'hasOldStops'];
 const GIVEN = ['plan', 'projectCeiling', 'graph'];
 const LEFT_OUT: ReadonlySet<string> = new Set([...OF_THE_PROCESS, ...WORK_LISTS, ...GIVEN]);
@@ -29,7 +29,7 @@ export function stateFacts(state: RunState): unknown {
     unknown: pathsOf(state.unknown),
     gated: pathsOf(state.gated),
     children: pathsOf(state.children),
-    // In the order in which they take signals.
+    // Waits in the order in which they take signals.
     listening: Array.from(state.listening, pathOf),
     scopes: Array.from(state.scopes.values(), scopeFacts),
   };
@@ -57,7 +57,7 @@ function scopeFacts(scope: ScopeState): unknown {
 function nodeFacts(node: NodeState): unknown {
   const { phase, plan } = node;
   const body = bodyOf(node);
-  // Of a node that has ended, what comes of its sources later is of no use.
+  // The counts of a final node are no longer kept in step with its sources.
   const counts = isFinal(phase.status) ? ['decided', 'taken', 'failedEdges', 'inFinally'] : [];
   return {
     id: plan.id,

@@ -1,4 +1,4 @@
-/** What a verification says can never run, as paths of ids; and what a journal says did. */
+/** Nodes that a verification reports as never running, as paths of ids, and nodes that ran by a journal. */
 import {
   type Action,
   compilePlan,
@@ -26,12 +26,12 @@ export function neverRuns(problems: readonly Problem[]): Set<string> {
   return never;
 }
 
-/** How many joins are said to never fire. */
+/** The number of joins that are reported to never fire. */
 export function joinsIn(problems: readonly Problem[]): number {
   return problems.filter(({ code }) => code === 'JOIN_NEVER_FIRES').length;
 }
 
-/** Nodes that are said to never run after a failure of another one. */
+/** Nodes that are reported to never run after a failure of another one. */
 export function neverAfter(problems: readonly Problem[]): { node: string; after: string }[] {
   return problems.flatMap(({ message }) => {
     const [, node, after] = /^'([^']+)' never runs after a failure of '([^']+)'/.exec(message) ?? [];
@@ -64,7 +64,7 @@ export function ran(entries: readonly Entry[]): Set<string> {
   let isOver = false;
   for (const entry of entries) {
     if (entry.type === 'run.stopping') isOver = true;
-    // Whoever begins again a run that ended itself leads it past its end.
+    // A reopened run that had ended itself continues past its end.
     if (entry.type === 'run.reopened' && isOver) break;
     if (!RUNNING.includes(entry.type) || !('node' in entry) || String(entry.node).includes('~undo')) continue;
     found.add(

@@ -1,4 +1,4 @@
-/** What the tests of this folder ask of a verification. */
+/** Shared functions of the tests of verification. */
 import {
   type Action,
   compilePlan,
@@ -129,7 +129,7 @@ export function codes(yaml: string, others: Others = {}): string[] {
   return problemsOf(yaml, others).map(({ code, path }) => `${code} ${path.join('.')}`);
 }
 
-/** Codes of what is wrong with a definition that was made by a program. */
+/** Codes of the problems of a definition that a program made. */
 export function problemsIn(definition: object, verify = true): string[] {
   return compilePlan(definition as WorkflowDefinition, catalog, { verify }).problems.map(({ code }) => code);
 }

@@ -1,4 +1,6 @@
-/** In processes of their own: what an unhandled rejection does to a process can be seen only from outside. */
+/**
+ * Runs in separate processes, because the effect of an unhandled rejection on a process can be seen only from outside.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,12 +18,12 @@ afterAll(() => rm(folder, { recursive: true }));
 interface Script {
   /** The function of the action. */
   readonly run: string;
-  /** What the host does at each log line, and once the action has ended. */
+  /** Code of the host, run at each log line, and once the action has ended. */
   readonly onLog?: string;
   readonly finally?: string;
 }
 
-/** Prints the outcome, then what was logged up to 200 ms later. */
+/** Prints the outcome, then the log of the next 200 ms. */
 async function runScript(script: Script): Promise<{ code: number; lines: string[]; stderr: string }> {
   const file = join(folder, 'script.ts');
   const source = `

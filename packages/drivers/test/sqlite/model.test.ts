@@ -18,7 +18,7 @@ function chance(seed: number) {
   return { below, pick, maybe };
 }
 
-/** A write that is sometimes right: heads are guessed from what the model knows. */
+/** A write that is sometimes valid: heads are guessed from the model. */
 function someWrite(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, number>): Write {
   const executionId = `run-${draw.below(6)}`;
   const head = heads.get(executionId) ?? 0;

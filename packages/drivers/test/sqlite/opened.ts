@@ -1,4 +1,4 @@
-/** What the tests of the SQLite driver share. */
+/** Shared functions of the tests of the SQLite driver. */
 import { join } from 'node:path';
 import type { ExecutionStatus, StatusChange, Write } from '@nebula/ports';
 import { onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ export interface Place {
   readonly open: (options?: Partial<SqliteStoreOptions>) => Promise<SqliteStore>;
 }
 
-/** An empty data directory; whatever is opened in it is closed, and the directory removed, when the test ends. */
+/** An empty data directory; when the test ends, everything opened in it is closed and the directory removed. */
 export async function place(): Promise<Place> {
   const temporary = await temporaryFolder();
   const folder = join(temporary.path, 'data');

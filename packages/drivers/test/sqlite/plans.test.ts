@@ -1,4 +1,4 @@
-/** Every query that runs often finds its rows by an index, also when there are a million. */
+/** Every frequent query finds its rows by an index, even among a million. */
 import { EXECUTION_STATUSES, type ExecutionFilter, positionOf } from '@nebula/ports';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -88,7 +88,7 @@ for (const [name, use] of Object.entries(USES)) {
   });
 }
 
-/** Filters, and where their rows are found: in one piece of an index for each status, in the order of the page. */
+/** Filters, and the index in which their rows are one piece for each status, in the order of the page. */
 const LISTS: readonly (readonly [Omit<ExecutionFilter, 'limit'>, string])[] = [
   [{}, 'executions_by_status (status=? AND created_at<?)'],
   [{ status: ['completed'] }, 'executions_by_status (status=? AND created_at<?)'],
@@ -116,7 +116,7 @@ for (const [filter, index] of LISTS) {
       ...branches,
       'SEARCH executions USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
-    // What is sorted is the page, and before it what each status has for it; never what the index gives.
+    // Only the page is sorted, and before it the first rows of each status; never the rows of the index.
     const sorts = plans.filter((detail) => detail.startsWith('USE TEMP B-TREE'));
     expect(sorts.length).toBeLessThanOrEqual(branches.length > 1 ? 2 : 1);
   });

@@ -1,4 +1,4 @@
-/** What can go wrong with disks, files and permissions, and what people are told. */
+/** Problems with disks, files and permissions, and their error messages. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -152,7 +152,7 @@ test('a damaged database', async () => {
   );
   await store.close();
   const file = await openFile(path, 'r+');
-  // The later half has rows only: what tells of the tables is at the beginning.
+  // The later half has only rows: the schema is at the beginning.
   const pages = (await file.stat()).size / 4_096;
   for (let page = pages / 2; page < pages; page++) {
     await file.write(Buffer.alloc(4_000, 0xa5), 0, 4_000, Math.floor(page) * 4_096);

@@ -104,7 +104,7 @@ describe('retry of composite nodes', () => {
     const run = drive({ nodes: { g: { group: body, retry } } });
     run.complete('g/pay', 7).fail('g/ship').fail('g/~undo/g:pay');
     expect(run.statusOf('g')).toBe('failed');
-    // The run, which fails for it, tries to undo it once more.
+    // The run, which fails because of it, tries to undo it once more.
     expect(run.running()).toEqual(['~undo/g:pay']);
   });
 
@@ -179,7 +179,7 @@ describe('retry of composite nodes', () => {
       expect(run.attempts.get('sub/pay')?.idempotencyKey).not.toBe(key);
       run.complete('sub/pay', 8).complete('sub/ship', 'sent');
       expect(run.document.nodes.sub).toMatchObject({ status: 'completed', attempts: 2 });
-      // What the second run of it did is undone when the run fails later.
+      // The second run of the body is undone when the run fails later.
       run.fail('after');
       expect(run.running()).toEqual(['~undo/sub:pay']);
       expect(run.attempts.get('~undo/sub:pay')?.input).toEqual({ of: 8 });

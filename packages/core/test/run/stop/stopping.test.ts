@@ -1,4 +1,4 @@
-/** What is stopped from outside: children, transactions, and what nobody knows the outcome of. */
+/** Stops from outside: children, transactions, and unknown outcomes. */
 import { describe, expect, it } from 'vitest';
 import {
   explainRun,
@@ -272,7 +272,7 @@ describe('unknown outcomes', () => {
     expect(plan(run.fail('f'))).toEqual({ toUndo: both, undone: [] });
     expect(plan(run.complete('~undo/b'))).toEqual({ toUndo: both.slice(1), undone: ['b'] });
     expect(plan(run.complete('~undo/a'))).toEqual({ toUndo: [], undone: ['b', 'a'] });
-    // A retry does both again, and has nothing to undo until then.
+    // A retry runs both again, and has nothing to undo until then.
     expect(plan(run.retry())).toEqual({ toUndo: [], undone: [] });
     expect(plan(drive(flow).complete('a', 1).step(LEAVE))).toEqual({ toUndo: [], undone: [] });
   });
@@ -311,7 +311,7 @@ describe('unknown outcomes', () => {
     for (const then of ['fail', 'retry'] as const) {
       const run = drive(flow, { workflows }).breakOff('t/p').fail('t/f');
       expect(run.statusOf('t')).toBe('running');
-      // Nothing is left over for whoever reads the run: it would stay in memory.
+      // Nothing is left over for a reader of the run: it would stay in memory.
       expect(hasEndChecks(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
       run.settle('t/p', { happened: false, then }).breakOff('z');
       expect(run.status).toBe('failed');
