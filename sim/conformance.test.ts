@@ -88,7 +88,7 @@ describe('a journal', () => {
     expect(complaintsOf(chain, [started('a')], [completed('a')])).toEqual(['b is left, and its join is satisfied']);
   });
 
-  it('[SIM-24] is refused when a cleanup does not run, ordinary work goes on in a finally, or a run turns green by it', () => {
+  it('[SIM-24] is refused if a cleanup does not run, ordinary work continues in a finally, or a run succeeds because of it', () => {
     const definition = {
       nodes: { ...chain.nodes, clean: act() },
       edges: [{ from: 'a', to: 'clean', on: 'always' }],
@@ -180,7 +180,7 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...begun, [undoing], [failed('l/clean', 'deferred')])).toEqual([]);
   });
 
-  it('[SIM-24] goes on after a failure that was ignored while the run ended, and is refused when it was not', () => {
+  it('[SIM-24] continues after a failure that was ignored while the run ended, and is refused if it was not', () => {
     const reopened: Entry = { type: 'run.reopened', nodes: ['b'] };
     const again = (onError: string | undefined, handling: 'ignored' | 'fatal'): string[] =>
       complaintsOf(

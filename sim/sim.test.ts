@@ -296,7 +296,7 @@ describe('the oracle', () => {
     ]);
   });
 
-  it('[SIM-8] lets a finally come to a node that a reopened run has not begun again, and to no other that is queued', () => {
+  it('[SIM-8] lets a finally reach a node that a reopened run has not begun again, and no other queued one', () => {
     const journal = new Legality();
     const scheduled = { type: 'node.scheduled', nodes: ['a'] } as const;
     const stopping = { type: 'run.stopping', status: 'failed', error, finally: true } as const;

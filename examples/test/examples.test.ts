@@ -176,7 +176,7 @@ describe.concurrent('examples', { timeout: 60_000 }, () => {
       expect(statuses(document)).toMatchObject({ degraded: 'skipped', down: 'skipped' });
     });
 
-    it('a page that comes back is asked again', async ({ project, site }) => {
+    it('a page that recovers is requested again', async ({ project, site }) => {
       site.refusals.set('/health', 1);
       const { document } = await check(project, site);
       expect(document.nodes.health).toMatchObject({ status: 'completed', attempts: 2 });

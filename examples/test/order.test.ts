@@ -86,7 +86,7 @@ describe.concurrent('order.yaml', { timeout: 60_000 }, () => {
     expect(document.nodes.ship).toMatchObject({ output: { parcels: 1 } });
   });
 
-  test('killed while it packs, it goes on where it was: the card is charged once', async () => {
+  test('killed while it packs, it continues from there: the card is charged once', async () => {
     const { before, document } = await killAndResume((heard) => heard.includes('pack_turin completed'));
     expect(before).toContain('✓ charge completed');
     expect(document).toMatchObject({ status: 'completed', output: { status: 'shipped' } });

@@ -57,7 +57,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-27] a cleanup that runs when the run begins to end goes on, and is not compensated', () => {
+  it('[SIM-27] a cleanup that runs when the run begins to end continues, and is not compensated', () => {
     expectStand({
       definition: {
         nodes: { a: { set: { n: 1 } }, clean: act(undo), b: act() },
@@ -142,7 +142,7 @@ describe('a reading of the language', () => {
     });
   });
 
-  it('[SIM-31] terminate: completed does not undo a failure that finish-running has put off', () => {
+  it('[SIM-31] terminate: completed does not undo a failure that finish-running has deferred', () => {
     expectStand({
       definition: {
         config: { onFailure: 'finish-running' },

@@ -85,7 +85,7 @@ describe('the reference', () => {
 });
 
 describe('the pictures', () => {
-  test('are text in its place, lines and blocks drawn, and nothing that XML would trip over', () => {
+  test('are text at its position, drawn lines and blocks, and valid XML', () => {
     const screen = new Screen(20);
     screen.write('a <b> \x1b[31m██\x1b[39m');
     const svg = stillSvg('a & b', 20, screen.lines());

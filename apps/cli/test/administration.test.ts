@@ -106,7 +106,7 @@ describe.each(places)('workflows %s', (name, place) => {
 });
 
 describe.each(places)('records of a server, %s', (_name, place) => {
-  test('[CLI-320] the ceiling of a project is raised, lowered and given back', async () => {
+  test('[CLI-320] the ceiling of a project is raised, lowered and reset', async () => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const set = async (...argv: string[]) =>

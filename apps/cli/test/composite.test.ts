@@ -135,7 +135,7 @@ describe('waits', () => {
 });
 
 describe('pause', () => {
-  test('[CLI-108] a paused run goes on when it is named, and not otherwise', async () => {
+  test('[CLI-108] a paused run continues only when it is named', async () => {
     const project = new MemoryProject();
     const after = { needs: ['w'], action: 'note@1', with: { did: 'after' } };
     const { json } = await project.run({ ...SIGNAL, nodes: { ...SIGNAL.nodes, after } });
@@ -248,7 +248,7 @@ describe('many runs at once', () => {
     expect((await project.nebula(['executions', 'delete'])).err).toContain('error USAGE: delete which runs?');
   });
 
-  test('[CLI-112] retry of all that failed goes on with them here; others are left out', async () => {
+  test('[CLI-112] retry of all failed runs continues them here; others are skipped', async () => {
     const project = new MemoryProject();
     project.isShaky = true;
     const shaky = { id: 'shaky', nodes: { a: { action: 'shaky@1' } } };
@@ -303,7 +303,7 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     expect(elsewhere.code, elsewhere.err).toBe(0);
   });
 
-  test('[CLI-115] one that is missing, or wrong, is told with its file and place', async () => {
+  test('[CLI-115] a missing or invalid one is reported with its file and position', async () => {
     const dir = folder({
       'main.yaml': MAIN.replace('id: outer', 'id: outr'),
       'inner.yaml': INNER,
@@ -337,7 +337,7 @@ output: { in: "{{ $nodes.in.output }}", out: "{{ $nodes.out.output }}" }
     expect(out.match(/ completed /g)).toHaveLength(4);
   });
 
-  test('[CLI-116, CLI-113] a parked child: the run is parked, both are told, and resume goes on with both', async () => {
+  test('[CLI-116, CLI-113] with a parked child the run is parked, both are reported, and resume continues both', async () => {
     const child = 'id: outer\nnodes: { w: { wait: { signal: go } } }\n';
     const project = new MemoryProject(folder({ 'main.yaml': MAIN, 'inner.yaml': INNER, 'outer.yaml': child }));
     const { code, out } = await project.nebula(['run', 'main.yaml']);

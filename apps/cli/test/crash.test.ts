@@ -74,7 +74,7 @@ describe('kill -9', () => {
     expect(JSON.parse(undo).undone.at(-1)).toBe('book');
   });
 
-  test('[CLI-116] resume ID goes on with the executions that run for it, at any depth', async () => {
+  test('[CLI-116] resume ID continues the child executions of the run, at any depth', async () => {
     const child = (id: string, next: string) =>
       `id: ${id}\nnodes: { down: { workflow: { id: ${next}, mode: child } } }\noutput: "{{ $down }}"\n`;
     const cwd = projectFolder({

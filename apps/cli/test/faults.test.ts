@@ -173,27 +173,31 @@ describe('a data folder that takes nothing', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'completed' });
   });
 
-  test('[CLI-95] one that is full: the run waits and goes on with the space, or after a resume', TIMEOUT, async () => {
-    const cwd = projectFolder({ 'long.yaml': longFlow(150) });
-    // A limit on the size of a file is a full disk that needs no mounting.
-    const line = `ulimit -f 700; exec '${process.execPath}' '${BIN}' run long.yaml -q`;
-    const child = spawn('bash', ['-c', line], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let said = '';
-    for await (const chunk of child.stderr) {
-      said += chunk;
-      if (said.includes('Trying again')) child.kill('SIGKILL');
-    }
-    expect(said).toMatch(/^The store does not take writes: .*nebula\.db.* Trying again\./);
-    const unfinished = await nebula(['executions', 'list', '--json'], { cwd });
-    expect(JSON.parse(unfinished.stdout).items).toMatchObject([{ status: 'running' }]);
-    const resumed = await nebula(['resume', '--json'], { cwd });
-    expect(resumed.code, resumed.stderr).toBe(0);
-    const { nodes } = JSON.parse(resumed.stdout).items[0];
-    expect(
-      Object.values(nodes as Record<string, { status: string }>).every((node) => node.status === 'completed'),
-    ).toBe(true);
-  });
+  test(
+    '[CLI-95] on a full disk the run waits, and continues when there is space, or after a resume',
+    TIMEOUT,
+    async () => {
+      const cwd = projectFolder({ 'long.yaml': longFlow(150) });
+      // A limit on the size of a file is a full disk that needs no mounting.
+      const line = `ulimit -f 700; exec '${process.execPath}' '${BIN}' run long.yaml -q`;
+      const child = spawn('bash', ['-c', line], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let said = '';
+      for await (const chunk of child.stderr) {
+        said += chunk;
+        if (said.includes('Trying again')) child.kill('SIGKILL');
+      }
+      expect(said).toMatch(/^The store does not take writes: .*nebula\.db.* Trying again\./);
+      const unfinished = await nebula(['executions', 'list', '--json'], { cwd });
+      expect(JSON.parse(unfinished.stdout).items).toMatchObject([{ status: 'running' }]);
+      const resumed = await nebula(['resume', '--json'], { cwd });
+      expect(resumed.code, resumed.stderr).toBe(0);
+      const { nodes } = JSON.parse(resumed.stdout).items[0];
+      expect(
+        Object.values(nodes as Record<string, { status: string }>).every((node) => node.status === 'completed'),
+      ).toBe(true);
+    },
+  );
 
   test('[CLI-95] one that goes away under a run', TIMEOUT, async () => {
     const cwd = projectFolder({ 'slow.yaml': SLOW });

@@ -322,7 +322,7 @@ describe('names that every object inherits', () => {
     expectAnswer(await say(cwd, ['validate', 'y.json']), name);
   });
 
-  test('[CLI-90] __proto__ is refused with its place', async () => {
+  test('[CLI-90] __proto__ is refused with its position', async () => {
     const cwd = projectFolder({ 'x.json': '{"id": "x", "nodes": {"__proto__": {"action": "core.noop@1"}}}' });
     const { code, stdout } = await say(cwd, ['validate', 'x.json']);
     expect([code, stdout]).toEqual([2, expect.stringMatching(/^x\.json:1:\d+ {2}error RESERVED_KEY /m)]);

@@ -44,7 +44,7 @@ describe('runs that wait for others', () => {
     });
   });
 
-  test('[CLI-216, CLI-218] for a place that another run holds', async () => {
+  test('[CLI-216, CLI-218] for a permit that another run holds', async () => {
     const project = new MemoryProject();
     const holder = (await project.run(KEYED)).json.executionId;
     await project.besideEngine(async (engine) => {

@@ -52,7 +52,7 @@ describe('the program as a process', () => {
     expect(await fastest([BIN, '--version'])).toBeLessThan(Math.max(120, 3 * bare));
   });
 
-  test('[CLI-2] an old Node is told so', async () => {
+  test('[CLI-2] an old Node is reported', async () => {
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`;
     const { code, stdout, stderr } = await nebula(['run', 'x.yaml'], { cwd: '/', nodeArgs: ['--import', old] });
     expect([code, stdout]).toEqual([2, '']);
@@ -67,7 +67,7 @@ describe('the program as a process', () => {
     expect(stderr).toBe('');
   });
 
-  test('[CLI-9] a run goes on when its reader has gone', async () => {
+  test('[CLI-9] a run continues when its reader has gone', async () => {
     const cwd = projectFolder({ 'slow.yaml': SLOW });
     const line = `'${process.execPath}' '${BIN}' run slow.yaml | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
@@ -408,7 +408,7 @@ describe('data folders', () => {
     }
   });
 
-  test('[CLI-37] a place that cannot be a folder', async () => {
+  test('[CLI-37] a path that cannot be a folder', async () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO, file: '' });
     for (const dataDir of ['file', 'file/inside']) {
       const { code, stderr } = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', dataDir], { cwd });

@@ -55,7 +55,7 @@ describe('the program', () => {
     expect(io.out.text()).toBe('');
   });
 
-  test('[CLI-6] the stack is shown only when it is asked for', async () => {
+  test('[CLI-6] the stack is shown only with --debug', async () => {
     const argv = ['executions', 'show', 'exe_9'];
     const plain = await play(argv);
     expect(plain.io.err.text()).toMatch(/^error UNKNOWN_EXECUTION: there is no run exe_9 in .*\nhint: .*\n$/);

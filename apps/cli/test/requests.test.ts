@@ -42,7 +42,7 @@ describe('who acts on a request', () => {
     expect(project.notes).toEqual([]);
   });
 
-  test('[CLI-214] without an engine, resume goes on here, to the end; --no-run leaves the request', async () => {
+  test('[CLI-214] without an engine, resume continues the run here, to its end; --no-run only records the request', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(SIGNAL);
     await project.nebula(['executions', 'pause', json.executionId]);
@@ -64,7 +64,7 @@ describe('who acts on a request', () => {
     });
   });
 
-  test('[CLI-210] cancel --node: one node, and the run goes on', async () => {
+  test('[CLI-210] cancel --node cancels one node, and the run continues', async () => {
     const project = new MemoryProject();
     const { json } = await project.run(BESIDE);
     const id = json.executionId;
@@ -141,7 +141,7 @@ describe('starts that are one start', () => {
     expect((await project.nebula(['run', '-', '--idempotency-key', ''], stdin(SIGNAL))).code).toBe(2);
   });
 
-  test('[CLI-213] a singleton that runs already is gone on with, and no empty tree is left', async () => {
+  test('[CLI-213] a running singleton is continued, and no empty tree is left', async () => {
     const project = new MemoryProject();
     const single = { ...SIGNAL, config: { start: { policy: 'singleton', key: '$input.order' } } };
     const words = ['run', '-', '--set', 'order=7'];

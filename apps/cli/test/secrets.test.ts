@@ -26,7 +26,7 @@ describe('secrets', () => {
     }
   });
 
-  test('[CLI-230] at a terminal it is asked for, hidden', async () => {
+  test('[CLI-230] at a terminal the value is prompted for, hidden', async () => {
     const secrets = memorySecrets();
     const asked: unknown[] = [];
     const ask = async (...args: unknown[]) => {

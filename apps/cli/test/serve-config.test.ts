@@ -51,7 +51,7 @@ describe('the configuration of a server', () => {
     expect(await callbackUrl(server)).toMatch(/^https:\/\/flows\.example\.com\/callbacks\/[\w-]+\.[\w-]+$/);
   });
 
-  test('[SRV-344] server.trustProxy says whom to believe', async () => {
+  test('[SRV-344] server.trustProxy names the trusted proxies', async () => {
     const calledFrom = async (config: string): Promise<unknown> => {
       const server = await open(config);
       const client = clientOf(server);

@@ -10,7 +10,7 @@ nodes:
 output: "{{ [$a, $w.payload] }}"
 `;
 
-test('[CLI-31, CLI-42] a run parks, is listed, goes on with its signal and ends', async () => {
+test('[CLI-31, CLI-42] a run parks, is listed, continues with its signal and ends', async () => {
   const cwd = projectFolder({ 'flow.yaml': FLOW, 'bad.yaml': 'id: bad\nnodes: { a: { action: core.nop@1 } }\n' });
   expect(await say(cwd, ['validate', 'bad.yaml'])).toMatchObject({
     code: 2,

@@ -32,7 +32,7 @@ edges:
   - { from: approve, to: late, on: result, match: { event: 7 } }
 `;
 
-test('[CLI-350] a warning shows its place with a caret, and how to write it', async () => {
+test('[CLI-350] a warning shows its position with a caret, and the correct spelling', async () => {
   const cwd = projectFolder({ 'doubts.yaml': DOUBTS });
   const { code, stdout } = await nebula(['validate', 'doubts.yaml', '--strict'], { cwd });
   expect(code).toBe(2);

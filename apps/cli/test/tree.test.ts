@@ -96,7 +96,7 @@ describe('live tree', () => {
     `);
   });
 
-  test('[CLI-380] a run that waits for its place is shown as pending, with none of its nodes begun', () => {
+  test('[CLI-380] a run that waits for its concurrency slot is shown as pending, with none of its nodes begun', () => {
     const place = { key: 'nightly', limit: 1 };
     const nodes = { fetch: nodeDocument('pending', { attempts: 0 }) };
     const run = orderRun(openDocument(nodes, { status: 'pending', place }));

@@ -122,7 +122,7 @@ export default workflow('outer', { input: INPUT }, (w) => {
     expect(JSON.parse(stdout)).toMatchObject({ workflowId: 'outer', status: 'completed', output: 7 });
   });
 
-  test('[CLI-204] that cannot be loaded are told so', async () => {
+  test('[CLI-204] that cannot be loaded are reported', async () => {
     const cwd = projectFolder({
       'none.ts': 'export const a = 1;\n',
       'throws.ts': 'throw new Error("oh");\n',

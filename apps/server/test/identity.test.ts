@@ -87,7 +87,7 @@ describe('signing in', () => {
     expect(kept).not.toContain((headers['cookie'] as string).split('=')[1]);
   });
 
-  it('[SRV-23] a new password, and being disabled, end the sessions there are; others go on', async () => {
+  it('[SRV-23] a new password, and disabling a user, end existing sessions; others continue', async () => {
     const root = await signIn(booted, 'root');
     await addUser(booted, 'fay');
     const before = await signIn(booted, 'fay');

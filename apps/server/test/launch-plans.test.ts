@@ -33,7 +33,7 @@ const becomes = (executionId: string, wanted: string) =>
   vi.waitFor(async () => expect(await status(executionId)).toBe(wanted), { timeout: 5_000 });
 
 describe('a launch plan with a limit', () => {
-  it('[SRV-300] skips a start beyond it, and names those that go on', async () => {
+  it('[SRV-300] skips a start beyond the limit, and names the running ones', async () => {
     await planned('skip', 2);
     const running = [await start(), await start()];
     const refusal = await start().catch((error: unknown) => error);

@@ -37,7 +37,7 @@ describe('a run that has ended', () => {
     expect(found.json).toEqual({ done: 0, failed: [], more: false });
   });
 
-  it('[SRV-402] is retried where it failed; one that goes on is not', async () => {
+  it('[SRV-402] a failed run is retried; a running one is not', async () => {
     expect((await post(`executions/${await ended('failing')}/retry`, {})).status).toBe(202);
     const { executionId } = await booted.client.start('waiting');
     expect((await post(`executions/${executionId}/retry`, {})).json.code).toBe('NOT_FINISHED');

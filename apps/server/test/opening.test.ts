@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Booted, boot } from './support/boot.ts';
 
-it('[SRV-342] requests wait until the engine is open; health is told before', async () => {
+it('[SRV-342] requests wait until the engine is open; health is reported before', async () => {
   let status: number | undefined;
   let early: Promise<void> | undefined;
   const openEngine = async (url: string): Promise<void> => {

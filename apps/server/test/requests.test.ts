@@ -189,7 +189,7 @@ describe('conditional requests', () => {
     expect((await ask(booted, line, { headers: { ...headers, 'if-match': etag } })).json.code).toBe('ETAG_MISMATCH');
   });
 
-  it('[SRV-44] who has the newest is told so, without the rest', async () => {
+  it('[SRV-44] a caller that has the newest revision gets 304 without the document', async () => {
     for (const path of ['workflows/echo', 'workflows/echo/versions/1']) {
       const { headers: seen } = await ask(booted, `GET /api/v1/${path}`, { headers });
       const etag = seen['etag'] as string;

@@ -343,7 +343,7 @@ describe('@nebula/worker', () => {
     expect(seen.filter((node) => node === 'b')).toHaveLength(1);
   });
 
-  it('[WRK-14] a server that does not know it, or its token, is told apart', async () => {
+  it('[WRK-14] a server that does not know the worker is distinguished from one that does not know its token', async () => {
     const server = await booted();
     const worker = await working(server, { actions: [remoteAction('far.x', () => 1)] });
     await server.client.call('deleteWorker', { params: { workerId: worker.workerId } });

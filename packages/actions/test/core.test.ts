@@ -61,7 +61,7 @@ test('[ACT-5] core.sleep rejects an invalid duration', async () => {
     expect((await project.error(coreSleep, { duration })).code).toBe('INPUT_INVALID');
 });
 
-test('[ACT-6] core.fail fails as it is told', async () => {
+test('[ACT-6] core.fail fails with the given error', async () => {
   const input = { message: 'no stock', code: 'NO_STOCK', kind: 'SYSTEM', details: { sku: 'x' } };
   expect(await project.error(coreFail, input)).toEqual({ ...input, node: 'node' });
   expect(await project.error(coreFail, {})).toMatchObject({

@@ -135,7 +135,7 @@ test('[ACT-11] statuses that are no errors, and lists that are none', async () =
   expect((await error({ systemStatus: 'all' })).message).toContain('500-599');
 });
 
-test('[ACT-11] the details help to go on', async () => {
+test('[ACT-11] the details help to continue', async () => {
   handle = answer(503, `busy${'x'.repeat(10_000)}`, { 'retry-after': '7' });
   const { message, details } = await error({ url: `${origin}/orders?token=secret` });
   expect(details).toMatchObject({

@@ -218,7 +218,7 @@ describe('streams', () => {
     expect(progress).toEqual([{ executionId: 'e', node: 'n', fraction: 0.5 }]);
   });
 
-  it('[CLT-8] go on from the last event when the connection breaks', async () => {
+  it('[CLT-8] continue from the last event when the connection breaks', async () => {
     const { client, sent } = talking(({ headers }, count, signal) => {
       const last = Number(headers['last-event-id'] ?? 0);
       if (count === 3) throw new TypeError('fetch failed');

@@ -145,7 +145,7 @@ describe('cached outputs', () => {
     expect(top.data.permits.cache.size).toBe(0);
   });
 
-  it('[ENG-94] is asked again when it could not be read, and its run has left memory', async () => {
+  it('[ENG-94] is asked again if it could not be read and its run has left memory', async () => {
     const top = new BenchTop();
     let isBroken = true;
     await top.open({
@@ -161,7 +161,7 @@ describe('cached outputs', () => {
     expect(top.ran).toEqual(['a']);
   });
 
-  it('[ENG-57] is asked again when the answer of the store was lost', async () => {
+  it('[ENG-57] is asked again if the answer of the store was lost', async () => {
     const top = new BenchTop();
     let isLost = false;
     await top.open({

@@ -28,7 +28,7 @@ const output = async (top: BenchTop, executionId: string) =>
   (await top.engine.document(executionId))?.nodes.call?.output;
 
 describe('retrying a run whose child failed', () => {
-  it('[ENG-160] goes on in the child, with its keys, and takes up its result', async () => {
+  it('[ENG-160] continues the child, with its keys, and takes its result', async () => {
     const top = new BenchTop();
     const executionId = await failed(top);
     const key = top.call('b').key;
@@ -125,7 +125,7 @@ describe('retrying a run whose child failed', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
-  it('[ENG-165] a fork goes on with no child of the run that was forked', async () => {
+  it('[ENG-165] a fork continues no child of the forked run', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register(plain);
@@ -191,7 +191,7 @@ describe('stopping a run with a child', () => {
     expect(late.ran).toEqual(['p', 'a', 'b', '~undo/a']);
   });
 
-  it('[ENG-163] an engine that is opened for the run goes on with its children as well', async () => {
+  it('[ENG-163] an engine that is opened for the run continues its children too', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register({ id: 'sub', nodes: { a: hand(undo), w: { needs: ['a'], wait: { signal: 'never' } } } });
@@ -312,7 +312,7 @@ describe('children and where they run', () => {
     expect(await Promise.all(ids.map((id) => top.status(id)))).toEqual(['completed', 'completed']);
   });
 
-  it('[ENG-30] go on with the runs that the engine was opened for', async () => {
+  it('[ENG-30] continue the runs that the engine was opened for', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register({ id: 'sub', nodes: { work: hand(), more: hand({ needs: ['work'] }) } });

@@ -143,7 +143,7 @@ describe('waiting for a run with children', () => {
     expect(await again).toMatchObject({ parked: true, inside: [{ parked: true }, { parked: true }] });
   });
 
-  it('[ENG-107] when one of them goes on, it is waited for', async () => {
+  it('[ENG-107] waits if one of them continues', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register(approval);
@@ -159,7 +159,7 @@ describe('waiting for a run with children', () => {
     expect(await waited(top, executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
-  it('[ENG-108] the store is asked once for all of them', async () => {
+  it('[ENG-108] queries the store once for all of them', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register(approval);
@@ -295,7 +295,7 @@ describe('requests', () => {
     expect(await top.statuses(executionId)).toMatchObject({ ok: 'completed' });
   });
 
-  it('[ENG-88] a paused run is listed as such, costs no wake-up, and goes on when it is resumed', async () => {
+  it('[ENG-88] a paused run is listed as such, costs no wake-up, and continues when it is resumed', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }) } });

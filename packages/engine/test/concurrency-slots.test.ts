@@ -19,7 +19,7 @@ async function start(top: BenchTop, own: ConcurrencySlot, more: { executionId?: 
 
 const statuses = (top: BenchTop, ids: readonly string[]) => Promise.all(ids.map((id) => top.status(id)));
 
-describe('a place among the runs that go on at once', () => {
+describe('a concurrency slot', () => {
   it('[ENG-214] with skip, is there at the start or the start is refused', async () => {
     const top = new BenchTop();
     await top.open();

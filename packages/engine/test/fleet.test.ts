@@ -332,7 +332,7 @@ describe('requests and ends', () => {
     expect(await first.engine.document('exe_1')).toMatchObject({ status: 'completed' });
   });
 
-  it('[ENG-74] an end is shown as it was, although the run goes on meanwhile', async () => {
+  it('[ENG-74] an end is shown as it was, although the run continues meanwhile', async () => {
     const top = await begun(new BenchTop());
     let release: (() => void) | undefined;
     let isSlow = false;
@@ -371,7 +371,7 @@ describe('requests and ends', () => {
   });
 });
 
-describe('a cancel that another engine hears', () => {
+describe('a cancel that another engine receives', () => {
   it('[ENG-112] aborts attempts here before the grace time is over', async () => {
     const top = await begun(new BenchTop());
     // Due runs are always given to the other engine.
@@ -430,7 +430,7 @@ describe('starts that are one', () => {
     expect(await members[1]?.engine.document(ids[1] as string)).toMatchObject({ status: 'completed' });
   });
 
-  it('[ENG-214] two engines that start runs with a place at once let one of them go on', async () => {
+  it('[ENG-214] two engines that start runs with a slot at once let one of them begin', async () => {
     for (const policy of ['skip', 'wait', 'replace'] as const) {
       const top = await begun(new BenchTop());
       const members = [await join(top), await join(top)];

@@ -162,7 +162,7 @@ describe('crash and close', () => {
     expect(await top.statuses(executionId)).toEqual({ pay: 'unknown' });
   });
 
-  it('[ENG-25] verify is asked before a person, and again after a crash', async () => {
+  it('[ENG-25] verify is called before a person is asked, and again after a crash', async () => {
     const top = new BenchTop();
     const asked: string[] = [];
     const answers = [new Promise<never>(() => {}), { happened: true, output: { id: 'ch_1' } } as const];
@@ -227,7 +227,7 @@ describe('crash and close', () => {
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
-  it('[ENG-59] a workflow whose action is gone is told, does not spin, and goes on when the action is back', async () => {
+  it('[ENG-59] a workflow whose action is gone is reported, does not spin, and continues when the action is back', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { a: { action: 'hand@1' } } });

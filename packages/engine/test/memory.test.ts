@@ -34,7 +34,7 @@ describe('runs in memory', () => {
     expect(await top.status('exe_2')).toBe('cancelled');
   });
 
-  it('[ENG-55] runs that found no room are gone on with when there is some', async () => {
+  it('[ENG-55] runs that found no room continue when there is some', async () => {
     const top = new BenchTop();
     await top.open({ concurrency: 10 });
     const { workflowId, version } = await top.register(one);

@@ -55,7 +55,7 @@ describe('attempts on their way', () => {
     });
   }
 
-  it('[ENG-20] a run of an earlier process that is started again goes on at once', async () => {
+  it('[ENG-20] a run of an earlier process that is started again continues at once', async () => {
     const top = new BenchTop();
     await top.open();
     const { workflowId, version } = await top.register({ nodes: { a: { action: 'hand@1' } } });

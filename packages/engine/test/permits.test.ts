@@ -6,7 +6,7 @@ const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...mor
 describe('concurrency keys', () => {
   const one = { nodes: { a: hand({ concurrency: { key: '{{ $input.who }}', limit: 1 } }) } };
 
-  it('[ENG-92] hold over all runs; who waits goes on when a place is given back', async () => {
+  it('[ENG-92] hold over all runs; a waiting node continues when a permit is released', async () => {
     const top = new BenchTop();
     await top.open();
     const first = await top.start(one, { who: 'ann' });
@@ -23,7 +23,7 @@ describe('concurrency keys', () => {
     expect(await top.statuses(second)).toEqual({ a: 'running' });
   });
 
-  it('[ENG-92] a place of a run that is cancelled, or whose process dies, is not lost', async () => {
+  it('[ENG-92] a permit of a cancelled run, or of a dead process, is not lost', async () => {
     const top = new BenchTop();
     await top.open();
     const first = await top.start(one, { who: 'ann' });
@@ -56,7 +56,7 @@ describe('concurrency keys', () => {
 });
 
 describe('concurrency keys in a finally', () => {
-  it('[RUN-455] a place that was granted and given back when the run began to end is granted again', async () => {
+  it('[RUN-455] a permit that was granted and released when the run began to end is granted again', async () => {
     const top = new BenchTop();
     await top.open({ concurrency: 1 });
     const id = await top.start({

@@ -191,7 +191,7 @@ describe('claims', () => {
     expect(await claim(top, { serves: (_, project) => project === 'theirs' })).toHaveLength(1);
   });
 
-  it('[ENG-200] work for others does not stand in the way of this process, nor the other way round', async () => {
+  it('[ENG-200] tasks of remote workers and of this process do not block each other', async () => {
     const top = await opened({ concurrency: 1 });
     const nodes = { a: far(), b: far(), c: { action: 'hand@1' }, d: { action: 'hand@1' } };
     await top.start({ nodes });
@@ -376,7 +376,7 @@ describe('leases', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
-  it('[ENG-195] a report is told that the run is to stop, also after a restart', async () => {
+  it('[ENG-195] a report learns that the run is to stop, also after a restart', async () => {
     const top = await opened();
     const executionId = await top.start({ nodes: { a: far(), b: far() } });
     const [a, b] = (await claim(top, { max: 2 })) as [RemoteTask, RemoteTask];

@@ -19,7 +19,7 @@ describe('signals that name no run', () => {
     expect(await top.engine.document(eight)).toMatchObject({ status: 'completed', output: 'early' });
   });
 
-  it('[ENG-180] are heard in their own project only', async () => {
+  it('[ENG-180] are delivered only in their own project', async () => {
     const top = new BenchTop();
     await top.open();
     const { workflowId } = await top.engine.register({

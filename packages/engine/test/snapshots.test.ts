@@ -34,7 +34,7 @@ describe('snapshots', () => {
     expect(times).toEqual(times.toSorted((one, other) => one - other));
   });
 
-  it('[VIEW-6] a snapshot is told with the next frame, once', async () => {
+  it('[VIEW-6] a snapshot is journalled with the next frame, once', async () => {
     const top = new BenchTop();
     await top.open({ inlineLimitBytes: 1_000_000 });
     const executionId = await top.start({ nodes: { a: hand(), b: hand({ needs: ['a'] }), c: hand({ needs: ['b'] }) } });

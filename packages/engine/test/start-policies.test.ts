@@ -18,7 +18,7 @@ describe('starts with a key', () => {
     expect(await top.start(definition, { who: 'ann', n: 4 })).not.toBe(first);
   });
 
-  it('[ENG-98] debounced starts become one run, with the last input, when they have come to rest', async () => {
+  it('[ENG-98] debounced starts become one run, with the last input, after a quiet time', async () => {
     const top = new BenchTop();
     await top.open();
     const definition = flow({ key: "'k'", policy: 'debounce', window: '10s' });

@@ -118,7 +118,7 @@ describe('starts that go wrong', () => {
     expect(durable).toEqual([true, true]);
   });
 
-  it('[ENG-64] a start whose answer was lost goes on, although its caller was told of the trouble', async () => {
+  it('[ENG-64] a start whose answer was lost continues, although its caller got the error', async () => {
     const top = new BenchTop();
     let isLost = true;
     const wrapStore = altered((store) => ({

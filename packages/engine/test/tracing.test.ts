@@ -58,7 +58,7 @@ describe('traces', () => {
     expect(frames).toHaveLength(before);
   });
 
-  it('[ENG-210] another process goes on in the same trace, also from a snapshot', async () => {
+  it('[ENG-210] another process continues the same trace, also from a snapshot', async () => {
     const top = new BenchTop();
     await top.open();
     const twice = { action: 'hand@1', retry: { attempts: 2, delay: '1s' } };

@@ -57,7 +57,7 @@ test.each<[string, unknown, RegExp]>([
   expect(error).toMatchObject({ code: 'CONFIG_INVALID', hint: expect.stringMatching(hint) });
 });
 
-test('[SDK-9] several mistakes are told together', () => {
+test('[SDK-9] several mistakes are reported together', () => {
   const config = { concurency: 3, server: { prot: 1, port: 'x' } } as unknown as NebulaConfig;
   expect(() => defineConfig(config)).toThrow(
     /^3 mistakes\n {2}• .*'concurency' \(Did you mean 'concurrency'\?\)\n {2}• server .*'port'\?\)\n {2}• server\.port is string x/,

@@ -176,7 +176,7 @@ describe('every crash point', () => {
       },
     ],
   ];
-  it.each(stops)('%s comes to the same end after any crash', async (title, how, steps) => {
+  it.each(stops)('%s has the same end after any crash', async (title, how, steps) => {
     const k = { timeout: { total: '1h' }, needs: ['p'], workflow: { id: 'kid', ...how } };
     // A node that depends on an undone one runs anew, with another child.
     const undo = title.includes('gone on with') ? {} : { compensate: { action: 'x.undo@1' } };
@@ -200,7 +200,7 @@ describe('every crash point', () => {
     ['a cancel', { a: work, b: { needs: ['a'], wait: { signal: 's' } } }, (run) => run.cancel()],
     ['a replay', { a: work, b: { needs: ['a'], ...work } }, (run) => run.replay('b', { i: 9 })],
   ];
-  it.each(nodes)('[TST-11] %s goes on after any crash, and its journal replays', async (_, given, steps) => {
+  it.each(nodes)('[TST-11] %s continues after any crash, and its journal replays', async (_, given, steps) => {
     const definition = { id: 'n', nodes: given };
     const options = JSON.stringify(given).includes('x.w') ? { mocks: { 'x.w': ({ i }: { i: number }) => i } } : {};
     const run = await testWorkflow(definition, options);
@@ -294,7 +294,7 @@ describe('every crash point', () => {
     ],
   ];
   it.each(finallies)(
-    '[RUN-275, TST-11] a finally after %s comes to the same end after any crash',
+    '[RUN-275, TST-11] a finally after %s has the same end after any crash',
     async (_, given, steps) => {
       const definition = { id: 'f', ...given };
       const used = JSON.stringify(given);

@@ -111,7 +111,7 @@ describe('replay of a journal against another version', () => {
     });
   });
 
-  it('[TST-26] of other edges both ways are told', async () => {
+  it('[TST-26] other edges are reported with both ways', async () => {
     const two = { a: node(), b: node(), c: node() };
     const edges = (to: number): unknown[] => [
       { from: 'a', to: 'b', when: `$a == ${to}` },

@@ -346,7 +346,7 @@ describe('a workflow under test', () => {
     expect(await testWorkflow(built)).toMatchObject({ status: 'completed' });
   });
 
-  it('[TST-10] stops at a node when it is told to', async () => {
+  it('[TST-10] stops at a node if requested', async () => {
     const run = await testWorkflow(order, {
       input: { amount: 1 },
       mocks: { ...mocks, ship: after('1d', 1) },

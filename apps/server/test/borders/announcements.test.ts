@@ -26,12 +26,12 @@ const many = (count: number, title = 'of text'): ActionDescription[] =>
     output: { type: 'object' },
   }));
 
-it('[SRV-670] the event loop goes round after each schema of an announcement', async () => {
+it('[SRV-670] the event loop runs after each schema of an announcement', async () => {
   const { open } = announcing();
   expect(await turnsOf(open().add(many(40), 'default'))).toBeGreaterThanOrEqual(80);
 });
 
-it('[SRV-670] the event loop goes round between large patterns of one schema', async () => {
+it('[SRV-670] the event loop runs between large patterns of one schema', async () => {
   const { open } = announcing();
   const patterns = [1, 2, 3].map((at) => [`p${at}`, { pattern: `${at}{990}`.repeat(3) }]);
   const one = { id: 'far.large', version: '1', input: { properties: Object.fromEntries(patterns) } };
@@ -43,7 +43,7 @@ it('[SRV-670] the event loop goes round between large patterns of one schema', a
   await expect(open().add([over], 'default')).rejects.toMatchObject({ code: 'ACTION_SCHEMA_INVALID' });
 });
 
-it('[SRV-670] the event loop goes round while announced actions are read', async () => {
+it('[SRV-670] the event loop runs while announced actions are read', async () => {
   const { open } = announcing();
   const first = open();
   await first.add(many(200), 'default');

@@ -28,7 +28,7 @@ it.each([
   expect(() => parseFilePattern(pattern)).toThrow(bad);
 });
 
-it('[SRV-494] a workflow with such a trigger is refused, and the server goes on', async () => {
+it('[SRV-494] a workflow with such a trigger is refused, and the server continues', async () => {
   const booted = await boot();
   closing.push(() => booted.close());
   const headers = { authorization: `Bearer ${TOKEN}` };

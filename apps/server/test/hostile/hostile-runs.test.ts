@@ -99,7 +99,7 @@ describe('hostile workflows', () => {
   });
 
   it.each(findings)(
-    '[SRV-501] %s: each run is refused, and the server goes on',
+    '[SRV-501] %s: each run is refused, and the server continues',
     { timeout: 90_000 },
     async (finding) => {
       const wrong: string[] = [];

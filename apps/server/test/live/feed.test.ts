@@ -392,7 +392,7 @@ describe('the feed', () => {
     feed.close();
   });
 
-  it('[SRV-50] a place within a frame goes on in that frame', async () => {
+  it('[SRV-50] a position within a frame continues in that frame', async () => {
     const { feed, model, clock } = await fed();
     model.append('e0', 4);
     const subscribers = [undefined, 'e0'].map((only) => subscribe({ feed, clock }, only, false, '1.1'));

@@ -28,7 +28,7 @@ describe('Server-Sent Events', () => {
     await registered(echo(), chatty(), waiting());
   });
 
-  it('[SRV-53] a run’s events are those of its timeline, and go on from Last-Event-ID', async () => {
+  it('[SRV-53] a run’s events are those of its timeline, and continue from Last-Event-ID', async () => {
     const executionId = await run('echo');
     const { items } = await booted.client.call('getTimeline', { params: { executionId } });
     const events = await taken(booted.client.events(executionId), items.length);
@@ -261,7 +261,7 @@ describe('the socket', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('[SRV-55] a request that asks for no socket is told so', async () => {
+  it('[SRV-55] a request without an upgrade to a WebSocket is refused', async () => {
     booted = await boot();
     const { status, json } = await ask(booted, 'GET /api/v1/live', { headers });
     expect([status, json.code]).toEqual([404, 'NO_SUCH_ROUTE']);

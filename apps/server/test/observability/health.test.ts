@@ -66,7 +66,7 @@ describe('health', () => {
     expect(await answer(booted, '/ready')).toMatchObject({ status: 200, body: { scheduler: 'follows' } });
   });
 
-  it('[SRV-231] a loop that stood still is told for a while', async () => {
+  it('[SRV-231] a stalled event loop is reported for a while', async () => {
     const loop = new EventLoop({ stallMs: 50, rememberMs: 200 });
     try {
       expect(loop.stalledMs()).toBe(0);

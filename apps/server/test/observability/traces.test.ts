@@ -137,7 +137,7 @@ describe('traces', () => {
     expect(collector.requests[0]).toMatchObject({ path: '/v1/traces', headers: { 'x-key': 'k' } });
   });
 
-  it('[SRV-211] a trace goes on from the caller, through children, to whom a node calls', async () => {
+  it('[SRV-211] a trace continues from the caller, through children, to the requests of a node', async () => {
     const heard: (string | undefined)[] = [];
     const other = createServer((request, response) => {
       heard.push(request.headers.traceparent as string | undefined);
@@ -160,7 +160,7 @@ describe('traces', () => {
     expect(heard).toEqual([`00-${run?.traceId}-${call?.spanId}-01`]);
   });
 
-  it('[SRV-211] a webhook goes on in the trace of its caller', async () => {
+  it('[SRV-211] a webhook continues the trace of its caller', async () => {
     booted = await boot({ openTraces });
     const triggers = [{ webhook: { path: '/came' } }];
     await booted.client.call('registerWorkflow', {
@@ -215,7 +215,7 @@ describe('spans of a journal', () => {
     return { tracer, spans, lost };
   }
 
-  it('[SRV-213] a process that goes on with a run makes the spans that the one before it would have made', async () => {
+  it('[SRV-213] a process that continues a run makes the spans that the previous one would have made', async () => {
     const one = bench(async () => []);
     one.tracer.take(started);
     one.tracer.take(ended);
@@ -439,7 +439,7 @@ describe('the exporter', () => {
     expect(spans.figures()).toEqual({ exported: 0, dropped: 20_000, queued: 0 });
   });
 
-  it('[SRV-216] is told where to send by the variables of OpenTelemetry, and is off without', async () => {
+  it('[SRV-216] uses the variables of OpenTelemetry, and is off without them', async () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
     expect(wantsTraces({})).toBe(false);
     expect(wantsTraces(endpoint)).toBe(true);

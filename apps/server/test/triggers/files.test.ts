@@ -104,7 +104,7 @@ describe('file drops', () => {
     expect(await inputs()).toEqual([]);
   });
 
-  it('[SRV-87] a file that cannot start a run is told once, and does not hold up the others', async () => {
+  it('[SRV-87] a file that cannot start a run is reported once, and does not block the others', async () => {
     const needs = { type: 'object', properties: {}, required: ['never'] };
     await register(echo('a-strict', { input: needs, triggers: [{ file: { path: 'inbox/*' } }] }));
     await register(echo('b-fine', { triggers: [{ file: { path: 'inbox/*' } }] }));

@@ -66,7 +66,7 @@ describe('schedules', () => {
     expect(booted.troubles).toEqual([]);
   });
 
-  it('[SRV-71] an interval keeps its pace, and goes on where it was with a new version', async () => {
+  it('[SRV-71] an interval keeps its pace, and continues with a new version', async () => {
     const clock = virtualClock(at('2026-01-01T00:00:00Z'));
     const booted = await booting({ clock });
     const version = (name: string) => echo('pace', { name, triggers: [{ interval: { every: '10m' } }] });

@@ -256,7 +256,7 @@ jobs:
     expect((await graph.call('GET', `/jobs/${id}/a/cancelled`)).body).toBe(true);
   });
 
-  it('[WFG-9] nothing is done for those whom the server does not know', async () => {
+  it('[WFG-9] unauthenticated callers are refused', async () => {
     const graph = await opened();
     const nobody = { authorization: 'Bearer wrong' };
     for (const [method, path] of [

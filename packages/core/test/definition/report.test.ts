@@ -47,7 +47,7 @@ order.yaml:6:5  warning RETRY_WITHOUT_ATTEMPTS  without 'attempts' no error is r
     );
   });
 
-  it('[DEF-80] a problem without a place shows its path', () => {
+  it('[DEF-80] a problem without a position shows its path', () => {
     const problem: Problem = { severity: 'error', code: 'X', message: 'm', path: ['nodes', 'a'] };
     expect(renderProblems([problem], { file: 'f' })).toBe('f: nodes.a  error X  m\n\n1 error\n');
     expect(renderProblems([])).toBe('');

@@ -168,7 +168,7 @@ describe('digests and draws', () => {
     expect(evaluate(source)).toEqual(result);
   });
 
-  it('[EXP-108] an unknown algorithm or encoding is told, and digests are paid for', () => {
+  it('[EXP-108] an unknown algorithm or encoding is reported, and digests are charged', () => {
     expect(failure(`hash('a', 'md5')`).hint).toContain('sha256');
     expect(failure(`hash('a', 'sha1', 'hax')`).hint).toContain('base64');
     expect(failure(`range(100).map(i => hash('x'.repeat(100000)))`).code).toBe('EXPRESSION_LIMIT');

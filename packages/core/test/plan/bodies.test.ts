@@ -119,7 +119,7 @@ output: "{{ $self.output }}"`),
     ).toEqual(['NO_SELF', 'NO_SELF', 'NO_SELF', 'NO_SELF']);
   });
 
-  it('[PLN-4] mistakes inside a body and beside it are told together, in order', () => {
+  it('[PLN-4] mistakes inside a body and beside it are reported together, in order', () => {
     expect(
       codes(`id: x
 nodes:

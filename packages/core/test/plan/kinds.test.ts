@@ -81,7 +81,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-12] an unknown target is told where it stands', () => {
+  it('[PLN-12] an unknown target is reported at its position', () => {
     expect(findings(`id: x\nnodes:\n  r: { branch: { on: $input.s, cases: { paid: aa } } }\n  ${NODES}`)).toEqual([
       "UNKNOWN_NODE nodes.r.branch.cases.paid (did you mean 'a'?)",
     ]);

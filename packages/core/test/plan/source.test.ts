@@ -11,7 +11,7 @@ const catalog = createCatalog(actions);
 const codes = (text: string): string[] => compileSource(text, catalog).problems.map(({ code }) => code);
 
 describe('a source as a whole', () => {
-  it('[PLN-4] mistakes of shape, graph, names and expressions are told together, in order', () => {
+  it('[PLN-4] mistakes of shape, graph, names and expressions are reported together, in order', () => {
     const found = codes(`id: x
 nam: typo
 config: { timeout: soon }

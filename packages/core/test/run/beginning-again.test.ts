@@ -79,7 +79,7 @@ describe('nodes that begin as something new', () => {
 });
 
 describe('a replay inside a loop', () => {
-  it('[RUN-149] goes on with the other iterations that were cut off', () => {
+  it('[RUN-149] continues the other iterations that were cut off', () => {
     const run = drive({ nodes: { each: { forEach: { in: [1, 2, 3], parallel: true }, do: { nodes: { x: {} } } } } });
     run.fail('each/0/x').handBack('each/1/x').handBack('each/2/x');
     expect(run.status).toBe('failed');
@@ -91,7 +91,7 @@ describe('a replay inside a loop', () => {
   });
 });
 
-describe('an iteration that went well', () => {
+describe('an iteration that succeeded', () => {
   it('[RUN-211] is not ended again by a retry, though the outcome of something in it is unknown', () => {
     const run = drive({
       nodes: {

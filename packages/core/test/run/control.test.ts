@@ -282,7 +282,7 @@ describe('split and merge', () => {
     expect(run.attempts.get('help')?.input).toEqual({ code: 'BROKEN' });
   });
 
-  it('[RUN-243] a retry from failed goes on with the items that failed', () => {
+  it('[RUN-243] a retry from failed continues with the failed items', () => {
     const run = drive({ nodes: { ...failing({}).nodes, help: {} } }).complete('help');
     run.complete('each/0/work', 'A').fail('each/1/work');
     expect(run.status).toBe('failed');
@@ -358,7 +358,7 @@ describe('a run that is held back', () => {
   });
 });
 
-describe('a run that waits for its place', () => {
+describe('a run that waits for its concurrency slot', () => {
   const place = { key: 'p', limit: 1, policy: 'wait' as const };
   const flow = { config: { timeout: '10s' }, nodes: { a: {} } };
 

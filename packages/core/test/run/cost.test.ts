@@ -17,7 +17,7 @@ import { evolve } from '../../src/run/evolve/evolve.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('cost', () => {
-  it('[RUN-75] timers of a run that goes on for ever do not pile up', () => {
+  it('[RUN-75] timers of an endless run do not pile up', () => {
     const plan = planOf({
       config: { timeout: '365d' },
       nodes: { a: { timeout: { attempt: '1d', total: '300d' }, retry: { attempts: 1_000_000, delay: '1s' } } },

@@ -21,7 +21,7 @@ describe('failure', () => {
     expect(run.statuses()).toEqual({ a: 'failed', b: 'cancelled' });
   });
 
-  it('[RUN-22] ignore goes on as if completed with null', () => {
+  it('[RUN-22] ignore continues as if completed with null', () => {
     const nodes = { a: { onError: 'ignore' }, b: { needs: ['a'], with: { got: '{{ $nodes.a.output }}' } } };
     const run = drive({ nodes }).fail('a');
     expect(run.attempts.get('b')?.input).toEqual({ got: null });

@@ -130,7 +130,7 @@ describe('golden journals', () => {
     expect(old.ended.document).toMatchObject({ status: 'completed', nodes: { a: { status: 'failed' } } });
   });
 
-  it('[RUN-288] a run from before finally that is ending goes on as it would today', () => {
+  it('[RUN-288] a run from before finallys that is ending continues as it would today', () => {
     const stopping = drive(oldRuns.stopping, { frames: old.stopping.frames }).breakOff('slow');
     expect(stopping.running()).toEqual(['tidy']);
     expect(stopping.statuses()).toMatchObject({ slow: 'cancelled', after: 'cancelled', never: 'cancelled' });

@@ -37,7 +37,7 @@ describe('slots', () => {
     expect(startAttempt(turn, 'c', 1, 'w')).toBeUndefined();
   });
 
-  it('[RUN-55] an attempt that the journal has closed is told to be over, one that is only asked to stop is not', () => {
+  it('[RUN-55] the abort of an attempt that the journal has closed is marked as over; that of one asked to stop is not', () => {
     const over = (run: ReturnType<typeof drive>, ms: number) => {
       const turn = newTurn(run.state, run.now + ms, () => null);
       decide(turn, { type: 'wake', lost: [], jitter: 0 });

@@ -87,7 +87,7 @@ describe('snapshots', () => {
   });
 });
 
-describe('a run that goes on from a snapshot', () => {
+describe('a run that continues from a snapshot', () => {
   it('[RUN-66] runs undone nodes again when it is retried', () => {
     const compensate = { action: 'look@1', with: { of: '{{ $self.output }}' } };
     const run = drive({ nodes: { hotel: { compensate }, flight: { needs: ['hotel'] } } });

@@ -36,7 +36,7 @@ describe('unknown outcomes', () => {
     expect(run.breakOff('b').status).toBe('cancelled');
   });
 
-  it('[RUN-89] a retry from failed leaves an unknown outcome as it is, and hears a settlement of it again', () => {
+  it('[RUN-89] a retry from failed keeps an unknown outcome, and accepts its settlement again', () => {
     const run = drive({ nodes: { pay: pay(), b: { needs: ['pay'] } } })
       .loseWorker()
       .cancel();

@@ -174,7 +174,7 @@ describe('schema', () => {
     ]);
   });
 
-  it('[SCH-3] problems carry their path, and not too many are told', () => {
+  it('[SCH-3] problems carry their path, and their number is limited', () => {
     const schema = {
       type: 'array',
       items: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },

@@ -8,7 +8,7 @@ describe('effects', () => {
   send: { needs: book, ${node} }
   ${more}`);
 
-  it('[VER-30] that are done once and never undone are told where something can fail later', () => {
+  it('[VER-30] that happen once and are never undone are reported where something can fail later', () => {
     const last = 'last: { needs: send, action: do }';
     expect(saga('action: pay', last)).toEqual(['NEVER_UNDONE nodes.send']);
     expect(saga('action: pay', 'beside: { action: do }')).toEqual(['NEVER_UNDONE nodes.send']);

@@ -35,7 +35,7 @@ nodes:
     expect(loop('$vars.go', 'a: { dynamic: { action: do } }')).toEqual([]);
   });
 
-  it('[VER-13] that never begin are told', () => {
+  it('[VER-13] that never begin are reported', () => {
     expect(codes('nodes: { l: { while: { condition: 1 > 2 }, do: { nodes: { a: { action: do } } } } }')).toEqual([
       'NEVER_RUNS nodes.l.while.condition',
     ]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codes, found } from './verifying.ts';
 
 describe('variables', () => {
-  it('[VER-40] that nothing reads are told', () => {
+  it('[VER-40] that nothing reads are reported', () => {
     expect(
       codes(`variables: { used: 1, idle: 2, lost: 0 }
 nodes:
@@ -25,7 +25,7 @@ nodes:
     ).toEqual([]);
   });
 
-  it('[VER-41] that are read before they are set are told', () => {
+  it('[VER-41] that are read before they are set are reported', () => {
     expect(
       found(`nodes:
   early: { action: do, with: { x: "{{ $vars.n }}", y: "{{ $vars.n ?? 0 }}" } }

@@ -21,13 +21,13 @@ describe('warnings', () => {
     expect(process.cpuUsage().user - started).toBeLessThan(60_000_000);
   });
 
-  it('[VER-52] are told only where they are asked for', () => {
+  it('[VER-52] are reported only if requested', () => {
     const definition = { id: 'test', nodes: { a: { action: 'do', when: false } } };
     expect(problemsIn(definition)).toEqual(['NEVER_RUNS']);
     expect(problemsIn(definition, false)).toEqual([]);
   });
 
-  it('[VER-50] have a code, a message, a hint and a place', () => {
+  it('[VER-50] have a code, a message, a hint and a position', () => {
     const problems = problemsOf(`variables: { idle: 1 }
 config: { failureNode: z, onFailure: ignore }
 nodes:

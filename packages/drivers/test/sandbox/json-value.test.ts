@@ -49,7 +49,7 @@ describe('output', () => {
     expect(json.keep).toBe(value.keep);
   });
 
-  test('[SBX-7] nested too deeply is told apart from circular', () => {
+  test('[SBX-7] too deep nesting is distinguished from a cycle', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 5_000; level++) deep = [deep];
     expect(() => toJson(deep, 'output')).toThrow(/nested too deeply/);
@@ -58,7 +58,7 @@ describe('output', () => {
     expect(() => toJson(loop, 'output')).toThrow(/circular/);
   });
 
-  test('[SBX-7] toJSON that fails is told with its path', () => {
+  test('[SBX-7] a toJSON that fails is reported with its path', () => {
     const value = { a: [{ toJSON: () => JSON.parse('{') }] };
     expect(() => toJson(value, 'output')).toThrow(/^output\.a\[0\] cannot be read/);
     expect(() => toJson({ when: new Date(Number.NaN) }, 'output')).not.toThrow();

@@ -47,7 +47,7 @@ describe('schemas of actions', () => {
     expect([input, output]).toEqual([{ n: 3 }, {}]);
   });
 
-  test('[SBX-12] of very many problems the first are told', () => {
+  test('[SBX-12] only the first of many problems are reported', () => {
     const schema = { type: 'array', items: { type: 'string' } };
     expect(checking(schema, Array(10_000).fill(1))).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^.{1,2000}$/s) }),

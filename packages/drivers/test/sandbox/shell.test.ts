@@ -71,7 +71,7 @@ test('[SBX-27] a descendant that left the group cannot hold the attempt', async 
   if (await isAlive(escaped)) process.kill(-escaped, 'SIGKILL');
 });
 
-test('[SBX-28] endless output is cut, memory stays, the program goes on to its end', async () => {
+test('[SBX-28] endless output is cut, memory stays bounded, the program runs to its end', async () => {
   const before = process.memoryUsage().rss;
   const result = await sh('head -c 300000000 /dev/zero; echo done > finished; echo late >&2', {
     maxOutputBytes: 1_000,
@@ -115,7 +115,7 @@ test('[SBX-26] a program by path needs a grant by path', async () => {
   expect(await shell('./sh', [], {}, { shell: ['./sh'] })).toMatchObject({ output: { stdout: 'mine\n' } });
 });
 
-test('[SBX-26] a program that is not there is told as such', async () => {
+test('[SBX-26] a missing program is reported as such', async () => {
   expect(errorOf(await shell('no-such-program', [], {}, { shell: ['*'] })).code).toBe('PROGRAM_NOT_FOUND');
 });
 

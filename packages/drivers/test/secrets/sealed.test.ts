@@ -99,7 +99,7 @@ describe('files in the folder', () => {
 });
 
 describe('keys', () => {
-  test('[SEC-9] another key, none, or one that is no key, is told and changes nothing', () =>
+  test('[SEC-9] another key, no key, or an invalid key is reported and changes nothing', () =>
     inFolder(async ({ dir, open }) => {
       await open({ NEBULA_SECRETS_KEY: KEY }).set('a', 'value of a');
       const before = await readFile(join(dir, 'secrets.json'), 'utf8');
@@ -119,7 +119,7 @@ describe('keys', () => {
       expect(await open({ NEBULA_SECRETS_KEY: KEY }).get('a')).toBe('value of a');
     }));
 
-  test('[SEC-9] a key file that was lost or scrawled over is told', () =>
+  test('[SEC-9] a lost or damaged key file is reported', () =>
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'value of a');
       await rename(join(dir, 'secrets.key'), join(dir, 'kept'));

@@ -117,7 +117,7 @@ test('a directory that cannot be made', async () => {
 });
 
 // Only Linux has /proc, where a folder cannot be made although its parent is there.
-test.skipIf(process.platform !== 'linux')('a parent that takes no children is told, not waited for', async () => {
+test.skipIf(process.platform !== 'linux')('a parent that refuses folders is reported, not waited for', async () => {
   const { open } = await place();
   expect(await refusal(open({ path: '/proc/nebula/data/nebula.db' }))).toMatchObject({ code: 'DATA_DIR_UNWRITABLE' });
 });
@@ -167,7 +167,7 @@ test('a damaged database', async () => {
   expect((await refusal(open())).code).toMatch(/STORE_CORRUPT|STORE_NOT_A_DATABASE/);
 });
 
-test('another program that keeps the database locked: wait without blocking, then say so, then go on', async () => {
+test('while another program locks the database, calls wait without blocking, then fail, then succeed', async () => {
   const { open, path } = await place();
   const store = await open({ busyTimeoutMs: 400 });
   await store.append([creating('a')]);
@@ -211,35 +211,40 @@ function mounts(): boolean {
 
 for (const commitsIn of ['main', 'thread'] as const) {
   // Only root may mount the small disk that gets full.
-  test.skipIf(!canMount)(`a full disk loses nothing, and work goes on when there is space (${commitsIn})`, async () => {
-    const { open, folder, path } = await place();
-    mkdirSync(folder, { recursive: true });
-    execFileSync(MOUNT, ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder]);
-    const store = await open({ commitsIn });
-    onTestFinished(async () => {
-      await store.close();
-      execFileSync(UNMOUNT, [folder]);
-    });
-    await writeFile(join(folder, 'filler'), Buffer.alloc(3_000_000));
-    await store.append([creating('a')]);
-    let seq = 1;
-    let refused: NebulaError | undefined;
-    while (refused === undefined && seq < 10_000) {
-      try {
-        expect(await store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).toMatchObject([{ ok: true }]);
-        seq++;
-      } catch (error) {
-        refused = error as NebulaError;
+  test.skipIf(!canMount)(
+    `a full disk loses nothing, and work continues when there is space (${commitsIn})`,
+    async () => {
+      const { open, folder, path } = await place();
+      mkdirSync(folder, { recursive: true });
+      execFileSync(MOUNT, ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder]);
+      const store = await open({ commitsIn });
+      onTestFinished(async () => {
+        await store.close();
+        execFileSync(UNMOUNT, [folder]);
+      });
+      await writeFile(join(folder, 'filler'), Buffer.alloc(3_000_000));
+      await store.append([creating('a')]);
+      let seq = 1;
+      let refused: NebulaError | undefined;
+      while (refused === undefined && seq < 10_000) {
+        try {
+          expect(await store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).toMatchObject([{ ok: true }]);
+          seq++;
+        } catch (error) {
+          refused = error as NebulaError;
+        }
       }
-    }
-    expect(refused).toMatchObject({ code: 'DISK_FULL', retryable: true });
-    expect(refused?.message).toContain(path);
-    expect((await store.frames('a', 0)).at(-1)?.seq).toBe(seq);
-    await expect(store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).rejects.toMatchObject({ code: 'DISK_FULL' });
-    rmSync(join(folder, 'filler'));
-    expect(await store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).toMatchObject([{ ok: true }]);
-    expect((await store.frames('a', 0)).map((frame) => frame.seq)).toHaveLength(seq + 1);
-  });
+      expect(refused).toMatchObject({ code: 'DISK_FULL', retryable: true });
+      expect(refused?.message).toContain(path);
+      expect((await store.frames('a', 0)).at(-1)?.seq).toBe(seq);
+      await expect(store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).rejects.toMatchObject({
+        code: 'DISK_FULL',
+      });
+      rmSync(join(folder, 'filler'));
+      expect(await store.append([framed('a', seq + 1, 'x'.repeat(20_000))])).toMatchObject([{ ok: true }]);
+      expect((await store.frames('a', 0)).map((frame) => frame.seq)).toHaveLength(seq + 1);
+    },
+  );
 }
 
 const KILLED_ENGINE = new URL('./child-engine.ts', import.meta.url).pathname;

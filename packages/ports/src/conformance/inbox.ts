@@ -133,7 +133,7 @@ export const inboxSuite = portSuite('inbox', (test) => {
     expect(await bodies(store, 'c')).toEqual(['m3', 'other']);
   });
 
-  test('[STO-38] a listener that is gone hears nothing, and a kept signal expires', async ({ store }) => {
+  test('[STO-38] a removed subscription gets no signal, and a buffered signal expires', async ({ store }) => {
     await put(store, 'a');
     const add = [{ signal: 's', key: '', node: 'n' }];
     await store.append([{ executionId: 'a', subscriptions: { at: 1, add } }]);

@@ -124,7 +124,7 @@ export const appendSuite = portSuite('journal append', (test) => {
     expect(await seqs(store, 'a')).toEqual([1, 2]);
   });
 
-  test('[STO-7] the same execution may go on within a batch', async ({ store }) => {
+  test('[STO-7] the same execution may continue within a batch', async ({ store }) => {
     const batch = [creating('a'), framed('a', 2), framed('b', 2), creating('b'), framed('b', 2), framed('a', 3)];
     expect(accepted(await store.append(batch))).toEqual([true, true, false, true, true, true]);
     expect(await seqs(store, 'a')).toEqual([1, 2, 3]);

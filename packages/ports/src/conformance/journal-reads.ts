@@ -34,7 +34,7 @@ export const journalReadSuite = portSuite('journal reads', (test) => {
     expect(await store.load('ghost')).toBeUndefined();
   });
 
-  test('[STO-67] loading begins at the newest snapshot, or where it is told to', async ({ store }) => {
+  test('[STO-67] loading begins at the newest snapshot, or at the given position', async ({ store }) => {
     await put(store, 'a');
     await store.append(Array.from({ length: 7 }, (_, index) => framed('a', index + 2)));
     await store.saveSnapshot('a', { seq: 5, state: 'five' });

@@ -53,7 +53,7 @@ function leaderTests(test: LeaderTest): void {
     await resignAll([late]);
   });
 
-  test('[LEA-3] changes are told when they have happened, and not before the caller knows', async ({ leader }) => {
+  test('[LEA-3] changes are reported after they happened, and after campaign has returned', async ({ leader }) => {
     const told: boolean[] = [];
     let campaign: Campaign | undefined;
     campaign = leader.campaign('schedules', (isLeader) => told.push(isLeader === campaign?.isLeader));

@@ -143,7 +143,7 @@ function orderTests(test: QueueTest): void {
     expect(nodes(queue.poll(10))).toEqual(['urgent', 'urgent2', 'a', 'b', 'c', 'low', 'zero']);
   });
 
-  test('[QUE-3] a task that comes back keeps its place', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-3] a task that comes back keeps its position', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b'), task('c')]);
     const [a, b] = queue.poll(2) as [Delivery, Delivery];
     queue.nack(b, 0);
@@ -238,7 +238,7 @@ function routeTests(test: QueueTest): void {
     expect([...nodes(queue.poll(10, ['', 'x', 'y']))].sort()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('[QUE-10] receivers hear on which routes something waits', async ({ queue, pass }) => {
+  test('[QUE-10] receivers are told on which routes tasks wait', async ({ queue, pass }) => {
     const heard: string[] = [];
     queue.onAvailable((routes) => heard.push(...routes));
     await queue.enqueue([task('a', 5, 'x')]);
@@ -249,7 +249,7 @@ function routeTests(test: QueueTest): void {
 }
 
 function hintTests(test: QueueTest): void {
-  test('[QUE-7] receivers hear of new tasks, until they stop', async ({ queue, pass }) => {
+  test('[QUE-7] receivers are told of new tasks, until they stop', async ({ queue, pass }) => {
     const heard = vi.fn();
     const stop = queue.onAvailable(heard);
     await pass(1);
@@ -264,7 +264,7 @@ function hintTests(test: QueueTest): void {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test('[QUE-7] receivers hear of tasks that come back', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-7] receivers are told of tasks that come back', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('b')]);
     const heard = vi.fn();
     queue.onAvailable(heard);

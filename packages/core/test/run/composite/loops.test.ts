@@ -174,7 +174,7 @@ describe('forEach', () => {
     expect(run.output).toEqual({ items: [{ sum: 15 }] });
   });
 
-  it('[RUN-211] retry from failed goes on with the items that failed, and repeats nothing that is done', () => {
+  it('[RUN-211] retry from failed continues with the failed items, and repeats no completed one', () => {
     const run = drive(each({ parallel: true }, { a: {}, b: { needs: ['a'] } }), { input: { list: [1, 2] } });
     run.complete('items/0/a').complete('items/1/a', 'kept').complete('items/0/b', 'done').fail('items/1/b');
     expect(run.status).toBe('failed');
@@ -185,7 +185,7 @@ describe('forEach', () => {
     expect(run.output).toEqual({ items: ['done', 'second'] });
   });
 
-  it('[RUN-211] a cancelled run goes on where its loop was', () => {
+  it('[RUN-211] a cancelled run continues where its loop was', () => {
     const run = drive(each(), { input: { list: [1, 2, 3] } });
     run.complete('items/0/pack', 'one').cancel().breakOff('items/1/pack');
     expect(run.status).toBe('cancelled');
@@ -252,7 +252,7 @@ describe('forEach', () => {
     ).toMatchObject({ poll: 'completed' });
   });
 
-  it('[RUN-382] where nothing is counted the loop goes on and completes', () => {
+  it('[RUN-382] if nothing is counted, the loop continues and completes', () => {
     const run = drive({ config: { onFailure: 'ignore' }, ...each({}, { pack: {} }) }, { input: { list: [1, 2] } });
     run.fail('items/0/pack').complete('items/1/pack', 'b');
     expect(run.document.nodes.items).toMatchObject({ status: 'completed', output: [null, 'b'] });
@@ -357,7 +357,7 @@ describe('retryUntil', () => {
     expect(run.attempts.has('poll/1/pay')).toBe(false);
   });
 
-  it('[RUN-217] fails with UNTIL_NOT_REACHED when every iteration went well and none sufficed', () => {
+  it('[RUN-217] fails with UNTIL_NOT_REACHED if every iteration succeeded and none sufficed', () => {
     const run = drive(poll({ attempts: 1 }));
     run.complete('poll/0/ask', { state: 'busy' });
     expect(run.error).toMatchObject({ code: 'UNTIL_NOT_REACHED' });

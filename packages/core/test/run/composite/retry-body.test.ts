@@ -88,7 +88,7 @@ describe('retry of composite nodes', () => {
     expect(second?.attempt).toBeGreaterThan(first?.attempt as number);
   });
 
-  it('[RUN-302] iterations of a loop that went well are undone, too', () => {
+  it('[RUN-302] iterations of a loop that succeeded are undone too', () => {
     const each = { forEach: { in: [1, 2, 3] }, do: { nodes: { pay: { compensate: undo } } }, retry };
     const run = drive({ nodes: { each } });
     run.complete('each/0/pay', 'a').complete('each/1/pay', 'b').fail('each/2/pay');

@@ -41,7 +41,7 @@ describe('the place for a key', () => {
     run.state.root.nodes.find(({ plan }) => plan.id === node)?.permits ?? [];
   const granted = { type: 'granted', node: 'a', gate: 'concurrency' } as const;
 
-  it('[RUN-351] is given back between attempts, also after one that was lost', () => {
+  it('[RUN-351] is released between attempts, also after a lost one', () => {
     const failed = drive({ nodes: { a: keyed({ retry: { attempts: 2, delay: '1h' } }) } }).step(granted);
     expect(permits('a', failed)).toEqual(['key:k']);
     expect(permits('a', failed.fail('a'))).toEqual([]);
@@ -63,7 +63,7 @@ describe('the place for a key', () => {
 });
 
 describe('the place for a key in a finally', () => {
-  it('[RUN-455] is asked for anew, and one that was granted before is of no use', () => {
+  it('[RUN-455] is requested anew, and an earlier grant has no effect', () => {
     const run = drive({
       nodes: { a: {}, b: { retry: { attempts: 1 } }, tidy: { concurrency: { key: 'k', limit: 1 } } },
       edges: [{ from: 'a', to: 'tidy', on: 'always' }],

@@ -17,7 +17,7 @@ describe('ends', () => {
     expect(run.output).toEqual({});
   });
 
-  it('[RUN-82] gives the output that is asked for', () => {
+  it('[RUN-82] gives the declared output', () => {
     const run = drive({ nodes: { a: {} }, output: { sum: '{{ $a.x + 1 }}', text: 'x is {{ $a.x }}' } });
     expect(run.complete('a', { x: 2 }).output).toEqual({ sum: 3, text: 'x is 2' });
   });

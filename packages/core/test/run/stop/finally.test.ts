@@ -567,7 +567,7 @@ describe('bodies', () => {
     expect(failed.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', node: 'loop' });
   });
 
-  it('[RUN-282] with finish-running the other iterations of a parallel loop come to their end, and no further one begins', () => {
+  it('[RUN-282] with finish-running the other iterations of a parallel loop run to their end, and no further one begins', () => {
     const loop = { forEach: { in: [1, 2, 3, 4], parallel: true, maxConcurrency: 2 }, do: { nodes: { x: {} } } };
     const run = drive({ config: { onFailure: 'finish-running' }, nodes: { loop, after: { needs: ['loop'] } } });
     run.fail('loop/0/x', { code: 'FIRST' });

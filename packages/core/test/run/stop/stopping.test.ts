@@ -46,7 +46,7 @@ describe('children', () => {
     expect(childEnds(node, 'l/0/k').statusOf('l')).toBe('cancelled');
   });
 
-  it('[RUN-230] that failed, or were cut off, are gone on with by a retry of the run', () => {
+  it('[RUN-230] that failed, or were cut off, are continued by a retry of the run', () => {
     const run = drive({ nodes: { k: other, f: {} } }).fail('f');
     childEnds(run, 'k').retry();
     const asked = () => run.children.map(({ executionId, again }) => [executionId, again]);
@@ -156,7 +156,7 @@ describe('transactions', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-232] that lose to another iteration are undone before the merge goes on', () => {
+  it('[RUN-232] that lose to another iteration are undone before the merge continues', () => {
     const flow = {
       nodes: {
         s: { split: { in: [1, 2] } },
@@ -170,7 +170,7 @@ describe('transactions', () => {
     expect(run.complete('s/1/t/~undo/s:1:t:a').status).toBe('completed');
   });
 
-  it('[RUN-233] go on to undo while the run is stopped, and nothing is undone twice', () => {
+  it('[RUN-233] continue their undo while the run is stopped, and nothing is undone twice', () => {
     const flow = { nodes: { first: undo, t: { ...tx(), needs: ['first'] }, z: { needs: ['first'] } } };
     const failing = { tx: { nodes: { a: undo, b: { needs: ['a'], ...undo }, f: { needs: ['b'] } } } };
     const run = done(drive(flow, { workflows: failing }).complete('first')).fail('t/f');

@@ -96,7 +96,7 @@ function waiting(): Record<string, unknown> {
 
 describe('a paused run stands still', () => {
   it.each(timers)(
-    '[RUN-340] $title is put off by the length of the pause',
+    '[RUN-340] $title is moved by the length of the pause',
     ({ workflow, before, delay: hold, hasFired }) => {
       const run = drive(workflow, hold === undefined ? {} : { delay: hold });
       before?.(run);
@@ -138,7 +138,7 @@ describe('a paused run stands still', () => {
     expect(run.advance(1).running()).toEqual(['c', 'a']);
   });
 
-  it('[RUN-343] an attempt goes on during the pause, and so does its own limit', () => {
+  it('[RUN-343] an attempt continues during the pause, and so does its own limit', () => {
     const run = drive({ nodes: { a: { timeout: { attempt: '1m' } } } });
     run.step({ type: 'pause' }).advance(HOUR);
     expect(run.running()).toEqual(['a']);
@@ -146,7 +146,7 @@ describe('a paused run stands still', () => {
     expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'attempt' } });
   });
 
-  it('[RUN-344] a child goes on while its parent is paused, and its result is kept', () => {
+  it('[RUN-344] a child continues while its parent is paused, and its result is kept', () => {
     const run = drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child' } }, b: { needs: ['sub'] } } });
     run.step({ type: 'pause' });
     const result = { status: 'completed', output: 7, error: null } as const;

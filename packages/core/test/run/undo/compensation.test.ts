@@ -438,7 +438,7 @@ describe('child executions', () => {
     expect(run.output).toEqual({ sub: 'out' });
   });
 
-  it('[RUN-245] of a failure several executions below, the cause is told once', () => {
+  it('[RUN-245] a failure several executions below reports its cause once', () => {
     const deep = (below: RunError): RunError => {
       const run = drive(flow, { input: { n: 1 } });
       const executionId = run.children[0]?.executionId ?? '';

@@ -5,7 +5,7 @@ import { drive } from '../drive.ts';
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };
 
 describe('gates', () => {
-  it('[RUN-170] a node with a concurrency key waits until it is granted a place, and gives it back at its end', () => {
+  it('[RUN-170] a node with a concurrency key waits until it is granted a permit, and releases it at its end', () => {
     const run = drive(
       { nodes: { a: { concurrency: { key: '{{ $input.who }}', limit: 2 } } } },
       { input: { who: 'ann' } },
@@ -19,7 +19,7 @@ describe('gates', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-170] a retry asks again; a cancelled one gives up its place in the line', () => {
+  it('[RUN-170] a retry requests again; a cancelled node gives up its position in the line', () => {
     const run = drive({ nodes: { a: { concurrency: { key: 'k', limit: 1 }, retry: { attempts: 2, delay: '1s' } } } });
     run.step({ type: 'granted', node: 'a', gate: 'concurrency' }).fail('a');
     expect(run.freed).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('gates', () => {
 });
 
 describe('gates and other events', () => {
-  it('[RUN-170] a place that is granted while the run is paused does not open the gates after it', () => {
+  it('[RUN-170] a permit that is granted while the run is paused does not open the gates after it', () => {
     const run = drive({
       nodes: { a: { concurrency: { key: 'k', limit: 1 }, rateLimit: { key: 'api', limit: 1, per: '1m' } } },
     });
@@ -158,7 +158,7 @@ describe('gates and other events', () => {
     expect(run.running()).toEqual(['a']);
   });
 
-  it('[RUN-170] the time limit over all attempts counts while a node waits for its place', () => {
+  it('[RUN-170] the total time limit counts while a node waits for its permit', () => {
     const run = drive({ nodes: { a: { concurrency: { key: 'k', limit: 1 }, timeout: { total: '1m' } } } });
     run.advance(60_000);
     expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'total' } });
@@ -166,7 +166,7 @@ describe('gates and other events', () => {
   });
 });
 
-describe('gates of nodes that are cut off, cached or waiting to hear', () => {
+describe('gates of nodes that are cut off, cached or waiting for an answer', () => {
   const gated = { concurrency: { key: 'k', limit: 1 } };
 
   it('[RUN-170] a node that is cut off in the turn in which it requests again requests nothing', () => {
@@ -180,7 +180,7 @@ describe('gates of nodes that are cut off, cached or waiting to hear', () => {
     expect(run.freed).toEqual([{ key: 'key:k', node: 'each/0/x' }]);
   });
 
-  it('[RUN-174] a run that waits to hear of a moment or of the cache has a wake time', () => {
+  it('[RUN-174] a run that waits for a moment of a rate or for the cache has a wake time', () => {
     const rate = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1s' } } } });
     expect(wakeTime(rate.state, rate.now, 30_000)).toBe(rate.now + 30_000);
     const place = drive({ nodes: { a: gated } });

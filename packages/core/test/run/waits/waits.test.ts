@@ -48,7 +48,7 @@ describe('waits', () => {
     expect(run.state.bufferedSignals).toMatchObject([{ payload: { value: 2 } }]);
   });
 
-  it('[RUN-123] a payload that does not fit the schema is refused, and the wait goes on', () => {
+  it('[RUN-123] a payload that does not fit the schema is refused, and the wait continues', () => {
     const run = drive({
       nodes: { paid: { wait: { signal: 'paid', schema: { type: 'object', required: ['amount'] } } } },
     });
@@ -151,7 +151,7 @@ describe('pause', () => {
     nodes: { a: undo, b: { needs: ['a'] }, c: { needs: ['a'] }, d: { needs: ['c'] }, tell: {} },
   };
 
-  it('[RUN-219] a failure leaves a paused run paused, and its end goes on when it is resumed', () => {
+  it('[RUN-219] a failure leaves a paused run paused, and it continues to its end when it is resumed', () => {
     const run = drive(failing).complete('a').step({ type: 'pause' }).fail('b', { code: 'B' });
     expect(run.status).toBe('paused');
     expect(run.aborted).toEqual(['c']);
