@@ -68,12 +68,11 @@ export const BUDGETS = {
     'A body with a definition',
     '413 `TOO_LARGE`, unread',
   ),
-  'body.values': budget('count', HTTP_LIMITS.maxBodyValues, 'values', 'Values of a JSON body', '413 `TOO_LARGE`'),
-  'body.members': budget(
+  'body.values': budget(
     'count',
-    HTTP_LIMITS.maxBodyMembers,
-    'members',
-    `Members of a JSON body with more than ${HTTP_LIMITS.maxBodyNames} different names`,
+    HTTP_LIMITS.maxBodyValues,
+    'values',
+    `Values of a JSON body; each different name of a member counts as ${HTTP_LIMITS.valuesPerName}`,
     '413 `TOO_LARGE`',
   ),
   'body.fields': budget('count', HTTP_LIMITS.maxFormFields, 'fields', 'Fields of a form', '413 `TOO_LARGE`'),

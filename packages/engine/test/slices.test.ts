@@ -160,3 +160,29 @@ it('[ENG-274] a cancel that comes while a turn is suspended is decided on after 
   expect((await engine.document(executionId))?.status).toBe('cancelled');
   await engine.close();
 });
+
+it.each([0, 1_000_000])(
+  '[ENG-277] with a slice of %d ms, the event loop runs between a decision and its frame',
+  async (sliceMs) => {
+    const clock = busyClock();
+    const drivers = driversWith(clock);
+    const append = drivers.store.append.bind(drivers.store);
+    const decidedIn: number[] = [];
+    const writtenIn: number[] = [];
+    drivers.store.append = (writes) => {
+      writtenIn.push(clock.turns);
+      return append(writes);
+    };
+    drivers.queue.poll = ((poll) => (max: number) => {
+      decidedIn.push(clock.turns);
+      return poll(max);
+    })(drivers.queue.poll.bind(drivers.queue));
+    const engine = createEngine(drivers, { actions: [noop], sliceMs });
+    await engine.open();
+    await engine.register({ id: 'one', nodes: { a: { action: 'noop' } } });
+    await engine.waitFor(await engine.start('one', undefined, {}));
+    await engine.close();
+    const later = writtenIn.filter((turn) => !decidedIn.includes(turn));
+    expect(later.length > 0).toBe(sliceMs === 0);
+  },
+);

@@ -69,7 +69,7 @@ export async function readForm(text: string): Promise<JsonObject> {
  * million small values are harmless.
  */
 export function bodyFault(text: string): NebulaError | undefined {
-  const { maxBodyDepth, maxBodyValues, maxBodyMembers, maxBodyNames } = HTTP_LIMITS;
+  const { maxBodyDepth, maxBodyValues, valuesPerName } = HTTP_LIMITS;
   let depth = 0;
   let values = 0;
   let members = 0;
@@ -86,9 +86,12 @@ export function bodyFault(text: string): NebulaError | undefined {
     else if (code === 0x2c) values++;
     else if (code === 0x3a) members++;
   }
-  if (values > maxBodyValues) return tooLarge(`${maxBodyValues} values`);
-  if (members <= maxBodyMembers || !hasMoreNames(text, maxBodyNames)) return undefined;
-  return tooLarge(`${maxBodyMembers} members with more than ${maxBodyNames} different names`);
+  const namesLeft = (maxBodyValues - values) / valuesPerName;
+  if (namesLeft >= members) return undefined;
+  if (namesLeft < 0 || hasMoreNames(text, namesLeft)) {
+    return tooLarge(`${maxBodyValues} values (each different name of a member counts as ${valuesPerName})`);
+  }
+  return undefined;
 }
 
 function tooLarge(limit: string): NebulaError {

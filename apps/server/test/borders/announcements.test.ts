@@ -57,10 +57,10 @@ it('[SRV-670] only changed actions are parsed again, and nothing is announced wh
   const actions = open();
   await actions.add(many(40), 'default');
   await actions.add(many(40), 'default');
-  expect(announced).toHaveLength(2);
+  expect(announced).toHaveLength(1);
   await actions.add(many(1, 'another'), 'default');
-  expect(announced).toHaveLength(4);
-  const [before, after] = [announced[0] ?? [], announced[2] ?? []];
+  expect(announced).toHaveLength(2);
+  const [before, after] = [announced[0] ?? [], announced[1] ?? []];
   expect(after.filter((action, at) => action !== before[at]).map(({ id }) => id)).toEqual(['far.work0']);
   await actions.remove('far.work0@1', 'default');
   expect(announced.at(-1)).toHaveLength(39);

@@ -263,7 +263,7 @@ function bodies(): HostileCase[] {
       raw: `[${'[],'.repeat(300_000)}1]`,
     })),
     ...[START, VALIDATE, WORKERS].flatMap((line) =>
-      [9_990, 150_000].map((count) => ({
+      [12_490, 150_000].map((count) => ({
         finding: 'A15',
         name: `${line}: ${count} names of members`,
         line,

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
 import { createClient, type NebulaClient } from '@nebula/client';
 import type { Action, Ceiling } from '@nebula/core';
+import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
@@ -64,7 +65,7 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
   const store = await openSqliteStore({ path: path.join(folder, 'nebula.db'), clock: realClock, engine: true });
   const { logs, records } = store;
   return {
-    keeping: { store, records, logs, secrets: memorySecrets(), blobs: memoryBlobs() },
+    keeping: { store, records, logs, secrets: memorySecrets(), blobs: fsBlobs({ root: path.join(folder, 'blobs') }) },
     async remove() {
       await logs.close();
       await store.close();

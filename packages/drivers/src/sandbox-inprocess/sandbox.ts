@@ -11,6 +11,7 @@
 import { resolve } from 'node:path';
 import type { Action, Json, Verification } from '@nebula/core';
 import type { Clock, Foreign, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
+import { realClock } from '../real/clock.ts';
 import { HandedOut } from '../secrets/handed-out.ts';
 import { Redactor } from '../secrets/redaction.ts';
 import { Attempt, loggable } from './attempt.ts';
@@ -41,7 +42,7 @@ export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbo
     ...(options.dataDir !== undefined && { dataDir: resolve(options.dataDir) }),
     ...(options.reserved !== undefined && { reserved: options.reserved }),
     handedOut: new HandedOut(),
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? realClock,
     fetch: options.fetch ?? ((target, init) => globalThis.fetch(target, init)),
     env: options.env ?? process.env,
   });
@@ -61,19 +62,22 @@ class InProcessSandbox implements Sandbox {
     if (signal.aborted) return neverStarted(invocation);
     const attempt = new Attempt(this.#host, invocation);
     let stage: 'input' | 'run' | 'output' = 'input';
+    const { clock } = this.#host;
+    let begunAt = clock.now();
     try {
       let input = takeInput(invocation);
-      if (isThenable(input)) {
-        input = await input;
-        if (signal.aborted) return neverStarted(invocation);
-      }
+      if (isThenable(input)) input = await input;
+      if (isLong(clock, begunAt)) await nextTurn(clock);
+      if (signal.aborted) return neverStarted(invocation);
       stage = 'run';
       let result: unknown = called(invocation, attempt, callRun, input as Json);
       if (isThenable(result)) result = await result;
       stage = 'output';
-      let output = giveOutput(action, result);
-      if (isThenable(output)) output = await output;
-      return { status: 'completed', output: attempt.cleaned(output as Json) };
+      begunAt = clock.now();
+      const given = giveOutput(action, result);
+      const output = attempt.cleaned((isThenable(given) ? await given : given) as Json);
+      if (isLong(clock, begunAt)) await nextTurn(clock);
+      return { status: 'completed', output };
     } catch (thrown) {
       attempt.logStack(thrown);
       const aborted = stage === 'run' && signal.aborted;
@@ -197,23 +201,13 @@ function neverStarted(invocation: Invocation): InvocationOutcome {
   return { status: 'aborted', error: { ...error, details: { started: false } } };
 }
 
-/** The longest timeout: `setTimeout` fires at once above it. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** The copy of a large value takes 20 ms, and so do its checks: the event loop runs in between. */
+const SLICE_MS = 10;
 
-const systemClock: Clock = {
-  now: () => Date.now(),
-  timer: (delayMs, callback, options) => {
-    const due = Date.now() + delayMs;
-    let handle: NodeJS.Timeout;
-    const arm = (ms: number) => {
-      handle = setTimeout(
-        () => (ms > MAX_TIMEOUT_MS ? arm(due - Date.now()) : callback()),
-        Math.min(ms, MAX_TIMEOUT_MS),
-      );
-      if (options?.background) handle.unref();
-    };
-    arm(delayMs);
-    return { cancel: () => clearTimeout(handle) };
-  },
-  soon: (callback) => void setImmediate(callback),
-};
+function isLong(clock: Clock, begunAt: number): boolean {
+  return Math.abs(clock.now() - begunAt) >= SLICE_MS;
+}
+
+function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve));
+}

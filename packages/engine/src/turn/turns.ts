@@ -35,7 +35,7 @@ import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Recovery } from './recovery.ts';
-import { inSlices, oneSlice } from './time-slices.ts';
+import { inSlices, oneSlice, pause } from './time-slices.ts';
 import { type WriteParts, writeOf } from './write.ts';
 
 /** After this many failures in one turn the store is in trouble, not a run. */
@@ -181,6 +181,8 @@ export class Turns {
 
   /** Appends the frames of all drafts, and carries them out. */
   private async write(drafted: Iterable<LiveRun>): Promise<void> {
+    // The attempts that begin with these frames copy their inputs, which takes time as well.
+    if (this.mustPause()) await pause(this.context.clock);
     for (const run of drafted) {
       if (run.draft !== null && run.draft.blobs.size > 0) await this.storeBlobs(run, run.draft.blobs);
       if (run.state.spilled > 0) await this.keepForOthers(run);
