@@ -158,7 +158,7 @@ export class Legality {
         hasBegun: false,
         effect: undefined,
         worker: undefined,
-        isRetryRequested: false,
+        isVerified: false,
         isCached: false,
         waits: [],
         child: undefined,
@@ -305,11 +305,11 @@ export class Legality {
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
       this.demand(node.effect === 'once', `${path} may be repeated, and is unknown`);
-      node.isRetryRequested = false;
+      node.isVerified = false;
     }
     if (type === 'node.settled' && entry.outcome === 'unknown') {
       node.status = 'unknown';
-      node.isRetryRequested = true;
+      node.isVerified = true;
     }
     if (type === 'node.completed') {
       node.isCached = entry.cached !== undefined;

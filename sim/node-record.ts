@@ -34,7 +34,7 @@ export interface NodeRecord {
   effect: string | undefined;
   worker: string | undefined;
   /** `verify` was called, and could not tell. */
-  isRetryRequested: boolean;
+  isVerified: boolean;
   /** The output was taken from the cache. */
   isCached: boolean;
   /** The events that it waits for. */

@@ -224,7 +224,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     }
   });
 
-  test('[CLI-302] a plan that cannot be is told, and not made', async () => {
+  test('[CLI-302] an invalid launch plan is reported, and not created', async () => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'one.yaml');

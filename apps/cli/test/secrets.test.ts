@@ -128,7 +128,7 @@ describe('secrets of a real project', () => {
     return dir;
   };
 
-  test('[CLI-234] a wrong key is told without a stack, and nothing is lost', async () => {
+  test('[CLI-234] a wrong key is reported without a stack, and nothing is lost', async () => {
     const cwd = folder();
     await nebula(['secrets', 'set', 'stripe'], { cwd, stdin: VALUE });
     expect(readdirSync(path.join(cwd, '.nebula')).sort()).toEqual(['secrets.json', 'secrets.key', 'secrets.lock']);

@@ -137,7 +137,7 @@ nodes:
     expect(libraries().slice(before.length)).toEqual([]);
   });
 
-  test('[CLI-241, CLI-253] killed and started again: runs go on, and who watched them sees their end', async () => {
+  test('[CLI-241, CLI-253] after a kill and a restart runs continue, and their watchers see the end', async () => {
     const cwd = projectFolder({ 'workflows/slow.yaml': SLOW });
     const server = await serve(cwd);
     const port = new URL(server.url).port;

@@ -57,10 +57,10 @@ describe('nebula test --watch', () => {
     let said = '';
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdout.on('data', (chunk) => {
-      const isRetryRequested = said.includes('q quits');
+      const wasPrompted = said.includes('q quits');
       said += chunk;
-      // Pressed once: what is typed at a terminal that is closing finds nobody.
-      if (!isRetryRequested && said.includes('q quits')) child.stdin.write('q');
+      // Pressed once: a key typed at a closing terminal is lost.
+      if (!wasPrompted && said.includes('q quits')) child.stdin.write('q');
     });
     expect(await ended).toBe(0);
     expect(said).toContain('\x1b[2J');

@@ -286,7 +286,7 @@ describe('borders', () => {
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });
   });
 
-  it('[SRV-459] trouble with the data of the server is told without its files, and is no fault of the caller', () => {
+  it('[SRV-459] an error of the server’s data is reported without file names, and is not an error of the caller', () => {
     const file = '/var/lib/nebula/nebula.db';
     for (const [code, status] of [
       ['STORE_GONE', 503],

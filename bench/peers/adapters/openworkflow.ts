@@ -1,5 +1,5 @@
 /**
- * openworkflow. A run's `result()` looks once a second, so the end of a run is cacheFills from the backend instead. All runs
+ * openworkflow. A run's `result()` looks once a second, so the end of a run is read from the backend instead. All runs
  * are started at once and the worker takes 50 at a time: when it finds none waiting, it sleeps for 50 ms or more.
  */
 import { OpenWorkflow } from 'openworkflow';

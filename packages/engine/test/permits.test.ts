@@ -102,8 +102,8 @@ describe('rate limits', () => {
         changed(store, {
           append: async (writes) => {
             const outcomes = await store.append(writes);
-            const isRetryRequested = writes.some(({ permits }) => (permits?.rates?.length ?? 0) > 0);
-            if (isRetryRequested && losses-- > 0) throw new Error('the connection broke');
+            const requestsRate = writes.some(({ permits }) => (permits?.rates?.length ?? 0) > 0);
+            if (requestsRate && losses-- > 0) throw new Error('the connection broke');
             return outcomes;
           },
         }),

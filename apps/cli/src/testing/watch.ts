@@ -31,17 +31,17 @@ export async function watchTests(call: Call, files: readonly string[]): Promise<
   });
   const interrupt = listenForInterrupt();
   void interrupt.happened.then(() => quit.resolve(EXIT.interrupted));
-  const rounds = new Rounds(call, files, (code) => {
+  const runs = new TestRuns(call, files, (code) => {
     exitCode = code;
   });
-  const folders = new WatchedFolders((changed) => rounds.begin(changed));
+  const folders = new WatchedFolders((changed) => runs.begin(changed));
   try {
     for (const folder of await foldersOf(call, files)) await folders.add(folder);
-    rounds.begin([]);
+    runs.begin([]);
     return await quit.promise;
   } finally {
     folders.close();
-    rounds.close();
+    runs.close();
     interrupt.release();
     stopKeys();
     if (io.out.live) writeLines(io.out, ['']);
@@ -57,7 +57,7 @@ async function foldersOf({ io, services }: Context, files: readonly string[]): P
 }
 
 /** Runs one after the other: changes during a run are tested after it. */
-class Rounds {
+class TestRuns {
   readonly #context: Context;
   readonly #files: readonly string[];
   readonly #onEnd: (exitCode: number) => void;

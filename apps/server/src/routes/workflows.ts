@@ -278,9 +278,9 @@ function invalidDefinition(errors: readonly Problem[]): NebulaError {
   });
 }
 
-function changedMeanwhile(workflowId: string, isRetryRequested: boolean): NebulaError {
+function changedMeanwhile(workflowId: string, isConditional: boolean): NebulaError {
   return new NebulaError(
-    isRetryRequested ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
+    isConditional ? 'ETAG_MISMATCH' : 'CHANGED_MEANWHILE',
     `Workflow '${workflowId}' was changed in the meantime.`,
     { hint: 'Read it again, then repeat the request.' },
   );

@@ -367,15 +367,15 @@ describe('the socket', () => {
     const { store } = booted.parts;
     const look = store.execution.bind(store);
     const held = Promise.withResolvers<void>();
-    let isRetryRequested = false;
+    let isQueried = false;
     store.execution = async (id) => {
-      isRetryRequested = true;
+      isQueried = true;
       await held.promise;
       return look(id);
     };
     const { say, closed } = await socket();
     say({ subscribe: 'a', executionId });
-    await until(() => isRetryRequested);
+    await until(() => isQueried);
     for (const close of open.splice(0)) close();
     await closed;
     held.resolve();

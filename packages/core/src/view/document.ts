@@ -219,7 +219,7 @@ export function nodeDocument(node: NodeState, lookup: BlobLookup): NodeDocument 
   const waitsFor = waitOf(phase);
   if (waitsFor !== undefined) document.waitsFor = waitsFor;
   const body = bodyOf(node);
-  if (body !== undefined && !runsOnce(plan)) document.rounds = roundsOf(body);
+  if (body !== undefined && !runsOnce(plan)) document.rounds = iterationsOf(body);
   if (plan.work.kind === 'child' && node.child !== undefined) {
     const { workflowId = null, launchPlan } = plan.work;
     document.child = { executionId: node.child, workflowId, ...(launchPlan === undefined ? {} : { plan: launchPlan }) };
@@ -244,7 +244,7 @@ function gateDocument(gate: Gate): GateDocument {
   return gate.kind === 'reserve' ? { kind: 'reserve', key: gate.key } : gate;
 }
 
-function roundsOf({ total, open, succeeded, failed, until }: BodyState): IterationsDocument {
+function iterationsOf({ total, open, succeeded, failed, until }: BodyState): IterationsDocument {
   const counts = { total: Number.isFinite(total) ? total : null, open, succeeded, failed };
   return until === null ? counts : { ...counts, nextAt: iso(until) };
 }

@@ -54,7 +54,7 @@ export class Cache {
     if (node?.phase.status !== 'gated') return mailbox.touch(run);
     const { executionId } = run;
     // The run may have left memory during the pause, and no other part would ask for this node.
-    const repeatGateRequests = async (): Promise<void> => {
+    const askAgain = async (): Promise<void> => {
       const loaded = await runs.load(executionId);
       if (loaded !== undefined) this.ask(loaded, path);
     };
@@ -65,7 +65,7 @@ export class Cache {
       },
       (error: unknown) => {
         effects.trouble(error);
-        clock.timer(RETRY_MS, () => untilDone(this.context, repeatGateRequests));
+        clock.timer(RETRY_MS, () => untilDone(this.context, askAgain));
       },
     );
   }

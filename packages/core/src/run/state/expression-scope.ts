@@ -13,7 +13,7 @@ export class RunScope implements Scope {
   private readonly scope: ScopeState;
   private readonly lookup: BlobLookup;
   private readonly ending: NodeEnding | undefined;
-  private readonly iteration: Round | undefined;
+  private readonly iteration: EndedIteration | undefined;
   readonly self?: NodeView;
   /** The node (null: the run) and the key of the expression that is evaluated; they seed `draw`. */
   private drawer: NodeState | null | undefined;
@@ -26,7 +26,7 @@ export class RunScope implements Scope {
     scope: ScopeState,
     lookup: BlobLookup,
     ending?: NodeEnding,
-    more: { readonly iteration?: Round; readonly self?: NodeView } = {},
+    more: { readonly iteration?: EndedIteration; readonly self?: NodeView } = {},
   ) {
     this.state = state;
     this.scope = scope;
@@ -40,7 +40,7 @@ export class RunScope implements Scope {
    * The scope of a composite node's expressions after an iteration: they see its output as `$self.output`, and its
    * number.
    */
-  static afterIteration(state: RunState, node: NodeState, lookup: BlobLookup, iteration: Round): RunScope {
+  static afterIteration(state: RunState, node: NodeState, lookup: BlobLookup, iteration: EndedIteration): RunScope {
     const ending: NodeEnding = { node, status: 'completed', output: iteration.output, error: null };
     const self = new EndingView(ending, lookup, state);
     return new RunScope(state, node.scope, lookup, undefined, { iteration, self });
@@ -137,7 +137,7 @@ export class RunScope implements Scope {
 }
 
 /** An iteration that has ended: its number and its output. */
-export interface Round {
+export interface EndedIteration {
   readonly index: number;
   readonly output: Json;
 }
