@@ -388,3 +388,20 @@ describe('the live tree', () => {
     expect(out.text()).toContain('waits until');
   });
 });
+
+test('[CLI-407] the iterations of a loop are listed page by page', async () => {
+  const project = new MemoryProject();
+  const { json } = await project.run({
+    id: 'looping',
+    nodes: { items: { forEach: { in: ['a', 'b', 'c'] }, do: { nodes: { pack: { action: 'note@1' } } } } },
+  });
+  const list = (...more: string[]) => project.nebula(['executions', 'iterations', json.executionId, 'items', ...more]);
+  const first = await list('--limit', '2');
+  expect(first.out, first.err).toMatch(
+    /^ITERATION +STATUS +TOOK +ERROR\n +0 +completed.*\n +1 +completed.*\nmore: --cursor 1\n$/,
+  );
+  const rest = JSON.parse((await list('--cursor', '1', '--json')).out);
+  expect(rest).toMatchObject({ items: [{ iteration: 2, status: 'completed' }], next: null });
+  const unknown = await project.nebula(['executions', 'iterations', json.executionId, 'item']);
+  expect(unknown.err).toMatch(/UNKNOWN_NODE.*\n.*did you mean .?items/);
+});

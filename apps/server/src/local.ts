@@ -106,7 +106,16 @@ const OPERATIONS_OF: Readonly<Record<Group, readonly OperationId[]>> = {
     'awaitRest',
     'listPlaces',
   ],
-  reads: ['getJournal', 'getTimeline', 'explainExecution', 'getUndoPlan', 'getDefinition', 'getBlob', 'listLogs'],
+  reads: [
+    'getJournal',
+    'getTimeline',
+    'listIterations',
+    'explainExecution',
+    'getUndoPlan',
+    'getDefinition',
+    'getBlob',
+    'listLogs',
+  ],
   requests: [
     'cancelExecution',
     'pauseExecution',

@@ -29,6 +29,11 @@ const long = {
   id: 'long',
   nodes: { each: { forEach: { in: '$input' }, do: { nodes: { say: { action: 'core.noop' } } } } },
 };
+const quick = {
+  id: 'quick',
+  nodes: { each: { forEach: { in: '$input' }, do: { nodes: { note: { set: { last: '{{ $item }}' } } } } } },
+  variables: { last: 0 },
+};
 const keyed = { id: 'keyed', nodes: { hold: { wait: { signal: 'go' }, concurrency: { key: 'one', limit: 1 } } } };
 
 describe('views of a run', () => {
@@ -53,6 +58,27 @@ describe('views of a run', () => {
     expect(ended.updatedAt).toBe(ended.finishedAt);
     expect(await client.call('getExecution', { params, query: { at: waiting.seq } })).toEqual(waiting);
     expect(await client.call('getExecution', { params, query: { at: 1_000 } })).toEqual(ended);
+  });
+
+  test('[SRV-683] the iterations of a loop are read page by page', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const items = Array.from({ length: 2_500 }, (_, index) => index);
+    const executionId = await started(booted, quick, items);
+    const params = { executionId };
+    const read = (query: { readonly cursor?: string; readonly limit?: number } = {}) =>
+      client.call('listIterations', { params, query: { node: 'each', ...query } });
+    const first = await read();
+    expect([first.items.length, first.next]).toEqual([1_000, '999']);
+    expect(first.items[999]).toMatchObject({ iteration: 999, status: 'completed', startedAt: expect.any(String) });
+    expect((await read({ cursor: '2498' })).items).toMatchObject([{ iteration: 2_499 }]);
+    const numbers: number[] = [];
+    for await (const one of client.all('listIterations', { params, query: { node: 'each', limit: 600 } })) {
+      numbers.push(one.iteration);
+    }
+    expect(numbers).toEqual(items);
+    const unknown = client.call('listIterations', { params, query: { node: 'other' } });
+    await expect(unknown).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
   });
 
   test('[SRV-663] without values no blob is read', async () => {

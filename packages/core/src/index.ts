@@ -190,7 +190,7 @@ export {
   type WaitDocument,
 } from './view/document.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
-export { type NodeHistory, RunHistory, type Span } from './view/history.ts';
+export { IterationPage, type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';
 export { RunView, type ViewFrame } from './view/run-view.ts';
 export { isFinalEvent, type TimelineEvent, type TimelineEventType, timelineOf } from './view/timeline.ts';

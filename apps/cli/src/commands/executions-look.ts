@@ -1,9 +1,18 @@
 /** Commands of `nebula executions` that read one thing and print it. */
 
-import { didYouMean, idsInOrder, NebulaError, type RunStatus, type UndoPlan } from '@nebula/core';
+import {
+  didYouMean,
+  formatDuration,
+  idsInOrder,
+  NebulaError,
+  type RunError,
+  type RunStatus,
+  type UndoPlan,
+} from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { found, withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
+import { countOption, given, textOption } from '../command-options.ts';
 import { type Links, linkLines, linksOf, present } from '../links.ts';
 import { unknownExecution } from '../location.ts';
 import { print, printList } from '../print.ts';
@@ -44,6 +53,31 @@ export const timeline: Command = (call, [executionId = '']) =>
         ? timelineEventLines(events, colors)
         : timelineLines(events, { colors, width: io.out.columns(), now: io.now(), ...maxRows }),
     );
+  });
+
+export const iterations: Command = (call, [executionId = '', node = '']) =>
+  withApi(call, 'look', async (open) => {
+    const { options } = call;
+    const cursor = textOption(options, 'cursor');
+    const document = await runNamed(open, executionId);
+    const query = { node, limit: countOption(options, 'limit', 1_000), ...given({ cursor }) };
+    const page = await found(open.api.call('listIterations', { params: { executionId }, query }));
+    if (page === undefined) return unknownNode(node, idsInOrder(document));
+    const rows = page.items.map(({ iteration, status, startedAt, endedAt, error }) => [
+      String(iteration),
+      status,
+      endedAt === null ? '' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt)),
+      printableLine((error as RunError | undefined)?.message ?? ''),
+    ]);
+    return print(call, page, () => {
+      if (rows.length === 0) return ['no iteration has begun'];
+      const lines = tableLines(
+        [{ title: 'ITERATION', align: 'right' }, 'STATUS', 'TOOK', 'ERROR'],
+        rows,
+        reading(call),
+      );
+      return page.next === null ? lines : [...lines, call.io.out.colors.dim(`more: --cursor ${page.next}`)];
+    });
   });
 
 export const explain: Command = (call, [executionId = '', node]) =>

@@ -68,6 +68,20 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     load: async () => (await import('../commands/executions-look.ts')).timeline,
   },
   {
+    usage: 'executions iterations <execution> <node>',
+    summary: 'list the iterations of a loop',
+    options: [
+      { flags: '-n, --limit <count>', text: 'how many (default: 1000)' },
+      { flags: '--cursor <cursor>', text: 'continue after an earlier page' },
+      ...AT,
+    ],
+    examples: [
+      ['executions iterations exe_01k9… items', 'the first 1,000'],
+      ['executions iterations exe_01k9… items --cursor 999', 'the next ones'],
+    ],
+    load: async () => (await import('../commands/executions-look.ts')).iterations,
+  },
+  {
     usage: 'executions explain <execution> [node]',
     summary: 'explain the state of a run or a node',
     options: AT,

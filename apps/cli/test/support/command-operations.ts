@@ -33,6 +33,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   'executions count': ['countExecutions'],
   'executions show': ['getExecution', 'getDefinition', 'getTimeline'],
   'executions timeline': ['getTimeline'],
+  'executions iterations': ['listIterations'],
   'executions explain': ['explainExecution'],
   'executions holders': ['listPlaces'],
   'executions logs': ['listLogs', 'followLogs', 'getResult'],

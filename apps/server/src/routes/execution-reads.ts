@@ -1,12 +1,12 @@
 /** Reads of an execution besides its document: timeline, journal, logs, values. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { type Json, NebulaError, timelineOf } from '@nebula/core';
+import { IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
 import type { JournalFrame } from '@nebula/engine';
 import type { Position } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
-import { isoTime } from './times.ts';
+import { isoTime, isoTimeOrNull } from './times.ts';
 
 /** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
@@ -31,6 +31,25 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
           entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, at: isoTime(event.at) })),
         ),
       );
+    },
+
+    async listIterations({ params: { executionId }, query: { node, cursor = '-1', limit = 1_000 } }) {
+      const page = new IterationPage(node, Number(cursor), limit);
+      for await (const { at, entries } of executions.frames(executionId)) {
+        for (const entry of entries) for (const event of timelineOf(entry, at)) page.note(event);
+      }
+      if (!page.isOpened && (await executions.bareDocument(executionId))?.nodes[node] === undefined) {
+        throw unknownNode(executionId, node);
+      }
+      const { items, next } = page;
+      return ok({
+        items: items.map(({ startedAt, endedAt, ...rest }) => ({
+          ...rest,
+          startedAt: isoTime(startedAt),
+          endedAt: isoTimeOrNull(endedAt),
+        })),
+        next: next === null ? null : String(next),
+      });
     },
 
     async explainExecution({ params: { executionId }, query: { node } }) {

@@ -57,3 +57,8 @@ export const unsure = (id = 'unsure') => ({
     say: { action: 'core.fail', with: { kind: 'SYSTEM', details: { outcome: 'unknown' } }, effect: 'once' },
   },
 });
+
+export const looping = (id = 'looping') => ({
+  id,
+  nodes: { each: { forEach: { in: [1, 2, 3] }, do: { nodes: { say: { action: 'core.noop' } } } } },
+});

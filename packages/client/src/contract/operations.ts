@@ -209,6 +209,13 @@ export const OPERATIONS = {
       query: executions.JournalQuery,
       answers: { 200: page(executions.TimelineEvent) },
     },
+    listIterations: {
+      summary: 'List the iterations of a loop',
+      needs: 'viewer',
+      params: ofExecution,
+      query: executions.IterationsQuery,
+      answers: { 200: page(executions.Iteration) },
+    },
     explainExecution: {
       summary: 'Explain the status of an execution or of one of its nodes',
       needs: 'viewer',

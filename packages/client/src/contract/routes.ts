@@ -26,6 +26,7 @@ export const ROUTES = {
   relaunchExecution: 'POST /executions/:executionId/relaunch',
   getJournal: 'GET /executions/:executionId/journal',
   getTimeline: 'GET /executions/:executionId/timeline',
+  listIterations: 'GET /executions/:executionId/iterations',
   explainExecution: 'GET /executions/:executionId/explain',
   getUndoPlan: 'GET /executions/:executionId/undo-plan',
   getDefinition: 'GET /executions/:executionId/definition',

@@ -75,6 +75,46 @@ function attemptOf({ type, details }: TimelineEvent): Pick<Span, 'attempt' | 'wo
   return type === 'ChildRequested' ? { attempt: details.attempt } : {};
 }
 
+/** One page of the iterations of a loop, from the events of its run. Keeps nothing but the page. */
+export class IterationPage {
+  /** Whether the loop was opened. */
+  isOpened = false;
+  private readonly history = new RunHistory();
+  private readonly loop: string;
+  private readonly after: number;
+  private readonly limit: number;
+
+  /** `after`: the number of the last iteration before the page, or -1. */
+  constructor(loop: string, after: number, limit: number) {
+    this.loop = loop;
+    this.after = after;
+    this.limit = limit;
+  }
+
+  note(event: TimelineEvent): void {
+    const { node, type } = event;
+    if (node === this.loop) {
+      if (type !== 'NodeOpened') return;
+      this.isOpened = true;
+      this.history.note(event);
+    } else if (node?.startsWith(`${this.loop}/`)) {
+      const iteration = Number(node.slice(this.loop.length + 1));
+      // One more than the page tells whether another page follows.
+      if (iteration > this.after && iteration <= this.after + this.limit + 1) this.history.note(event);
+    }
+  }
+
+  get items(): readonly IterationHistory[] {
+    return this.history.iterations(this.loop).slice(this.after + 1, this.after + 1 + this.limit);
+  }
+
+  /** The last iteration of the page, or null if no other follows. */
+  get next(): number | null {
+    const last = this.after + this.limit;
+    return this.history.iterations(this.loop)[last + 1] === undefined ? null : last;
+  }
+}
+
 export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
   private readonly loops = new Map<string, IterationHistory[]>();

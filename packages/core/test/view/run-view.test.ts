@@ -3,6 +3,7 @@ import {
   documentOf,
   encodeSnapshot,
   foldFrames,
+  IterationPage,
   inlineValue,
   newRunState,
   RunView,
@@ -176,5 +177,35 @@ describe('a view of a run', () => {
       { iteration: 2, status: 'open', startedAt: t, endedAt: null },
     ]);
     expect(viewOf(run).history.iterations('nobody')).toEqual([]);
+  });
+
+  it('[VIEW-19] pages of a loop are the parts of its history, also after the loop began again', () => {
+    const items = Array.from({ length: 25 }, (_, index) => index);
+    const run = drive({
+      nodes: {
+        each: {
+          forEach: { in: items },
+          do: { nodes: { inner: { forEach: { in: [1] }, do: { nodes: { x: {} } } } } },
+          retry: { attempts: 2 },
+        },
+      },
+    });
+    for (let index = 0; index < 3; index++) run.advance(1).complete(`each/${index}/inner/0/x`);
+    run.fail('each/3/inner/0/x', { code: 'BAD' }).advance(10_000);
+    for (const index of items) run.advance(1).complete(`each/${index}/inner/0/x`);
+    const { timeline, history } = viewOf(run);
+    const all = history.iterations('each');
+    expect([all.length, run.status]).toEqual([25, 'completed']);
+    for (const [after, limit, next] of [
+      [-1, 10, 9],
+      [9, 10, 19],
+      [19, 10, null],
+      [-1, 25, null],
+      [24, 10, null],
+    ] as const) {
+      const page = new IterationPage('each', after, limit);
+      for (const event of timeline) page.note(event);
+      expect([page.items, page.next]).toEqual([all.slice(after + 1, after + 1 + limit), next]);
+    }
   });
 });

@@ -240,6 +240,28 @@ export const TimelineEvent = Type.Object(
   { $id: 'Event' },
 );
 
+export const IterationsQuery = Type.Object(
+  {
+    node: Type.String({ minLength: 1, maxLength: 4_096, description: 'The path of a loop: `items`, `outer/3/items`.' }),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[0-9]{1,9}$', description: 'The number of the last iteration before.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+  },
+  closed,
+);
+
+export const Iteration = Type.Object(
+  {
+    iteration: Type.Integer(),
+    status: Type.Union([Type.Literal('open'), Type.Literal('completed'), Type.Literal('failed')]),
+    startedAt: Moment,
+    endedAt: nullable(Moment),
+    error: Type.Optional(AnyJson),
+  },
+  { $id: 'Iteration' },
+);
+
 const Cause = Type.Object(
   {
     code: Type.String({ description: 'Stable, for programs: `upstream`, `worker`, `edge`, `held-by` …' }),
