@@ -158,7 +158,6 @@ export class Legality {
         hasBegun: false,
         effect: undefined,
         worker: undefined,
-        isVerified: false,
         isCached: false,
         waits: [],
         child: undefined,
@@ -305,11 +304,9 @@ export class Legality {
       this.demand(entry.error.code !== 'WORKER_LOST' || node.effect !== 'once', `${path} is once, and tried again`);
     if (type === 'node.unknown') {
       this.demand(node.effect === 'once', `${path} may be repeated, and is unknown`);
-      node.isVerified = false;
     }
     if (type === 'node.settled' && entry.outcome === 'unknown') {
       node.status = 'unknown';
-      node.isVerified = true;
     }
     if (type === 'node.completed') {
       node.isCached = entry.cached !== undefined;

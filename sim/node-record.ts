@@ -33,8 +33,6 @@ export interface NodeRecord {
   /** The effect of the last attempt. */
   effect: string | undefined;
   worker: string | undefined;
-  /** `verify` was called, and could not tell. */
-  isVerified: boolean;
   /** The output was taken from the cache. */
   isCached: boolean;
   /** The events that it waits for. */

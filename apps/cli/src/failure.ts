@@ -21,7 +21,7 @@ interface CodedError extends Error {
 
 const ISSUES = 'Please report it with this text; NEBULA_DEBUG=1 or --debug shows where it happened.';
 
-const UNCAUGHT_HINT = 'Catch it in the action; `nebula resume` continues what was under way.';
+const UNCAUGHT_HINT = 'Catch it in the action; `nebula resume` continues unfinished runs.';
 /** Folders of Nebula's own code, in the repository and in an installation. */
 const NEBULA_SOURCES = [
   ...['packages/', 'apps/', 'node_modules/'].map((folder) => new URL(`../../../${folder}`, import.meta.url).href),

@@ -149,8 +149,8 @@ export async function reportInterrupted(
   const { colors } = output;
   const isAtServer = session.server !== undefined;
   const [what, then] = isAtServer
-    ? ['not watched any more', `it goes on at ${session.server}; look again with`]
-    : ['interrupted', 'nothing finished is lost; go on with'];
+    ? ['no longer watched', `it continues at ${session.server}; watch it again with`]
+    : ['interrupted', 'no finished step is lost; continue with'];
   writeLines(output, [
     ...(output.live ? [] : ['']),
     `${colors.yellow(`⏸ ${colors.bold(what)}`)}  ${then}`,

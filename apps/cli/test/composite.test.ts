@@ -129,7 +129,7 @@ describe('waits', () => {
     const id = /exe_\w+/.exec(out)?.[0] as string;
     await project.nebula(['executions', 'signal', id, 'go', '--key', 'k']);
     const { out: rest } = await project.nebula(['resume', id]);
-    expect(rest).toContain('what was done is undone, last first; then it ends as failed');
+    expect(rest).toContain('completed nodes are undone, last first; then it ends as failed');
     expect(rest).toMatch(/undo items\/1\/pack completed[\s\S]*undo items\/0\/pack completed[\s\S]*undo book completed/);
   });
 });
@@ -158,7 +158,7 @@ describe('pause', () => {
     await project.besideEngine(async () => {
       expect((await project.nebula(['executions', 'resume', id])).err).toContain('error NOT_PAUSED');
       expect((await project.nebula(['executions', 'pause', id])).out).toContain('⏸ paused');
-      expect((await project.nebula(['executions', 'resume', id])).out).toContain('goes on');
+      expect((await project.nebula(['executions', 'resume', id])).out).toContain('continues');
     });
   });
 });

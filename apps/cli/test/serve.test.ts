@@ -162,7 +162,7 @@ nodes:
     await watching.until('nap started');
     watching.child.kill('SIGINT');
     const { code, stdout } = await watching.ended;
-    expect([code, stdout]).toEqual([130, expect.stringContaining(`it goes on at ${server.url}`)]);
+    expect([code, stdout]).toEqual([130, expect.stringContaining(`it continues at ${server.url}`)]);
     await server.until(/"run\.finished".*"completed"/);
     server.child.kill('SIGTERM');
     await server.ended;
@@ -347,7 +347,7 @@ describe('the screen', () => {
     expect(text).not.toContain('!');
     expect(draw(80, { isOpen: true }).join('\n')).toContain('the token gives full access to it');
     expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
-      /nobody can sign in yet[\s\S]*users add NAME --admin/,
+      /no user can sign in yet[\s\S]*users add NAME --admin/,
     );
     const known = draw(80, { tokenFile: undefined }).join('\n');
     expect(known).toMatch(/keys create cli --as NAME[\s\S]*context add here --server http:[\s\S]*--token-stdin/);

@@ -236,7 +236,7 @@ describe('inside of nodes', () => {
       { '~undo': { node: null, round: null, undoes: '', status: 'open', error: null } },
       { status: 'compensating' },
     );
-    expect(picture(run, 100)).toMatch(/↺ undoing what was done, last first\n {2}\S items\/3\/pack/);
+    expect(picture(run, 100)).toMatch(/↺ undoing completed nodes, last first\n {2}\S items\/3\/pack/);
   });
 
   test('[CLI-102] 10,000 iterations that failed take the room of those that run or failed last', () => {

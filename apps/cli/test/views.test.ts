@@ -190,7 +190,7 @@ describe('events in words', () => {
     ['NodeStopping', 'n', { error: { code: 'E', kind: 'USER', message: 'no' } }, 'is ending: E: no'],
     ['SignalKept', null, { signal: 'go', key: 'k' }, 'signal go (key k) arrived early and is buffered'],
     ['SignalTaken', null, { signal: 'go', key: '' }, 'buffered signal go is taken'],
-    ['SignalRefused', 'n', { event: 'go', problem: 'bad' }, 'go does not fit, so the wait goes on: bad'],
+    ['SignalRefused', 'n', { event: 'go', problem: 'bad' }, 'go does not fit, so the wait continues: bad'],
     ['CompensationStarted', null, { status: 'failed' }, 'undone, last first; then it ends as failed'],
     ['CompensationCompleted', null, { undone: 2, left: 1 }, 'compensation ended: 2 steps undone, 1 not'],
     [
@@ -202,7 +202,7 @@ describe('events in words', () => {
     ['WorkflowHeld', null, { until: T0 + 5_000 }, /run begins at .*\(in 5s\)/],
     ['WorkflowBegun', null, {}, 'run begins'],
     ['WorkflowPaused', null, { reason: 'lunch' }, 'run paused: lunch'],
-    ['WorkflowResumed', null, {}, 'run goes on after the pause'],
+    ['WorkflowResumed', null, {}, 'run resumed'],
     ['WorkflowStopping', null, { status: 'cancelled' }, 'run is ending: cancelled'],
     ['WorkflowReopened', null, { nodes: ['a', 'b'] }, 'run reopened: from a, b'],
   ];

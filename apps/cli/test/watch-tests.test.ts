@@ -70,6 +70,6 @@ describe('nebula test --watch', () => {
   test('[CLI-219] is no document', async () => {
     dir = projectFolder({});
     const { code, stderr } = await nebula(['test', '--watch', '--json'], { cwd: dir });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('error USAGE: --watch goes on and on')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error USAGE: --watch runs until it is stopped')]);
   });
 });

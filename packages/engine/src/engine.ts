@@ -73,7 +73,7 @@ async function close({ context, ...parts }: EngineParts, graceMs: number): Promi
   await logs.flush();
   lifecycle.phase = 'closed';
   const closed = new NebulaError('ENGINE_CLOSED', 'The engine was closed before the run ended.', {
-    hint: 'The run goes on when an engine is opened on the same data.',
+    hint: 'The run continues when an engine is opened on the same data.',
   });
   waiters.rejectAll(closed);
   remote.onFault(closed);

@@ -131,7 +131,7 @@ async function awaitResume(call: PlacedCall, executionIds: readonly string[]): P
   );
   const document = { executionId, requested: true, status };
   if (status === 'paused') return printRecorded(call, document, 'Request recorded');
-  return print(call, document, () => [`${call.io.out.colors.green('▶')} ${executionId} goes on`]);
+  return print(call, document, () => [`${call.io.out.colors.green('▶')} ${executionId} continues`]);
 }
 
 function notPaused(call: PlacedCall, { executionId, status }: Target): NebulaError | undefined {

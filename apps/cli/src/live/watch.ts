@@ -73,7 +73,9 @@ export async function watch(
     });
     if (typeof first === 'string') {
       if (session.server === undefined)
-        view.say(output.colors.yellow('Interrupted: handing back what runs. Once more to leave at once.'));
+        view.say(
+          output.colors.yellow('Interrupted: handing back running attempts. Press Ctrl-C again to exit at once.'),
+        );
       await session.stop({ graceMs: HAND_BACK_MS });
       return { interrupted: true };
     }
@@ -110,7 +112,10 @@ class StrandedRun extends NebulaError {
   constructor(error: unknown) {
     const code = error instanceof NebulaError ? error.code : 'RUN_STRANDED';
     const hint = error instanceof NebulaError && error.hint !== undefined ? `${error.hint}\n` : '';
-    super(code, wordsOf(error), { cause: error, hint: `${hint}nothing finished is lost: \`nebula resume\` goes on` });
+    super(code, wordsOf(error), {
+      cause: error,
+      hint: `${hint}no finished step is lost: \`nebula resume\` continues the run`,
+    });
   }
 }
 

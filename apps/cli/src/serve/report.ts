@@ -222,7 +222,7 @@ export function screenLines(facts: Started, options: ScreenOptions): string[] {
     ...(facts.isOpen && tokenFile !== undefined
       ? ['other machines can reach the server, and the token gives full access to it; --preset selfhost has users']
       : []),
-    ...(facts.hasUsers ? [] : ['nobody can sign in yet; create the first user:']),
+    ...(facts.hasUsers ? [] : ['no user can sign in yet; create the first one:']),
   ];
   return [
     `${colors.magenta('◆')} ${colors.bold('Nebula')} ${version}  ${colors.dim(preset)}`,

@@ -66,7 +66,7 @@ export const STATUS_FILTER: OptionSpec = {
 };
 export const WORKFLOW_FILTER: OptionSpec = { flags: '--workflow <id>', text: 'only runs of this workflow' };
 /** Only servers have projects; everything on a data folder alone is in the project `default`. */
-export const PROJECT: OptionSpec = { flags: '--project <id>', text: 'only what is in this project of the server' };
+export const PROJECT: OptionSpec = { flags: '--project <id>', text: 'only resources of this project of the server' };
 export const NO_RUN: OptionSpec = { flags: '--no-run', text: 'only record the request, for an engine to pick up' };
 /** The options of commands that change many runs at once. */
 export const BULK: readonly OptionSpec[] = [

@@ -172,6 +172,6 @@ export function watchStreams(): void {
 }
 
 function outputFailure(error: Error): Error {
-  const words = { code: 'OUTPUT_FAILED', hint: 'what was to be printed is incomplete', exitCode: EXIT.failed };
+  const words = { code: 'OUTPUT_FAILED', hint: 'the output is incomplete', exitCode: EXIT.failed };
   return Object.assign(new Error(`stdout cannot be written: ${error.message}`, { cause: error }), words);
 }

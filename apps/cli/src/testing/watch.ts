@@ -19,7 +19,7 @@ const CLEAR = '\x1b[2J\x1b[3J\x1b[H';
 export async function watchTests(call: Call, files: readonly string[]): Promise<number> {
   const { io, options } = call;
   if (options.json === true) {
-    throw new NebulaError('USAGE', '--watch goes on and on, and --json is one document', {
+    throw new NebulaError('USAGE', '--watch runs until it is stopped, and --json prints one document', {
       hint: 'choose one of them',
     });
   }

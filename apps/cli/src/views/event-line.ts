@@ -59,7 +59,7 @@ export class EventLines {
       case 'WorkflowPaused':
         return sign(`run paused${more}`);
       case 'WorkflowResumed':
-        return sign('run goes on after the pause');
+        return sign('run resumed');
       case 'WorkflowStopping':
         return sign(`run is ending${more}`);
       case 'WorkflowCompleted':

@@ -43,9 +43,9 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
     case 'SignalTaken':
       return `buffered ${signalWords(details)} is taken`;
     case 'SignalRefused':
-      return `${printableLine(details.event)} does not fit, so the wait goes on: ${printableLine(details.problem)}`;
+      return `${printableLine(details.event)} does not fit, so the wait continues: ${printableLine(details.problem)}`;
     case 'CompensationStarted':
-      return `what was done is undone, last first; then it ${'status' in details ? `ends as ${details.status}` : 'begins again'}`;
+      return `completed nodes are undone, last first; then it ${'status' in details ? `ends as ${details.status}` : 'begins again'}`;
     case 'CompensationCompleted': {
       const { undone, left } = details;
       return `compensation ended: ${plural(undone, 'step')} undone${left === 0 ? '' : `, ${left} not`}`;

@@ -34,7 +34,7 @@ function continued(prefix: string): string {
 /** Compensations that run or have run, last first. */
 export function undoRows({ undo, isOpen }: ShownRun): Row[] {
   if (undo === undefined || undo.nodes.length === 0) return [];
-  const heading = isOpen ? '↺ undoing what was done, last first' : '↺ undone, last first';
+  const heading = isOpen ? '↺ undoing completed nodes, last first' : '↺ undone, last first';
   return [text('', heading), ...undoSteps(undo.nodes)];
 }
 

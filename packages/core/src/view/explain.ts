@@ -97,7 +97,7 @@ function onceWords(state: RunState): string {
     ...(stopping.length === 0 ? [] : [`${stopping.join(', ')} has stopped`]),
     ...(cleaning.length === 0 ? [] : [`${cleaning.map(pathOf).join(', ')} has cleaned up`]),
     ...(!isPaused(state) ? [] : ['it is resumed']),
-    ...Array.from(undoingIn(state.root), ({ path }) => `what was done in ${path} is undone`),
+    ...Array.from(undoingIn(state.root), ({ path }) => `${path} has been undone`),
   ];
   return parts.length === 0 ? '' : ` once ${parts.join(' and ')}`;
 }
@@ -106,11 +106,11 @@ function onceWords(state: RunState): string {
 function doubtCauses(state: RunState, { status, compensate }: Ending): Cause[] {
   const ends = (nodes: readonly NodeState[], why: string): Cause => {
     const paths = nodes.map(pathOf);
-    const message = `The run will end as ${status} once somebody has settled ${paths.join(', ')}: ${why}.`;
+    const message = `The run will end as ${status} once a person has settled ${paths.join(', ')}: ${why}.`;
     return cause('unknown-outcome', message, { value: { status, nodes: paths } });
   };
   const undoings = [...state.unknown].filter(({ scope }) => scope.undoes !== null);
-  if (undoings.length > 0) return [ends(undoings, 'a retry has to know what was undone')];
+  if (undoings.length > 0) return [ends(undoings, 'a retry has to know which nodes were undone')];
   if (!compensate || !isInDoubt(state, state.root)) return [];
   const done = [...state.unknown].filter(({ plan }) => plan.compensate !== undefined);
   return [ends(done, 'it may have to be undone')];

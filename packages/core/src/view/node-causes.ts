@@ -150,7 +150,7 @@ function openCauses(node: NodeState, phase: PhaseOf<'open'>, now: number): Cause
   const { body } = phase;
   if (phase.retrying !== undefined && phase.stopping === null) {
     const { code, message } = phase.retrying;
-    const words = `Attempt ${attempts} failed (${code}: ${message}); what was done in it is undone, then it begins again.`;
+    const words = `Attempt ${attempts} failed (${code}: ${message}); its completed nodes are undone, then it begins again.`;
     return [cause('compensating', words, { value: { attempt: attempts, code } })];
   }
   const causes = endingCauses(node, phase);
@@ -173,8 +173,8 @@ function endingCauses(node: NodeState, { stopping }: PhaseOf<'open'>): Cause[] {
   const failed = stopping?.error ?? iterations.find((scope) => scope.undoing)?.stopping?.error;
   if (failed == null) return [];
   const ends = stopping?.cancelled === true ? 'It is cancelled' : 'It fails';
-  const undoing = Array.from(undoingIn(node), ({ path }) => `, and what was done in ${path} is undone`).join('');
-  const message = `${ends} once what runs in it has stopped${undoing}: ${failed.message}`;
+  const undoing = Array.from(undoingIn(node), ({ path }) => `, and ${path} has been undone`).join('');
+  const message = `${ends} once its running nodes have stopped${undoing}: ${failed.message}`;
   return [cause('ending', message, { value: { code: failed.code } })];
 }
 
@@ -235,7 +235,7 @@ export function holderCauses({ holders, before }: Holders, now: number): Cause[]
   const queue = before === 0 ? '' : `${before} ${before === 1 ? 'other waits' : 'others wait'} before it`;
   const value = { before };
   if (holders.length === 0) {
-    return [cause('held-by', queue === '' ? 'Nobody holds it now.' : `Nobody holds it now, but ${queue}.`, { value })];
+    return [cause('held-by', queue === '' ? 'No one holds it now.' : `No one holds it now, but ${queue}.`, { value })];
   }
   return holders.slice(0, LISTED).map(({ executionId, node, since }, at) => {
     const how = since === null ? 'not begun yet' : `for ${formatDuration(Math.max(0, now - since))}`;

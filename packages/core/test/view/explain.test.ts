@@ -62,6 +62,6 @@ describe('an explanation', () => {
       'It is held by pay of exe_2 (not begun yet); 2 others wait before it.',
     ]);
     expect(causes[0]).toMatchObject({ code: 'held-by', link: { executionId: 'exe_1', node: 'pay' } });
-    expect(holderCauses({ holders: [], before: 0 }, 0)[0]?.message).toBe('Nobody holds it now.');
+    expect(holderCauses({ holders: [], before: 0 }, 0)[0]?.message).toBe('No one holds it now.');
   });
 });

@@ -143,7 +143,7 @@ function explained(error: unknown, root: string): unknown {
     case 'ENOSPC':
     case 'EDQUOT':
       return new NebulaError('DISK_FULL', `There is no space left for large values in ${root}.`, {
-        hint: 'Free some space; the run goes on by itself.',
+        hint: 'Free some space; the run then continues by itself.',
         cause: error,
         retryable: true,
       });
@@ -157,7 +157,7 @@ function explained(error: unknown, root: string): unknown {
     default:
       if (typeof codeOf(error) !== 'string') return error;
       return new NebulaError('STORE_FAILED', `Large values cannot be kept in ${root}: ${(error as Error).message}`, {
-        hint: 'Look at the folder and its disk; the run goes on by itself once it can be written.',
+        hint: 'Check the folder and its disk; the run continues by itself once it can be written.',
         cause: error,
         retryable: true,
       });

@@ -91,7 +91,7 @@ export function executionOfLease(leaseId: string): ExecutionId | undefined {
 
 /** The message does not name the lease: errors are logged, and the id is a token. */
 export function staleLease(): NebulaError {
-  return new NebulaError('STALE_LEASE', 'The lease is not good any more.', {
-    hint: 'Its attempt has ended, timed out or been given to somebody else: drop this work.',
+  return new NebulaError('STALE_LEASE', 'The lease is no longer valid.', {
+    hint: 'Its attempt has ended, timed out or been given to another worker: drop this task.',
   });
 }

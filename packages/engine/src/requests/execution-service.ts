@@ -293,8 +293,8 @@ export class StoreExecutionService implements ExecutionService {
       .map(({ body }) => receivedMessage(body))
       .some((one) => one?.type === 'settle' && one.node === node);
     if (isSettled) {
-      throw new NebulaError('ALREADY_SETTLED', `What became of '${node}' has been said already.`, {
-        hint: 'It is acted on when an engine runs: `nebula resume`.',
+      throw new NebulaError('ALREADY_SETTLED', `The outcome of '${node}' has already been settled.`, {
+        hint: 'A running engine acts on it; otherwise run `nebula resume`.',
       });
     }
     if (settlement.happened === true) {

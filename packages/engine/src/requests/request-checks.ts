@@ -27,7 +27,7 @@ export function checkSettledOutput(state: RunState, path: NodePath, output: Json
   if (problems.length === 0) return;
   const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
   throw new NebulaError('OUTPUT_INVALID', `The output does not fit ${action.id}: ${told}.`, {
-    hint: `\`nebula actions ${action.id}\` says what it gives.`,
+    hint: `\`nebula actions ${action.id}\` shows its output schema.`,
   });
 }
 

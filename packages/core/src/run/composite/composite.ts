@@ -231,7 +231,7 @@ function undoFirst(turn: Turn, node: NodeState): boolean {
 
 function stopErrorOf({ phase, scope }: NodeState): RunError {
   const error = phase.status === 'open' ? (phase.stopping?.error ?? scope.stopping?.error) : null;
-  return error ?? { code: 'CANCELLED', kind: 'USER', message: 'What is around it has ended.' };
+  return error ?? { code: 'CANCELLED', kind: 'USER', message: 'The scope around it has ended.' };
 }
 
 /** A transaction has been undone: its node fails, or the node that is being stopped around it ends. */

@@ -359,7 +359,7 @@ export function timeoutError(
 ): RunError {
   const words = {
     attempt: 'The attempt took longer than',
-    queued: 'The node waited for a slot, or for what it must be granted first, longer than',
+    queued: 'The node waited for a slot or a grant longer than',
     total: 'The node took, with all its attempts, longer than',
     workflow: 'The run took longer than',
   }[limit];

@@ -25,7 +25,7 @@ export function refuseCancel(state: RunState, compensate: boolean): NebulaError 
   const { executionId, stopping } = state;
   const status = (stopping ?? endingOf(state))?.status;
   const isUndoing = undoesMore(state);
-  const what = isUndoing ? 'it undoes what it has done' : 'nothing of it is left to cancel';
+  const what = isUndoing ? 'its completed nodes are being undone' : 'nothing is left to cancel';
   return new NebulaError('ALREADY_ENDING', `Execution ${executionId} is ending as ${status} already: ${what}.`, {
     hint: isUndoing
       ? `To stop the undoing: \`nebula executions cancel ${executionId} --no-compensate\`.`
@@ -43,9 +43,9 @@ export function undoesMore(state: RunState): boolean {
 /** A settle of an unknown outcome. It has consequences only while the run is unfinished. */
 export function refuseSettle({ executionId, phase: { status } }: RunState, path: NodePath): NebulaError | undefined {
   if (!isFinished(status)) return undefined;
-  const message = `Execution ${executionId} has ended as ${status}: nothing follows from what became of '${path}'.`;
+  const message = `Execution ${executionId} has ended as ${status}: a settlement of '${path}' would have no effect.`;
   return new NebulaError('ALREADY_FINISHED', message, {
-    hint: `To go on with it, and settle it then: \`nebula executions retry ${executionId}\`.`,
+    hint: `To settle the node, first retry the run: \`nebula executions retry ${executionId}\`.`,
   });
 }
 
@@ -88,7 +88,7 @@ function refuseInput({ plan: { work, id } }: NodeState, input: Json): NebulaErro
     case 'wait':
     case 'merge':
       return new NebulaError('NO_INPUT', `'${id}' (${work.kind}) has no input that could be edited.`, {
-        hint: 'Replay it as it is, or a node before it that gives what it reads.',
+        hint: 'Replay it without an input, or replay a node before it that it reads.',
       });
     default:
       return unreachable(work);

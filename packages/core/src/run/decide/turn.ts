@@ -122,7 +122,7 @@ function never(): boolean {
 }
 
 function noIds(): never {
-  throw new Error('whoever decides on a workflow with child executions must bring ids for them');
+  throw new Error('a turn of a workflow with child executions needs a source of ids');
 }
 
 /** Journals the entry and folds it into the state. */

@@ -136,7 +136,7 @@ export function isCleaningUp(node: NodeState): boolean {
 export function stopReason(state: RunState, node: NodeState): string | null {
   if (!isStopped(state, node)) return null;
   if (state.stopping !== null) return state.stopping.error?.message ?? `the run is ${state.stopping.status}`;
-  return node.scope.stopping?.error?.message ?? 'what is around it has ended';
+  return node.scope.stopping?.error?.message ?? 'the scope around it has ended';
 }
 
 /** A scope that ends early has nothing left to run; nodes with an unknown outcome may remain. */

@@ -117,7 +117,7 @@ export function renewOldStops(turn: Turn): void {
       const { since: _, ...how } = parent.phase.stopping;
       emit(turn, { type: 'node.stopping', node: pathOf(parent), ...how, finally: true });
     } else emit(turn, { type: 'scope.stopping', scope: scope.path, error: stopping?.error ?? null, finally: true });
-    cutOffInside(turn, scope, 'what is around it is ending');
+    cutOffInside(turn, scope, 'the scope around it is ending');
   }
 }
 

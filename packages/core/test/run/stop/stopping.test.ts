@@ -118,7 +118,7 @@ describe('transactions', () => {
   it('[RUN-232] beyond the time of their node are undone first', () => {
     const run = done(drive(handled(tx({ timeout: { total: '1s' } })), { workflows })).advance(1_000);
     expect(run.running()).toEqual(['t/~undo/t:b']);
-    expect(explained(run)).toContain('It fails once what runs in it has stopped, and what was done in t is undone');
+    expect(explained(run)).toContain('It fails once its running nodes have stopped, and t has been undone');
     run.advance(60_000).complete('t/~undo/t:b');
     expect(run.running()).toEqual(['t/~undo/t:a']);
     run.complete('t/~undo/t:a');
@@ -177,7 +177,7 @@ describe('transactions', () => {
     expect(run.running()).toEqual(['z', 't/~undo/t:b']);
     run.cancel().breakOff('z');
     expect(run.aborted).toEqual(['z']);
-    expect(explained(run)).toContain('once t/~undo/t:b has stopped and what was done in t is undone');
+    expect(explained(run)).toContain('once t/~undo/t:b has stopped and t has been undone');
     run.advance(60_000).complete('t/~undo/t:b');
     expect(run.running()).toEqual(['t/~undo/t:a']);
     run.complete('t/~undo/t:a');
@@ -225,7 +225,7 @@ describe('unknown outcomes', () => {
       .breakOff('p');
     expect(run.status).toBe('compensating');
     expect(isParked(run.state, run.now)).toBe(true);
-    expect(explained(run)).toContain('will end as cancelled once somebody has settled p');
+    expect(explained(run)).toContain('will end as cancelled once a person has settled p');
     run.settle('p', { happened: true, output: 1 });
     expect(run.running()).toEqual(['~undo/p']);
     expect(run.complete('~undo/p').status).toBe('cancelled');
@@ -246,7 +246,7 @@ describe('unknown outcomes', () => {
         .step(LEAVE)
         .breakOff('~undo/p');
     expect(stopped().status).toBe('compensating');
-    expect(explained(stopped())).toContain('will end as failed once somebody has settled ~undo/p');
+    expect(explained(stopped())).toContain('will end as failed once a person has settled ~undo/p');
     const was = stopped().settle('~undo/p', { happened: true, output: 1 });
     expect(was.status).toBe('failed');
     expect(was.retry().running()).toEqual(['p']);

@@ -414,7 +414,7 @@ describe('requests that would change nothing', () => {
     run.complete('a').fail('b');
     expect(refuseCancel(run.state, false)).toBeUndefined();
     expect(told(refuseCancel(run.state, true))).toBe(
-      'Execution exe_test is ending as failed already: it undoes what it has done. ' +
+      'Execution exe_test is ending as failed already: its completed nodes are being undone. ' +
         'To stop the undoing: `nebula executions cancel exe_test --no-compensate`.',
     );
     run.step({ type: 'cancel', reason: 'leave it', compensate: false });
