@@ -2,10 +2,11 @@
  * Runs a scenario with exactly one crash, at each place where a process can die. Wherever the crash is, the scenario
  * ends as it would without it.
  */
-import type { Json, RunDocument } from '@nebula/core';
+import type { Json, Plan, RunDocument } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import type { Process } from './process.ts';
 import { plannedCourse, type Scenario } from './scenarios.ts';
+import { withoutStackTraces } from './script.ts';
 import { World } from './world.ts';
 
 const EXECUTION = 'exe_0';
@@ -34,9 +35,15 @@ export interface ScenarioOptions {
   /** The crossing at which the process dies, counted from 1. */
   readonly crashAt?: number;
   readonly keepsTrace?: boolean;
+  /** Plans that an earlier run of the scenario compiled. */
+  readonly compiled?: Map<string, Plan>;
 }
 
-export async function play(scenario: Scenario, options: ScenarioOptions): Promise<Outcome> {
+export function play(scenario: Scenario, options: ScenarioOptions): Promise<Outcome> {
+  return withoutStackTraces(() => playToTheEnd(scenario, options));
+}
+
+async function playToTheEnd(scenario: Scenario, options: ScenarioOptions): Promise<Outcome> {
   const world = new World({
     seed: 1,
     workers: scenario.workers ?? 0,

@@ -31,12 +31,17 @@ export interface LifeOptions {
   readonly keepsTrace?: boolean;
 }
 
-export async function live(seed: number, options: LifeOptions = {}): Promise<Life> {
-  // A life throws thousands of errors, whose stacks are not read.
+export function live(seed: number, options: LifeOptions = {}): Promise<Life> {
+  if (options.keepsTrace === true) return liveToTheEnd(seed, options);
+  return withoutStackTraces(() => liveToTheEnd(seed, options));
+}
+
+/** A life throws thousands of errors, and nobody reads where they came from. */
+export async function withoutStackTraces<T>(work: () => Promise<T>): Promise<T> {
   const { stackTraceLimit } = Error;
-  if (options.keepsTrace !== true) Error.stackTraceLimit = 0;
+  Error.stackTraceLimit = 0;
   try {
-    return await liveToTheEnd(seed, options);
+    return await work();
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }

@@ -44,6 +44,8 @@ export interface WorldOptions {
   readonly courseOf?: (context: AttemptContext, input: Json, calls: number) => Course;
   /** Keeps a trace of all events, in words. */
   readonly keepsTrace?: boolean;
+  /** Plans that another world compiled of the same workflows. */
+  readonly compiled?: Map<string, Plan>;
 }
 
 export class World {
@@ -66,7 +68,7 @@ export class World {
   private readonly random;
   private readonly blobs: Blobs;
   /** Compiling each workflow for each new process would take a fifth of a life. */
-  private readonly compiled = new Map<string, Plan>();
+  private readonly compiled: Map<string, Plan>;
   private born = 0;
   private hired = 0;
   /** Everything that was under way when all faults ended is over at this time. */
@@ -74,6 +76,7 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.options = options;
+    this.compiled = options.compiled ?? new Map();
     const { calm, crashAt } = options;
     this.chance = new Chance(options.seed);
     const { chance, clock, coverage } = this;
