@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { nebulaHere } from './support/nebula-here.ts';
 import { BIN, nebula, projectFolder, type Result, startNebula } from './support/nebula-process.ts';
 
 const LARGE = 200_000;
@@ -30,7 +31,7 @@ const NOBODY = 65_534;
 /** A project with one finished run. */
 async function finishedRun(): Promise<{ readonly cwd: string; readonly executionId: string }> {
   const cwd = projectFolder({ 'short.yaml': SHORT, 'slow.yaml': SLOW });
-  const { stdout } = await nebula(['run', 'short.yaml', '--json'], { cwd });
+  const { stdout } = await nebulaHere(['run', 'short.yaml', '--json'], { cwd });
   return { cwd, executionId: JSON.parse(stdout).executionId };
 }
 
@@ -69,11 +70,11 @@ describe('a damaged database', () => {
     damage(file);
     const before = readFileSync(file);
     for (const words of [['executions', 'list'], ['run', 'short.yaml', '-q'], ['resume']]) {
-      expectRefused(await nebula(words, { cwd }), /STORE_CORRUPT|STORE_NOT_A_DATABASE|STORE_EMPTY/);
+      expectRefused(await nebulaHere(words, { cwd }), /STORE_CORRUPT|STORE_NOT_A_DATABASE|STORE_EMPTY/);
     }
     expect(readFileSync(file).equals(before)).toBe(true);
     cpSync(`${file}.backup`, file);
-    const shown = await nebula(['executions', 'show', executionId, '--json'], { cwd });
+    const shown = await nebulaHere(['executions', 'show', executionId, '--json'], { cwd });
     expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'completed', output: LARGE });
   });
 
@@ -131,10 +132,10 @@ describe('large values on the disk', () => {
       kept.forEach((file, at) => {
         writeFileSync(file, contents[at] as Buffer);
       });
-      const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
+      const { stdout: list } = await nebulaHere(['executions', 'list', '--json'], { cwd });
       const [{ executionId, status }] = JSON.parse(list).items;
       const again = status === 'failed' ? ['executions', 'retry', executionId] : ['resume', executionId];
-      const mended = await nebula([...again, '--json'], { cwd });
+      const mended = await nebulaHere([...again, '--json'], { cwd });
       expect(mended.code, mended.stderr + mended.stdout).toBe(0);
       expect(mended.stdout).toContain(`"output": ${LARGE}`);
     },
@@ -155,7 +156,7 @@ d.pragma('locking_mode = EXCLUSIVE'); d.exec('BEGIN EXCLUSIVE'); console.log('he
     holder.kill('SIGKILL');
     await once(holder, 'exit');
     expect((await nebula(['run', 'short.yaml', '-q'], { cwd })).code).toBe(0);
-    const { stdout } = await nebula(['executions', 'list', '--json'], { cwd });
+    const { stdout } = await nebulaHere(['executions', 'list', '--json'], { cwd });
     expect(JSON.parse(stdout).items.length).toBeGreaterThanOrEqual(2);
   });
 });

@@ -1,0 +1,11 @@
+/** The real program with its real storage, in this process: for commands that need no process of their own. */
+import { composeServices } from '../../src/compose/services.ts';
+import { runCommandLine } from '../../src/main.ts';
+import type { Result } from './nebula-process.ts';
+import { memoryIo } from './screen-text.ts';
+
+export async function nebulaHere(args: readonly string[], { cwd }: { readonly cwd: string }): Promise<Result> {
+  const io = memoryIo({ cwd, now: () => Date.now() });
+  const code = await runCommandLine({ io, services: composeServices(io), program: 'nebula' }, args);
+  return { code, stdout: io.out.text(), stderr: io.err.text() };
+}
