@@ -47,12 +47,9 @@ async function tryYaml(fence: Fence, playground: Playground, ownActions: readonl
 async function runWorkflow(fence: Fence, playground: Playground, file: string): Promise<void> {
   const input = fence.marks.get('input') ?? '{}';
   const status = fence.marks.get('status') ?? 'completed';
-  const { lines } = await playground.run(
-    `nebula run '${file}' --input '${input}' --json > run.json 2> warnings.txt || true; cat warnings.txt run.json`,
-  );
-  if (lines[0] !== '{' || !lines.includes(`  "status": "${status}",`)) {
-    throw wrong(fence, `expected it to be ${status}:\n${lines.join('\n')}`);
-  }
+  const { stdout, stderr } = await playground.nebula('run', file, '--input', input, '--json');
+  if (stderr !== '' || (JSON.parse(stdout) as { status?: string }).status !== status)
+    throw wrong(fence, `expected it to be ${status}:\n${stderr}${stdout}`);
 }
 
 function checkWorkflow(fence: Fence, source: string, ownActions: readonly Action[]): void {
