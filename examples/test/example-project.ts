@@ -6,6 +6,7 @@ import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'apps/cli/bin/nebula.js');
+const HERE = path.join(ROOT, 'apps/cli/test/support/nebula-here.ts');
 
 export interface RunDocument {
   readonly executionId: string;
@@ -26,6 +27,8 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+type NebulaHere = (args: readonly string[], options: { readonly cwd: string }) => Promise<Ended>;
 
 export class ExampleProject {
   readonly dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'nebula-examples-')));
@@ -69,8 +72,11 @@ export class ExampleProject {
     return { child, ended, heard: () => stdout + stderr };
   }
 
-  nebula(...args: string[]): Promise<Ended> {
-    return this.start(...args).ended;
+  /** In this process, which takes a third of the CPU time of a new one. */
+  async nebula(...args: string[]): Promise<Ended> {
+    // The program has no exports.
+    const { nebulaHere } = (await import(HERE)) as { nebulaHere: NebulaHere };
+    return await nebulaHere(args, { cwd: this.dir });
   }
 
   /** Runs an example to its end; each has a data folder of its own, so that several can run at once. */

@@ -27,7 +27,11 @@ export async function typeErrors(fences: readonly Fence[]): Promise<string[]> {
     // Packages that did not change are not checked again.
     const memory = path.join(ROOT, 'node_modules/.cache/docs.tsbuildinfo');
     const options = ['--noEmit', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
-    await promisify(execFile)(process.execPath, [tsc, ...options, '-p', folder], { cwd: folder });
+    await promisify(execFile)(process.execPath, [tsc, ...options, '-p', folder], {
+      cwd: folder,
+      // As for the types check.
+      env: { ...process.env, GOGC: '400' },
+    });
     return [];
   } catch (error) {
     const { stdout } = error as { stdout?: string };
