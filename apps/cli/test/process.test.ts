@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { nebulaHere } from './support/nebula-here.ts';
 import { BIN, nebula, projectFolder, startNebula } from './support/nebula-process.ts';
 
 const NOBODY = 65_534;
@@ -72,7 +73,7 @@ describe('the program as a process', () => {
     const line = `'${process.execPath}' '${BIN}' run slow.yaml | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', line], { cwd });
     expect([stdout, stderr]).toEqual([expect.stringMatching(/run started.*\n0\n$/), '']);
-    const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
+    const { stdout: list } = await nebulaHere(['executions', 'list', '--json'], { cwd });
     expect(JSON.parse(list).items).toMatchObject([{ status: 'completed' }]);
   });
 
@@ -85,7 +86,7 @@ describe('the program as a process', () => {
       expect([words, stdout]).toEqual([words, '1\n']);
       expect(stderr).toMatch(/^error OUTPUT_FAILED: stdout cannot be written: ENOSPC.*\nhint: .*\n$/);
     }
-    const { stdout: list } = await nebula(['executions', 'list', '--json'], { cwd });
+    const { stdout: list } = await nebulaHere(['executions', 'list', '--json'], { cwd });
     expect(JSON.parse(list).items).toMatchObject([{ status: 'completed' }]);
   });
 
@@ -175,7 +176,7 @@ describe('run', () => {
     expect(stdout).toContain('error NO_STOCK at boom: no ␛[2J stock');
     expect(stdout).toMatch(/ nebula executions explain exe_\w+ boom\n/);
     expect(stdout).not.toContain('\x1b');
-    const json = await nebula(['run', 'failing.yaml', '--json'], { cwd });
+    const json = await nebulaHere(['run', 'failing.yaml', '--json'], { cwd });
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'NO_STOCK', kind: 'USER', node: 'boom' });
   });
@@ -189,7 +190,7 @@ describe('run', () => {
     expect(stderr).toMatch(/broken\.yaml:4:\d+ +error UNKNOWN_KEY/);
     expect(stderr).toContain('error WORKFLOW_INVALID: broken.yaml has');
     expect(existsSync(path.join(cwd, '.nebula'))).toBe(false);
-    const json = await nebula(['run', 'broken.yaml', '--json'], { cwd });
+    const json = await nebulaHere(['run', 'broken.yaml', '--json'], { cwd });
     expect(JSON.parse(json.stdout).error).toMatchObject({
       code: 'WORKFLOW_INVALID',
       details: { problems: expect.arrayContaining([expect.objectContaining({ code: 'UNKNOWN_KEY', line: 4 })]) },
@@ -209,7 +210,7 @@ describe('run', () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO, 'typed.yaml': typed });
     writeFileSync(path.join(cwd, 'large.yaml'), '');
     truncateSync(path.join(cwd, 'large.yaml'), 3_000_000_000);
-    const { code, stderr, stdout } = await nebula(argv, { cwd });
+    const { code, stderr, stdout } = await nebulaHere(argv, { cwd });
     expect(stderr).toContain(`error ${errorCode}: `);
     expect([code, stdout]).toEqual([2, '']);
   });
@@ -218,7 +219,7 @@ describe('run', () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO });
     const fromStdin = await nebula(['run', '-', '--set', 'name=Bo', '--json'], { cwd, stdin: HELLO });
     expect(JSON.parse(fromStdin.stdout).output).toEqual({ text: 'HELLO BO' });
-    const input = await nebula(['run', 'hello.yaml', '--input', '-', '--json'], { cwd, stdin: '{"name": "Cy"}' });
+    const input = await nebulaHere(['run', 'hello.yaml', '--input', '-', '--json'], { cwd, stdin: '{"name": "Cy"}' });
     expect(JSON.parse(input.stdout).output).toEqual({ text: 'HELLO CY' });
   });
 
@@ -240,7 +241,7 @@ describe('run', () => {
       'late.yaml':
         'id: late\nconfig: { timeout: 100ms }\nnodes: { nap: { action: core.sleep@1, with: { duration: 20s } } }\n',
     });
-    const { code, stdout } = await nebula(['run', 'late.yaml', '--json'], { cwd });
+    const { code, stdout } = await nebulaHere(['run', 'late.yaml', '--json'], { cwd });
     expect([code, JSON.parse(stdout).status]).toEqual([3, 'timed-out']);
   });
 });
@@ -321,7 +322,7 @@ describe('a project', () => {
       cwd,
     });
     expect(settled.code, settled.stderr).toBe(0);
-    const done = await nebula(['resume', id, '--json'], { cwd });
+    const done = await nebulaHere(['resume', id, '--json'], { cwd });
     expect(done.code, done.stderr).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject({ status: 'completed', output: { charge: { id: 'ch_1' } } });
   });
@@ -392,7 +393,7 @@ describe('interruption', () => {
       const { code, stderr } = await nebula(['executions', verb, id], { cwd });
       expect([verb, code, stderr]).toEqual([verb, 0, '']);
     }
-    const cancelled = await nebula(['executions', 'cancel', id, '--json'], { cwd });
+    const cancelled = await nebulaHere(['executions', 'cancel', id, '--json'], { cwd });
     expect(JSON.parse(cancelled.stdout)).toEqual({ executionId: id, requested: true, status: 'cancelled' });
     expect((await run.ended).code).toBe(3);
   });
@@ -402,7 +403,7 @@ describe('data folders', () => {
   test('[CLI-35] looking where there is nothing creates nothing', async () => {
     const cwd = projectFolder({});
     for (const words of [['executions', 'list'], ['executions', 'show', 'exe_1'], ['resume']]) {
-      const { code, stderr } = await nebula([...words, '--data-dir', 'none'], { cwd });
+      const { code, stderr } = await nebulaHere([...words, '--data-dir', 'none'], { cwd });
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_DIR_MISSING: .*\nhint: /)]);
       expect(existsSync(path.join(cwd, 'none'))).toBe(false);
     }
@@ -411,7 +412,9 @@ describe('data folders', () => {
   test('[CLI-37] a path that cannot be a folder', async () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO, file: '' });
     for (const dataDir of ['file', 'file/inside']) {
-      const { code, stderr } = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', dataDir], { cwd });
+      const { code, stderr } = await nebulaHere(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', dataDir], {
+        cwd,
+      });
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_DIR_\w+: .*\nhint: /)]);
     }
   });
@@ -444,11 +447,11 @@ describe('data folders', () => {
   test('[CLI-37] a database that is none', async () => {
     const cwd = projectFolder({ 'hello.yaml': HELLO });
     mkdirSync(path.join(cwd, 'd'));
-    await nebula(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', 'd'], { cwd });
+    await nebulaHere(['run', 'hello.yaml', '--set', 'name=x', '--data-dir', 'd'], { cwd });
     for (const name of ['nebula.db', 'nebula.sqlite']) {
       if (existsSync(path.join(cwd, 'd', name))) writeFileSync(path.join(cwd, 'd', name), 'x'.repeat(10_000));
     }
-    const { code, stderr } = await nebula(['executions', 'list', '--data-dir', 'd'], { cwd });
+    const { code, stderr } = await nebulaHere(['executions', 'list', '--data-dir', 'd'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error STORE_\w+: .*\nhint: /)]);
   });
 });
@@ -464,11 +467,11 @@ nodes:
   last: { action: core.set@1, needs: [read], with: { value: done } }
 `;
     const cwd = projectFolder({ 'retry.yaml': flow });
-    const failed = await nebula(['run', 'retry.yaml', '--json'], { cwd });
+    const failed = await nebulaHere(['run', 'retry.yaml', '--json'], { cwd });
     expect(failed.code, failed.stderr).toBe(1);
     const { executionId } = JSON.parse(failed.stdout);
     writeFileSync(path.join(cwd, 'gate.txt'), 'open');
-    const { code, stdout, stderr } = await nebula(['executions', 'retry', executionId, '--json'], { cwd });
+    const { code, stdout, stderr } = await nebulaHere(['executions', 'retry', executionId, '--json'], { cwd });
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       executionId,

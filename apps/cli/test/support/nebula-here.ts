@@ -4,12 +4,17 @@ import { runCommandLine } from '../../src/main.ts';
 import type { Result } from './nebula-process.ts';
 import { memoryIo } from './screen-text.ts';
 
+interface Options {
+  readonly cwd: string;
+  readonly stdin?: string;
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /** One after the other, also for tests that run at once: a command captures what actions print in its process. */
-export function nebulaHere(args: readonly string[], { cwd }: { readonly cwd: string }): Promise<Result> {
+export function nebulaHere(args: readonly string[], { cwd, stdin = '' }: Options): Promise<Result> {
   const run = async (): Promise<Result> => {
-    const io = memoryIo({ cwd, now: () => Date.now() });
+    const io = memoryIo({ cwd, stdin, now: () => Date.now() });
     const code = await runCommandLine({ io, services: composeServices(io), program: 'nebula' }, args);
     return { code, stdout: io.out.text(), stderr: io.err.text() };
   };
