@@ -394,7 +394,7 @@ describe('docs/patterns.md', () => {
     }
   });
 
-  test('counts them, and at least 34 can be said', () => {
+  test('counts them, and at least 34 can be expressed', () => {
     const count = (wanted: string) => rows().filter(({ mark }) => mark === wanted).length;
     expect(count('+') + count('±')).toBeGreaterThanOrEqual(34);
     for (const mark of ['+', '±', '−']) expect(DOCUMENT).toContain(`| \`${mark}\` | ${count(mark)} |`);

@@ -107,7 +107,7 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...green)).toContain('it completes although a failed');
   });
 
-  it('[SIM-24] accepts the end of a node that stands behind a finally and was ready without it', () => {
+  it('[SIM-24] accepts the end of a node behind a finally that was ready without it', () => {
     const definition = {
       nodes: { a: act(), clean: act(), b: act({ needs: ['a', 'clean'], join: 'any' }), c: act({ needs: ['b'] }) },
       edges: [{ from: 'a', to: 'clean', on: 'always' }],

@@ -95,7 +95,7 @@ describe('the pictures', () => {
     expect(svg).not.toContain('@keyframes');
   });
 
-  test('show a line while it says something, and one of the frames to those who want no motion', () => {
+  test('show a line while it has text, and one still frame to viewers who want no motion', () => {
     const line = (text: string) => [[{ column: 0, text, style: {} }]];
     const frames = [
       { atMs: 0, lines: [...line('same'), ...line('one')] },
@@ -108,7 +108,7 @@ describe('the pictures', () => {
     expect(svg).toMatch(/class="scene still"><text[^>]*>two</);
   });
 
-  test('show the workflow as it is', () => {
+  test('show the current workflow', () => {
     const [, nodesOn = ''] = textOf('examples/order.yaml').split(/^nodes:$/m);
     const nodes = [...nodesOn.matchAll(/^ {2}(\w+):$/gm)].map((match) => match[1]!);
     expect(nodes).toContain('charge');

@@ -26,7 +26,7 @@ describe('tidiness', () => {
     expect(problemsOf({ [`packages/core/src/${name}`]: '' })).toHaveLength(1);
   });
 
-  it('accepts names that say something', () => {
+  it('accepts meaningful names', () => {
     expect(
       problemsOf({
         'packages/core/src/media-types.ts': '',

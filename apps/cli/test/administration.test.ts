@@ -360,7 +360,7 @@ describe('people', () => {
     }
   });
 
-  test('[CLI-304] the audit log and projects of a server with users are for who signs in as an administrator', async () => {
+  test('[CLI-304] the audit log and projects of a server with users need an administrator', async () => {
     const selfhost = await Served.open({ 'one.yaml': greeting('hello') }, { preset: 'selfhost' });
     const { cwd, url } = selfhost;
     const as = (user: string) => ['--server', url, '--as', user, '--password-stdin'];

@@ -404,7 +404,7 @@ describe('on a terminal', () => {
     expect(paintings).toBeLessThanOrEqual(12 + 2);
   });
 
-  test('[CLI-55] the cursor comes back, and the summary stands under the last picture', async () => {
+  test('[CLI-55] the cursor is shown again, and the summary follows the last picture', async () => {
     const { text } = await watchFor(100);
     expect(text.lastIndexOf('\x1b[?25h')).toBeGreaterThan(text.lastIndexOf('\x1b[?25l'));
     expect(text.slice(text.lastIndexOf('\x1b[?25h'))).toBe('\x1b[?25h{ "ok": true }\n');

@@ -88,7 +88,7 @@ describe('waits', () => {
     expect((await project.nebula(['executions', 'explain', id, 'each/7/p'])).err).toContain('UNKNOWN_NODE');
   });
 
-  test('[CLI-107] approve and reject, in whose name, and who may not', async () => {
+  test('[CLI-107] approve and reject act for a named user, who must be allowed to answer', async () => {
     const project = new MemoryProject();
     const first = await project.run(ASK);
     expect(first.code).toBe(4);
@@ -120,7 +120,7 @@ describe('waits', () => {
     expect(refused.err).toContain("error NOT_WAITING: 'w' does not wait for a call");
   });
 
-  test('[CLI-104] lines for people who pipe: every event in words, commands under a wait', async () => {
+  test('[CLI-104] piped output has every event as a line, and commands below a wait', async () => {
     const project = new MemoryProject();
     const { out } = await project.nebula(['run', '-'], { stdin: JSON.stringify(SAGA) });
     expect(out).toContain('● items opened: 2 items');

@@ -116,7 +116,7 @@ describe('large values on the disk', () => {
     ['missing', (file: string) => rmSync(file), /BLOB_MISSING/],
     ['damaged', (file: string) => writeFileSync(file, 'zzz'), /BLOB_CORRUPT/],
   ])(
-    '[CLI-94] one that is %s is named, and back in its place the run goes on',
+    '[CLI-94] a %s blob is reported, and the run continues when it is restored',
     TIMEOUT,
     async (_name, damage, code) => {
       const cwd = await killedRun();

@@ -8,7 +8,7 @@ const SIGNAL = {
 };
 const BESIDE = { id: 'two', nodes: { a: { wait: { signal: 'go' } }, b: { wait: { signal: 'stop' } } } };
 
-describe('who acts on a request', () => {
+describe('the engine that acts on a request', () => {
   test('[CLI-214] without an engine, cancel stops and undoes the run in this process', async () => {
     const project = new MemoryProject();
     const { json } = await project.run({

@@ -78,7 +78,7 @@ describe('the configuration of a server', () => {
     }
   });
 
-  test('[SRV-345] server.metrics says who may read them', async () => {
+  test('[SRV-345] server.metrics sets who may read the metrics', async () => {
     expect((await fetch(`${(await open('server: { metrics: public }\n')).url}/metrics`)).status).toBe(200);
     await served?.close();
     expect((await fetch(`${(await open('server: {}\n')).url}/metrics`)).status).toBe(401);

@@ -39,7 +39,7 @@ function onTerminal(
 
 // Pseudo terminals are made with util-linux' `script`, which other systems do not have.
 describe.skipIf(!hasScript())('on a real terminal', () => {
-  test('[CLI-51, CLI-54, CLI-55] the tree moves in place and stands at the end', async () => {
+  test('[CLI-51, CLI-54, CLI-55] the tree is repainted in place and stays at the end', async () => {
     const cwd = projectFolder({ 'slow.yaml': SLOW });
     const { text, code } = await onTerminal('run slow.yaml', cwd, () => undefined);
     expect(code).toBe(0);

@@ -69,7 +69,7 @@ describe('timeline', () => {
     `);
   });
 
-  test('[CLI-62] many nodes are cut, and it is said', () => {
+  test('[CLI-62] a long list of nodes is cut, with a note', () => {
     const events = Array.from({ length: 30 }, (_, at) => event(at, 'NodeStarted', `n${at}`));
     const lines = timelineLines(events, { colors, width: 70, now: T0 + 50, maxRows: 10 });
     expect(lines).toContain('… 20 more nodes: --all');

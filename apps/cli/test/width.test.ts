@@ -33,7 +33,7 @@ describe('width of text', () => {
   });
 });
 
-describe('text of others', () => {
+describe('foreign text', () => {
   test('[CLI-11] control characters become visible', () => {
     expect(printable('a\x1b[2Jb')).toBe('a␛[2Jb');
     expect(printable('x\x07\x08')).toBe('x␇␈');

@@ -293,7 +293,7 @@ describe('permissions', () => {
     return response.status === 200 ? 'in' : (response.status as Verdict);
   }
 
-  it('[SRV-12] who names no project writes to the default one, and needs a role there', async () => {
+  it('[SRV-12] a write without a project goes to the default one, and needs a role there', async () => {
     const headers = headersOf['a-owner'] as Headers;
     const body = { definition: echo('smuggled') };
     expect((await ask(booted, 'POST /api/v1/workflows', { headers, body })).status).toBe(404);

@@ -89,7 +89,7 @@ describe('borders', () => {
     expect(ceilingIn('beta', undefined, ceilings)).toEqual({ network: ['b.example'] });
   });
 
-  it('[SRV-451] a ceiling is set by owners of the project and administrators, shown, and stands in the audit log', async () => {
+  it('[SRV-451] owners of the project and administrators set its ceiling, which is shown and audited', async () => {
     for (const who of ['alpha-editor', 'alpha-operator', 'alpha-viewer']) {
       expect((await call(who, 'PUT /projects/alpha', { ceiling: 'all' })).status, who).toBe(403);
     }

@@ -78,7 +78,7 @@ it('[SRV-320] a call that comes before the node waits counts', async () => {
   expect(await ended(executionId)).toMatchObject({ status: 'completed', output: { early: true } });
 });
 
-it('[SRV-320] forms and texts are taken as they are', async () => {
+it('[SRV-320] forms and texts are accepted unchanged', async () => {
   const executionId = await start();
   await post(urls[0] as string, 'a=1&a=2', 'application/x-www-form-urlencoded');
   expect(await ended(executionId)).toMatchObject({ output: { a: ['1', '2'] } });

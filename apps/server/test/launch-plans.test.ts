@@ -134,7 +134,7 @@ describe('a node that names a launch plan', () => {
     expect(items).toHaveLength(1);
   });
 
-  it('[SRV-570] fails with the reason where the plan is not there, not active, or of another project', async () => {
+  it('[SRV-570] fails with the reason if the plan is missing, inactive, or of another project', async () => {
     booted = await boot({ actions: [echo] });
     const { client } = booted;
     await client.call('registerWorkflow', { body: { definition: inner } });

@@ -24,7 +24,7 @@ async function signedIn(trustProxy: readonly string[]): Promise<{ cookie: string
   return { cookie, ip: audit.json.items[0].details.ip };
 }
 
-it('[SRV-344] a proxy that is trusted says who calls, and how', async () => {
+it('[SRV-344] a trusted proxy names the caller and its protocol', async () => {
   const { cookie, ip } = await signedIn(['10.0.0.0/8', 'loopback']);
   expect(ip).toBe('203.0.113.9');
   expect(cookie).toContain('; Secure');

@@ -55,7 +55,7 @@ describe('rest', () => {
     });
   });
 
-  test('[SRV-92] who holds a key, and who waits for it', async () => {
+  test('[SRV-92] lists the holders of a key, and its waiters', async () => {
     booted = await boot();
     const { client } = booted;
     const first = await started(booted, keyed);

@@ -39,7 +39,7 @@ describe('repeated requests', () => {
     expect(operation.status).toBe(202);
   });
 
-  it('[SRV-40] who asks while the first is under way gets its answer', async () => {
+  it('[SRV-40] a repeat during the first request gets its answer', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => start('k3', { workflowId: 'echo' })));
     expect(new Set(answers.map(({ json }) => json.executionId)).size).toBe(1);
   });
@@ -93,7 +93,7 @@ describe('repeated requests', () => {
     await other.close();
   });
 
-  it('[SRV-401] who went before there was an answer gets it with the same key, and so does who waited with them', async () => {
+  it('[SRV-401] a caller that disconnected before the answer gets it with the same key, and so does a waiting repeat', async () => {
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: waiting('left') } });
     const gone = new AbortController();
     const request = (signal?: AbortSignal) =>
@@ -349,7 +349,7 @@ describe('waiting', () => {
     await until(() => waiters === 0);
   });
 
-  it('[SRV-46] who goes while waiting leaves nothing behind', async () => {
+  it('[SRV-46] a caller that disconnects while waiting leaves nothing behind', async () => {
     const { json } = await started('waiting');
     const gone = new AbortController();
     const url = `${booted.server.url}/api/v1/executions/${json.executionId}/result?wait=60s`;

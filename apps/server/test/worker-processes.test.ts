@@ -102,7 +102,7 @@ const NODES = { a: note, b: note, c: note, d: { ...note, needs: ['a', 'b', 'c'] 
 
 // These need python3 on the machine.
 describe.skipIf(!hasPython())('processes that are killed', { timeout: 120_000 }, () => {
-  it('[WRK-21] a worker dies: another one does its work, and nothing is lost', async () => {
+  it('[WRK-21] when a worker dies, another one takes its tasks, and nothing is lost', async () => {
     const machine = new Machine(await freePort());
     await machine.serve();
     const first = await machine.work(30, 1);

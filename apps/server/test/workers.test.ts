@@ -45,7 +45,7 @@ const claim = async ({ client }: Booted, workerId = 'w1', body = {}) =>
 
 const shout = (more: Record<string, Json> = {}): Json => ({ action: 'text.shout@1', with: { text: 'hey' }, ...more });
 
-it('[SRV-644] a worker of another release works with the actions that the server takes, and tells of the others', async () => {
+it('[SRV-644] a worker of another release works with the accepted actions, and reports the others', async () => {
   const server = await booted();
   const shouting = defineAction({ ...SHOUT, run: (_ctx, { text }) => ({ text: `${text}!` }) });
   const newer: Action = { id: 'http.request', version: '1.99', effect: 'pure', run: () => 'taken over' };
@@ -126,7 +126,7 @@ describe('the protocol', () => {
     for (const call of calls) await expect(call).rejects.toMatchObject({ status: 409, code: 'STALE_LEASE' });
   });
 
-  it('[WRK-3] a claim waits for work, and gives nothing to those who have gone', async () => {
+  it('[WRK-3] a claim waits for tasks, and hands none to a worker that has disconnected', async () => {
     const server = await booted();
     const { client } = server;
     await announce(server);
@@ -176,7 +176,7 @@ describe('the protocol', () => {
     await expect.poll(async () => (await client.call('extendLease', { params, body: {} })).cancel).toBe('not wanted');
   });
 
-  it('[WRK-6] a secret is revealed for an alias of the node, and is in nothing that comes back', async () => {
+  it('[WRK-6] a secret is revealed for an alias of the node, and is redacted in all reports', async () => {
     const server = await booted();
     const { client, parts } = server;
     await parts.secrets.set('stripe', 'sk_live_4eC39HqLyj');

@@ -24,7 +24,7 @@ test('[ACT-4] core.set gives its value', async () => {
   expect((await project.error(coreSet, { value: 1, other: 2 })).message).toContain('other is not known');
 });
 
-test('[ACT-5] core.sleep waits and tells its progress', async () => {
+test('[ACT-5] core.sleep waits and reports its progress', async () => {
   const { clock } = project;
   for (const duration of ['50ms', 50]) {
     let output: unknown;

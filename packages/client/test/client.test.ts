@@ -128,7 +128,7 @@ describe('calls', () => {
     expect(error).toMatchObject({ code: 'SERVER_UNREACHABLE', hint: expect.stringContaining('nebula serve') });
   });
 
-  it('[CLT-5] a repeated DELETE that finds nothing is done; a first one is not', async () => {
+  it('[CLT-5] a repeated DELETE that gets 404 has succeeded; a first one has not', async () => {
     const lost = talking((_, count) => {
       if (count === 1) throw new TypeError('the answer was lost');
       return problem('UNKNOWN_PLAN', 404);

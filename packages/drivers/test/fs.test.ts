@@ -20,7 +20,7 @@ blobsSuite('fs', async () => {
 const DATA = new TextEncoder().encode('hello');
 const SHA = createHash('sha256').update(DATA).digest('hex');
 
-test('blobs lie where people look for them, and leave nothing else behind', async () => {
+test('blobs have readable paths, and leave no other file behind', async () => {
   const folder = await temporaryFolder();
   const blobs = fsBlobs({ root: join(folder.path, 'deep', 'blobs') });
   await blobs.put('exe_01', SHA, DATA);

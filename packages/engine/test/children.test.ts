@@ -206,7 +206,7 @@ describe('stopping a run with a child', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
-  it('[ENG-164] a run that a request may move is not parked, though nothing else does', async () => {
+  it('[ENG-164] a run with a pending request is not quiescent', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { w: { wait: { signal: 'go' } } } });
@@ -297,7 +297,7 @@ describe('a child by a launch plan', () => {
 describe('children and where they run', () => {
   const parent = { id: 'main', nodes: { call: { workflow: { id: 'sub', mode: 'child' } } } };
 
-  it('[ENG-81] [ENG-216] of a workflow that debounces its starts are executions of their own all the same', async () => {
+  it('[ENG-81] [ENG-216] of a workflow with debounced starts are separate executions', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register({

@@ -19,7 +19,7 @@ describe('child executions', () => {
   };
   const sub = (more = {}) => ({ id: 'sub', nodes: { work: hand() }, output: '{{ $work }}', ...more });
 
-  it('[ENG-80] run as executions of their own, linked both ways; the output comes back', async () => {
+  it('[ENG-80] run as separate executions, linked both ways; the output is returned', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register(sub());
@@ -115,7 +115,7 @@ describe('waiting for a run with children', () => {
     },
   };
 
-  it('[ENG-107] it stands still when its own work is done and all of them do, at any depth', async () => {
+  it('[ENG-107] it is parked when its own work is done and all of them are parked, at any depth', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register(approval);
@@ -233,7 +233,7 @@ describe('waiting for a run with children', () => {
 });
 
 describe('workflows inside others', () => {
-  it('[ENG-85] are pinned to the version that there was when the outer one was registered', async () => {
+  it('[ENG-85] are pinned to the version that was current when the outer one was registered', async () => {
     const top = new BenchTop();
     await top.open();
     await top.register({ id: 'sub', nodes: { one: hand() } });

@@ -54,7 +54,7 @@ describe('a concurrency slot', () => {
     expect(top.data.runs.get(ids[3] as string)?.row.status).toBe('running');
   });
 
-  it('[VIEW-13] the explanation of a run that waits names who has the places', async () => {
+  it('[VIEW-13] the explanation of a waiting run names the holders of the slots', async () => {
     const top = new BenchTop();
     await top.open();
     const ids: string[] = [];

@@ -132,7 +132,7 @@ describe('claims', () => {
     expect(served.sort()).toEqual(['first 1', 'other 0', 'second 0']);
   });
 
-  it('[ENG-191] nothing is given to those who have gone away meanwhile', async () => {
+  it('[ENG-191] no task is handed to a worker that has disconnected meanwhile', async () => {
     const top = await opened();
     const gone = new AbortController();
     const claiming = top.engine.remote.claim(asking({ waitMs: 60_000, signal: gone.signal }));
@@ -174,7 +174,7 @@ describe('claims', () => {
     expect(await top.status(executionId)).toBe('completed');
   });
 
-  it('[ENG-191] an engine that closes lets those go who wait', async () => {
+  it('[ENG-191] an engine that closes ends waiting claims', async () => {
     const top = await opened();
     const claiming = top.engine.remote.claim(asking({ waitMs: 60_000 }));
     const closing = top.engine.close({ graceMs: 0 });
@@ -446,7 +446,7 @@ describe('secrets of a lease', () => {
     await expect(during(top, top.engine.remote.credential(work.leaseId, 'api'))).rejects.toMatchObject(STALE);
   });
 
-  it('[ENG-198] nothing that it tells holds them, also after a restart', async () => {
+  it('[ENG-198] are redacted in its reports, also after a restart', async () => {
     const top = await opened({ secrets });
     const executionId = await top.start({ nodes });
     const work = await claimOne(top);

@@ -42,7 +42,7 @@ function driversWith(clock: Clock): Drivers {
   };
 }
 
-it('[ENG-240] a plan is compiled in slices, once for all who ask meanwhile', async () => {
+it('[ENG-240] a plan is compiled in slices, once for all concurrent callers', async () => {
   const clock = busyClock();
   const store = memoryStore();
   const plans = new Plans({ store, clock, digest: sha256 }, createCatalog([noop]));

@@ -57,7 +57,7 @@ describe('starting', () => {
     await expect(top.engine.start('nobody', undefined)).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
   });
 
-  it('[ENG-22] counts and tells with the names that dashboards know', async () => {
+  it('[ENG-22] has counters with the names that dashboards know', async () => {
     const top = new BenchTop();
     await top.open();
     await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '1s' } } } });

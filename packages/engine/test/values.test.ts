@@ -152,7 +152,7 @@ describe('a full disk', () => {
 });
 
 describe('memory', () => {
-  it('[ENG-16] a run that waits long leaves memory and comes back', async () => {
+  it('[ENG-16] a run with a long wait leaves memory and is loaded again', async () => {
     const top = new BenchTop();
     await top.open();
     const executionId = await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '1d' } } } });

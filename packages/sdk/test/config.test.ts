@@ -3,7 +3,7 @@ import type { Store } from '@nebula/ports';
 import { expect, test } from 'vitest';
 import { defineAction, defineConfig, type NebulaConfig } from '../src/index.ts';
 
-test('[SDK-9] a configuration comes back as it is', () => {
+test('[SDK-9] a configuration is returned unchanged', () => {
   const config: NebulaConfig = {
     actions: [defineAction({ id: 'my.action', version: '1', run: () => null })],
     retryPolicies: { twice: (k) => (k > 2 ? null : 100) },

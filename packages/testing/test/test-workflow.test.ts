@@ -281,7 +281,7 @@ describe('a workflow under test', () => {
     });
   });
 
-  it('[TST-8] mocks are held to the schemas of the real action, and to names that there are', async () => {
+  it('[TST-8] mocks are checked against the schemas of the real action, and against existing names', async () => {
     const input = { amount: 1 };
     await expect(testWorkflow(order, { input, config, mocks: { ...mocks, charge: { nr: 1 } } })).rejects.toMatchObject({
       code: 'MOCK_INVALID',

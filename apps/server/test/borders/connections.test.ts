@@ -128,7 +128,7 @@ describe('bodies', () => {
     expect(status).toBe(201);
   });
 
-  it('[SRV-488] bodies that are under way hold no more than their budget together', async () => {
+  it('[SRV-488] bodies in flight share one budget', async () => {
     const server = await booted({ maxBodyBytesInFlight: 5_000_000 });
     const held = [await raw(server, start(2_000_000)), await raw(server, start(2_000_000))];
     await expect
@@ -179,7 +179,7 @@ describe('connections', () => {
   });
 });
 
-describe('who calls', () => {
+describe('callers', () => {
   it('[SRV-491] two Host headers are refused', async () => {
     const server = await booted({});
     const { over } = await raw(

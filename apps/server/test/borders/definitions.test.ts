@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-it('[SRV-496] validateWorkflow is for editors, and tells nothing of other projects', async () => {
+it('[SRV-496] validateWorkflow is for editors, and reveals nothing about other projects', async () => {
   const booted = await boot({ users: true });
   closing.push(() => booted.close());
   for (const project of ['alpha', 'beta']) await addProject(booted, project);

@@ -70,7 +70,7 @@ it.each([
   expect([await read(1), await read(1), await read(2)]).toEqual(expected);
 });
 
-it('[SRV-652] a page that is being read is not shared with a listener who knows of more', async () => {
+it('[SRV-652] a page that is being read is not shared with a follower that knows of newer frames', async () => {
   const replays = new CatchUpPages<number>();
   const read = (version: number) =>
     replays.read(

@@ -177,7 +177,7 @@ describe('ids of other projects', () => {
     return await call(who, `${method} ${API_PREFIX}${url}?${query}`, isWithBody ? body : undefined);
   }
 
-  it('[SRV-640] every operation answers an id of another project as it answers an id of nothing', async () => {
+  it('[SRV-640] every operation answers an id of another project like an unknown id', async () => {
     const wrong: string[] = [];
     const seen = new Set<string>();
     for (const who of ['alpha-owner', 'alpha-viewer', 'alpha-and-default', 'alpha-key']) {
@@ -233,7 +233,7 @@ describe('ids of other projects', () => {
     }
   });
 
-  it('[SRV-640] every endpoint of workflow-graph answers an id of another project as an id of nothing', async () => {
+  it('[SRV-640] every endpoint of workflow-graph answers an id of another project like an unknown id', async () => {
     const posted = await call('beta-owner', 'POST /api/workflows?project=beta', {
       name: 'ci',
       jobs: { a: { run: 'x' } },

@@ -104,7 +104,7 @@ describe('a ceiling that was lowered', () => {
   });
 });
 
-describe('people who may not', () => {
+describe('callers without permission', () => {
   let ended = '';
   let waiting = '';
   beforeAll(async () => {
@@ -149,7 +149,7 @@ describe('people who may not', () => {
     expect(given.some(({ input }) => (input as { n?: number }).n === 9)).toBe(false);
   });
 
-  it('[SRV-654] do not reach runs of others through bulk operations, keys of idempotency or ids of their choice', async () => {
+  it('[SRV-654] do not reach foreign runs through bulk operations, idempotency keys or chosen ids', async () => {
     const bulk = await must('beta-operator', 'POST /executions/bulk', { operation: 'retry', ids: [ended, waiting] });
     expect(bulk.json).toMatchObject({
       done: 0,

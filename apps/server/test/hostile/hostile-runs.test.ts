@@ -124,7 +124,7 @@ describe('hostile workflows', () => {
     for (const how of ['return', 'throw', 'log']) await expectHidden({ action: 'test.leak', with: { form, how } }, how);
   });
 
-  it('[SRV-501] A21: a secret that one node keeps and another tells is taken out of everything', async () => {
+  it('[SRV-501] A21: a secret that one node keeps and another one reveals is redacted everywhere', async () => {
     await expectHidden({ action: 'test.leak', with: { form: 'plain', how: 'none' } }, 'none');
     expect(kept).toBe(SECRET);
     for (const how of ['return', 'throw', 'log']) {

@@ -92,7 +92,7 @@ describe('hostile workers', () => {
     await must('alpha-operator', `${lease}/complete`, { output: 1 });
   });
 
-  it('[SRV-501] A17: a lease is of no use to another operator, by any route', async () => {
+  it('[SRV-501] A17: a lease does not work for another operator, on any route', async () => {
     expect((await announce('alpha-operator', 'far-1', FAR)).status).toBe(200);
     const id = await started('alpha', 'alpha-far', { action: 'far.work@1' });
     const [work] = await claim('alpha-operator', 'far-1');

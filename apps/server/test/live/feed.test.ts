@@ -302,7 +302,7 @@ describe('the feed', () => {
     feed.close();
   });
 
-  it('[SRV-51] who does not read costs a bounded buffer, and misses nothing in the end', async () => {
+  it('[SRV-51] a follower that does not read costs a bounded buffer, and misses no event in the end', async () => {
     const { feed, model, clock } = await fed();
     const controller = new AbortController();
     const stream = feed.follow({ signal: controller.signal })[Symbol.asyncIterator]();
@@ -372,7 +372,7 @@ describe('the feed', () => {
     feed.close();
   });
 
-  it('[SRV-50] who comes while the reader, alone, looks for the end, misses nothing', async () => {
+  it('[SRV-50] a follower that joins while the reader looks for the end misses no event', async () => {
     const { feed, model, clock } = await fed();
     const { lastPosition } = model.store;
     const held = Promise.withResolvers<void>();

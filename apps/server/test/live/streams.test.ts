@@ -57,7 +57,7 @@ describe('Server-Sent Events', () => {
     expect(booted.troubles).toEqual([]);
   });
 
-  it('[SRV-51] who reads slowly over the wire gets everything in the end, once and in order', async () => {
+  it('[SRV-51] a slow client gets every event in the end, once and in order', async () => {
     const list = Array.from({ length: 4_000 }, (_, n) => n);
     const body = { nodes: { s: { set: { v: '{{ $item }}' } } } };
     await registered({ id: 'long', nodes: { each: { forEach: { in: '$input.list' }, do: body } } } as { id: string });
@@ -280,7 +280,7 @@ describe('the socket', () => {
     }
   });
 
-  it('[SRV-57] who does not say who they are, or says it wrongly, is shown out', async () => {
+  it('[SRV-57] an unauthenticated socket is closed', async () => {
     booted = await boot();
     const silent = await socket({});
     silent.say({ subscribe: 'a' });
@@ -330,7 +330,7 @@ describe('the socket', () => {
     expect(scoped.messages[0]).toMatchObject({ problem: { code: 'NOT_ALLOWED' } });
   });
 
-  it('[SRV-59] who may see less than before is shown out of streams and sockets; others stay', async () => {
+  it('[SRV-59] streams and sockets of a caller with reduced permissions are closed; others stay open', async () => {
     const clock = virtualClock(Date.now());
     booted = await boot({ users: true, clock });
     await addProject(booted, 'a');
@@ -360,7 +360,7 @@ describe('the socket', () => {
     expect(ends.toSorted()).toEqual(['ann socket 4401', 'ann stream']);
   });
 
-  it('[SRV-58] who goes while a subscription is being made leaves nothing behind', async () => {
+  it('[SRV-58] a client that disconnects during a subscription leaves nothing behind', async () => {
     booted = await boot();
     await registered(waiting());
     const { executionId } = await booted.client.start('waiting');

@@ -51,7 +51,7 @@ function bench(more: Partial<HealthParts> = {}) {
 }
 
 describe('health', () => {
-  it('[SRV-230] a server that does well is alive and ready, and says so to everybody', async () => {
+  it('[SRV-230] a healthy server is alive and ready, for every caller', async () => {
     booted = await boot();
     expect(await answer(booted, '/health')).toEqual({ status: 200, body: { status: 'ok' } });
     expect(await answer(booted, '/ready')).toEqual({

@@ -68,7 +68,7 @@ describe('the log', () => {
     expect(lines[0]).not.toContain('\u001b');
   });
 
-  it('[SRV-223] tells of requests when asked to, and of troubles and faults with their codes', async () => {
+  it('[SRV-223] logs requests on demand, and troubles and faults with their codes', async () => {
     const { stream, read, lines } = paper();
     const level: LogLevel = 'debug';
     booted = await boot({ log: { level, stream } });

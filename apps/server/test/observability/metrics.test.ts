@@ -47,7 +47,7 @@ describe('metrics', () => {
     for (const [name, { help }] of families) expect(help, name).toMatch(/^[A-Z0-9].*\.$/);
   });
 
-  it('[SRV-201] counts runs, nodes, requests and those who follow', async () => {
+  it('[SRV-201] counts runs, nodes, requests and followers', async () => {
     booted = await boot();
     const { client } = booted;
     const nodes = {
@@ -94,7 +94,7 @@ describe('metrics', () => {
     expect(families.get('nodejs_eventloop_delay_ms')?.samples).toHaveLength(3);
   });
 
-  it('[SRV-203] is for who is signed in, unless it is said to be public', async () => {
+  it('[SRV-203] needs a signed-in caller, unless it is configured as public', async () => {
     booted = await boot();
     const refused = await fetch(`${booted.server.url}/metrics`);
     expect(refused.status).toBe(401);

@@ -271,7 +271,7 @@ describe('spans of a journal', () => {
     expect(spans[5]?.spanId).not.toBe(spans[3]?.spanId);
   });
 
-  it('[SRV-214] journals that cannot be read, or too many at once, cost spans and nothing else', async () => {
+  it('[SRV-214] unreadable journals, or too many at once, cost only spans', async () => {
     const { tracer, spans, lost } = bench(() => Promise.reject(new Error('no store')));
     tracer.take(ended);
     await expect.poll(() => lost).toEqual([1]);

@@ -45,7 +45,7 @@ describe('events', () => {
     expect(keyed[0]?.json.started).toEqual(keyed[1]?.json.started);
   });
 
-  it('[SRV-405] a workflow that cannot be started is named, and does not hold up the others', async () => {
+  it('[SRV-405] a workflow that cannot be started is reported, and does not block the others', async () => {
     for (const [id, more] of [
       ['fan-a', {}],
       ['fan-b', { triggers: [{ event: { name: 'fan', input: '{{ $input.missing }}' } }] }],

@@ -80,7 +80,7 @@ describe('file drops', () => {
     await rm(outside, { recursive: true });
   });
 
-  it('[SRV-85] a folder means the files in it; who does not lead does nothing', async () => {
+  it('[SRV-85] a folder means the files in it; a server that is not the leader does nothing', async () => {
     await register(echo('drop', { triggers: [{ file: { path: 'inbox' } }] }));
     await put('a.txt', '1');
     isLeader = false;

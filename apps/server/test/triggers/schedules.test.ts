@@ -99,7 +99,7 @@ describe('schedules', () => {
     expect(new Set(times).size).toBe(times.length);
   });
 
-  it('[SRV-408] put again with the same times, one misses none; with others, or after it was off, it begins anew', async () => {
+  it('[SRV-408] a schedule that is put again with the same times misses none; with other times, or after it was off, it begins anew', async () => {
     const clock = virtualClock(at('2026-01-01T00:05:00Z'));
     const nobody: Leader = { campaign: () => ({ isLeader: false, resign: async () => undefined }) };
     const first = await booting({ clock, leader: nobody });
@@ -193,7 +193,7 @@ describe('schedules', () => {
     expect(times.map((text) => text.slice(11, 16))).toEqual(['00:10', '00:20', '00:30']);
   });
 
-  it('[SRV-75] schedules of the API start workflows and launch plans; one that cannot does not hold up the others', async () => {
+  it('[SRV-75] schedules of the API start workflows and launch plans; one that fails does not block the others', async () => {
     const clock = virtualClock(at('2026-01-01T00:00:00Z'));
     const booted = await booting({ clock });
     await register(booted, echo());

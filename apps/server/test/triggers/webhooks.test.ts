@@ -228,7 +228,7 @@ describe('activation', () => {
     expect((await register(twice)).json.code).toBe('PATH_TAKEN');
   });
 
-  it('[SRV-66] of many who want a path at the same time one gets it', async () => {
+  it('[SRV-66] one of many concurrent claims of a path succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         register(echo(`rival-${index}`, { triggers: [{ webhook: { path: '/rare' } }] })),

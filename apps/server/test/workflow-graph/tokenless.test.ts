@@ -42,12 +42,12 @@ it('[SRV-565] a server that is not told so lets no worker in without a token', a
   expect(await status(`${server.url}/workflow-graph/${PATH}/api/jobs/claim`)).toBe(404);
 });
 
-it('[SRV-565] from loopback a worker of workflow-graph works as it is', async () => {
+it('[SRV-565] from loopback a worker of workflow-graph works unchanged', async () => {
   const booted = await opened({ tokenless: { project: 'default', loopback: true } });
   await runs(booted, new OriginWorker({ base: () => booted.server.url, workerId: 'w-1' }));
 });
 
-it('[SRV-565] below its path a worker of workflow-graph works as it is, and below another one not at all', async () => {
+it('[SRV-565] below its path a worker of workflow-graph works unchanged, and below another one not at all', async () => {
   const booted = await opened({ tokenless: { project: 'default', path: PATH } });
   const base = () => `${booted.server.url}/workflow-graph/${PATH}`;
   await runs(booted, new OriginWorker({ base, workerId: 'w-1' }));

@@ -194,7 +194,7 @@ describe('narrowing', () => {
     expect(isWithin({ shell: ['git'] }, ceiling)).toBe(true);
   });
 
-  it('[SEC-14] hostile lists grant less, not more, and do not hold up the event loop', () => {
+  it('[SEC-14] hostile lists grant less, not more, and do not block the event loop', () => {
     const many = (letter: string): string[] => Array.from({ length: 500 }, (_, index) => `${letter}*${index}`);
     const long = (letter: string): string[] => [`${`${letter}*`.repeat(200_000)}c`, letter.repeat(400_000)];
     const since = process.cpuUsage().user;

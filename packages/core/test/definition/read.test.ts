@@ -338,7 +338,7 @@ describe('scalars', () => {
     expect(codes(readDefinitionObject({ id: 'x', output: '\ud83d' }))).toContain('INVALID_UNICODE');
   });
 
-  it('[DEF-31] a future version says to upgrade, and nothing else', () => {
+  it('[DEF-31] a future version is reported with the hint to upgrade, and no other problem', () => {
     expect(places(yaml('nebula: 2\nid: x\nnew-key: 1\nnodes: 5\n'))).toEqual(['FUTURE_VERSION 1:9']);
     expect(find(json('{"nebula":3}'), 'FUTURE_VERSION').hint).toBe('upgrade Nebula to run it');
     expect(codes(yaml('nebula: 1\nid: x\nnodes: {a: {action: b}}\n'))).toEqual([]);

@@ -132,7 +132,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-14] break and emit stand in loops only', () => {
+  it('[PLN-14] break and emit are allowed only in loops', () => {
     expect(
       findings(`id: x
 nodes:

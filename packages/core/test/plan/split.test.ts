@@ -128,7 +128,7 @@ nodes:
     ]);
   });
 
-  it('[PLN-28] no depth of nesting is too much to say so', () => {
+  it('[PLN-28] any depth of nesting is reported', () => {
     const ids = Array.from({ length: 2_000 }, (_, n) => n);
     const splits = ids.map((n) => `  s${n}: { ${n === 0 ? '' : `needs: s${n - 1}, `}split: { in: [1] } }`);
     const merges = ids.map((n) => `  m${n}: { needs: ${n === 0 ? 's1999' : `m${n - 1}`}, merge: {} }`);

@@ -109,7 +109,7 @@ nodes:
     expect(codes('id: x\nnodes: { a: { workflow: { id: sub } } }')).toEqual(['UNKNOWN_WORKFLOW']);
   });
 
-  it('[PLN-23] no number of workflows inside each other is too much to say so', () => {
+  it('[PLN-23] any number of nested inline workflows is reported', () => {
     const deep = (id: string): WorkflowDefinition => ({ id, nodes: { a: { workflow: { id: `${id}x` } } } });
     expect(codes('id: x\nnodes: { a: { workflow: { id: y } } }', { workflows: deep })).toEqual(['BROKEN_WORKFLOW']);
   });

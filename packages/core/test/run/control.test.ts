@@ -189,7 +189,7 @@ describe('levels and order with composite nodes', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-116] in mode sequential a body stands where its node stands', () => {
+  it('[RUN-116] in mode sequential a body runs at the position of its node', () => {
     const run = drive({
       config: { mode: 'sequential' },
       nodes: {

@@ -119,7 +119,7 @@ describe('failure', () => {
     expect(drive(short).fail('a', { code: 'OTHER' }).statuses()).toMatchObject({ mend: 'skipped', b: 'running' });
   });
 
-  it('[RUN-31] an always edge does not stand in the way of ignoring', () => {
+  it('[RUN-31] an always edge does not prevent onError: ignore', () => {
     const edges = [{ from: 'a', to: 'after', on: 'always' }] as const;
     const run = drive({ nodes: { a: { onError: 'ignore' }, after: {}, b: { needs: ['a'] } }, edges }).fail('a');
     expect(run.running()).toEqual(['after', 'b']);

@@ -11,7 +11,7 @@ import {
 import { drive, planOf } from './drive.ts';
 
 describe('slots', () => {
-  it('[RUN-54] a task that was called back and comes all the same does not exceed maxParallelism', () => {
+  it('[RUN-54] a recalled task that arrives nevertheless does not exceed maxParallelism', () => {
     const nodes = { a: {}, b: {}, urgent: { priority: 9, needs: ['first'] }, first: { priority: 8 } };
     const state = newRunState(planOf({ config: { maxParallelism: 2 }, nodes }), 'exe_1');
     const turn = newTurn(state, 1_000, () => null);

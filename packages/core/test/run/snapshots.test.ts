@@ -78,7 +78,7 @@ describe('snapshots', () => {
     }
   });
 
-  it('[RUN-86] a retry with nothing to do leaves a run that was loaded from a snapshot as it is', () => {
+  it('[RUN-86] a retry with nothing to do does not change a run that was loaded from a snapshot', () => {
     const run = drive({ config: { timeout: '10s' }, nodes: { a: {} } }).complete('a');
     const state = decodeSnapshot(run.plan, 'exe_test', encodeSnapshot(run.state)) as RunState;
     const turn = newTurn(state, run.now + 60_000, () => null);

@@ -48,7 +48,7 @@ nodes: { get: { action: web, with: { url: "${url}" }${more} } }`);
     ]);
   });
 
-  it('[VER-67] nothing is said where the grant may cover it', () => {
+  it('[VER-67] no problem is reported if the grant may cover it', () => {
     expect(web('https://api.example.com/', 'network: ["*.example.com"]')).toEqual([]);
     expect(web('https://api.example.com/', 'network: ["*"]')).toEqual([]);
     expect(web('https://{{ $input.host }}/', 'network: [api.example.com]')).toEqual([]);

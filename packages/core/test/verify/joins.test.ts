@@ -8,7 +8,7 @@ describe('a join over alternatives', () => {
   next: { action: do, needs: [try, fallback]${more} }
 edges: [{ from: try, to: fallback, on: error }]`;
 
-  it('[VER-63] of which one is taken after a failure wants any', () => {
+  it('[VER-63] of which one is taken after a failure needs `join: any`', () => {
     expect(found(fallback(''))).toEqual([
       "JOIN_WANTS_ANY nodes.next.needs.1: 'next' never runs after a failure of 'try', so the edge from 'fallback' has no effect: in that case the edge from 'try' is dead by failure, which join: all does not tolerate",
     ]);

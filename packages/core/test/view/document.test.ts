@@ -89,7 +89,7 @@ describe('the document of a run', () => {
     expect(run.document.scopes['~undo']).toEqual({ node: null, round: null, undoes: '', status: 'open', error: null });
   });
 
-  it('[VIEW-11] a run that waits for its launch plan is pending, and its first event says so', () => {
+  it('[VIEW-11] a run that waits for its concurrency slot is pending, and its first event shows it', () => {
     const place = { key: 'nightly', limit: 1, policy: 'wait' } as const;
     const run = drive({ nodes: { a: {} } }, { place });
     expect(run.document).toMatchObject({ status: 'pending', place: { key: 'nightly', limit: 1 } });

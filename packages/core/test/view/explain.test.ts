@@ -51,7 +51,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('[VIEW-13] names who holds a key, and how many come before', () => {
+  it('[VIEW-13] names the holders of a key, and the number of waiters before', () => {
     const holders = [
       { executionId: 'exe_1', node: 'pay', since: 1_000 },
       { executionId: 'exe_2', node: 'pay', since: null },

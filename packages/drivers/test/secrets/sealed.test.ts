@@ -40,7 +40,7 @@ async function sealedJson(dir: string) {
 }
 
 describe('files in the folder', () => {
-  test('[SEC-8] tells no value, and nothing of two equal ones', () =>
+  test('[SEC-8] reveals no value, nor that two are equal', () =>
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'correct horse battery');
       await open().set('b', 'correct horse battery');

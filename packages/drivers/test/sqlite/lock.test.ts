@@ -21,7 +21,7 @@ test('a second engine is told who owns the directory and what to do', async () =
   expect(await second.append([creating('a')])).toMatchObject([{ ok: true }]);
 });
 
-test('the engine of another process is named, and its lock is gone when it is killed', async () => {
+test('the engine of another process is named, and its lock ends when it is killed', async () => {
   const { path, open } = await place();
   const child = spawn(process.execPath, [CHILD, path, 'idle'], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -315,7 +315,7 @@ for (const [how, spoil] of [
   });
 }
 
-test('[STO-43] without anybody who watches, the lease tells', async () => {
+test('[STO-43] without a watcher, the lease shows it', async () => {
   const { open, folder } = await place();
   const store = await open();
   await store.heartbeat([{ worker: 'w', expiresAt: 1 }]);

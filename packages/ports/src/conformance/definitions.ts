@@ -92,7 +92,7 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await store.workflowVersion('Orders')).toBeUndefined();
   });
 
-  test('[STO-42] how long nodes take is kept with the write that says so', async ({ store }) => {
+  test('[STO-42] durations of nodes are stored with their write', async ({ store }) => {
     await put(store, 'a');
     const durations = [
       { workflowId: 'w', node: 'n', ms: 10 },

@@ -63,7 +63,7 @@ function leaderTests(test: LeaderTest): void {
     await campaign.resign();
   });
 
-  test('[LEA-4] who has resigned is out of it', async ({ leader }) => {
+  test('[LEA-4] a candidate that has resigned no longer leads', async ({ leader }) => {
     const [first, second, third] = [1, 2, 3].map(() => follow(leader, 'schedules')) as [Followed, Followed, Followed];
     await vi.waitFor(() => expect(leading([first, second, third])).toHaveLength(1), TAKEOVER_MS);
     const [leads] = leading([first, second, third]) as [Followed];

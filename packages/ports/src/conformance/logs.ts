@@ -107,7 +107,7 @@ function lineTests(test: LogsTest): void {
     expect(stored[0]).toContain('alone');
   });
 
-  test('[LOG-9] a line that can never be written holds up no other line, and every time that comes back is a date', async ({
+  test('[LOG-9] a line that can never be written blocks no other line, and every returned time is a date', async ({
     logs,
   }) => {
     const poison: LogLine[] = [
@@ -131,7 +131,7 @@ function lineTests(test: LogsTest): void {
     for (const { at } of stored) expect(() => new Date(at).toISOString()).not.toThrow();
   });
 
-  test('[LOG-4] a line that is too long is cut and says so', async ({ logs }) => {
+  test('[LOG-4] a line that is too long is cut, with a note', async ({ logs }) => {
     logs.append(line('x'.repeat(3_000_000)));
     logs.append(line('fields', { fields: { big: 'y'.repeat(3_000_000) } }));
     await logs.flush();

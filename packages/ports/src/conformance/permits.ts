@@ -149,7 +149,9 @@ export const permitsSuite = portSuite('permits', (test) => {
     expect(await store.append([creating('c', { permits: brief })])).toEqual([{ ok: false, heldBy: holder('b') }]);
   });
 
-  test('[STO-65] who wants room made has the oldest before it told, as many as must go', async ({ store }) => {
+  test('[STO-65] a request that makes room sends its message to the oldest holders and waiters, as many as must end', async ({
+    store,
+  }) => {
     const wish = (id: string, limit: number) => ({
       requests: [{ ...request('', limit), makesRoom: { messageId: `room for ${id}`, body: `go ${id}` } }],
     });

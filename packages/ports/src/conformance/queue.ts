@@ -194,7 +194,7 @@ function statsTests(test: QueueTest): void {
     expect(await depth()).toBe(2);
   });
 
-  test('[QUE-11] the stats tell since when a task waits for a receiver', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-11] the stats show since when a task waits for a receiver', async ({ queue, visibilityMs, pass }) => {
     const waitingSince = async () => (await queue.stats()).waitingSince;
     expect(await waitingSince()).toBeNull();
     await queue.enqueue([task('a', 1)]);
@@ -221,7 +221,7 @@ function statsTests(test: QueueTest): void {
 }
 
 function routeTests(test: QueueTest): void {
-  test('[QUE-10] tasks are given to those who ask for their route', async ({ queue, visibilityMs, pass }) => {
+  test('[QUE-10] tasks are given to receivers that poll their route', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a', 5, 'x'), task('b'), task('c', 9, 'y'), task('d', 5, 'x')]);
     expect([...queue.routes()].sort()).toEqual(['', 'x', 'y']);
     expect(nodes(queue.poll(10))).toEqual(['b']);

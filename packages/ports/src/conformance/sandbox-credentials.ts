@@ -169,7 +169,7 @@ function takingOut({ told, verify }: CredentialTools): void {
     expect(verification).toEqual({ happened: true, output: { used: '[redacted]' } });
   });
 
-  test('[SBX-35] an output without it is handed on as it is', async () => {
+  test('[SBX-35] an output without it is passed on unchanged', async () => {
     const output: Json = { list: [1, 'x', { a: null }], flag: true };
     const { outcome } = await told(async (ctx) => {
       await ctx.credential('password');

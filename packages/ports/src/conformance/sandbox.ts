@@ -251,7 +251,7 @@ function outcomeRules({ run, runs, output }: Pick<Tools, 'run' | 'runs' | 'outpu
     expect(errorOf(outcome).message).toContain(path);
   });
 
-  test('[SBX-7] a small output that stands for a huge one is stopped', async () => {
+  test('[SBX-7] a small output that expands to a huge one is stopped', async () => {
     let list: unknown[] = ['ha'];
     for (let doubling = 0; doubling < 40; doubling++) list = [list, list];
     expect(errorOf(await runs(() => list)).code).toBe('OUTPUT_TOO_LARGE');

@@ -28,7 +28,7 @@ export function secretsSuite(name: string, open: () => Promise<SecretsSubject>):
 const VALUES = ['hunter2!', ' with blanks ', 'größer 😀 "quoted" \\ \u0000', 'line\nline\n', 'x'.repeat(65_536)];
 
 function secretsTests(test: SecretsTest): void {
-  test('[SEC-1] a value comes back as it was given, also for who opens the data again', async (subject) => {
+  test('[SEC-1] a value is returned unchanged, also after the data is opened again', async (subject) => {
     for (const [at, value] of VALUES.entries()) await subject.secrets.set(`name-${at}`, value);
     const again = (await subject.reopen?.()) ?? subject.secrets;
     for (const [at, value] of VALUES.entries()) expect(await again.get(`name-${at}`)).toBe(value);

@@ -41,7 +41,7 @@ describe('the address of a node', () => {
     expect(late.step(call('now')).status).toBe('completed');
   });
 
-  it('[RUN-262] of before a replay is of no use after it', () => {
+  it('[RUN-262] an address from before a replay is not valid after it', () => {
     const run = drive(flow, { callbackUrl }).complete('send').step(call(1)).step({ type: 'replay', node: 'send' });
     expect(run.attempts.get('send')?.input).toEqual({ to: 'exe_test/reply/1' });
     run.complete('send').step(call('old', 0));

@@ -62,7 +62,7 @@ describe('drawn values', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-348] the seed of the journal tells apart runs of the same id', () => {
+  it('[RUN-348] the seed in the journal distinguishes runs with the same id', () => {
     const start = (seed?: string): string => {
       const run = drive({ nodes: { a: drawing } }, seed === undefined ? {} : { seed });
       return uuidOf(run, 'a');

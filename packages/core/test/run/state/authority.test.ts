@@ -53,7 +53,7 @@ describe('the authority of a run', () => {
     expect(new Set(grants).size).toBe(1);
   });
 
-  it('[RUN-401] it stands in the journal and in snapshots, and survives retries', () => {
+  it('[RUN-401] it is in the journal and in snapshots, and survives retries', () => {
     const run = drive({ nodes: { a: { capabilities: { shell: ['*'] } } } }, { authority: AUTHORITY });
     expect(run.entries[0]).toMatchObject({ type: 'run.started', authority: AUTHORITY });
     run.fail('a').retry();

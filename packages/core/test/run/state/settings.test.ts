@@ -20,7 +20,7 @@ describe('numbers and durations that are expressions', () => {
     expect(run.entries.filter(({ type }) => type === 'node.configured')).toHaveLength(1);
   });
 
-  it('[RUN-311] stand in time limits, loops, keys and rules', () => {
+  it('[RUN-311] are allowed in time limits, loops, keys and rules', () => {
     const input = { n: 2, share: '50%', ms: 5_000 };
     const each = {
       forEach: { in: [1, 2, 3, 4], parallel: true, maxConcurrency: '{{ $input.n }}', minSuccess: '{{ $input.share }}' },

@@ -28,7 +28,7 @@ describe('dead edges', () => {
     );
   });
 
-  it('[RUN-270] a choice that said no is tolerated by join: all, and by failure wins over by choice', () => {
+  it('[RUN-270] join: all tolerates edges that are dead by choice; dead by failure wins over dead by choice', () => {
     const nodes = { a: {}, no: {}, b: {}, all: { needs: ['no', 'b'] }, both: { needs: ['no', 'x'] }, x: {}, h: {} };
     const edges = [{ from: 'a', to: 'no', when: 'false' }, onError('x', 'h')];
     const run = drive({ nodes, edges }).complete('a').fail('x').complete('b').complete('h');
@@ -151,7 +151,7 @@ describe('handled, and unhandled after all', () => {
 });
 
 describe('finally', () => {
-  it('[RUN-273] a cleanup runs after a failure and the run fails all the same', () => {
+  it('[RUN-273] a cleanup runs after a failure and the run still fails', () => {
     const run = drive({
       nodes: { a: {}, tidy: {}, more: { needs: ['tidy'] }, b: { needs: ['a'] } },
       edges: [always('a', 'tidy')],

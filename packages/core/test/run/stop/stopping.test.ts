@@ -187,7 +187,7 @@ describe('transactions', () => {
     expect(run.retry().running()).toEqual(['first']);
   });
 
-  it('[RUN-233] stop to undo when the run is cancelled and nothing is to be undone', () => {
+  it('[RUN-233] stop their undo when the run is cancelled without compensation', () => {
     const failing = { tx: { nodes: { a: undo, b: { needs: ['a'], ...undo }, f: { needs: ['b'] } } } };
     const run = done(drive({ nodes: { t: tx(), z: {} } }, { workflows: failing }))
       .fail('t/f')

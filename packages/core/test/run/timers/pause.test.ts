@@ -156,7 +156,7 @@ describe('a paused run stands still', () => {
     expect(run.step({ type: 'resume' }).running()).toEqual(['b']);
   });
 
-  it('[RUN-340] explain tells how much time was left when the run was paused', () => {
+  it('[RUN-340] explain shows the time that was left when the run was paused', () => {
     const run = drive({ nodes: { w: { wait: { for: '1m' } } } });
     run.advance(40_000).step({ type: 'pause' }).advance(HOUR);
     expect(explainNode(run.state, 'w', run.now)?.reasons.join(' ')).toContain('20s');

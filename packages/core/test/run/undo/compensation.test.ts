@@ -74,7 +74,7 @@ describe('compensation', () => {
     expect(attempts({}, {}, twice)).toEqual([]);
   });
 
-  it('[RUN-383] a run that has used up its retries is undone with retries all the same', () => {
+  it('[RUN-383] compensations are retried even if the run has used up its retries', () => {
     const retry = { attempts: 3, delay: '1s' };
     const run = drive({ config: { maxTotalRetries: 1, retry }, nodes: { a: undo(), b: { needs: ['a'] } } });
     run.complete('a').fail('b').advance(1_000).fail('b');
