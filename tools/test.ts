@@ -25,7 +25,7 @@ const QUICK = [
   '--exclude=**/scale.test.ts',
 ];
 const QUICK_RUNS = '50';
-/** Its lives are the first ones of the fleet. */
+/** The full run leaves it out: its lives are the first ones of the fleet. */
 const ONLY_QUICK = '--exclude=sim/smoke.test.ts';
 const QUICK_LIMIT_S = 60;
 

@@ -29,7 +29,7 @@ export async function typeErrors(fences: readonly Fence[]): Promise<string[]> {
     const options = ['--noEmit', '--checkers', '1', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', memory];
     await promisify(execFile)(process.execPath, [tsc, ...options, '-p', folder], {
       cwd: folder,
-      // As for the types check.
+      // The same setting as in the types check.
       env: { ...process.env, GOGC: '400' },
     });
     return [];

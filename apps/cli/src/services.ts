@@ -61,9 +61,9 @@ export interface ApiSession {
   close(): Promise<void>;
 }
 
-/** What happens if the data folder does not exist. By default the session rejects with `DATA_DIR_MISSING`. */
+/** The handling of a missing data folder. By default the session rejects with `DATA_DIR_MISSING`. */
 export interface MissingFolder {
-  /** It is created. */
+  /** The folder is created. */
   readonly makesFolder?: boolean;
   /** To look only: the session shows what an empty folder would have. */
   readonly orEmpty?: boolean;

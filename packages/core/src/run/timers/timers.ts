@@ -192,8 +192,8 @@ function stoppingSince(state: RunState, node: NodeState | null, scope: ScopeStat
 }
 
 /**
- * Attempts that were asked to stop together with `outer`. Compensations and child executions are not among them: they
- * may take their time.
+ * Attempts that were asked to stop together with `outer`. Compensations are among them only if `outer` is their own undo
+ * scope, and child executions never are: they may take their time.
  */
 export function attemptsToStop(state: RunState, outer: ScopeState | NodeState): NodeState[] {
   if (outer.busy === 0) return [];
