@@ -81,94 +81,40 @@ const GROUPS = {
 
 type Group = keyof typeof GROUPS;
 
+/** The groups that may have the operations of a path, by its first segment. Operations of other paths need a server. */
+const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
+  executions: ['runs', 'starts', 'reads', 'requests', 'bulk'],
+  signals: ['signals'],
+  workflows: ['workflows'],
+  actions: ['actions'],
+  credentials: ['credentials'],
+  plans: ['plans'],
+  cache: ['cache'],
+  schedules: ['schedules'],
+  audit: ['audit'],
+  me: ['identity'],
+  users: ['identity'],
+  keys: ['identity'],
+  projects: ['identity'],
+};
+
+/** Loading the handlers of streams opens the feed, so they are in no other group. */
+const STREAMS = /\/(events|stream)$/;
+
+function groupsOf(operation: OperationId): readonly Group[] {
+  return STREAMS.test(ROUTES[operation]) ? ['live'] : (GROUPS_AT[segmentOf(operation)] ?? []);
+}
+
+function segmentOf(operation: OperationId): string {
+  return ROUTES[operation].split('/')[1] ?? '';
+}
+
 /**
  * Operations whose requests are checked by the schemas of the contract and whose changes are audited. For the others,
  * engine and compiler check the request, and the journal records the change.
  */
-const OF_RECORDS: ReadonlySet<Group> = new Set<Group>([
-  'actions',
-  'credentials',
-  'plans',
-  'cache',
-  'schedules',
-  'audit',
-  'identity',
-]);
-
-/** The operations of each group. Operations in no group need a server. */
-const OPERATIONS_OF: Readonly<Record<Group, readonly OperationId[]>> = {
-  runs: [
-    'listExecutions',
-    'countExecutions',
-    'getExecution',
-    'getResult',
-    'deleteExecution',
-    'awaitRest',
-    'listPlaces',
-  ],
-  reads: [
-    'getJournal',
-    'getTimeline',
-    'listIterations',
-    'explainExecution',
-    'getUndoPlan',
-    'getDefinition',
-    'getBlob',
-    'listLogs',
-  ],
-  requests: [
-    'cancelExecution',
-    'pauseExecution',
-    'resumeExecution',
-    'signalExecution',
-    'answerApproval',
-    'callBack',
-    'retryExecution',
-    'replayExecution',
-    'settleNode',
-  ],
-  bulk: ['bulkExecutions'],
-  starts: ['startExecution', 'relaunchExecution'],
-  signals: ['publishSignal'],
-  live: ['followExecution', 'followLogs', 'followAll'],
-  workflows: [
-    'validateWorkflow',
-    'registerWorkflow',
-    'listWorkflows',
-    'getWorkflow',
-    'listWorkflowVersions',
-    'getWorkflowVersion',
-    'activateWorkflow',
-    'deactivateWorkflow',
-    'diffWorkflow',
-  ],
-  actions: ['listActions', 'getAction'],
-  credentials: ['listCredentials', 'putCredential', 'deleteCredential'],
-  plans: ['listPlans', 'getPlan', 'putPlan', 'deletePlan'],
-  cache: ['listCache', 'forgetCache'],
-  schedules: ['listSchedules', 'getSchedule', 'putSchedule', 'deleteSchedule', 'fireSchedule'],
-  audit: ['listAudit'],
-  identity: [
-    'getMe',
-    'listUsers',
-    'putUser',
-    'deleteUser',
-    'listKeys',
-    'createKey',
-    'deleteKey',
-    'listProjects',
-    'putProject',
-    'deleteProject',
-  ],
-};
-
-const GROUP_OF = new Map(
-  Object.entries(OPERATIONS_OF).flatMap(([group, own]) => own.map((operation) => [operation, group as Group])),
-);
-
 function isOfRecords(operation: OperationId): boolean {
-  const group = GROUP_OF.get(operation);
-  return group !== undefined && OF_RECORDS.has(group);
+  return !['executions', 'events', 'signals', 'workflows'].includes(segmentOf(operation));
 }
 
 /** Audited changes. Storing a version is not one: it changes nothing before it is activated. */
@@ -200,13 +146,13 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
   const transport = directTransport({
     parts,
     async handlerOf(operation) {
-      const group = GROUP_OF.get(operation);
-      if (group === undefined) throw needsServer(operation);
-      const handlers: Promise<Partial<Handlers>> = loaded.get(group) ?? GROUPS[group](local);
-      loaded.set(group, handlers);
-      const handler = (await handlers)[operation] as AnyHandler | undefined;
-      if (handler === undefined) throw needsServer(operation);
-      return handler;
+      for (const group of groupsOf(operation)) {
+        const handlers: Promise<Partial<Handlers>> = loaded.get(group) ?? GROUPS[group](local);
+        loaded.set(group, handlers);
+        const handler = (await handlers)[operation] as AnyHandler | undefined;
+        if (handler !== undefined) return handler;
+      }
+      throw needsServer(operation);
     },
     async check(operation, input) {
       if (isOfRecords(operation)) (await import('./http/validate.ts')).validatorOf(operation)(input);
