@@ -12,7 +12,7 @@ import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
 import type { Blobs, InboxRow, Write } from '@nebula/ports';
 import { Chance } from './chance.ts';
-import { WorldClock } from './clock.ts';
+import { worldClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { type AttemptContext, type Course, ExternalWorld, randomCourse, workName } from './external-world.ts';
 import { Injector } from './injector.ts';
@@ -50,7 +50,7 @@ export interface WorldOptions {
 
 export class World {
   readonly chance: Chance;
-  readonly clock = new WorldClock(BEGIN);
+  readonly clock = worldClock(BEGIN);
   readonly data = memoryData();
   readonly coverage = new Coverage();
   readonly trace: string[] = [];

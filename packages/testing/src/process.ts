@@ -3,7 +3,6 @@
  * have no effect and never resolve, its timers do not fire.
  */
 import type { Clock, Store, Write } from '@nebula/ports';
-import type { TestClock } from './clock.ts';
 
 /** Called around every append. Returning true kills the process at that point. */
 export interface Edge {
@@ -17,7 +16,7 @@ export class Process {
   readonly died: Promise<void>;
   private readonly bury: () => void;
 
-  constructor(clock: TestClock) {
+  constructor(clock: Clock) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.died = promise;
     this.bury = resolve;

@@ -20,7 +20,15 @@ import {
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
-import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryStore, seededRandom } from '@nebula/drivers/memory';
+import {
+  memoryBlobs,
+  memoryData,
+  memoryLogs,
+  memoryQueue,
+  memoryStore,
+  seededRandom,
+  virtualClock,
+} from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
@@ -28,7 +36,6 @@ import { createEngine, type Engine } from '@nebula/engine';
 import type { Secrets, Write } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import { Chronicle } from './chronicle.ts';
-import { TestClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import { ExternalWorld } from './external-world.ts';
 import type { Mock } from './mock.ts';
@@ -68,7 +75,7 @@ export interface Append {
 }
 
 export class World {
-  readonly clock = new TestClock(START_MS);
+  readonly clock = virtualClock(START_MS);
   readonly externalWorld: ExternalWorld;
   readonly appends: Append[] = [];
   /** The process dies at this append; `side`: before it is durable, or after that and before it is acknowledged. */
@@ -128,7 +135,7 @@ export class World {
       );
       // Requests are answered without time passing; their callbacks run here.
       while (answers.length === 0 && !this.process.isDead) {
-        await this.clock.drain();
+        await this.clock.runSoon();
         await this.fireDue();
       }
       const [answer] = answers;
@@ -150,9 +157,9 @@ export class World {
       if (this.isDead) continue;
       if (until() || (this.run().isOver && !this.hasMail)) return;
       if (!this.movesByItself()) return;
-      const next = this.clock.nextAt();
+      const next = this.timerAt(false);
       // A distant timer may be known only to the store; the engine looks there at its next heartbeat.
-      await this.clock.moveTo(Number.isFinite(next) ? next : this.clock.nextInBackgroundAt());
+      await this.clock.moveTo(Number.isFinite(next) ? next : this.timerAt(true));
     }
     throw new NebulaError('STUCK', 'the run did not end, although time advanced', {
       hint: 'Check for an endless loop or an attempt that never ends; the option `until` stops earlier',
@@ -166,8 +173,8 @@ export class World {
     for (;;) {
       await this.stand();
       if (this.isDead) continue;
-      const timer = this.clock.nextAt();
-      const next: number = Number.isFinite(timer) || hasLooked ? timer : this.clock.nextInBackgroundAt();
+      const timer = this.timerAt(false);
+      const next: number = Number.isFinite(timer) || hasLooked ? timer : this.timerAt(true);
       if (next > target) break;
       hasLooked = next !== timer;
       await this.clock.moveTo(next);
@@ -206,17 +213,21 @@ export class World {
   private async stand(): Promise<void> {
     await this.living();
     do {
-      await this.clock.drain();
+      await this.clock.runSoon();
       await this.fireDue();
       if (this.externalWorld.isBusy && !this.isDead) await this.patiently();
-    } while (!this.isDead && (this.externalWorld.isBusy || this.clock.nextAt() <= this.clock.now()));
+    } while (!this.isDead && (this.externalWorld.isBusy || this.timerAt(false) <= this.clock.now()));
     this.fold();
     if (this.externalWorld.complaint !== undefined) throw this.externalWorld.complaint;
     if (this.trouble !== undefined) throw this.trouble;
   }
 
+  private timerAt(background: boolean): number {
+    return this.clock.nextTimerAt({ background }) ?? Number.POSITIVE_INFINITY;
+  }
+
   private async fireDue(): Promise<void> {
-    if (this.clock.nextAt() <= this.clock.now()) await this.clock.moveTo(this.clock.now());
+    if (this.timerAt(false) <= this.clock.now()) await this.clock.moveTo(this.clock.now());
   }
 
   /** Waits for a mock or a real action that awaits something real. */
