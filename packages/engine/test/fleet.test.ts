@@ -3,7 +3,7 @@ import type { Json } from '@nebula/core';
 import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import type { Delivery, Queue, Store, Task, Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { createEngine, type Engine } from '../src/index.ts';
+import { createEngine, type Engine, type EngineOptions } from '../src/index.ts';
 import { altered, BenchTop, changed } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
@@ -19,7 +19,12 @@ interface Member {
 type Changes = Partial<Pick<Store, 'append' | 'claimDue' | 'execution' | 'heartbeat' | 'load' | 'permits' | 'watch'>>;
 
 /** An engine beside the others, on the same data. */
-async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Changes = () => ({})): Promise<Member> {
+async function join(
+  top: BenchTop,
+  queue?: Queue,
+  change: (store: Store) => Changes = () => ({}),
+  options: Pick<EngineOptions, 'sliceMs'> = {},
+): Promise<Member> {
   const plain = memoryStore({ data: top.data, exclusive: false });
   const store = changed(plain, change(plain));
   const member = { store, skewMs: 0 } as { -readonly [K in keyof Member]: Member[K] };
@@ -29,7 +34,12 @@ async function join(top: BenchTop, queue?: Queue, change: (store: Store) => Chan
     soon: top.clock.soon.bind(top.clock),
   };
   const drivers = { ...top.drivers, store, queue: queue ?? memoryQueue({ clock }), clock };
-  member.engine = createEngine(drivers, { actions: top.actions, concurrency: 1, inlineLimitBytes: 1_000 });
+  member.engine = createEngine(drivers, {
+    actions: top.actions,
+    concurrency: 1,
+    inlineLimitBytes: 1_000,
+    ...options,
+  });
   member.engine.on((event) => top.events.push(event));
   const opened = member.engine.open();
   await top.untilIdle();
@@ -116,21 +126,27 @@ describe('one queue for all', () => {
     expect(await first.engine.document('exe_1')).toMatchObject({ status: 'completed' });
   });
 
-  it('[ENG-67] a task that another engine made ready is started at once, by any engine that takes it', async () => {
-    const top = await begun(new BenchTop());
-    const { shared } = sharedQueue(top);
-    const first = await join(top, shared);
-    const second = await join(top, shared);
-    await start(top, first, { nodes: { ...three.nodes, d: hand() } });
-    const one = top.calls[0]?.node as string;
-    await top.complete(one === 'a' ? 'd' : 'a');
-    await top.complete(one);
-    expect(top.ran.toSorted()).toEqual(['a', 'b', 'c', 'd']);
-    await top.complete('b');
-    await top.complete('c');
-    expect(await second.engine.document('exe_1')).toMatchObject({ status: 'completed' });
-    expect((await shared.stats()).depth).toBe(0);
-  });
+  it.each([
+    ['at once', {}],
+    ['although turns pause', { sliceMs: 0 }],
+  ])(
+    '[ENG-67] a task that another engine made ready is started %s, by any engine that takes it',
+    async (_, options) => {
+      const top = await begun(new BenchTop());
+      const { shared } = sharedQueue(top);
+      const first = await join(top, shared, undefined, options);
+      const second = await join(top, shared, undefined, options);
+      await start(top, first, { nodes: { ...three.nodes, d: hand() } });
+      const one = top.calls[0]?.node as string;
+      await top.complete(one === 'a' ? 'd' : 'a');
+      await top.complete(one);
+      expect(top.ran.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+      await top.complete('b');
+      await top.complete('c');
+      expect(await second.engine.document('exe_1')).toMatchObject({ status: 'completed' });
+      expect((await shared.stats()).depth).toBe(0);
+    },
+  );
 
   it('[ENG-68] a task that the queue loses is offered again', async () => {
     const top = await begun(new BenchTop());

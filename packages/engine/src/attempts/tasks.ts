@@ -38,6 +38,8 @@ export class Tasks {
   private readonly offers: Offer[] = [];
   /** Tasks that remote workers claimed: they take no slot of this process. */
   private readonly claimed: Offer[] = [];
+  /** Tasks of runs that other engines may have written to. */
+  private readonly ahead: { readonly offer: Offer; readonly run: LiveRun }[] = [];
 
   constructor(context: EngineContext, attempts: Attempts, recovery: Recovery) {
     this.context = context;
@@ -134,7 +136,7 @@ export class Tasks {
       const attempt =
         startAttempt(draft.turn, node, number, claim?.worker ?? workerId) ?? this.takeAnyway(draft, offer);
       if (attempt === undefined) {
-        if (this.mayBeBehind(run, offer)) void this.read(offer, run);
+        if (this.mayBeBehind(run, offer)) this.ahead.push({ offer, run });
         else this.drop(offer);
         if (queue.local) this.enqueueReady(run);
         return;
@@ -171,14 +173,17 @@ export class Tasks {
     return attempt > (nodeAt(run.state, node)?.attempts ?? 0);
   }
 
+  /** The turn has no drafts any more: the state of a run can be compared with the store. */
+  turnOver(): void {
+    for (const { offer, run } of this.ahead.splice(0)) void this.read(offer, run);
+  }
+
   /** Reads a run for one of its tasks, and offers the task again. */
   private read(offer: Offer, live?: LiveRun): Promise<void> {
     const { delivery, claim } = offer;
-    const { queue, runs, clock, effects } = this.context;
+    const { queue, runs, effects } = this.context;
     return this.recovery.whileReading(async () => {
       try {
-        // This turn has a draft of the run; its state can be compared with the store after the turn.
-        if (live !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
         const isFresh = live === undefined || (await this.recovery.catchUp(live));
         const run = await runs.load(delivery.task.executionId);
         if (run === undefined) this.drop(offer);

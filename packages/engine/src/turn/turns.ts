@@ -156,6 +156,7 @@ export class Turns {
     } finally {
       for (const unpin of this.pins.splice(0)) unpin();
       this.mode = 'idle';
+      tasks.turnOver();
       if (!mailbox.isEmpty || this.isWanted || this.suspended.size > 0) this.kick();
       else this.notifyIdle();
     }
@@ -181,11 +182,8 @@ export class Turns {
 
   /** Appends the frames of all drafts, and carries them out. */
   private async write(drafted: Iterable<LiveRun>): Promise<void> {
-    // The attempts that begin with these frames copy their inputs, which takes time as well. Without any, a pause would
-    // keep the drafts open while `tasks.read` compares the run with the store, and the task would be offered for ever.
-    if (this.mustPause() && Array.from(drafted).some((run) => run.draft !== null && run.draft.starting.length > 0)) {
-      await pause(this.context.clock);
-    }
+    // The attempts that begin with these frames copy their inputs, which takes time as well.
+    if (this.mustPause()) await pause(this.context.clock);
     for (const run of drafted) {
       if (run.draft !== null && run.draft.blobs.size > 0) await this.storeBlobs(run, run.draft.blobs);
       if (run.state.spilled > 0) await this.keepForOthers(run);
