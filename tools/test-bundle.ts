@@ -25,7 +25,7 @@ import { pathToFileURL } from 'node:url';
 import { parseSync } from 'oxc-parser';
 import { rolldown } from 'rolldown';
 import type { TestProject } from 'vitest/node';
-import { packagesOf } from './release/packages.ts';
+import { CONFORMANCE, packagesOf } from './release/packages.ts';
 
 const THREADS = [
   'apps/server/src/definitions/thread.ts',
@@ -131,10 +131,10 @@ registerHooks({
 
 function hashOfSources(): string {
   const hash = createHash('sha256');
-  for (const { folder } of packagesOf(ROOT)) {
-    for (const name of readdirSync(path.join(ROOT, folder, 'src'), { recursive: true, encoding: 'utf8' }).sort()) {
-      if (name.endsWith('.ts'))
-        hash.update(`${folder} ${name}\0`).update(readFileSync(path.join(ROOT, folder, 'src', name)));
+  const folders = packagesOf(ROOT).flatMap(({ folder }) => [`${folder}/src`, `${folder}/${CONFORMANCE}`]);
+  for (const folder of folders.filter((each) => existsSync(path.join(ROOT, each)))) {
+    for (const name of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+      if (name.endsWith('.ts')) hash.update(`${folder} ${name}\0`).update(readFileSync(path.join(ROOT, folder, name)));
     }
   }
   for (const file of ['package-lock.json', 'tools/test-bundle.ts']) hash.update(readFileSync(path.join(ROOT, file)));

@@ -36,7 +36,7 @@ async function checkTypesForUsers(root: string): Promise<Verdict> {
   const lenient = ['--noUncheckedIndexedAccess', 'false', '--exactOptionalPropertyTypes', 'false'];
   const args = ['-p', 'tsconfig.build.json', ...tsc('types-for-users'), ...lenient];
   const { problems } = await runProgram(root, 'tsc', args);
-  return { problems: problems.filter((line) => /^packages\/[^/]+\/src\//.test(line)) };
+  return { problems: problems.filter((line) => /^packages\/[^/]+\/(src|conformance)\//.test(line)) };
 }
 
 /** Format, order of imports and lint, as in biome.json. `npm run format` repairs most of it. */

@@ -55,7 +55,7 @@ export function isTest(file: string): boolean {
 
 /** The tests of a port live beside it, so that every driver can run them. */
 export function isConformance(file: string): boolean {
-  return file.startsWith('packages/ports/src/conformance/') && isCode(file);
+  return file.startsWith('packages/ports/conformance/') && isCode(file);
 }
 
 export function at(code: Code, offset: number, text: string): string {

@@ -5,11 +5,22 @@
  * The repository itself runs its sources and never looks into `dist`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   COMPILED,
+  CONFORMANCE,
   DEMO,
   type Manifest,
   type Package,
@@ -39,14 +50,9 @@ function writePackage(root: string, dist: string, built: Package, rootManifest: 
   const { folder, shortName } = built;
   const target = path.join(dist, shortName);
   mkdirSync(target, { recursive: true });
-  renameSync(path.join(dist, COMPILER_OUTPUT, folder, 'src'), path.join(target, COMPILED));
-  for (const name of readdirSync(path.join(target, COMPILED), { recursive: true, encoding: 'utf8' })) {
-    const file = path.join(target, COMPILED, name);
-    if (name.endsWith('.d.ts') && built.manifest.exports === undefined) rmSync(file);
-    else if (name.endsWith('.d.ts')) rewrite(file, withCompiledImports);
-    else if (name.endsWith('.js')) rewrite(file, withCompiledUrls);
-    else if (name.endsWith('.map')) rewrite(file, (map) => withSourceBeside(map, name));
-  }
+  moveCompiled(path.join(dist, COMPILER_OUTPUT, folder, 'src'), path.join(target, COMPILED), built);
+  const suites = path.join(dist, COMPILER_OUTPUT, folder, CONFORMANCE);
+  if (existsSync(suites)) moveCompiled(suites, path.join(target, CONFORMANCE), built);
   if (built.manifest.bin !== undefined) {
     cpSync(path.join(root, folder, 'bin'), path.join(target, 'bin'), { recursive: true });
     for (const file of Object.values(built.manifest.bin)) rewrite(path.join(target, file), startsCompiled);
@@ -55,6 +61,17 @@ function writePackage(root: string, dist: string, built: Package, rootManifest: 
   writeFileSync(path.join(target, 'package.json'), json(publishedManifest(built, rootManifest)));
   copyFileSync(path.join(root, folder, 'README.md'), path.join(target, 'README.md'));
   copyFileSync(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'));
+}
+
+function moveCompiled(from: string, to: string, { manifest }: Package): void {
+  renameSync(from, to);
+  for (const name of readdirSync(to, { recursive: true, encoding: 'utf8' })) {
+    const file = path.join(to, name);
+    if (name.endsWith('.d.ts') && manifest.exports === undefined) rmSync(file);
+    else if (name.endsWith('.d.ts')) rewrite(file, withCompiledImports);
+    else if (name.endsWith('.js')) rewrite(file, withCompiledUrls);
+    else if (name.endsWith('.map')) rewrite(file, (map) => withSourceBeside(map, path.basename(from), name));
+  }
 }
 
 /** The examples as they are, for `nebula demo`. */
@@ -78,9 +95,9 @@ export function withCompiledImports(declarations: string): string {
 }
 
 /** A map carries its source; the path says where it lies in the repository's package. */
-function withSourceBeside(map: string, name: string): string {
+function withSourceBeside(map: string, folder: string, name: string): string {
   const source = path.posix.join(
-    'src',
+    folder,
     name
       .split(path.sep)
       .join('/')

@@ -24,6 +24,9 @@ export interface Package {
 /** The folder of compiled files in a published package: as deep as `src`, so that paths to `package.json` hold. */
 export const COMPILED = 'lib';
 
+/** Beside the sources: contract suites, which the authors of drivers run. */
+export const CONFORMANCE = 'conformance';
+
 /** Beside the command: the examples that `nebula demo` copies. */
 export const DEMO = 'demo';
 
@@ -54,7 +57,11 @@ export function publishedManifest({ folder, manifest }: Package, root: Manifest)
     type: 'module',
     ...(bin !== undefined && { bin }),
     ...(manifest.exports !== undefined && { exports: publishedExports(manifest.exports, folder) }),
-    files: [COMPILED, ...(bin === undefined ? [] : ['bin', DEMO])],
+    files: [
+      COMPILED,
+      ...(Object.hasOwn(manifest.exports ?? {}, `./${CONFORMANCE}`) ? [CONFORMANCE] : []),
+      ...(bin === undefined ? [] : ['bin', DEMO]),
+    ],
     engines: root.engines,
     ...(dependencies !== undefined && { dependencies }),
     publishConfig: { access: 'public' },
@@ -63,10 +70,11 @@ export function publishedManifest({ folder, manifest }: Package, root: Manifest)
 
 function publishedExports(exports: Readonly<Record<string, string>>, folder: string): object {
   const entries = Object.entries(exports).map(([name, source]) => {
-    const stem = /^\.\/src\/(.+)\.ts$/.exec(source)?.[1];
+    const [, from, stem] = /^\.\/(src|conformance)\/(.+)\.ts$/.exec(source) ?? [];
     if (stem === undefined)
       throw new Error(`${folder}/package.json exports ${name} as ${source}, which is not compiled`);
-    return [name, { types: `./${COMPILED}/${stem}.d.ts`, default: `./${COMPILED}/${stem}.js` }];
+    const to = from === 'src' ? COMPILED : from;
+    return [name, { types: `./${to}/${stem}.d.ts`, default: `./${to}/${stem}.js` }];
   });
   return { ...Object.fromEntries(entries), './package.json': './package.json' };
 }

@@ -19,10 +19,10 @@ const WORKSPACE: Readonly<Record<string, string>> = {
     "import { it } from 'vitest';\nimport { a } from '../src/a.ts';\nimport { x } from '@nebula/drivers/memory';",
   'packages/ports/package.json': manifest('@nebula/ports', {
     ...needs('@nebula/core'),
-    exports: { '.': './src/index.ts', './conformance': './src/conformance/store.ts' },
+    exports: { '.': './src/index.ts', './conformance': './conformance/store.ts' },
   }),
   'packages/ports/src/index.ts': "export type { A } from '@nebula/core';",
-  'packages/ports/src/conformance/store.ts': "import { it } from 'vitest';\nimport { a } from '@nebula/core';",
+  'packages/ports/conformance/store.ts': "import { it } from 'vitest';\nimport { a } from '@nebula/core';",
   'packages/engine/package.json': manifest('@nebula/engine', needs('@nebula/core', '@nebula/ports')),
   'packages/engine/src/index.ts': "import '@nebula/core';\nimport '@nebula/ports';",
   'packages/drivers/package.json': manifest('@nebula/drivers', {
@@ -192,7 +192,7 @@ describe('arrows between packages', () => {
 
   it('keeps tests out of sources', () => {
     expect(problemsWith({ 'packages/core/src/b.ts': "import '../test/a.test.ts';" })).toHaveLength(1);
-    expect(problemsWith({ 'packages/ports/src/b.ts': "import './conformance/store.ts';" })).toHaveLength(1);
+    expect(problemsWith({ 'packages/ports/src/b.ts': "import '../conformance/store.ts';" })).toHaveLength(1);
   });
 
   it('asks for every npm package to be declared where it is imported', () => {

@@ -88,10 +88,10 @@ describe('a published package', () => {
     for (const { types, default: code } of Object.values<{ types: string; default: string }>(manifest.exports ?? {})) {
       if (types !== undefined) expect(files).toEqual(expect.arrayContaining([types.slice(2), code.slice(2)]));
     }
-    const compiled = files.filter((file) => file.startsWith('lib/') && file.endsWith('.js'));
+    const compiled = files.filter((file) => /^(lib|conformance)\/.+\.js$/.test(file));
     expect(compiled.length).toBeGreaterThan(0);
     expect(compiled.filter((file) => !existsSync(path.join(where, `${file}.map`)))).toEqual([]);
-    expect(files.filter((file) => file.startsWith('lib/') && /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /^(lib|conformance)\/.+(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
   test('[PKG-4] names compiled files wherever the source names sources', () => {

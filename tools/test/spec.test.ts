@@ -40,7 +40,7 @@ describe('rules and tests', () => {
         'apps/cli/spec-words.md': '- **CLI-1** c.',
         'packages/ports/SPEC.md': '- **STORE-1** d.',
         [TEST]: `it('${tag('RUN-1', 'RUN-2')}${tag('CLI-1')} works', () => {});`,
-        'packages/ports/src/conformance/store.ts': `it('${tag('STORE-1')} appends', () => {});`,
+        'packages/ports/conformance/store.ts': `it('${tag('STORE-1')} appends', () => {});`,
       }),
     );
     expect(problems).toEqual([]);

@@ -1,6 +1,7 @@
 /** The contract of randomness, by the rules of SPEC.md. */
+
+import type { Random } from '@nebula/ports';
 import { describe, expect, test } from 'vitest';
-import type { Random } from '../random.ts';
 
 export function randomSuite(name: string, open: () => Random): void {
   describe(`random contract: ${name}`, () => {

@@ -1,8 +1,7 @@
 /** Reads of the journal: load, frames, heads, feed, snapshots. */
+
+import { comparePositions, FEED_START, type LoadRange, type Position, type Store } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { LoadRange } from '../journal.ts';
-import { comparePositions, FEED_START, type Position } from '../position.ts';
-import type { Store } from '../store.ts';
 import { accepted, creating, framed, portSuite, put, seqs } from './store-subject.ts';
 
 const FIVE_MB = 5 * 1024 * 1024;

@@ -1,6 +1,7 @@
 /** The contract of the clock, by the rules of SPEC.md. */
+
+import type { Clock } from '@nebula/ports';
 import { describe, expect, test, vi } from 'vitest';
-import type { Clock } from '../clock.ts';
 
 export interface ClockSubject {
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 /** The contract of leaders, by the rules of SPEC.md. */
+
+import type { Campaign, Leader } from '@nebula/ports';
 import { describe, expect, test, vi } from 'vitest';
-import type { Campaign, Leader } from '../leader.ts';
 
 export interface LeaderSubject {
   readonly leader: Leader;

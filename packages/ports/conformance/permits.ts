@@ -1,7 +1,7 @@
 /** Permits of keys and moments of rates. */
+
+import type { PermitChanges, Store } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { PermitChanges } from '../permits.ts';
-import type { Store } from '../store.ts';
 import { bodies, creating, framed, portSuite, put, outputRow as row } from './store-subject.ts';
 
 const request = (node: string, limit: number, key = 'k') => ({

@@ -1,6 +1,7 @@
 /** The contract of secrets, by the rules of SPEC.md. */
+
+import { type Secrets, secretsIn } from '@nebula/ports';
 import { describe, expect, test as vitestTest } from 'vitest';
-import { type Secrets, secretsIn } from '../secrets.ts';
 
 export interface SecretsSubject {
   readonly secrets: Secrets;

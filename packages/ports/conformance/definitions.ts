@@ -1,6 +1,7 @@
 /** Versions of workflows, and durations of their nodes. */
+
+import type { Store } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { Store } from '../store.ts';
 import { portSuite, put } from './store-subject.ts';
 
 export const definitionsSuite = portSuite('definitions', (test) => {

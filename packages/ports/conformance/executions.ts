@@ -1,7 +1,7 @@
 /** Rows of executions: deletion, retention and claims. Lists have a suite of their own. */
+
+import { FEED_START, type Store } from '@nebula/ports';
 import { expect } from 'vitest';
-import { FEED_START } from '../position.ts';
-import type { Store } from '../store.ts';
 import { accepted, creating, framed, listed, type Parts, portSuite, put, seqs } from './store-subject.ts';
 
 export const executionsSuite = portSuite('executions', (test) => {

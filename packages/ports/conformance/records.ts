@@ -1,6 +1,7 @@
 /** The contract of records, by the rules of SPEC.md. */
+
+import type { RecordChange, RecordPage, Records } from '@nebula/ports';
 import { describe, expect, test } from 'vitest';
-import type { RecordChange, RecordPage, Records } from '../records.ts';
 
 export interface RecordsSubject {
   readonly records: Records;

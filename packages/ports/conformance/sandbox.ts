@@ -11,8 +11,8 @@ import {
   NebulaError,
   type Verification,
 } from '@nebula/core';
+import type { Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Invocation, InvocationOutcome, Sandbox } from '../sandbox.ts';
 import { credentialRules, handsOut } from './sandbox-credentials.ts';
 
 export interface OpenSandbox {

@@ -1,6 +1,7 @@
 /** The contract of logs, by the rules of SPEC.md. */
+
+import type { LogFilter, LogLine, Logs, StoredLogLine } from '@nebula/ports';
 import { describe, expect, test as vitestTest } from 'vitest';
-import type { LogFilter, LogLine, Logs, StoredLogLine } from '../logs.ts';
 
 export interface LogsSubject {
   readonly logs: Logs;

@@ -1,8 +1,14 @@
 /** Lists and counts of executions by project, workflow, time and status. */
+
+import {
+  EXECUTION_STATUSES,
+  type ExecutionFilter,
+  type ExecutionScope,
+  type ExecutionStatus,
+  FEED_START,
+  type Store,
+} from '@nebula/ports';
 import { expect } from 'vitest';
-import { EXECUTION_STATUSES, type ExecutionFilter, type ExecutionScope, type ExecutionStatus } from '../executions.ts';
-import { FEED_START } from '../position.ts';
-import type { Store } from '../store.ts';
 import { changing, creating, framed, listed, portSuite, put } from './store-subject.ts';
 
 interface Listed {

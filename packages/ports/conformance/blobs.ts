@@ -1,7 +1,7 @@
 /** The contract of blobs, by the rules of SPEC.md. */
 import { createHash } from 'node:crypto';
+import type { Blobs } from '@nebula/ports';
 import { describe, expect, test as vitestTest } from 'vitest';
-import type { Blobs } from '../blobs.ts';
 
 export interface BlobsSubject {
   readonly blobs: Blobs;

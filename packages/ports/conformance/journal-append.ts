@@ -1,7 +1,7 @@
 /** `append`: compare-and-set, batches, order, atomicity. */
+
+import { comparePositions, FEED_START, type FrameRow, type Position } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { FrameRow } from '../journal.ts';
-import { comparePositions, FEED_START, type Position } from '../position.ts';
 import { accepted, changing, creating, framed, portSuite, positions, put, seqs } from './store-subject.ts';
 
 export const appendSuite = portSuite('journal append', (test) => {

@@ -1,7 +1,7 @@
 /** The contract of the store, by the rules of SPEC.md: one suite for each port, and one for the store as a whole. */
+
+import { FEED_START, type Store } from '@nebula/ports';
 import { expect, vi } from 'vitest';
-import { FEED_START } from '../position.ts';
-import type { Store } from '../store.ts';
 import { cacheSuite } from './cache.ts';
 import { definitionsSuite } from './definitions.ts';
 import { executionListsSuite } from './execution-lists.ts';

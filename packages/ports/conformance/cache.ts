@@ -1,6 +1,7 @@
 /** Outputs that runs reuse. */
+
+import type { CacheRow } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { CacheRow } from '../cache.ts';
 import { portSuite, put, outputRow as row } from './store-subject.ts';
 
 export const cacheSuite = portSuite('output cache', (test) => {

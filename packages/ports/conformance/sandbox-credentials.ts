@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { Action, ActionContext, Json, Verification } from '@nebula/core';
+import type { Invocation, InvocationOutcome } from '@nebula/ports';
 import { describe, expect, test } from 'vitest';
-import type { Invocation, InvocationOutcome } from '../sandbox.ts';
 
 export interface CredentialTools {
   /** Runs the action, and returns the outcome with everything that it logged and reported. */

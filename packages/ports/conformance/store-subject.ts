@@ -1,10 +1,16 @@
 /** The subject of the store's suites, and short ways to write rows. */
+
+import type {
+  CacheRow,
+  ExecutionFilter,
+  ExecutionStatus,
+  Position,
+  StatusChange,
+  Store,
+  Write,
+  WriteOutcome,
+} from '@nebula/ports';
 import { describe, test } from 'vitest';
-import type { CacheRow } from '../cache.ts';
-import type { ExecutionFilter, ExecutionStatus, StatusChange } from '../executions.ts';
-import type { Write, WriteOutcome } from '../journal.ts';
-import type { Position } from '../position.ts';
-import type { Store } from '../store.ts';
 
 export interface StoreSubject {
   readonly store: Store;

@@ -1,6 +1,7 @@
 /** The contract of the queue, by the rules of SPEC.md: one suite for every queue, and one more for local queues. */
+
+import type { Delivery, Queue, Task } from '@nebula/ports';
 import { describe, expect, vi, test as vitestTest } from 'vitest';
-import type { Delivery, Queue, Task } from '../queue.ts';
 
 export interface QueueSubject {
   readonly queue: Queue;

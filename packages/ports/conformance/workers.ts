@@ -1,6 +1,7 @@
 /** Leases of workers. */
+
+import type { Store } from '@nebula/ports';
 import { expect } from 'vitest';
-import type { Store } from '../store.ts';
 import { type Parts, portSuite, put } from './store-subject.ts';
 
 export const workersSuite = portSuite('workers', (test) => {
