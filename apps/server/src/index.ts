@@ -77,13 +77,13 @@ export interface NebulaServer {
 const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
 export async function startServer(parts: EngineParts, options: ServerOptions): Promise<NebulaServer> {
-  const { leader, token, version, preset } = options;
+  const { token, version, preset } = options;
   loadModules();
   let isClosing = false;
   const { promise: opened, resolve: letIn } = Promise.withResolvers<void>();
   const seen = new Observability(parts, options, {
-    subscribers: () => feed.size,
-    scheduler: () => scheduler.health(),
+    subscribers: () => made.feed.size,
+    scheduler: () => made.scheduler.health(),
     isClosing: () => isClosing,
   });
   await seen.openTraces(parts);
@@ -91,29 +91,15 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
   const onTrouble = (error: unknown): void => {
     if (!isClosing) seen.onTrouble(error);
   };
-  const launcher = new Launcher(parts);
-  const waits = new Waits(parts, parts.engine);
-  const feed = new Feed({ ...parts, onTrouble });
-  const followers = new Followers();
-  const accounts = new Accounts(parts);
-  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble, onFire: seen.onFire });
-  const files = new FileWatch({
-    parts,
-    launcher,
-    projectDir: options.projectDir,
-    isLeader: () => scheduler.isLeader,
-    onTrouble,
-  });
-  const announced = new Announced(parts, onTrouble);
-  const registry = new Registry(parts);
+  const made = makeParts(parts, options, seen, onTrouble);
+  const { feed, accounts, scheduler, files, announced, sweeper } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
-  const own = { parts, options, launcher, waits, feed, followers, accounts, scheduler, announced, registry };
+  const own = { ...made, parts, options };
   const handlers = handlersOf(own);
   const app = await appOf({ ...own, handlers, authenticate, audit, seen, opened });
   await ensureDefaultProject(parts);
-  const sweeper = sweeping(parts, onTrouble);
   await announced.open();
   await feed.open();
   const close = async (stopEngine?: () => Promise<void>): Promise<void> => {
@@ -155,6 +141,28 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
       audit: async (auditedCall) => (isChange(auditedCall.operation) ? await audit(auditedCall) : undefined),
     }),
     close,
+  };
+}
+
+function makeParts(
+  parts: EngineParts,
+  { leader, projectDir }: ServerOptions,
+  { onFire }: Observability,
+  onTrouble: (error: unknown) => void,
+) {
+  const launcher = new Launcher(parts);
+  const scheduler = new Scheduler({ parts, launcher, leader, onTrouble, onFire });
+  return {
+    launcher,
+    scheduler,
+    waits: new Waits(parts, parts.engine),
+    feed: new Feed({ ...parts, onTrouble }),
+    followers: new Followers(),
+    accounts: new Accounts(parts),
+    files: new FileWatch({ parts, launcher, projectDir, isLeader: () => scheduler.isLeader, onTrouble }),
+    announced: new Announced(parts, onTrouble),
+    registry: new Registry(parts),
+    sweeper: sweeping(parts, onTrouble),
   };
 }
 

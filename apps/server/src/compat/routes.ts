@@ -52,27 +52,7 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
 
   app.get('/api/workflows', async (request: Ask) => {
     const who = await allowed(own, request, 'listWorkflows', 'viewer', undefined);
-    const status = queryIn(request.query, 'status');
-    const from = countIn(request.query, 'offset', 0);
-    const to = from + countIn(request.query, 'limit', 100);
-    const shown: Json[] = [];
-    let index = 0;
-    for await (const { id, body } of graphs.all()) {
-      if (index >= to) break;
-      if (judge(who, 'listWorkflows', 'viewer', body.project) !== 'allowed') continue;
-      // Reads runs only if the response needs them.
-      const isShown = index >= from;
-      if (!isShown && status === undefined) {
-        index++;
-        continue;
-      }
-      const document = workflowDocument(id, body, await graphs.run({ workflowId: id, executionId: undefined }));
-      const jobs = document['jobs'] as readonly { readonly status: string }[];
-      if (status !== undefined && !jobs.some((job) => job.status === status)) continue;
-      if (isShown) shown.push(document);
-      index++;
-    }
-    return shown;
+    return await listed(graphs, request.query, who);
   });
 
   app.get('/api/workflows/:id/status', async (request: Ask) => {
@@ -98,4 +78,28 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     await told(request, 'cancelExecution', who, run?.executionId ?? named.workflowId, graph.project);
     return reply.status(202).send({ workflow_id: named.workflowId, run_id: run?.executionId ?? null });
   });
+}
+
+async function listed(graphs: Graphs, query: Ask['query'], who: Principal): Promise<Json[]> {
+  const status = queryIn(query, 'status');
+  const from = countIn(query, 'offset', 0);
+  const to = from + countIn(query, 'limit', 100);
+  const shown: Json[] = [];
+  let index = 0;
+  for await (const { id, body } of graphs.all()) {
+    if (index >= to) break;
+    if (judge(who, 'listWorkflows', 'viewer', body.project) !== 'allowed') continue;
+    // Reads runs only if the response needs them.
+    const isShown = index >= from;
+    if (!isShown && status === undefined) {
+      index++;
+      continue;
+    }
+    const document = workflowDocument(id, body, await graphs.run({ workflowId: id, executionId: undefined }));
+    const jobs = document['jobs'] as readonly { readonly status: string }[];
+    if (status !== undefined && !jobs.some((job) => job.status === status)) continue;
+    if (isShown) shown.push(document);
+    index++;
+  }
+  return shown;
 }

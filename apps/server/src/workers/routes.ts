@@ -1,7 +1,7 @@
 /** Operations of remote workers: register, claim tasks under a lease, report outcomes. */
 import { type AnswerOf, type BodyOf, DEFAULT_LEASE_MS } from '@nebula/client/contract';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
-import type { LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
+import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
@@ -74,6 +74,13 @@ export function workerRoutes(parts: EngineParts, registry: Registry, announced: 
       return gone();
     },
 
+    ...leaseRoutes(remote),
+  } satisfies Partial<Handlers>;
+}
+
+/** Heartbeats, log lines, outcomes and secrets of a claimed task. */
+function leaseRoutes(remote: Engine['remote']) {
+  return {
     async extendLease({ params: { leaseId }, body: { lease, progress, message }, who }) {
       const leaseMs = leaseMsOf(lease);
       const beat = {
