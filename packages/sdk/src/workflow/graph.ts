@@ -1,17 +1,18 @@
 /** The `w` of `workflow(…)` and the `b` of bodies: one method per kind of node. */
 import type { Json, JsonObject, JsonSchema, RunError } from '@nebula/core';
 import { type AnyAction, actionName, type Call, outputSchema, renderCall } from './call.ts';
-import {
-  type Expression,
-  type Fields,
-  itemSchema,
-  type Ref,
-  type Resolved,
-  rootReference,
-  sourceOf,
-  type Value,
-} from './expression.ts';
+import { type Expression, type Fields, type Ref, type Resolved, sourceOf, type Value } from './expression.ts';
 import { GraphDraft, type NodeDraft } from './graph-draft.ts';
+import {
+  askBetweenIterations,
+  type IterationRefs,
+  indexOf,
+  iterationRefs,
+  previousOf,
+  renderItems,
+  schemaOfItems,
+  selfReference,
+} from './loop-refs.ts';
 import {
   type AnyNode,
   type Before,
@@ -444,57 +445,6 @@ export interface Failure {
 function caseTest(test: CaseTest, place: Place, id: string): JsonObject {
   if ('when' in test) return { when: renderCondition(test.when, place, `${id}.when`) };
   return { ...(test as unknown as JsonObject) };
-}
-
-function indexOf(loop: object): Ref<number> {
-  return rootReference<number>({ kind: 'loop', loop, member: 'index' });
-}
-
-/** The result of the previous iteration, null in the first; declare its type with `typed`. */
-function previousOf(loop: object): Ref<unknown> {
-  return rootReference<unknown>({ kind: 'loop', loop, member: 'previous' }, true, true);
-}
-
-/** The references of an iteration over items: item, index, all items. */
-type IterationRefs<T> = [item: Ref<T>, index: Ref<number>, items: Ref<readonly T[]>];
-
-function iterationRefs<T>(loop: object, items: unknown): IterationRefs<T> {
-  const item = schemaOfItems(items);
-  return [
-    rootReference<T>({ kind: 'loop', loop, member: 'item' }, item),
-    indexOf(loop),
-    rootReference<readonly T[]>({ kind: 'loop', loop, member: 'items' }, { type: 'array', items: item }),
-  ];
-}
-
-function schemaOfItems(items: unknown): JsonSchema {
-  const source = sourceOf(items);
-  return source?.kind === 'path' ? itemSchema(source.schema) : true;
-}
-
-function renderItems(items: unknown, place: Place, id: string): Json {
-  return sourceOf(items) === undefined
-    ? renderValue(items, place, `${id}.in`)
-    : renderCondition(items, place, `${id}.in`);
-}
-
-function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = false): Ref<T> {
-  return rootReference<T>({ kind: 'self', of }, schema, isNullable);
-}
-
-/** Between iterations, `$index` is that of the loop itself, and `$self` is the last result. */
-function askBetweenIterations(
-  node: NodeDraft,
-  loop: object,
-  asked: unknown,
-  isNullable: boolean,
-  schema: JsonSchema = true,
-): Json {
-  const self = {};
-  const place = node.place({ self, loops: [loop, ...node.graph.loops] });
-  const condition: unknown =
-    typeof asked === 'function' ? asked(selfReference(self, schema, isNullable), indexOf(loop)) : asked;
-  return renderCondition(condition, place, `the condition of ${node.id}`);
 }
 
 /** Options that may contain expressions. */
