@@ -3,7 +3,7 @@ import type { AnswerOf } from '@nebula/client/contract';
 import { IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
 import type { JournalFrame } from '@nebula/engine';
 import type { Position } from '@nebula/ports';
-import { type Handlers, ok } from '../http/handler.ts';
+import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
@@ -33,24 +33,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
       );
     },
 
-    async listIterations({ params: { executionId }, query: { node, cursor = '-1', limit = 1_000 } }) {
-      const page = new IterationPage(node, Number(cursor), limit);
-      for await (const { at, entries } of executions.frames(executionId)) {
-        for (const entry of entries) for (const event of timelineOf(entry, at)) page.note(event);
-      }
-      if (!page.isOpened && (await executions.bareDocument(executionId))?.nodes[node] === undefined) {
-        throw unknownNode(executionId, node);
-      }
-      const { items, next } = page;
-      return ok({
-        items: items.map(({ startedAt, endedAt, ...rest }) => ({
-          ...rest,
-          startedAt: isoTime(startedAt),
-          endedAt: isoTimeOrNull(endedAt),
-        })),
-        next: next === null ? null : String(next),
-      });
-    },
+    listIterations: async ({ params: { executionId }, query }) => ok(await iterations(executions, executionId, query)),
 
     async explainExecution({ params: { executionId }, query: { node } }) {
       const explanation = await executions.explain(executionId, node);
@@ -121,6 +104,30 @@ async function pageOf<T>(
     last = frame.seq;
   }
   return { items, next: null };
+}
+
+/** Reads the whole journal, of which it keeps the page. */
+async function iterations(
+  executions: Parts['executions'],
+  executionId: string,
+  { node, cursor = '-1', limit = 1_000 }: Call<'listIterations'>['query'],
+): Promise<AnswerOf<'listIterations'>> {
+  const page = new IterationPage(node, Number(cursor), limit);
+  for await (const { at, entries } of executions.frames(executionId)) {
+    for (const entry of entries) for (const event of timelineOf(entry, at)) page.note(event);
+  }
+  if (!page.isOpened && (await executions.bareDocument(executionId))?.nodes[node] === undefined) {
+    throw unknownNode(executionId, node);
+  }
+  const { items, next } = page;
+  return {
+    items: items.map(({ startedAt, endedAt, ...rest }) => ({
+      ...rest,
+      startedAt: isoTime(startedAt),
+      endedAt: isoTimeOrNull(endedAt),
+    })),
+    next: next === null ? null : String(next),
+  };
 }
 
 /** A number if JSON can hold the position exactly, for clients that expect numbers. */

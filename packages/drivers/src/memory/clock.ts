@@ -30,26 +30,14 @@ interface Pending {
   callback: (() => void) | undefined;
 }
 
-/** `settled`: resolves once no promise job is left. By default by an immediate, which the event loop runs only then. */
-export function virtualClock(
-  startMs = 0,
-  settled: () => Promise<void> = () => new Promise((resolve) => setImmediate(resolve)),
-): VirtualClock {
+/** `settled`: resolves once no promise job is left. */
+export function virtualClock(startMs = 0, settled: () => Promise<void> = promiseJobsDone): VirtualClock {
   let now = startMs;
   let order = 0;
   let soon: (() => void)[] = [];
-  const isEarlier = (a: Pending, b: Pending): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
   const [timers, background] = [new Heap<Pending>(isEarlier), new Heap<Pending>(isEarlier)];
 
-  const first = (heap: Heap<Pending>): Pending | undefined => {
-    while (heap.size > 0 && heap.peek()?.callback === undefined) heap.pop();
-    return heap.peek();
-  };
-
-  const earliest = (): Pending | undefined => {
-    const [one, other] = [first(timers), first(background)];
-    return one === undefined || (other !== undefined && isEarlier(other, one)) ? other : one;
-  };
+  const earliest = (): Pending | undefined => earlierOf(first(timers), first(background));
 
   const runSoon = async (): Promise<void> => {
     await settled();
@@ -112,4 +100,23 @@ export function virtualClock(
       return next?.at ?? null;
     },
   };
+}
+
+function isEarlier(a: Pending, b: Pending): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+function earlierOf(one: Pending | undefined, other: Pending | undefined): Pending | undefined {
+  return one === undefined || (other !== undefined && isEarlier(other, one)) ? other : one;
+}
+
+/** The next timer that was not cancelled. */
+function first(heap: Heap<Pending>): Pending | undefined {
+  while (heap.size > 0 && heap.peek()?.callback === undefined) heap.pop();
+  return heap.peek();
+}
+
+/** The event loop runs immediates only when no promise job is left. */
+function promiseJobsDone(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
