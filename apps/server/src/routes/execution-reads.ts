@@ -11,11 +11,15 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 /** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
 
+/** The event loop runs after so many entries of a journal that is read as a whole. */
+const MAX_ENTRIES_UNPAUSED = 1_000;
+
 type Frame = AnswerOf<'getJournal'>['items'][number];
 type Event = AnswerOf<'getTimeline'>['items'][number];
 
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
-export function executionReads({ executions, store, blobs, logs }: Parts, isWriting: boolean) {
+export function executionReads(parts: Parts, isWriting: boolean) {
+  const { executions, store, blobs, logs } = parts;
   return {
     async getJournal({ params: { executionId }, query: { after, limit } }) {
       return ok(
@@ -33,7 +37,7 @@ export function executionReads({ executions, store, blobs, logs }: Parts, isWrit
       );
     },
 
-    listIterations: async ({ params: { executionId }, query }) => ok(await iterations(executions, executionId, query)),
+    listIterations: async ({ params: { executionId }, query }) => ok(await iterations(parts, executionId, query)),
 
     async explainExecution({ params: { executionId }, query: { node } }) {
       const explanation = await executions.explain(executionId, node);
@@ -108,13 +112,18 @@ async function pageOf<T>(
 
 /** Reads the whole journal, of which it keeps the page. */
 async function iterations(
-  executions: Parts['executions'],
+  { executions, clock }: Parts,
   executionId: string,
   { node, cursor = '-1', limit = 1_000 }: Call<'listIterations'>['query'],
 ): Promise<AnswerOf<'listIterations'>> {
   const page = new IterationPage(node, Number(cursor), limit);
+  let unpaused = 0;
   for await (const { at, entries } of executions.frames(executionId)) {
-    for (const entry of entries) for (const event of timelineOf(entry, at)) page.note(event);
+    for (const entry of entries) page.note(entry, at);
+    unpaused += entries.length;
+    if (unpaused < MAX_ENTRIES_UNPAUSED) continue;
+    unpaused = 0;
+    await new Promise<void>((resolve) => clock.soon(resolve));
   }
   if (!page.isOpened && (await executions.bareDocument(executionId))?.nodes[node] === undefined) {
     throw unknownNode(executionId, node);

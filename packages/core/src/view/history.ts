@@ -3,8 +3,9 @@
  * alone, each in constant time.
  */
 import type { RunError } from '../error.ts';
+import type { Entry } from '../run/journal/entry.ts';
 import type { NodeStatus } from '../run/state/status.ts';
-import type { TimelineEvent } from './timeline.ts';
+import { type TimelineEvent, timelineOf } from './timeline.ts';
 
 export interface Span {
   readonly kind: 'queued' | 'waiting' | 'running';
@@ -75,7 +76,10 @@ function attemptOf({ type, details }: TimelineEvent): Pick<Span, 'attempt' | 'wo
   return type === 'ChildRequested' ? { attempt: details.attempt } : {};
 }
 
-/** One page of the iterations of a loop, from the events of its run. Keeps nothing but the page. */
+/** Entries about loops and their iterations. */
+const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>(['node.opened', 'scopes.opened', 'scope.closed']);
+
+/** One page of the iterations of a loop, from the journal of its run. Keeps nothing but the page. */
 export class IterationPage {
   /** Whether the loop was opened. */
   isOpened = false;
@@ -91,10 +95,13 @@ export class IterationPage {
     this.limit = limit;
   }
 
-  note(event: TimelineEvent): void {
-    const { node, type } = event;
+  note(entry: Entry, at: number): void {
+    if (OF_LOOPS.has(entry.type)) for (const event of timelineOf(entry, at)) this.noteEvent(event);
+  }
+
+  private noteEvent(event: TimelineEvent): void {
+    const { node } = event;
     if (node === this.loop) {
-      if (type !== 'NodeOpened') return;
       this.isOpened = true;
       this.history.note(event);
     } else if (node?.startsWith(`${this.loop}/`)) {

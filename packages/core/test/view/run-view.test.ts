@@ -193,7 +193,7 @@ describe('a view of a run', () => {
     for (let index = 0; index < 3; index++) run.advance(1).complete(`each/${index}/inner/0/x`);
     run.fail('each/3/inner/0/x', { code: 'BAD' }).advance(10_000);
     for (const index of items) run.advance(1).complete(`each/${index}/inner/0/x`);
-    const { timeline, history } = viewOf(run);
+    const { history } = viewOf(run);
     const all = history.iterations('each');
     expect([all.length, run.status]).toEqual([25, 'completed']);
     for (const [after, limit, next] of [
@@ -204,7 +204,7 @@ describe('a view of a run', () => {
       [24, 10, null],
     ] as const) {
       const page = new IterationPage('each', after, limit);
-      for (const event of timeline) page.note(event);
+      for (const { at, entries } of run.frames) for (const entry of entries) page.note(entry, at);
       expect([page.items, page.next]).toEqual([all.slice(after + 1, after + 1 + limit), next]);
     }
   });
