@@ -25,12 +25,15 @@ const folds: { readonly [E in Entry as E['type']]: (fold: Fold, entry: E) => voi
   'run.checkpointed': nothing,
 };
 
+/** A map finds a function faster than the table does, and has no inherited members. */
+const changes = new Map(Object.entries(folds) as [string, (fold: Fold, entry: Entry) => void][]);
+
 /** `effects` collects the consequences for other runs and the store; a reader of a journal leaves it out. */
 export function evolve(state: RunState, entry: Entry, at: number, effects: FoldEffects = newEffects()): void {
-  const { type } = entry;
-  if (!Object.hasOwn(folds, type)) tooNew(`has an entry '${type}'`);
+  const change = changes.get(entry.type);
+  if (change === undefined) return tooNew(`has an entry '${entry.type}'`);
   state.updatedAt = at;
-  (folds[type] as (fold: Fold, entry: Entry) => void)({ state, at, effects }, entry);
+  change({ state, at, effects }, entry);
 }
 
 function keepSignal({ state }: Fold, { signal, key, payload }: SignalKept): void {
