@@ -1,5 +1,5 @@
 /** A small workspace on disk with this repository's own configuration, in which the real programs can run. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -34,7 +34,11 @@ export interface Workspace extends Disposable {
 export function makeWorkspace(changes: Readonly<Record<string, string>> = {}): Workspace {
   const root = mkdtempSync(path.join(tmpdir(), 'nebula-workspace-'));
   for (const name of CONFIGURATION) copyFileSync(path.join(ROOT, name), path.join(root, name));
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
+  // Without `.cache`: the types check would replace what the compiler keeps there of the repository itself.
+  const modules = path.join(ROOT, 'node_modules');
+  mkdirSync(path.join(root, 'node_modules'));
+  for (const name of readdirSync(modules).filter((each) => each !== '.cache'))
+    symlinkSync(path.join(modules, name), path.join(root, 'node_modules', name));
   mkdirSync(path.join(root, '.git'));
   mkdirSync(path.join(root, 'tools'));
   copyFileSync(path.join(ROOT, SETUP), path.join(root, SETUP));
