@@ -2,7 +2,7 @@
 import type { AnswerOf, OperationId, QueryOf } from '@nebula/client';
 import { allItems, pageOf, withApi } from './api.ts';
 import { printDone, printList } from './print.ts';
-import type { Command, CommandOptions, Context } from './services.ts';
+import type { Command, CommandOptions, Context, Purpose } from './services.ts';
 import { agoText } from './views/words.ts';
 
 type ListOperation = {
@@ -19,15 +19,17 @@ type Cell<Item> = (item: Item, context: Context) => string;
 
 interface ListSpec<K extends ListOperation> {
   readonly operation: K;
+  readonly purpose?: Purpose;
   readonly query?: (options: CommandOptions) => object;
   /** Columns by title. The column PROJECT is left out if all items are in the project `default`. */
   readonly columns: Readonly<Record<string, Cell<ItemOf<K>>>>;
   none(program: string): string;
 }
 
-export function listCommand<K extends ListOperation>({ operation, query, columns, none }: ListSpec<K>): Command {
+export function listCommand<K extends ListOperation>(spec: ListSpec<K>): Command {
+  const { operation, query, columns, none, purpose = 'look' } = spec;
   return (call) =>
-    withApi(call, 'look', async ({ api }) => {
+    withApi(call, purpose, async ({ api }) => {
       // The table types each operation; `K` may be any of them here, hence the casts.
       const page = (cursor: string | undefined): Promise<{ items: ItemOf<K>[]; next: string | null }> =>
         api.call(operation, { query: { ...pageOf(cursor), ...query?.(call.options) } } as never) as never;

@@ -53,6 +53,22 @@ describe('the program as a process', () => {
     expect(await fastest([BIN, '--version'])).toBeLessThan(Math.max(120, 3 * bare));
   });
 
+  test('[CLI-408] events and logs of a data folder are followed without a server', async () => {
+    const cwd = projectFolder({ 'hello.yaml': HELLO });
+    const run = async (): Promise<string> => {
+      const { stdout } = await nebula(['run', 'hello.yaml', '--set', 'name=Ada', '--json'], { cwd });
+      return (JSON.parse(stdout) as { executionId: string }).executionId;
+    };
+    const ended = await nebula(['executions', 'logs', '--follow', await run()], { cwd });
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const following = startNebula(['events', '--after', 'all'], { cwd });
+    await following.until(/WorkflowCompleted/);
+    const executionId = await run();
+    await following.until(new RegExp(`${executionId}  WorkflowCompleted`));
+    following.child.kill('SIGINT');
+    expect((await following.ended).code).toBe(130);
+  });
+
   test('[CLI-2] an old Node is reported', async () => {
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`;
     const { code, stdout, stderr } = await nebula(['run', 'x.yaml'], { cwd: '/', nodeArgs: ['--import', old] });

@@ -53,7 +53,7 @@ async function serve(cwd: string, ...args: string[]): Promise<RunningProcess & {
 const outside = (cwd: string) => ({ cwd, env: { XDG_CONFIG_HOME: path.join(cwd, 'user') } });
 
 describe('a server process', TIMEOUT, () => {
-  test('[CLI-240, CLI-241, CLI-252] prints its state, serves, and stops', async () => {
+  test('[CLI-240, CLI-241, CLI-252, CLI-409] prints its state, serves, and stops', async () => {
     const cwd = projectFolder({
       'workflows/hello.yaml': HELLO,
       // The nap outlasts the command that starts it, also on a busy machine.
@@ -82,6 +82,8 @@ describe('a server process', TIMEOUT, () => {
     expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
     const started = await nebula(['start', 'hello', '--json'], outside(cwd));
     expect([started.code, JSON.parse(started.stdout).output]).toEqual([0, 'hello']);
+    const workers = await nebula(['workers', 'list'], outside(cwd));
+    expect([workers.code, workers.stdout]).toEqual([0, expect.stringContaining('no workers')]);
     const left = await nebula(['start', 'slow', '--no-wait'], outside(cwd));
     await server.until(/"run\.finished".*"hello"/);
     server.child.kill('SIGTERM');
@@ -89,6 +91,8 @@ describe('a server process', TIMEOUT, () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(linesOf(server).slice(-2)).toMatchObject([{ event: 'server.stopping' }, { event: 'server.stopped' }]);
     await expect(fetch(`${server.url}/health`)).rejects.toThrow();
+    const refused = await nebula(['workers', 'list'], outside(cwd));
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error NEEDS_SERVER')]);
     const again = await serve(cwd);
     await again.until(new RegExp(`"run\\.finished".*${left.stdout.trim()}.*"completed"`));
     // The token survives a restart.

@@ -46,6 +46,9 @@ export interface DirectParts {
   audit(auditedCall: AuditedCall): Promise<void>;
 }
 
+/** The longest interval of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 export function directTransport(own: DirectParts, who: Principal = OWNER): DirectTransport {
   const { parts } = own;
 
@@ -71,12 +74,21 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
     bytes: async (operation, input) => (await reply(operation, input)) as Uint8Array,
     async *follow(operation, input, { after, signal, onProgress }) {
       const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after };
-      const batches = (await reply(operation, { ...input, ...(signal && { signal }) }, headers)) as EventStream;
-      for await (const batch of batches) {
-        for (const { event, json } of batch) {
-          if (event === 'progress') onProgress?.(JSON.parse(json));
-          else if (event === undefined) yield JSON.parse(json);
+      // Without an engine nothing else keeps the process alive until the next event.
+      const alive = setInterval(() => {}, LONGEST_MS);
+      try {
+        const batches = (await reply(operation, { ...input, ...(signal && { signal }) }, headers)) as EventStream;
+        for await (const batch of batches) {
+          for (const { event, json } of batch) {
+            if (event === 'progress') onProgress?.(JSON.parse(json));
+            else if (event === undefined) yield JSON.parse(json);
+          }
         }
+      } catch (error) {
+        // As over HTTP, an aborted stream ends.
+        if (signal?.aborted !== true) throw error;
+      } finally {
+        clearInterval(alive);
       }
     },
     async as(userId) {

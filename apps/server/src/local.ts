@@ -152,7 +152,9 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
         const handler = (await handlers)[operation] as AnyHandler | undefined;
         if (handler !== undefined) return handler;
       }
-      throw needsServer(operation);
+      throw new NebulaError('NEEDS_SERVER', 'This command needs a running server.', {
+        hint: 'Start one with `nebula serve`, or name one with --server.',
+      });
     },
     async check(operation, input) {
       if (isOfRecords(operation)) (await import('./http/validate.ts')).validatorOf(operation)(input);
@@ -164,10 +166,4 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
     },
   });
   return { transport, close: () => void opened?.then((feed) => feed.close()) };
-}
-
-function needsServer(operation: OperationId): NebulaError {
-  return new NebulaError('NEEDS_SERVER', `${operation} needs a server.`, {
-    hint: 'Start one with `nebula serve`, or name a running one with --server.',
-  });
 }

@@ -9,6 +9,8 @@ import { momentText, plural } from '../views/words.ts';
 
 export const list = listCommand({
   operation: 'listWorkers',
+  // Only the server of the folder knows its workers.
+  purpose: 'change',
   columns: {
     WORKER: ({ workerId }) => printableLine(workerId),
     STATUS: ({ status }, { io }) => (status === 'live' ? io.out.colors.green(status) : io.out.colors.dim(status)),
