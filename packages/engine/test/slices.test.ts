@@ -50,8 +50,9 @@ it('[ENG-240] a plan is compiled in slices, once for all concurrent callers', as
   clock.turns = 0;
   const asked = [plans.get('large'), plans.get('large')];
   const [first, second] = await Promise.all(asked);
-  expect(clock.turns).toBeGreaterThan(NODES / 20);
-  expect(clock.turns).toBeLessThan(NODES / 5);
+  // A slice is about ten steps, and two turns of the event loop follow it.
+  expect(clock.turns).toBeGreaterThan(NODES / 10);
+  expect(clock.turns).toBeLessThan(NODES / 2.5);
   expect(first?.root.nodes).toHaveLength(NODES);
   expect(second).toBe(first);
 });

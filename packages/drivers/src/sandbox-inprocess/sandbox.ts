@@ -208,6 +208,7 @@ function isLong(clock: Clock, begunAt: number): boolean {
   return Math.abs(clock.now() - begunAt) >= SLICE_MS;
 }
 
+/** Twice: `soon` of a callback of a socket comes before timers and other sockets. */
 function nextTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => clock.soon(resolve));
+  return new Promise((resolve) => clock.soon(() => clock.soon(resolve)));
 }

@@ -34,7 +34,7 @@ function sandboxWith(stepMs: number, onTurn: () => void = () => {}) {
 describe('large values', () => {
   test('[SBX-52] the event loop runs before the action and after it', async () => {
     expect(await sandboxWith(10).run(makeInvocation(action))).toEqual({ status: 'completed', output: { done: true } });
-    expect(steps).toEqual(['turn', 'run', 'turn']);
+    expect(steps).toEqual(['turn', 'turn', 'run', 'turn', 'turn']);
     await sandboxWith(1).run(makeInvocation(action));
     expect(steps).toEqual(['run']);
   });
@@ -44,6 +44,6 @@ describe('large values', () => {
     const sandbox = sandboxWith(10, () => controller.abort(new Error('stop')));
     const outcome = await sandbox.run(makeInvocation(action, { signal: controller.signal }));
     expect(outcome).toMatchObject({ status: 'aborted', error: { details: { started: false } } });
-    expect(steps).toEqual(['turn']);
+    expect(steps).toEqual(['turn', 'turn']);
   });
 });

@@ -16,9 +16,12 @@ export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T 
   return undefined;
 }
 
-/** Lets the event loop run, after a piece of work that takes milliseconds. */
+/**
+ * Lets the event loop run, after a piece of work that takes milliseconds. Twice: `soon` of a callback of a socket comes
+ * before timers and other sockets.
+ */
 export async function pause(clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => clock.soon(resolve));
+  await new Promise<void>((resolve) => clock.soon(() => clock.soon(resolve)));
 }
 
 export async function inSlices<T>(steps: Steps<T>, clock: Clock): Promise<T> {
