@@ -229,4 +229,21 @@ describe('a journal', () => {
     const frames = [[started('a')], [retrying], [started('a', 2)], [retrying]];
     expect(complaintsOf(definition, ...frames)).toEqual(['a is tried again after A, more often than it says']);
   });
+
+  it('[SIM-65] counts a lost worker inside a composite node as an error of that node', () => {
+    const lost = { code: 'WORKER_LOST', kind: 'SYSTEM', message: 'gone' } as const;
+    const again: Entry = { type: 'node.retrying', node: 'g', error: lost, until: 1 };
+    const open: Entry = { type: 'node.opened', node: 'g' };
+    const frames = [
+      [open, started('g/x')],
+      [{ ...failed('g/x'), error: lost } as Entry, { type: 'scope.stopping', scope: 'g', error: lost } as Entry, again],
+    ];
+    const flow = (retry: object) => ({
+      nodes: { g: { group: { nodes: { x: act({ retry: { lost: 0 } }) } }, retry } },
+    });
+    expect(complaintsOf(flow({ attempts: 2, lost: 0 }), ...frames)).toEqual([]);
+    expect(complaintsOf(flow({ attempts: 1, lost: 5 }), ...frames)).toEqual([
+      'g is tried again after WORKER_LOST, more often than it says',
+    ]);
+  });
 });

@@ -290,9 +290,15 @@ export class Conformance {
   }
 
   private retries(path: string, fact: NodeFact, error: ErrorFact): void {
-    const isAllowed = error.code === 'WORKER_LOST' ? fact.retries.afterLoss() : fact.retries.afterError(error, path);
+    const isLost = error.code === 'WORKER_LOST' && this.runsAttempt(path, fact);
+    const isAllowed = isLost ? fact.retries.afterLoss() : fact.retries.afterError(error, path);
     this.demand(isAllowed, `${path} is tried again after ${error.code}, more often than it says`);
     for (const { path: scope } of this.within(path)) this.scopes.delete(scope);
+  }
+
+  /** False for a node whose body, or whose other execution, has failed: its own attempt was not lost. */
+  private runsAttempt(path: string, { keys }: NodeFact): boolean {
+    return keys.action !== undefined || (keys.dynamic !== undefined && this.within(path).length === 0);
   }
 
   private fails(
