@@ -77,8 +77,10 @@ describe('views of a run', () => {
       numbers.push(one.iteration);
     }
     expect(numbers).toEqual(items);
-    const unknown = client.call('listIterations', { params, query: { node: 'other' } });
-    await expect(unknown).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    for (const node of ['other', '__proto__', 'constructor']) {
+      const unknown = client.call('listIterations', { params, query: { node } });
+      await expect(unknown, node).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    }
   });
 
   test('[SRV-663] without values no blob is read', async () => {

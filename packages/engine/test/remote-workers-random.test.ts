@@ -1,4 +1,4 @@
-/** Whatever remote workers, their network and the engine do: no work is done twice, and no run is stuck. */
+/** Random faults of remote workers, their network and the engine: no work is done twice, and no run is stuck. */
 import { announcedAction, type Json } from '@nebula/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -18,7 +18,7 @@ export class RequestPacer {
     return undefined;
   }
 
-  /** A turn that comes after timers and sockets had theirs. */
+  /** Resolves in a later turn of the event loop, even if this one has room left. */
   next(): Promise<void> {
     this.#nextLater();
     return new Promise((resolve) => this.#waiting.push(resolve));

@@ -125,8 +125,9 @@ async function iterations(
     unpaused = 0;
     await new Promise<void>((resolve) => clock.soon(resolve));
   }
-  if (!page.isOpened && (await executions.bareDocument(executionId))?.nodes[node] === undefined) {
-    throw unknownNode(executionId, node);
+  if (!page.isOpened) {
+    const { nodes = {} } = (await executions.bareDocument(executionId)) ?? {};
+    if (!Object.hasOwn(nodes, node)) throw unknownNode(executionId, node);
   }
   const { items, next } = page;
   return {

@@ -1,4 +1,4 @@
-/** What the body and the conditions of a loop may read: item, index, all items, the last result. */
+/** The values that the body and the conditions of a loop may read: item, index, all items, the last result. */
 import type { Json, JsonSchema } from '@nebula/core';
 import { itemSchema, type Ref, rootReference, sourceOf } from './expression.ts';
 import type { NodeDraft } from './graph-draft.ts';
