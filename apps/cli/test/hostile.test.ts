@@ -102,26 +102,21 @@ describe.skipIf(!isHere)(`the corpus of bad input (${CORPUS})`, () => {
     }
   });
 
-  test('[CLI-90] naughty strings, wherever a string can stand', { timeout: 240_000 }, async () => {
+  test('[CLI-90] naughty strings, each as a file, an id, an argument and an option', { timeout: 240_000 }, async () => {
     const cwd = projectFolder({ 'nebula.config.mjs': IN_MEMORY, 'echo.yaml': ECHO });
-    const asNames = (text: string) => ({
+    const asFiles = (text: string) => ({
       'raw.yaml': text,
       'raw.json': text,
       'id.json': JSON.stringify({ id: text, nodes: { [text]: { action: 'core.noop@1', needs: [text] } } }),
-      'name.json': JSON.stringify({ id: 'x', name: text, nodes: { a: { action: 'core.noop@1', name: text } } }),
       'value.json': JSON.stringify({ id: 'x', nodes: { a: { action: text } }, output: { [text]: text } }),
     });
     for (const text of naughty) {
-      for (const [file, content] of Object.entries(asNames(text))) {
+      for (const [file, content] of Object.entries(asFiles(text))) {
         writeFileSync(path.join(cwd, file), content);
         expectAnswer(await say(cwd, ['run', file]), text);
       }
-      expectAnswer(await say(cwd, ['graph', 'name.json']), text);
-      const given = await say(cwd, ['run', 'echo.yaml', '--json', '--input', JSON.stringify({ [text]: text })]);
-      expect(JSON.parse(given.stdout).output, text).toEqual(JSON.parse(JSON.stringify({ [text]: text })));
       for (const words of [
         ['run', 'echo.yaml', '--input', text],
-        ['run', 'echo.yaml', '--set', `a=${text}`],
         ['run', 'echo.yaml', '--set', `${text}=1`],
         ['eval', text],
         ['validate', text],
@@ -132,6 +127,25 @@ describe.skipIf(!isHere)(`the corpus of bad input (${CORPUS})`, () => {
         expectAnswer(await say(cwd, words), JSON.stringify(words));
       }
     }
+  });
+
+  test('[CLI-90] naughty strings, all of them in one run: as names, members, values and options', async () => {
+    const cwd = projectFolder({ 'nebula.config.mjs': IN_MEMORY, 'echo.yaml': ECHO });
+    const nodes = naughty.map((text, at) => [`n${at}`, { action: 'core.noop@1', name: text }]);
+    const named = { id: 'x', name: naughty.join(' '), nodes: Object.fromEntries(nodes) };
+    writeFileSync(path.join(cwd, 'name.json'), JSON.stringify(named));
+    for (const verb of ['graph', 'run']) {
+      const said = await say(cwd, [verb, 'name.json']);
+      expectAnswer(said, verb);
+      expect(said.code, verb).toBe(0);
+    }
+    const members = JSON.stringify(Object.fromEntries(naughty.map((text) => [text, text])));
+    const given = await say(cwd, ['run', 'echo.yaml', '--json', '--input', members]);
+    expect(JSON.parse(given.stdout).output).toEqual(JSON.parse(members));
+    const options = naughty.flatMap((text, at) => ['--set', `a${at}=${text}`]);
+    const set = await say(cwd, ['run', 'echo.yaml', '--json', ...options]);
+    expectAnswer(set, 'options');
+    expect(Object.keys(JSON.parse(set.stdout).output)).toHaveLength(naughty.length);
   });
 });
 
