@@ -156,7 +156,6 @@ export {
   isParkedExceptChildren,
   isQuiescent,
   openAttempts,
-  PARKS_AFTER_MS,
   toVerify,
   wakeTime,
 } from './run/timers/wake.ts';

@@ -208,7 +208,7 @@ export class RunWaiters {
     const { state } = run;
     const now = this.context.clock.now();
     const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
-    const document = documentOf(state, this.context.values.glance);
+    const document = documentOf(state, this.context.values.glance, now);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
 
