@@ -7,6 +7,7 @@ export type {
   NewWorkflowVersion,
   RegisterOutcome,
   WorkflowHead,
+  WorkflowPage,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from './definitions.ts';
