@@ -97,7 +97,9 @@ async function registered(
   await claimIds(parts, definition, project, isLocal === true && !isActive);
   const { workflowId, version, created: isNew } = await parts.executions.register(definition as unknown as Json);
   const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
-  if (isActive && record?.body.active !== version) await setActive(parts, workflowId, version, onActivation);
+  // A version changes nothing before it is activated, and a server registers its files at every start.
+  const isUnchanged = !isActive || record?.body.active === version;
+  if (!isUnchanged) await setActive(parts, workflowId, version, onActivation);
   const answer = {
     workflowId,
     version,
@@ -105,7 +107,7 @@ async function registered(
     active: isActive || record?.body.active === version,
     warnings: problems.map(problemDocument),
   };
-  return isNew ? created(answer) : ok(answer);
+  return { ...(isNew ? created(answer) : ok(answer)), isUnchanged };
 }
 
 async function listed(
