@@ -107,7 +107,7 @@ describe('runs that wait for others', () => {
     expect(code).toBe(4);
     expect(err.replace(/\s+/g, ' ')).toMatch(
       new RegExp(
-        `use It has waited for \\S+ for a permit of the key 'bank' \\(limit 1\\)\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
+        `use It has waited for \\S+ for a permit of bank \\(limit 1\\)\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
       ),
     );
     await project.nebula(['executions', 'signal', holder, 'go']);

@@ -174,6 +174,7 @@ export {
   memberOf,
 } from './value.ts';
 export type { Explanation } from './view/cause.ts';
+export { gateWords, SKIP_WORDS, waitWords } from './view/cause-words.ts';
 export {
   type AwaitedDocument,
   type BareNode,
@@ -188,6 +189,14 @@ export {
   spilledInDocument,
   type WaitDocument,
 } from './view/document.ts';
+export {
+  isNodeEvent,
+  isRunEvent,
+  type NodeEvent,
+  nodeStatusAfter,
+  type RunEvent,
+  runStatusAfter,
+} from './view/event-status.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
 export { IterationPage, type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';

@@ -1,5 +1,5 @@
 /** Describes the details of an event; shared by all views. */
-import type { TimelineEvent } from '@nebula/core';
+import { SKIP_WORDS, type TimelineEvent } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { gateText, waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
@@ -37,7 +37,7 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
       return cached === undefined ? '' : `from the cache: ${printableLine(cached.node)} of ${cached.executionId}`;
     }
     case 'NodeSkipped':
-      return SKIPPED[details.why];
+      return SKIP_WORDS[details.why];
     case 'SignalKept':
       return `${signalWords(details)} arrived early and is buffered`;
     case 'SignalTaken':
@@ -64,17 +64,29 @@ export function eventWords({ type, details, at }: TimelineEvent): string {
       return details.status;
     case 'WorkflowReopened':
       return `from ${details.nodes.join(', ')}`;
-    default:
+    case 'WorkflowBegun':
+    case 'WorkflowResumed':
+    case 'WorkflowCompleted':
+    case 'WorkflowFailed':
+    case 'WorkflowCancelled':
+    case 'WorkflowTimedOut':
+    case 'NodeScheduled':
+    case 'NodeStarted':
+    case 'NodeFailed':
+    case 'NodeUnhandled':
+    case 'NodeRetried':
+    case 'NodeReturned':
+    case 'NodeCancelled':
+    case 'NodeUnknown':
+    case 'NodeSettled':
+    case 'NodeStopping':
+    case 'RoundStarted':
+    case 'RoundCompleted':
+    case 'RoundFailed':
+    case 'RoundStopping':
       return '';
   }
 }
-
-const SKIPPED = {
-  when: 'its condition is false',
-  disabled: 'it is disabled',
-  failure: 'a step before it failed',
-  dead: 'none of its incoming edges was taken, or too few for its join',
-} as const;
 
 /** The error of an event, as one line. */
 export function errorWords({ details }: TimelineEvent): string {
