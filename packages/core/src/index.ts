@@ -94,7 +94,14 @@ export {
 export { HERE, mayServe, parseRoute } from './plan/route.ts';
 export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
-export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
+export {
+  type DocumentPath,
+  didYouMean,
+  type Problem,
+  type ProblemDocument,
+  problemDocument,
+  type SourceRange,
+} from './problem.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
@@ -133,6 +140,7 @@ export {
   bodyOf,
   endingOf,
   idempotencyKey,
+  isFinal,
   isFinished,
   isFinishedPhase,
   isPaused,
@@ -162,7 +170,7 @@ export {
 export { spilledInUndoPlan, type UndoPlan, undoPlanOf } from './run/undo/undo-plan.ts';
 export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
-export { compileSchema, describePath, givenProblem, type SchemaCheck } from './schema/index.ts';
+export { compileSchema, describePath, describeProblems, givenProblem, type SchemaCheck } from './schema/index.ts';
 export type { Steps } from './steps.ts';
 export {
   canonicalJson,

@@ -1,6 +1,6 @@
 export type { Blobs } from './blobs.ts';
 export type { CacheChoice, CacheCursor, CachePage, CacheRow, OutputCache } from './cache.ts';
-export type { Clock, Timer } from './clock.ts';
+export { type Clock, later, type Timer } from './clock.ts';
 export type {
   Definitions,
   DurationRow,

@@ -6,6 +6,7 @@
  *  3 Every line after the start of following is shown once; lines that the stream missed at the end
  *     are read.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NebulaClient } from '@nebula/client';
 import { isFinalEvent, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
@@ -69,7 +70,7 @@ export class Followed {
     const waitMs = finishedAt === null ? QUIET_MS : LAST_EVENTS_MS;
     const isThere = (): boolean => finishedAt !== null && this.#endedAt >= Date.parse(finishedAt);
     for (let waitedMs = 0; waitedMs < waitMs && !isThere() && !this.#isOver; waitedMs += LOOK_MS) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
     }
   }
 

@@ -6,6 +6,7 @@ import {
   jsonEquals,
   NebulaError,
   type Problem,
+  problemDocument,
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
@@ -254,24 +255,12 @@ async function claimIds(
   for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 
-function problemDocument(problem: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
-  const { severity, code, message, hint, path, range } = problem;
-  return {
-    severity,
-    code,
-    message,
-    path: [...path],
-    ...(hint !== undefined && { hint }),
-    ...(range !== undefined && { line: range.line, column: range.column }),
-  };
-}
-
 function invalidDefinition(errors: readonly Problem[]): NebulaError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new NebulaError('DEFINITION_INVALID', `${first?.message ?? 'The definition cannot be read'}${more}`, {
     ...(first?.hint !== undefined && { hint: first.hint }),
-    details: { problems: errors.map(problemDocument) as unknown as Json },
+    details: { problems: errors.map(problemDocument) },
   });
 }
 
