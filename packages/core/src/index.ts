@@ -180,6 +180,7 @@ export {
   type JsonSchema,
   jsonEquals,
   memberOf,
+  TYPE_WORDS,
 } from './value.ts';
 export type { Explanation } from './view/cause.ts';
 export { gateWords, SKIP_WORDS, waitWords } from './view/cause-words.ts';

@@ -255,12 +255,12 @@ function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string
   const known: readonly string[] = TEXT_MEMBERS[kind];
   for (const [member, value] of Object.entries(rest)) {
     if (!known.includes(member)) throw unknownMember(member, known);
-    if (typeof value !== 'string') throw wrong(`\`${member}\` is no text.`);
+    if (typeof value !== 'string') throw wrong(`\`${member}\` is not a string.`);
   }
   const texts = rest as Readonly<Record<string, string>>;
   if (kind === 'logs') return { kind, ...logSubscriptionIn(texts, after) };
   if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
-    throw wrong('`after` is no event id.');
+    throw wrong('`after` is not an event id.');
   }
   const start = after === undefined ? {} : { after };
   return kind === 'run' ? { kind, executionId: texts['executionId'] as string, start } : { kind, ...texts, start };

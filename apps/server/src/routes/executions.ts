@@ -156,6 +156,6 @@ function statusesOf(text: string): ExecutionStatus[] {
   if (wrong === undefined) return names as ExecutionStatus[];
   throw new NebulaError('QUERY_INVALID', `'${wrong.slice(0, 80)}' is not a status.`, {
     hint: `It is one of ${STATUSES.join(', ')}.`,
-    details: { errors: [{ pointer: '?status', detail: 'is no status' }] },
+    details: { errors: [{ pointer: '?status', detail: 'is not a status' }] },
   });
 }
