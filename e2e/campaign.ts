@@ -1,6 +1,7 @@
 /** Lives of one worker on one data folder: started, ended by a signal, looked at, started again, until its work is done. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { databaseIn, openServiceIn } from './data-folder.ts';
 import { JournalAudit } from './journal-audit.ts';
@@ -123,11 +124,7 @@ export function startLife({ folder, runs, compileCache }: Workplace, { number, e
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     async reached(moment: Moment): Promise<void> {
       if (moment.when === 'work') await seen(moment.effects);
-      await pause(moment.when === 'work' ? moment.plusMs : moment.afterMs);
+      await sleep(moment.when === 'work' ? moment.plusMs : moment.afterMs);
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

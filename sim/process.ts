@@ -8,7 +8,7 @@
  */
 
 import type { Engine } from '@nebula/engine';
-import type { Clock } from '@nebula/ports';
+import { type Clock, later } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
 import type { Performer } from './external-world.ts';
@@ -101,7 +101,7 @@ export class Process implements Performer {
   }
 
   later(ms: number): Promise<void> {
-    return new Promise((resolve) => this.parts.world.timer(ms, resolve));
+    return later(this.parts.world, ms);
   }
 
   kill(): void {

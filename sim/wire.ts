@@ -1,5 +1,6 @@
 /** The connection between remote workers and engines: requests and replies are lost, and late. */
 import type { Engine } from '@nebula/engine';
+import { later } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
 import type { Injector } from './injector.ts';
@@ -39,15 +40,11 @@ export class Wire {
     const { chance, faults } = this.parts;
     const { runs, runsIn = () => runs } = question;
     if (faults.strikes('question lost', runs)) return this.silence();
-    if (faults.strikes('question delayed', runs)) await this.later(chance.pick(DELAYS_MS));
+    if (faults.strikes('question delayed', runs)) await later(this.parts.clock, chance.pick(DELAYS_MS));
     const reply = await this.asked(process, question);
     if (faults.strikes('reply lost', runsIn(reply))) return this.silence();
-    if (faults.strikes('reply delayed', runsIn(reply))) await this.later(chance.pick(DELAYS_MS));
+    if (faults.strikes('reply delayed', runsIn(reply))) await later(this.parts.clock, chance.pick(DELAYS_MS));
     return reply;
-  }
-
-  later(ms: number): Promise<void> {
-    return new Promise((resolve) => this.parts.clock.timer(ms, resolve));
   }
 
   private asked<T>(process: Process, { site, ask, onReply }: Question<T>): Promise<T> {
@@ -75,7 +72,7 @@ export class Wire {
   }
 
   private async silence(): Promise<never> {
-    await this.later(GIVES_UP_MS);
+    await later(this.parts.clock, GIVES_UP_MS);
     throw new Error('nothing was heard');
   }
 }

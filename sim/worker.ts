@@ -7,7 +7,7 @@
  */
 import { type Json, mayServe, NebulaError } from '@nebula/core';
 import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
-import type { Clock } from '@nebula/ports';
+import { type Clock, later } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
 import type { ExternalWorld, Performer } from './external-world.ts';
@@ -91,7 +91,7 @@ export class Worker implements Performer {
       const process = this.nextEngine();
       const room = this.max - this.attempts.size;
       if (process !== undefined && room > 0) await this.claim(process, room);
-      await this.later(process === undefined ? NO_ENGINE_MS : this.parts.chance.pick(RESTS_MS));
+      await later(this.clock, process === undefined ? NO_ENGINE_MS : this.parts.chance.pick(RESTS_MS));
     }
   }
 
@@ -181,7 +181,7 @@ export class Worker implements Performer {
   private async beat(attempt: Attempt): Promise<void> {
     const { leaseMs, controller } = attempt;
     for (;;) {
-      await this.later(leaseMs / 3);
+      await later(this.clock, leaseMs / 3);
       await this.awake();
       if (attempt.isOver) return;
       try {
@@ -212,7 +212,7 @@ export class Worker implements Performer {
     while (!attempt.isLost || attempt.isStubborn) {
       if (this.parts.faults.strikes('outcome repeated', [executionId])) void this.end(attempt, outcome);
       if ((await this.end(attempt, outcome)) || this.dies([executionId])) break;
-      await this.later(pauseMs);
+      await later(this.clock, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS);
     }
     attempt.isOver = true;
@@ -261,11 +261,7 @@ export class Worker implements Performer {
   }
 
   private async awake(): Promise<void> {
-    while (this.clock.now() < this.stallsUntil) await this.later(this.stallsUntil - this.clock.now());
-  }
-
-  private later(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.timer(ms, resolve));
+    while (this.clock.now() < this.stallsUntil) await later(this.clock, this.stallsUntil - this.clock.now());
   }
 }
 

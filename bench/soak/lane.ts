@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { drawKind, PROBE } from './kinds.ts';
 import { Ledger } from './ledger.ts';
@@ -60,7 +61,7 @@ export class Lane {
     clearInterval(this.#pacer);
     this.#isStopping = true;
     const deadline = Date.now() + deadlineMs;
-    while (this.ledger.open.length > 0 && Date.now() < deadline) await pause(20);
+    while (this.ledger.open.length > 0 && Date.now() < deadline) await sleep(20);
     for (const executionId of this.ledger.open) this.#problem(`${executionId} did not end`);
     this.#child?.kill('SIGTERM');
     await this.#ended;
@@ -166,8 +167,4 @@ export class Lane {
   #problem(text: string): void {
     this.ledger.problems.push(text);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -70,20 +70,24 @@ describe('programs with our configuration', () => {
     }
   });
 
-  it('promises: a default hides a missing case', { concurrent: true }, async () => {
-    const text = [
-      'export function size(kind: "a" | "b"): number {',
-      '  switch (kind) {',
-      '    case "a":',
-      '      return 1;',
-      '    default:',
-      '      return 2;',
-      '  }',
-      '}',
-    ].join('\n');
-    const found = await findingsOf(checkPromises, { [FILE]: `${DOUBLE}${text}\n` });
-    expect(found).toContain('switch-exhaustiveness-check');
-  });
+  it.each(['packages/core', 'packages/testing', 'apps/cli', 'apps/server'])(
+    'promises: a default hides a missing case in %s',
+    { concurrent: true },
+    async (folder) => {
+      const text = [
+        'export function size(kind: "a" | "b"): number {',
+        '  switch (kind) {',
+        '    case "a":',
+        '      return 1;',
+        '    default:',
+        '      return 2;',
+        '  }',
+        '}',
+      ].join('\n');
+      const found = await findingsOf(checkPromises, { [`${folder}/src/size.ts`]: `${text}\n` });
+      expect(found).toContain('switch-exhaustiveness-check');
+    },
+  );
 
   it('unused', { concurrent: true }, async () => {
     expect(await findingsOf(checkUnused, {})).toBe('');

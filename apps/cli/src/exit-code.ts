@@ -24,7 +24,10 @@ export function exitCodeOf(status: RunStatus): number {
     case 'cancelled':
     case 'timed-out':
       return EXIT.stopped;
-    default:
+    case 'pending':
+    case 'running':
+    case 'paused':
+    case 'compensating':
       return EXIT.parked;
   }
 }

@@ -7,7 +7,7 @@ import type { Io } from './terminal/io.ts';
 
 const MAX_DEPTH = RUN_DEFAULTS.maxInputDepth;
 const SHOWN_SETTING = 80;
-const INLINE_HINT = `give JSON (a text in double quotes: '"abc"'), @file, or - for stdin`;
+const INLINE_HINT = `give JSON (a string in double quotes: '"abc"'), @file, or - for stdin`;
 
 /** The JSON of an option: `JSON`, `@file` or `-`. */
 export async function jsonOption({ io, options }: Call, name: string): Promise<Json | undefined> {
@@ -19,7 +19,9 @@ export async function jsonOption({ io, options }: Call, name: string): Promise<J
 export async function readJson(io: Io, text: string, name: string): Promise<Json> {
   if (text === '-') return parse(decode(await io.readStdin(), `${name} (stdin)`), `${name} (stdin)`, undefined);
   if (!text.startsWith('@')) {
-    const hint = /^\s*[{[]/.test(text) ? 'JSON wants double quotes around keys and texts: \'{"id": 7}\'' : INLINE_HINT;
+    const hint = /^\s*[{[]/.test(text)
+      ? 'JSON wants double quotes around keys and strings: \'{"id": 7}\''
+      : INLINE_HINT;
     return parse(text, name, hint);
   }
   const place = `${name} (${text.slice(1)})`;
@@ -118,7 +120,7 @@ function firstOf<Item>(items: readonly Item[], find: (item: Item, index: number)
 function tooLargeNumber(where: string): Refusal {
   return {
     message: where === '' ? 'the number is too large' : `the number at ${shown(where)} is too large`,
-    hint: 'numbers go up to 1.8e308; write it as a text',
+    hint: 'numbers go up to 1.8e308; write it as a string',
   };
 }
 

@@ -57,7 +57,7 @@ function tooLarge(finding: string): NebulaError {
 }
 
 function unreadable(file: string, what: string, error: NodeJS.ErrnoException): NebulaError {
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'ENOENT':
     case 'ENOTDIR':
       return new NebulaError('FILE_NOT_FOUND', `there is no file ${file}`, {

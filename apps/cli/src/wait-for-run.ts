@@ -1,4 +1,5 @@
 /** Waits for runs. All commands wait here, through one operation. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NebulaError, type RunDocument } from '@nebula/core';
 import type { Explanation, WaitResult } from '@nebula/engine';
 import type { ApiSession } from './services.ts';
@@ -29,7 +30,7 @@ export async function waitForRun(session: ApiSession, executionId: string, signa
       patienceMs -= PAUSE_MS;
       const mayComeBack = session.server !== undefined && error instanceof NebulaError && error.retryable;
       if (!mayComeBack || signal.aborted || patienceMs < 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await sleep(PAUSE_MS);
     }
   }
 }
@@ -45,7 +46,7 @@ export async function untilSeen(
   for (;;) {
     const document = (await api.call('getExecution', { params: { executionId } })) as RunDocument;
     if (isThere(document) || performance.now() > until) return document;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Plan,
   type Problem,
   pinWorkflows,
+  problemDocument,
   type ReadResult,
   readDefinition,
   renderProblems,
@@ -168,20 +169,14 @@ function errorsIn({ problems }: CheckedFile): number {
 /** Problems of other files carry the file's name. */
 export function allProblems({ problems, others }: CheckedFile): Json[] {
   const elsewhere = others.flatMap((other) =>
-    other.problems.map((problem) => ({ file: other.file, ...problemDocument(problem) })),
+    other.problems.map((problem) => ({ file: other.file, ...withLength(problem) })),
   );
-  return [...elsewhere, ...problems.map(problemDocument)];
+  return [...elsewhere, ...problems.map(withLength)];
 }
 
-function problemDocument({ severity, code, message, hint, path: at, range }: Problem): JsonObject {
-  return {
-    severity,
-    code,
-    message,
-    ...(hint !== undefined && { hint }),
-    path: [...at],
-    ...(range !== undefined && { line: range.line, column: range.column, length: range.length }),
-  };
+function withLength(problem: Problem): JsonObject {
+  const { range } = problem;
+  return { ...problemDocument(problem), ...(range !== undefined && { length: range.length }) };
 }
 
 /** Registers the used workflows first and pins the uses to the stored versions. Activates only the last workflow. */

@@ -85,7 +85,7 @@ describe('looking at runs', () => {
       { ...row, executionId: 'exe_2', status: 'running' as const, finishedAt: null },
       { ...row, executionId: 'exe_1', status: 'running' as const, finishedAt: null, wakeAt: T0 },
     ];
-    const waits = { ...unknown, executionId: 'exe_2' };
+    const waits = { ...unknown, executionId: 'exe_2', parked: true };
     const { io } = await play(['executions', 'list', '--json'], { rows, documents: [waits, running] });
     expect(JSON.parse(io.out.text()).items).toMatchObject([
       { executionId: 'exe_2', status: 'running', parked: true, waits: [{ node: 'charge' }] },

@@ -15,6 +15,11 @@ const KEYED = {
   },
 };
 
+interface Listed {
+  readonly executionId: string;
+  readonly parked: boolean;
+}
+
 describe('runs that wait for others', () => {
   test('[CLI-216, CLI-217] for an execution of their own', async () => {
     const project = new MemoryProject();
@@ -76,6 +81,25 @@ describe('runs that wait for others', () => {
     });
   });
 
+  test('[CLI-410] a run that its own time limit ends within a minute is not parked', async () => {
+    const project = new MemoryProject();
+    // `run` would wait for its end, so an engine beside the commands starts the runs that wait.
+    const flow = (id: string, timeout: string) =>
+      project.run({ id, nodes: { w: { when: '$input.hold', wait: { signal: 'go' } } }, config: { timeout } });
+    await flow('near', '40s');
+    await flow('far', '2m');
+    await project.besideEngine(async (engine) => {
+      const start = (id: string) => engine.start(id, 1, { input: { hold: true } });
+      const [near, far] = [await start('near'), await start('far')];
+      for (const id of [near, far])
+        await expect.poll(async () => (await engine.document(id))?.nodes.w?.status).toBe('waiting');
+      const { items } = JSON.parse((await project.nebula(['executions', 'list', '--json'])).out);
+      const parked = new Map(items.map((one: Listed) => [one.executionId, one.parked]));
+      expect([parked.get(near), parked.get(far)]).toEqual([false, true]);
+      expect([await engine.isQuiescent(near), await engine.isQuiescent(far)]).toEqual([false, true]);
+    });
+  });
+
   test('[CLI-225] a run that waits for a permit that is never released is parked, and names the holder', async () => {
     const project = new MemoryProject();
     const holder = (await project.run(KEYED)).json.executionId;
@@ -83,7 +107,7 @@ describe('runs that wait for others', () => {
     expect(code).toBe(4);
     expect(err.replace(/\s+/g, ' ')).toMatch(
       new RegExp(
-        `use It has waited for \\S+ for a permit of the key 'bank' \\(limit 1\\)\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
+        `use It has waited for \\S+ for a permit of bank \\(limit 1\\)\\. It is held by use of ${holder} \\(for [^)]+\\)\\.`,
       ),
     );
     await project.nebula(['executions', 'signal', holder, 'go']);

@@ -2,8 +2,8 @@
  * The operations of the contract without HTTP, for a process that owns the data folder: a
  * transport for `NebulaClient` that calls the handlers. Permissions are not checked.
  */
-import type { BodyOf, OperationId } from '@nebula/client/contract';
-import { isJsonObject, NebulaError } from '@nebula/core';
+import type { OperationId } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
 import type { AuditedCall } from './http/app.ts';
 import type { Call, EventStream, Reply } from './http/handler.ts';
 import { subjectOf } from './http/subject.ts';
@@ -59,11 +59,9 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
     await own.check(operation, given);
     const project = (await subjectOf(parts, operation, given))?.project;
     const call = { operation, ...given, who, project, headers, ip: '', isSecure: false, isLocal: true, signal };
-    const before = await workflowMark(parts, operation, body);
-    const { status, body: answer } = await handler(call as unknown as Call<OperationId>);
+    const { status, body: answer, isUnchanged = false } = await handler(call as unknown as Call<OperationId>);
     // As over HTTP, an aborted call gets no response.
     signal.throwIfAborted();
-    const isUnchanged = before !== undefined && before === (await workflowMark(parts, operation, body));
     if (!isUnchanged) await own.audit({ operation, who, params, body, answer, project, status });
     return answer;
   };
@@ -98,19 +96,4 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
       return directTransport(own, principalOf(user));
     },
   };
-}
-
-/** A server registers its files at every start; unchanged ones are not audited. */
-async function workflowMark(
-  { store, records }: Parts,
-  operation: OperationId,
-  body: unknown,
-): Promise<string | undefined> {
-  if (operation !== 'registerWorkflow') return undefined;
-  if ((body as BodyOf<'registerWorkflow'>).activate === false) return undefined;
-  const { definition } = body as BodyOf<'registerWorkflow'>;
-  if (!isJsonObject(definition) || typeof definition.id !== 'string') return undefined;
-  const newest = await store.workflowVersion(definition.id);
-  const record = await records.get('workflow', definition.id);
-  return `${newest?.version ?? 0} ${record?.revision ?? 0}`;
 }

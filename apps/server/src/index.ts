@@ -1,6 +1,6 @@
 /** The server: API, triggers and live updates over the ports that it is given. */
 import type { AddressInfo } from 'node:net';
-import { OPERATIONS, type Operation, type OperationId, ROUTES } from '@nebula/client/contract';
+import { auditOf } from '@nebula/client/contract';
 import { loadModules } from '@nebula/core';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
@@ -138,7 +138,9 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
       parts,
       handlerOf: async (operation) => handlers[operation] as AnyHandler,
       check: async (operation, input) => validatorOf(operation)(input),
-      audit: async (auditedCall) => (isChange(auditedCall.operation) ? await audit(auditedCall) : undefined),
+      audit: async (auditedCall) => {
+        if (auditOf(auditedCall.operation) !== 'never') await audit(auditedCall);
+      },
     }),
     close,
   };
@@ -192,11 +194,6 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, followers, authenticate, origins });
   return app;
-}
-
-function isChange(operation: OperationId): boolean {
-  const { isReading }: Operation = OPERATIONS[operation];
-  return !ROUTES[operation].startsWith('GET ') && isReading !== true;
 }
 
 function urlOf({ server }: ReturnType<typeof buildApp>, { host }: ServerOptions): string {

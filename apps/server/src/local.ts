@@ -3,7 +3,7 @@
  * call that needs them, so that a run starts as fast as without them.
  */
 import type { OperationId } from '@nebula/client/contract';
-import { ROUTES } from '@nebula/client/routes';
+import { auditOf, ROUTES } from '@nebula/client/routes';
 import { NebulaError } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
@@ -109,19 +109,9 @@ function segmentOf(operation: OperationId): string {
   return ROUTES[operation].split('/')[1] ?? '';
 }
 
-/**
- * Operations whose requests are checked by the schemas of the contract and whose changes are audited. For the others,
- * engine and compiler check the request, and the journal records the change.
- */
-function isOfRecords(operation: OperationId): boolean {
+/** Operations whose requests are checked by the schemas of the contract. Engine and compiler check the others. */
+function isChecked(operation: OperationId): boolean {
   return !['executions', 'events', 'signals', 'workflows'].includes(segmentOf(operation));
-}
-
-/** Audited changes. Storing a version is not one: it changes nothing before it is activated. */
-function isAudited(operation: OperationId, body: unknown): boolean {
-  if (ROUTES[operation].startsWith('GET ')) return false;
-  if (operation === 'registerWorkflow') return (body as { readonly activate?: boolean }).activate !== false;
-  return isOfRecords(operation) || ['activateWorkflow', 'deactivateWorkflow'].includes(operation);
 }
 
 /** `engine`: the engine of this process; without it, runs are read and requests are recorded for another engine. */
@@ -157,10 +147,10 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
       });
     },
     async check(operation, input) {
-      if (isOfRecords(operation)) (await import('./http/validate.ts')).validatorOf(operation)(input);
+      if (isChecked(operation)) (await import('./http/validate.ts')).validatorOf(operation)(input);
     },
     async audit(auditedCall) {
-      if (!isAudited(auditedCall.operation, auditedCall.body)) return;
+      if (auditOf(auditedCall.operation) !== 'always') return;
       const { auditLog } = await import('./identity/audit.ts');
       await auditLog(parts)(auditedCall);
     },

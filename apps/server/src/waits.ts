@@ -7,7 +7,7 @@
  */
 import { NebulaError, parseDuration, type RunDocument } from '@nebula/core';
 import type { Engine, WaitResult } from '@nebula/engine';
-import type { Clock } from '@nebula/ports';
+import { type Clock, later } from '@nebula/ports';
 import type { Parts } from './parts.ts';
 
 /** The longest wait of a request. */
@@ -82,7 +82,7 @@ export class Waits {
       }
       if (document !== undefined) return { parked: false, document };
       if (clock.now() >= until || signal.aborted) return undefined;
-      await new Promise<void>((resolve) => clock.timer(LOOK_MS, resolve));
+      await later(clock, LOOK_MS);
     }
   }
 }

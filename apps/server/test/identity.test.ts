@@ -237,7 +237,10 @@ describe('the door', () => {
     await office.call('registerWorkflow', { body: { definition: echo() } });
     await office.call('listWorkflows');
     await office.call('deactivateWorkflow', { params: { workflowId: 'echo' } });
-    await new NebulaClient(booted.server.direct).call('registerWorkflow', { body: { definition: echo() } });
+    const direct = new NebulaClient(booted.server.direct);
+    await direct.call('registerWorkflow', { body: { definition: echo() } });
+    await direct.call('registerWorkflow', { body: { definition: echo() } });
+    await direct.call('registerWorkflow', { body: { definition: echo('used'), activate: false } });
     const { json } = await ask(booted, 'GET /api/v1/audit', { headers });
     const seen = json.items.map((one: Record<string, unknown>) => [one.operation, one.who, one.target, one.details]);
     expect(seen).toEqual([

@@ -104,6 +104,17 @@ describe('rest', () => {
     expect(await client.call('validateWorkflow', { body: { definition } })).toMatchObject({ ceiling: 'all' });
   });
 
+  test('[SRV-684] all versions are counted, also when the first one is registered again', async () => {
+    booted = await boot();
+    const { client } = booted;
+    for (const description of ['first', 'second', 'first']) {
+      await client.call('registerWorkflow', { body: { definition: { id: 'one', description, nodes: {} } } });
+    }
+    const counted = { workflowId: 'one', newestVersion: 1, versions: 2, description: 'first' };
+    expect(await client.call('getWorkflow', { params: { workflowId: 'one' } })).toMatchObject(counted);
+    expect((await client.call('listWorkflows', {})).items).toMatchObject([counted]);
+  });
+
   test('[SRV-682] without its own engine, a wait ends by the state in the store', async () => {
     booted = await boot();
     const executionId = await started(booted, approval);

@@ -12,13 +12,13 @@ afterAll(() => booted.close());
 
 it.each([
   ['POST executions', { worflowId: 'a' }, "The body has an unknown member 'worflowId'.", "Did you mean 'workflowId'?"],
-  ['POST executions', { workflowId: 5 }, "'workflowId' must be a text."],
+  ['POST executions', { workflowId: 5 }, "'workflowId' must be a string."],
   ['POST executions', { workflowId: 'a b' }, "'workflowId' is not valid.", 'It is: 1 to 200 letters'],
   ['POST executions', [], 'The body must be an object.'],
   ['POST executions/bulk', { operation: 'explode' }, `'operation' must be "cancel", "pause", "resume", "retry"`],
   ['POST signals', { signal: '' }, "'signal' is empty."],
   ['POST signals', {}, "The body lacks 'signal'."],
-  ['PUT credentials/c', { value: 5 }, "'value' must be a text or an object."],
+  ['PUT credentials/c', { value: 5 }, "'value' must be a string or an object."],
   ['PUT plans/p', { workflowId: 'w', concurrency: { limit: 0, policy: 'skip' } }, 'must be at least 1.'],
   ['GET executions?limit=1001', undefined, "'limit' must be at most 1000."],
   ['GET executions?limit=ten', undefined, "'limit' must be a whole number."],

@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation, type OperationId, REPEATABLE, ROUTES } from '@nebula/client/contract';
+import { auditOf, OPERATIONS, type Operation, type OperationId, REPEATABLE, ROUTES } from '@nebula/client/contract';
 import { describe, expect, it } from 'vitest';
 
 describe('the table', () => {
@@ -23,5 +23,25 @@ describe('the table', () => {
     // Unknown members are refused, not ignored.
     if (operation.query !== undefined)
       expect((operation.query as { additionalProperties?: boolean }).additionalProperties).toBe(false);
+  });
+
+  it('[CLT-12] says which operations are audited', () => {
+    const audited = (how: string) => ids.filter((id) => auditOf(id) === how && !ROUTES[id].startsWith('GET '));
+    expect(ids.filter((id) => ROUTES[id].startsWith('GET ') && auditOf(id) !== 'never')).toEqual([]);
+    const checks = [
+      'validateWorkflow',
+      'claimWork',
+      'beatWorker',
+      'extendLease',
+      'logLease',
+      'completeLease',
+      'failLease',
+    ];
+    expect(audited('never')).toEqual(checks);
+    expect(audited('server')).toContain('startExecution');
+    expect(audited('server').every((id) => /^\w+ \/(executions|signals)/.test(ROUTES[id]))).toBe(true);
+    expect(audited('always')).toEqual(
+      expect.arrayContaining(['registerWorkflow', 'putCredential', 'revealCredential', 'registerWorker', 'login']),
+    );
   });
 });

@@ -94,7 +94,14 @@ export {
 export { HERE, mayServe, parseRoute } from './plan/route.ts';
 export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
-export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
+export {
+  type DocumentPath,
+  didYouMean,
+  type Problem,
+  type ProblemDocument,
+  problemDocument,
+  type SourceRange,
+} from './problem.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
@@ -133,6 +140,7 @@ export {
   bodyOf,
   endingOf,
   idempotencyKey,
+  isFinal,
   isFinished,
   isFinishedPhase,
   isPaused,
@@ -156,14 +164,13 @@ export {
   isParkedExceptChildren,
   isQuiescent,
   openAttempts,
-  PARKS_AFTER_MS,
   toVerify,
   wakeTime,
 } from './run/timers/wake.ts';
 export { spilledInUndoPlan, type UndoPlan, undoPlanOf } from './run/undo/undo-plan.ts';
 export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
-export { compileSchema, describePath, givenProblem, type SchemaCheck } from './schema/index.ts';
+export { compileSchema, describePath, describeProblems, givenProblem, type SchemaCheck } from './schema/index.ts';
 export type { Steps } from './steps.ts';
 export {
   canonicalJson,
@@ -173,8 +180,10 @@ export {
   type JsonSchema,
   jsonEquals,
   memberOf,
+  TYPE_WORDS,
 } from './value.ts';
 export type { Explanation } from './view/cause.ts';
+export { gateWords, SKIP_WORDS, waitWords } from './view/cause-words.ts';
 export {
   type AwaitedDocument,
   type BareNode,
@@ -189,6 +198,14 @@ export {
   spilledInDocument,
   type WaitDocument,
 } from './view/document.ts';
+export {
+  isNodeEvent,
+  isRunEvent,
+  type NodeEvent,
+  nodeStatusAfter,
+  type RunEvent,
+  runStatusAfter,
+} from './view/event-status.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
 export { IterationPage, type NodeHistory, RunHistory, type Span } from './view/history.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';

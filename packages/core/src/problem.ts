@@ -21,6 +21,28 @@ export interface Problem {
   readonly range?: SourceRange;
 }
 
+/** A problem as commands and the API show it. */
+export type ProblemDocument = {
+  readonly severity: Problem['severity'];
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly path: (string | number)[];
+  readonly line?: number;
+  readonly column?: number;
+};
+
+export function problemDocument({ severity, code, message, hint, path, range }: Problem): ProblemDocument {
+  return {
+    severity,
+    code,
+    message,
+    ...(hint !== undefined && { hint }),
+    path: [...path],
+    ...(range !== undefined && { line: range.line, column: range.column }),
+  };
+}
+
 /** Shortens user text for messages. */
 export function clipped(text: string, most = 60): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;

@@ -43,6 +43,17 @@ export function jsonTypeOf(value: Json): string {
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
+/** The types of JSON Schema in messages. */
+export const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
 /** Deep equality by type and value, regardless of key order. */
 export function jsonEquals(a: Json, b: Json): boolean {
   if (a === b) return true;

@@ -8,7 +8,7 @@ const CLOSE_GRACE_MS = 5_000;
 export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
   const parts = makeParts(drivers, options, (error) => stop(parts, error));
   const { context, plans, executions, starts, waiters, observers, effects, remote } = parts;
-  const { lifecycle, meter, runs, tracing, values } = context;
+  const { clock, lifecycle, meter, runs, tracing, values } = context;
   return {
     ...executions,
     remote,
@@ -19,7 +19,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
     isQuiescent: (executionId) => waiters.isQuiescent(executionId),
     peek(executionId) {
       const run = runs.get(executionId);
-      return run && documentOf(run.state, values.glance);
+      return run && documentOf(run.state, values.glance, clock.now());
     },
     announce(actions) {
       if (plans.catalog.announce(actions)) plans.forget();

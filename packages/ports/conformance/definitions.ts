@@ -23,6 +23,9 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await again.workflows({ after: 'a', limit: 2 })).toEqual(heads.slice(2));
     expect(await again.workflows({ after: 'aa', limit: 1 })).toEqual(heads.slice(2, 3));
     expect(await again.workflows({ after: 'c', limit: 1 })).toEqual([]);
+    expect(await again.workflows({ workflowId: 'b', limit: 2 })).toEqual(heads.slice(2, 3));
+    expect(await again.workflows({ workflowId: 'b', after: 'b', limit: 2 })).toEqual([]);
+    expect(await again.workflows({ workflowId: 'aa', limit: 2 })).toEqual([]);
   });
 
   test('[STO-63] versions, the highest first, without their definitions', async ({ store }) => {

@@ -12,3 +12,7 @@ export interface Clock {
   /** Calls back after everything that is already scheduled in this turn of the event loop. */
   soon(callback: () => void): void;
 }
+
+export function later(clock: Pick<Clock, 'timer'>, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.timer(ms, resolve));
+}

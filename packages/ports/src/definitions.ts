@@ -26,6 +26,15 @@ export interface WorkflowHead {
   readonly createdAt: number;
 }
 
+/** A page of workflows, in order of id. */
+export interface WorkflowPage {
+  /** Only ids beyond this one. */
+  readonly after?: string;
+  /** Only this workflow. */
+  readonly workflowId?: WorkflowId;
+  readonly limit: number;
+}
+
 export type RegisterOutcome =
   | { readonly ok: true; readonly version: number; readonly created: boolean }
   | { readonly ok: false; readonly reason: 'version-taken' };
@@ -43,8 +52,7 @@ export interface Definitions {
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
   /** Without `version`, the newest one, which was registered last. */
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined>;
-  /** Workflows in order of id, after `after`. */
-  workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]>;
+  workflows(page: WorkflowPage): Promise<readonly WorkflowHead[]>;
   /** Versions, the highest one first, below `after`. */
   workflowVersions(
     workflowId: WorkflowId,

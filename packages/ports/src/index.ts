@@ -1,12 +1,13 @@
 export type { Blobs } from './blobs.ts';
 export type { CacheChoice, CacheCursor, CachePage, CacheRow, OutputCache } from './cache.ts';
-export type { Clock, Timer } from './clock.ts';
+export { type Clock, later, type Timer } from './clock.ts';
 export type {
   Definitions,
   DurationRow,
   NewWorkflowVersion,
   RegisterOutcome,
   WorkflowHead,
+  WorkflowPage,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from './definitions.ts';

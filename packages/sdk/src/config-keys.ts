@@ -51,9 +51,9 @@ const isOneOf =
     choices.includes(value);
 
 const section = (name: string): ConfigKey['check'] => is(isObject, `Write ${name}: { … }`);
-const texts = (example: string): ConfigKey['check'] => is(isTexts, `Use a list of texts, e.g. ['${example}']`);
+const texts = (example: string): ConfigKey['check'] => is(isTexts, `Use a list of strings, e.g. ['${example}']`);
 
-/** A number of units, or a text with a unit. */
+/** A number of units, or a string with a unit. */
 function measure(parse: typeof parseSize, hint: string): ConfigKey['check'] {
   return (value) => {
     if (typeof value === 'number' && value > 0) return undefined;
@@ -118,7 +118,7 @@ function checkProject(project: object): string | undefined {
   for (const [key, list] of [...Object.entries(lists), ...Object.entries(files as object)]) {
     const isKnown = key in lists ? ['network', 'shell', 'env'].includes(key) : ['read', 'write'].includes(key);
     if (!isKnown) return `has a ceiling with an unknown key '${key}'`;
-    if (!isTexts(list)) return `has a ceiling whose ${key} is not a list of texts`;
+    if (!isTexts(list)) return `has a ceiling whose ${key} is not a list of strings`;
   }
   return undefined;
 }
@@ -151,7 +151,7 @@ type Path =
 /** Keyed by path, in the order of the reference. */
 export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   dataDir: {
-    type: 'text',
+    type: 'string',
     doc: 'The data folder, relative to the folder of the configuration.',
     default: '`.nebula`',
     example: 'dataDir: .nebula',
@@ -165,7 +165,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: is(isWhole(1), 'Use a whole number above 0'),
   },
   labels: {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'The labels of this process. A node whose `labels` are all in this list runs here; other nodes run on remote workers.',
     default: 'none',
     example: 'labels: [gpu, eu]',
@@ -207,7 +207,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: section('capabilities'),
   },
   'capabilities.network': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Hosts that actions may call.',
     example: 'capabilities: { network: ["*.example.com"] }',
     check: texts('api.example.com'),
@@ -219,25 +219,25 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: section('files'),
   },
   'capabilities.files.read': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Patterns of files that actions may read, relative to the project.',
     example: 'capabilities: { files: { read: [data/**] } }',
     check: texts('data/**'),
   },
   'capabilities.files.write': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Patterns of files that actions may write.',
     example: 'capabilities: { files: { write: [out/**] } }',
     check: texts('out/**'),
   },
   'capabilities.shell': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Programs that actions may run.',
     example: 'capabilities: { shell: [git] }',
     check: texts('git'),
   },
   'capabilities.env': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Environment variables that actions may read.',
     example: 'capabilities: { env: [HOME] }',
     check: texts('HOME'),
@@ -257,7 +257,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   },
   'expressionLimits.maxAstDepth': limit('maxAstDepth', 'Maximum nesting depth of an expression.'),
   'expressionLimits.maxOperations': limit('maxOperations', 'Maximum number of operations.'),
-  'expressionLimits.maxStringBytes': limit('maxStringBytes', 'Maximum size of a text that it creates, in bytes.'),
+  'expressionLimits.maxStringBytes': limit('maxStringBytes', 'Maximum size of a string that it creates, in bytes.'),
   'expressionLimits.maxArrayLength': limit('maxArrayLength', 'Maximum length of a list that it creates.'),
   'expressionLimits.maxEvaluationMs': limit('maxEvaluationMs', 'Maximum duration in milliseconds.'),
   server: {
@@ -274,7 +274,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: is(isOneOf(['desktop', 'selfhost', 'cloud']), "Use 'desktop', 'selfhost' or 'cloud'"),
   },
   'server.host': {
-    type: 'text',
+    type: 'string',
     doc: 'The address to listen on. Any address other than loopback is reachable from other machines.',
     default: '`127.0.0.1`',
     example: 'server: { host: 0.0.0.0 }',
@@ -288,28 +288,28 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: is(isWhole(0, 65_535), 'Use a whole number from 0 to 65535'),
   },
   'server.url': {
-    type: 'text',
+    type: 'string',
     doc: 'The public URL of the server, e.g. behind a proxy. Callback URLs start with it. With https, cookies are sent over HTTPS only.',
     default: 'the address that it listens on',
     example: 'server: { url: "https://flows.example.com" }',
     check: is((value) => isText(value) && URL.canParse(String(value)), "Use a URL, e.g. 'https://flows.example.com'"),
   },
   'server.trustProxy': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Addresses and ranges of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted; also `loopback`, `linklocal` and `uniquelocal`.',
     default: 'none',
     example: 'server: { trustProxy: [10.0.0.0/8] }',
     check: is(isProxies, "Use a list of addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']"),
   },
   'server.hosts': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Additional host names that the server accepts. A server on loopback otherwise accepts loopback names only.',
     default: 'none; beyond loopback: any',
     example: 'server: { hosts: [flows.example.com] }',
     check: texts('flows.example.com'),
   },
   'server.origins': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Origins of web pages that may call the API from a browser.',
     default: 'none',
     example: 'server: { origins: ["https://app.example.com"] }',
@@ -323,7 +323,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: measure(parseSize, "Use a size, e.g. '4MiB'"),
   },
   'server.workflows': {
-    type: 'list of texts',
+    type: 'list of strings',
     doc: 'Patterns of workflow files, relative to the configuration. The server registers and activates them at start and whenever they change.',
     default: '`workflows/**/*.{yaml,yml,json}`',
     example: 'server: { workflows: [flows/*.yaml] }',
@@ -353,14 +353,14 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     isLive: true,
   },
   'server.database': {
-    type: 'text',
+    type: 'string',
     doc: 'The database for runs and records: `sqlite` in the data folder. `postgres://…` is not implemented yet.',
     default: '`sqlite`',
     example: 'server: { database: sqlite }',
     check: is(isText, "Use 'sqlite', or a URL"),
   },
   'server.queue': {
-    type: 'text',
+    type: 'string',
     doc: 'The task queue: `memory`. `redis://…` and `amqp://…` are not implemented yet.',
     default: '`memory`',
     example: 'server: { queue: memory }',

@@ -204,7 +204,7 @@ function checkDefinition(definition: unknown): void {
   }
   for (const [key, text] of Object.entries({ title, description })) {
     if (text !== undefined && typeof text !== 'string')
-      fail(`${key} of action ${id} is not text`, `Set ${key} to a string`);
+      fail(`${key} of action ${id} is not a string`, `Set ${key} to a string`);
   }
   for (const [key, schema] of Object.entries({ input, output })) {
     if (schema !== undefined && !isStandardSchema(schema) && !isJsonSchema(schema)) {

@@ -97,7 +97,41 @@ export class Chronicle {
       case 'node.cancelled':
         this.end(entry.node);
         return;
-      default:
+      case 'child.requested':
+      case 'items.added':
+      case 'node.answered':
+      case 'node.compensating':
+      case 'node.configured':
+      case 'node.gated':
+      case 'node.granted':
+      case 'node.opened':
+      case 'node.retrying':
+      case 'node.returned':
+      case 'node.scheduled':
+      case 'node.settled':
+      case 'node.started':
+      case 'node.stopping':
+      case 'node.unhandled':
+      case 'node.unknown':
+      case 'node.waiting':
+      case 'round.delayed':
+      case 'run.begun':
+      case 'run.checkpointed':
+      case 'run.finished':
+      case 'run.held':
+      case 'run.paused':
+      case 'run.reopened':
+      case 'run.resumed':
+      case 'run.started':
+      case 'run.stopping':
+      case 'scope.closed':
+      case 'scope.compensated':
+      case 'scope.compensating':
+      case 'scope.stopping':
+      case 'scopes.opened':
+      case 'signal.kept':
+      case 'signal.refused':
+      case 'signal.taken':
         return;
     }
   }
@@ -124,7 +158,16 @@ function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
       return phase.handling === 'ignored' && on !== 'error' && !isDead;
     case 'skipped':
       return phase.why === 'disabled' && (on === 'success' || on === 'always') && !isDead;
-    default:
+    case 'cancelled':
+    case 'child':
+    case 'gated':
+    case 'listening':
+    case 'open':
+    case 'pending':
+    case 'queued':
+    case 'running':
+    case 'unknown':
+    case 'waiting':
       return false;
   }
 }
@@ -144,7 +187,13 @@ function moves(state: RunState, node: NodeState, now: number, externalWorld: Ext
       return phase.waits.every(({ kind }) => kind === 'time');
     case 'open':
       return phase.stopping !== null || phase.body.until !== null;
-    default:
+    case 'cancelled':
+    case 'child':
+    case 'completed':
+    case 'failed':
+    case 'pending':
+    case 'skipped':
+    case 'unknown':
       return false;
   }
 }

@@ -9,7 +9,7 @@ import {
   type Action,
   type ActionContext,
   compileSchema,
-  describePath,
+  describeProblems,
   type Entry,
   type Json,
   NebulaError,
@@ -249,8 +249,7 @@ async function wrongIn(action: Action, output: Json): Promise<string | undefined
   }
   if (schema === undefined || describeOnly.includes('output')) return undefined;
   const problems = compileSchema(schema).problems(output) ?? [];
-  if (problems.length === 0) return undefined;
-  return problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
+  return problems.length === 0 ? undefined : describeProblems(problems, 'it');
 }
 
 function isUnderWay({ record }: OpenCall): boolean {

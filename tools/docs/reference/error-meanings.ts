@@ -31,7 +31,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   INSIDE_A_BODY: 'A node in a body cannot be read from outside the body.',
   INLINE_CONFIG:
     'An inlined workflow has settings that apply to whole runs only: most are ignored (warning), a failure node is an error.',
-  INVALID_UNICODE: 'A text contains half of a surrogate pair.',
+  INVALID_UNICODE: 'A string contains half of a surrogate pair.',
   ALWAYS_HANDLES_NOTHING: 'An always edge does not handle the failure that the error cases are meant for (warning).',
   JOIN_WANTS_ANY:
     'An edge has no effect, because it is taken only after a failure that `join: all` does not tolerate; `join: any` continues after the first success (warning).',
@@ -56,7 +56,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NEVER_RUNS: 'The node can never run; the message has the reason and the nodes that are lost with it (warning).',
   NEVER_TAKEN: 'The edge or case can never be taken; the message has the reason (warning).',
   NEVER_UNDONE: 'In a workflow that compensates, an action with the effect once has no `compensate` (warning).',
-  NON_STRING_KEY: 'A key is not text; numbers and booleans are read as text (warning).',
+  NON_STRING_KEY: 'A key is not a string; numbers and booleans are read as strings (warning).',
   NOTHING_TO_UNDO: 'A pure action has a `compensate` (warning).',
   NOT_A_MAPPING: 'A workflow must be a mapping.',
   NOT_BUILT_YET: 'The key is reserved in the language, but not implemented in this version.',

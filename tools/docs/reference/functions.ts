@@ -53,7 +53,7 @@ ${table(
   [
     ['nesting', `${number(maxAstDepth)} levels`],
     ['operations', number(maxOperations)],
-    ['a text', `${number(maxStringBytes)} bytes`],
+    ['a string', `${number(maxStringBytes)} bytes`],
     ['a list', `${number(maxArrayLength)} elements`],
     ['time', `${number(maxEvaluationMs)} ms`],
   ],

@@ -118,6 +118,8 @@ function typeText(type: ValueType): string {
     case 'integer':
     case 'number':
       return `${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`;
+    case 'text':
+      return 'string';
     case 'boolean':
       return '`true`, `false`';
     case 'duration':
@@ -144,7 +146,7 @@ function typeText(type: ValueType): string {
     case 'list':
       return `${type.orOne ? `${typeText(type.of as ValueType)}, or a ` : ''}list of ${typeText(type.of as ValueType)}`;
     case 'map':
-      return `mapping of ${type.anyKeys ? 'text' : 'id'} → ${typeText(type.of as ValueType)}`;
+      return `mapping of ${type.anyKeys ? 'string' : 'id'} → ${typeText(type.of as ValueType)}`;
     case 'record':
       return `[${HEADINGS[type.record!.name]?.toLowerCase()}](#${HEADINGS[type.record!.name]?.toLowerCase().replaceAll(' ', '-')})`;
     case 'either':

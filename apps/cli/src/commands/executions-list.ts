@@ -4,7 +4,7 @@ import { filterOf } from '../bulk.ts';
 import { countOption, textOption } from '../command-options.ts';
 import { print } from '../print.ts';
 import { type RunWaits, waitsOf } from '../run-waits.ts';
-import { findRun, type RunSummary, runsOf } from '../runs.ts';
+import { findBareRun, type RunSummary, runsOf } from '../runs.ts';
 import type { Command } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { executionLines } from '../views/executions.ts';
@@ -40,7 +40,7 @@ async function allWaits(api: NebulaClient, rows: readonly RunSummary[], now: num
   const waits = new Map<string, RunWaits>();
   for (const { executionId } of rows.filter(({ finishedAt }) => finishedAt === null).slice(0, MAX_LOOKED_AT)) {
     // A run that cannot be read (its action may be gone) stays in the list, without its waits.
-    const own = await waitsOf((id) => findRun(api, id), executionId, now).catch(() => undefined);
+    const own = await waitsOf((id) => findBareRun(api, id), executionId, now).catch(() => undefined);
     if (own !== undefined) waits.set(executionId, own);
   }
   return waits;

@@ -63,7 +63,7 @@ function initFailure(folder: string, error: NodeJS.ErrnoException): NebulaError 
   });
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
   switch (code) {
     case 'ENOTDIR':
     case 'EEXIST':

@@ -216,7 +216,7 @@ function reachable(url: string): string {
 }
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): unknown {
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'EADDRINUSE':
       return new NebulaError('PORT_TAKEN', `${host}:${port} is already in use`, {
         hint: `use --port ${port + 1}, or --port 0 for any free port; \`nebula doctor\` shows whether a Nebula server uses it`,

@@ -6,8 +6,9 @@
  *  3 Every line after the start of following is shown once; lines that the stream missed at the end
  *     are read.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NebulaClient } from '@nebula/client';
-import type { RunDocument, TimelineEvent } from '@nebula/core';
+import { isFinalEvent, type RunDocument, type TimelineEvent } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
 import { findBareRun, timelineEvent } from '../runs.ts';
 import type { LiveView } from './live-view.ts';
@@ -19,12 +20,6 @@ const LAST_EVENTS_MS = 1_000;
 const QUIET_MS = 100;
 const LOOK_MS = 10;
 
-const ENDS: ReadonlySet<string> = new Set([
-  'WorkflowCompleted',
-  'WorkflowFailed',
-  'WorkflowCancelled',
-  'WorkflowTimedOut',
-]);
 /** The delay between an event and the read of the run, which then covers later events, too. */
 const READ_MS = 40;
 /** Reading takes a tenth of the time at most, however large the run is: the same process may run it. */
@@ -75,7 +70,7 @@ export class Followed {
     const waitMs = finishedAt === null ? QUIET_MS : LAST_EVENTS_MS;
     const isThere = (): boolean => finishedAt !== null && this.#endedAt >= Date.parse(finishedAt);
     for (let waitedMs = 0; waitedMs < waitMs && !isThere() && !this.#isOver; waitedMs += LOOK_MS) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
     }
   }
 
@@ -97,13 +92,13 @@ export class Followed {
     for await (const told of this.#api.events(this.#run.executionId, { signal, onProgress })) {
       const event = timelineEvent(told);
       if (toSkip-- <= 0) await this.#show(event);
-      if (ENDS.has(event.type)) this.#endedAt = event.at;
+      if (isFinalEvent(event)) this.#endedAt = event.at;
     }
   }
 
   async #show(event: TimelineEvent): Promise<void> {
     // Lines have their own stream, so those before the end are read and shown before the end event.
-    if (ENDS.has(event.type) && this.#lines !== undefined) await this.#showLines();
+    if (isFinalEvent(event) && this.#lines !== undefined) await this.#showLines();
     this.#view.event(this.#run, event);
     this.#readSoon();
   }

@@ -1,4 +1,5 @@
 /** A server as a session of commands. Errors of the server and of the connection become errors of the CLI. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiError,
   ConnectionError,
@@ -84,7 +85,7 @@ function patientFetch(url: string, onAway: (error: unknown) => void): typeof fet
         const isLooking = (init?.method ?? 'GET') === 'GET';
         if (!hasAnswered || !isLooking || init?.signal?.aborted || waitedMs >= PATIENCE_MS) throw error;
         onAway(known(new ConnectionError(url, error)));
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await sleep(PAUSE_MS);
       }
     }
   };

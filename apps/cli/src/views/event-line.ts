@@ -1,10 +1,13 @@
 /** One line per event, for output without a live screen. */
 import {
   formatDuration,
-  type NodeStatus,
-  type RunStatus,
+  isNodeEvent,
+  isRunEvent,
+  type NodeEvent,
+  nodeStatusAfter,
+  type RunEvent,
+  runStatusAfter,
   type TimelineEvent,
-  type TimelineEventType,
 } from '@nebula/core';
 import type { StoredLogLine } from '@nebula/ports';
 import type { Colors } from '../terminal/io.ts';
@@ -36,18 +39,24 @@ export class EventLines {
 
   /** Returns undefined for events without information for a reader. */
   line(event: TimelineEvent): string | undefined {
-    const text = event.node === null ? this.#runText(event) : this.#nodeText(event, event.node);
+    const text = this.#text(event);
     return text === undefined ? undefined : `${offset(event.at, this.#options)}  ${text}`;
   }
 
-  #runText(event: TimelineEvent): string | undefined {
-    const { type } = event;
-    const status = type === 'WorkflowStarted' && event.details.place !== undefined ? 'pending' : RUN_STATUS[type];
-    if (status === undefined) return undefined;
+  #text(event: TimelineEvent): string | undefined {
+    if (isRunEvent(event)) return this.#runText(event);
+    if (event.type === 'RoundFailed') return `${this.#options.colors.red('✗')} ${event.node} failed${errorPart(event)}`;
+    // Every node is scheduled before it starts, and a failure has its own event.
+    if (!isNodeEvent(event) || event.type === 'NodeScheduled' || event.type === 'NodeUnhandled') return undefined;
+    return this.#nodeText(event);
+  }
+
+  #runText(event: RunEvent): string {
+    const status = runStatusAfter(event);
     const words = eventWords(event);
     const more = words === '' ? '' : `: ${words}`;
     const sign = (text: string): string => statusPaint(status, this.#options.colors)(`${statusGlyph(status)} ${text}`);
-    switch (type) {
+    switch (event.type) {
       case 'WorkflowStarted':
         return `${sign(`run started${more}`)}  ${printableLine(this.#title)}  ${this.#executionId}`;
       case 'WorkflowHeld':
@@ -67,18 +76,19 @@ export class EventLines {
       case 'WorkflowCancelled':
       case 'WorkflowTimedOut':
         return sign(`run ${status}`);
-      default:
+      case 'SignalKept':
+      case 'SignalTaken':
+      case 'CompensationStarted':
+      case 'CompensationCompleted':
         return sign(words);
     }
   }
 
-  #nodeText(event: TimelineEvent, path: string): string | undefined {
+  #nodeText(event: Exclude<NodeEvent, { type: 'NodeScheduled' | 'NodeUnhandled' }>): string {
     const { colors } = this.#options;
-    const { type, at } = event;
-    const error = errorWords(event) === '' ? '' : `: ${errorWords(event)}`;
-    if (type === 'RoundFailed') return `${colors.red('✗')} ${path} failed${error}`;
-    const status = NODE_STATUS[type];
-    if (status === undefined) return undefined;
+    const { node: path, at } = event;
+    const error = errorPart(event);
+    const status = nodeStatusAfter(event);
     const { at: since = at, attempt = 1 } = this.#begun.get(path) ?? {};
     if (status !== 'running' && status !== 'waiting') this.#begun.delete(path);
     const words = eventWords(event);
@@ -86,7 +96,7 @@ export class EventLines {
     const took = formatDuration(at - since);
     const sign = (text: string): string =>
       `${statusPaint(status, colors)(statusGlyph(status))} ${shownPath(path)} ${text}`;
-    switch (type) {
+    switch (event.type) {
       case 'NodeStarted':
         this.#begun.set(path, { at, attempt: event.details.attempt });
         return sign(event.details.attempt > 1 ? `started, attempt ${event.details.attempt}` : 'started');
@@ -115,55 +125,24 @@ export class EventLines {
         return sign(`outcome unknown${error}`);
       case 'NodeSettled':
         return sign('settled');
-      default:
+      case 'NodeConfigured':
+      case 'NodeGated':
+      case 'NodeGranted':
+      case 'NodeAnswered':
+      case 'SignalRefused':
+      case 'ItemsAdded':
+      case 'RoundDelayed':
+      case 'CompensationStarted':
+      case 'CompensationCompleted':
         return sign(words);
     }
   }
 }
 
-/** The sign of an event; events without one are not shown. */
-const RUN_STATUS: Partial<Record<TimelineEventType, RunStatus>> = {
-  WorkflowStarted: 'running',
-  WorkflowHeld: 'pending',
-  WorkflowBegun: 'running',
-  WorkflowReopened: 'running',
-  WorkflowPaused: 'paused',
-  WorkflowResumed: 'running',
-  WorkflowStopping: 'running',
-  CompensationStarted: 'compensating',
-  CompensationCompleted: 'compensating',
-  SignalKept: 'running',
-  SignalTaken: 'running',
-  WorkflowCompleted: 'completed',
-  WorkflowFailed: 'failed',
-  WorkflowCancelled: 'cancelled',
-  WorkflowTimedOut: 'timed-out',
-};
-
-const NODE_STATUS: Partial<Record<TimelineEventType, NodeStatus>> = {
-  NodeConfigured: 'pending',
-  NodeGated: 'waiting',
-  NodeGranted: 'waiting',
-  NodeStarted: 'running',
-  NodeOpened: 'running',
-  ChildRequested: 'running',
-  ItemsAdded: 'running',
-  RoundDelayed: 'running',
-  NodeStopping: 'running',
-  CompensationStarted: 'running',
-  CompensationCompleted: 'running',
-  NodeWaiting: 'waiting',
-  NodeAnswered: 'waiting',
-  SignalRefused: 'waiting',
-  NodeRetried: 'waiting',
-  NodeReturned: 'queued',
-  NodeCompleted: 'completed',
-  NodeFailed: 'failed',
-  NodeSkipped: 'skipped',
-  NodeCancelled: 'cancelled',
-  NodeUnknown: 'unknown',
-  NodeSettled: 'unknown',
-};
+function errorPart(event: TimelineEvent): string {
+  const words = errorWords(event);
+  return words === '' ? '' : `: ${words}`;
+}
 
 export function logLine(line: StoredLogLine, options: LineOptions): string {
   const { colors } = options;

@@ -1,80 +1,74 @@
 /** Describes the details of an event; shared by all views. */
-import type { TimelineEvent } from '@nebula/core';
+import { SKIP_WORDS, type TimelineEvent, type TimelineEventType } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { gateText, waitingText } from './wait-words.ts';
 import { momentText, plural } from './words.ts';
 
 /** Returns an empty text for an event without details. */
-export function eventWords({ type, details, at }: TimelineEvent): string {
-  switch (type) {
-    case 'NodeOpened':
-      return details.items === undefined ? '' : plural(details.items, 'item');
-    case 'ItemsAdded':
-      return `${plural(details.items, 'item')} added`;
-    case 'RoundDelayed':
-      return `next iteration at ${momentText(details.until, at)}`;
-    case 'ChildRequested': {
-      const { workflowId, plan, executionId } = details;
-      const what = plan === undefined ? `workflow ${printableLine(workflowId ?? '')}` : `plan ${printableLine(plan)}`;
-      return `${what} as ${executionId}`;
-    }
-    case 'NodeWaiting':
-      return `waits ${waitingText({ events: details.waits, deadline: details.deadline }, at)}`;
-    case 'NodeAnswered': {
-      const comment = details.comment === null ? '' : `: ${printableLine(details.comment)}`;
-      return `${details.approved ? 'approved' : 'rejected'} by ${printableLine(details.by)}${comment}`;
-    }
-    case 'NodeGated':
-      return `waits ${gateText(details)}`;
-    case 'NodeConfigured':
-      return Object.entries(details)
-        .map(([key, value]) => `${key} is ${String(value)}`)
-        .join(', ');
-    case 'NodeGranted':
-      return `may begin at ${momentText(details.until, at)}`;
-    case 'NodeCompleted': {
-      const { cached } = details;
-      return cached === undefined ? '' : `from the cache: ${printableLine(cached.node)} of ${cached.executionId}`;
-    }
-    case 'NodeSkipped':
-      return SKIPPED[details.why];
-    case 'SignalKept':
-      return `${signalWords(details)} arrived early and is buffered`;
-    case 'SignalTaken':
-      return `buffered ${signalWords(details)} is taken`;
-    case 'SignalRefused':
-      return `${printableLine(details.event)} does not fit, so the wait continues: ${printableLine(details.problem)}`;
-    case 'CompensationStarted':
-      return `completed nodes are undone, last first; then it ${'status' in details ? `ends as ${details.status}` : 'begins again'}`;
-    case 'CompensationCompleted': {
-      const { undone, left } = details;
-      return `compensation ended: ${plural(undone, 'step')} undone${left === 0 ? '' : `, ${left} not`}`;
-    }
-    case 'StateCheckpointed':
-      return `frame ${details.seq}`;
-    case 'WorkflowStarted':
-      return details.place === undefined
-        ? ''
-        : `waits for a concurrency slot: ${details.place.limit} at once of ${details.place.key}`;
-    case 'WorkflowHeld':
-      return `begins at ${momentText(details.until, at)}`;
-    case 'WorkflowPaused':
-      return printableLine(details.reason ?? '');
-    case 'WorkflowStopping':
-      return details.status;
-    case 'WorkflowReopened':
-      return `from ${details.nodes.join(', ')}`;
-    default:
-      return '';
-  }
+export function eventWords(event: TimelineEvent): string {
+  // A newer server may send types of events that this table lacks.
+  const words = WORDS[event.type] as ((details: TimelineEvent['details'], at: number) => string) | undefined;
+  return words?.(event.details, event.at) ?? '';
 }
 
-const SKIPPED = {
-  when: 'its condition is false',
-  disabled: 'it is disabled',
-  failure: 'a step before it failed',
-  dead: 'none of its incoming edges was taken, or too few for its join',
-} as const;
+type Details<T> = Extract<TimelineEvent, { type: T }>['details'];
+
+const none = (): string => '';
+
+const WORDS: { readonly [T in TimelineEventType]: (details: Details<T>, at: number) => string } = {
+  WorkflowStarted: ({ place }) =>
+    place === undefined ? '' : `waits for a concurrency slot: ${place.limit} at once of ${place.key}`,
+  WorkflowHeld: ({ until }, at) => `begins at ${momentText(until, at)}`,
+  WorkflowBegun: none,
+  WorkflowPaused: ({ reason }) => printableLine(reason ?? ''),
+  WorkflowResumed: none,
+  WorkflowStopping: ({ status }) => status,
+  WorkflowCompleted: none,
+  WorkflowFailed: none,
+  WorkflowCancelled: none,
+  WorkflowTimedOut: none,
+  WorkflowReopened: ({ nodes }) => `from ${nodes.join(', ')}`,
+  StateCheckpointed: ({ seq }) => `frame ${seq}`,
+  NodeScheduled: none,
+  NodeConfigured: (details) =>
+    Object.entries(details)
+      .map(([key, value]) => `${key} is ${String(value)}`)
+      .join(', '),
+  NodeGated: (gate) => `waits ${gateText(gate)}`,
+  NodeGranted: ({ until }, at) => `may begin at ${momentText(until, at)}`,
+  NodeStarted: none,
+  NodeCompleted: ({ cached }) =>
+    cached === undefined ? '' : `from the cache: ${printableLine(cached.node)} of ${cached.executionId}`,
+  NodeFailed: none,
+  NodeRetried: none,
+  NodeReturned: none,
+  NodeUnhandled: none,
+  NodeSkipped: ({ why }) => SKIP_WORDS[why],
+  NodeCancelled: none,
+  NodeUnknown: none,
+  NodeSettled: none,
+  NodeOpened: ({ items }) => (items === undefined ? '' : plural(items, 'item')),
+  NodeStopping: none,
+  NodeWaiting: ({ waits, deadline }, at) => `waits ${waitingText({ events: waits, deadline }, at)}`,
+  NodeAnswered: ({ approved, by, comment }) =>
+    `${approved ? 'approved' : 'rejected'} by ${printableLine(by)}${comment === null ? '' : `: ${printableLine(comment)}`}`,
+  RoundStarted: none,
+  RoundCompleted: none,
+  RoundFailed: none,
+  RoundStopping: none,
+  RoundDelayed: ({ until }, at) => `next iteration at ${momentText(until, at)}`,
+  ItemsAdded: ({ items }) => `${plural(items, 'item')} added`,
+  ChildRequested: ({ workflowId, plan, executionId }) =>
+    `${plan === undefined ? `workflow ${printableLine(workflowId ?? '')}` : `plan ${printableLine(plan)}`} as ${executionId}`,
+  SignalKept: (signal) => `${signalWords(signal)} arrived early and is buffered`,
+  SignalTaken: (signal) => `buffered ${signalWords(signal)} is taken`,
+  SignalRefused: ({ event, problem }) =>
+    `${printableLine(event)} does not fit, so the wait continues: ${printableLine(problem)}`,
+  CompensationStarted: (details) =>
+    `completed nodes are undone, last first; then it ${'status' in details ? `ends as ${details.status}` : 'begins again'}`,
+  CompensationCompleted: ({ undone, left }) =>
+    `compensation ended: ${plural(undone, 'step')} undone${left === 0 ? '' : `, ${left} not`}`,
+};
 
 /** The error of an event, as one line. */
 export function errorWords({ details }: TimelineEvent): string {

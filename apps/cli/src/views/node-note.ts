@@ -45,7 +45,7 @@ export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions)
       return colors.dim(node.status);
     case 'queued':
       return joined(attempt, colors.dim('queued'));
-    default:
+    case 'pending':
       return '';
   }
 }

@@ -71,6 +71,7 @@ class TypeWriter {
   }
 
   #ofType(type: Json, schema: JsonObject, indent: string, depth: number): string {
+    if (typeof type !== 'string') return 'unknown';
     switch (type) {
       case 'string':
       case 'boolean':

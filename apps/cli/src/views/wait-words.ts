@@ -1,5 +1,5 @@
 /** Describes what a node waits for, and the commands that end the wait. */
-import type { AwaitedDocument, AwaitedEvent, GateDocument } from '@nebula/core';
+import { type AwaitedDocument, type AwaitedEvent, type GateDocument, gateWords, waitWords } from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
@@ -9,29 +9,10 @@ interface Waiting {
   readonly deadline: number | string | null;
 }
 
-/** `signal go (key k) or an approval by ann, at most until 14:03 (in 2h)`. */
+/** `for signal go (key k) or for an approval by ann, at most until 14:03 (in 2h)`. */
 export function waitingText({ events, deadline }: Waiting, now?: number): string {
-  const what = events.map((wait) => awaitedText(wait, now)).join(' or ');
-  return deadline === null ? what : `${what}, at most until ${momentText(msOf(deadline), now)}`;
-}
-
-function msOf(moment: number | string): number {
-  return typeof moment === 'number' ? moment : Date.parse(moment);
-}
-
-function awaitedText(wait: AwaitedEvent | AwaitedDocument, now: number | undefined): string {
-  switch (wait.kind) {
-    case 'time':
-      return `until ${momentText(msOf(wait.at), now)}`;
-    case 'signal':
-      return `for signal ${printableLine(wait.signal)}${wait.key === '' ? '' : ` (key ${printableLine(wait.key)})`}`;
-    case 'approval': {
-      const title = wait.title === undefined ? '' : ` “${printableLine(wait.title)}”`;
-      return `for an approval${title}${wait.who === undefined ? '' : ` by ${wait.who.map(printableLine).join(' or ')}`}`;
-    }
-    case 'callback':
-      return 'for a call';
-  }
+  const words = printableLine(waitWords(events, (at) => momentText(at, now)));
+  return deadline === null ? words : `${words}, at most until ${momentText(new Date(deadline).getTime(), now)}`;
 }
 
 /** Commands with which a person ends a wait, and what they do; times end by themselves. */
@@ -71,14 +52,5 @@ function answersTo(
 
 /** `for a permit of bank (limit 2)`. */
 export function gateText(gate: GateDocument): string {
-  switch (gate.kind) {
-    case 'concurrency':
-      return `for a permit of ${printableLine(gate.key)} (limit ${gate.limit})`;
-    case 'rate':
-      return `for its turn under the rate limit of ${printableLine(gate.key)}`;
-    case 'reserve':
-      return 'for a run that computes the same output';
-    case 'cache':
-      return 'for the cache';
-  }
+  return printableLine(gateWords(gate));
 }

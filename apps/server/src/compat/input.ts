@@ -25,7 +25,7 @@ export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
 function chunkIn(chunk: Json, place: string): Chunk {
   if (!isJsonObject(chunk)) throw invalid(place, 'is not an object');
   const { data = '', stream = 'stdout', sequence = 0, timestamp_ms: at = null } = chunk;
-  if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a text');
+  if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a string');
   if (data.length > COMPAT_LIMITS.maxChunkChars) {
     throw invalid(`${place}/data`, `has more than ${COMPAT_LIMITS.maxChunkChars} characters`);
   }
@@ -53,7 +53,7 @@ export function workerIn({ worker_id: workerId, labels = [] }: JsonObject): Name
 function labelsIn(labels: Json): readonly string[] {
   const { maxLabels, maxLabelChars } = COMPAT_LIMITS;
   const isText = (one: Json): one is string => typeof one === 'string' && one !== '' && one.length <= maxLabelChars;
-  if (!Array.isArray(labels) || !labels.every(isText)) throw invalid('labels', 'is not a list of texts');
+  if (!Array.isArray(labels) || !labels.every(isText)) throw invalid('labels', 'is not a list of strings');
   if (labels.length > maxLabels) throw invalid('labels', `has more than ${maxLabels} items`);
   return labels;
 }

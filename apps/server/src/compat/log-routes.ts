@@ -1,7 +1,7 @@
 /** Logs of jobs: as a list, and as a stream that begins with the stored lines and ends with the job. */
 import { Readable } from 'node:stream';
 import type { OperationId } from '@nebula/client/contract';
-import { NebulaError, type RunDocument } from '@nebula/core';
+import { isFinal, NebulaError, type RunDocument } from '@nebula/core';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendEvents } from '../http/sse.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -84,7 +84,7 @@ async function streamLogs(
   const look = async (): Promise<void> => {
     const run = await executions.document(executionId);
     const status = run?.nodes[node]?.status;
-    if (run !== undefined && run.finishedAt === null && (status === undefined || !FINAL_STATUSES.has(status))) return;
+    if (run !== undefined && run.finishedAt === null && (status === undefined || !isFinal(status))) return;
     await logs.flush();
     setTimeout(() => ended.abort(), ENDED_EVERY_MS).unref();
   };
@@ -103,5 +103,3 @@ async function streamLogs(
     clearInterval(timer);
   }
 }
-
-const FINAL_STATUSES: ReadonlySet<string> = new Set(['completed', 'failed', 'skipped', 'cancelled']);

@@ -17,7 +17,7 @@ import { CHECK_LIMITS, UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Checked, checkDefinition, type Given, readGiven } from './check.ts';
 import { type Job, outlineOf, type Question } from './questions.ts';
-import { checkInThread } from './side-thread.ts';
+import { checkInThread, DIVIDE } from './side-thread.ts';
 import { usedWorkflowsOf, usedWorkflowText } from './used-workflows.ts';
 
 export interface CheckedDefinition {
@@ -123,5 +123,3 @@ function tooLong(chars: number): NebulaError {
     { hint: DIVIDE },
   );
 }
-
-const DIVIDE = 'Put the file into the folder of workflows, or divide it into workflows that run each other.';

@@ -13,6 +13,9 @@ import type { Done, Job, Question } from './questions.ts';
 
 export type CheckLimits = { readonly [K in 'maxMs' | 'maxMemoryMb' | 'maxWaiting']: number };
 
+/** The hint for a definition that is too large for an upload. */
+export const DIVIDE = 'Put the file into the folder of workflows, or divide it into workflows that run each other.';
+
 /** The least time between reads of the thread's CPU time. */
 const MIN_LOOK_MS = 100;
 
@@ -147,6 +150,6 @@ function rest(own: Thread): void {
 
 function tooCostly(): NebulaError {
   return new NebulaError('TOO_LARGE', 'Checking the definition takes more time or memory than this server allows.', {
-    hint: 'Put the file into the folder of workflows, or divide it into workflows that run each other.',
+    hint: DIVIDE,
   });
 }

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import {
   API_PREFIX,
+  auditOf,
   type HttpMethod,
   OPERATIONS,
   type Operation,
@@ -148,7 +149,7 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, o
         query: request.query as Record<string, unknown>,
         body: contract.body === undefined ? undefined : (request.body ?? {}),
       };
-      const isAudited = method !== 'GET' && !contract.isReading;
+      const isAudited = auditOf(operation) !== 'never';
       const auditedCall = { operation, who, params: input.params, body: input.body, ip: request.ip };
       let project: string | undefined;
       try {

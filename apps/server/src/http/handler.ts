@@ -26,6 +26,8 @@ export interface Reply<Body> {
   readonly status: number;
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The call changed nothing that is audited. Over HTTP it is in the audit log nevertheless. */
+  readonly isUnchanged?: boolean;
 }
 
 /** One event of a stream, encoded once for all who listen. */

@@ -1,5 +1,5 @@
 /** Words for the errors of the validator. */
-import { didYouMean } from '@nebula/core';
+import { didYouMean, TYPE_WORDS } from '@nebula/core';
 import type { ErrorObject } from 'ajv';
 
 interface Schema {
@@ -15,16 +15,6 @@ export interface SchemaErrorText {
   readonly detail: string;
   readonly hint?: string;
 }
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'a list',
-  null: 'null',
-};
 
 /** Needs a validator with `verbose`. */
 export function describeSchemaError({ keyword, params, message, parentSchema }: ErrorObject): SchemaErrorText {
@@ -71,7 +61,7 @@ function unknownMember(name: string, known: readonly string[]): SchemaErrorText 
 function kindOf(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return listed(schema.anyOf.map(kindOf));
-  return KINDS[schema.type ?? ''] ?? 'JSON';
+  return TYPE_WORDS[schema.type ?? ''] ?? 'JSON';
 }
 
 function listed(kinds: readonly string[]): string {

@@ -42,7 +42,7 @@ function startingPoint(
   if (given === 'now' || isPlace(given)) return { after: given };
   throw new NebulaError('QUERY_INVALID', `'${given.slice(0, 60)}' is not an event id.`, {
     hint: 'Give the `id` of an event, or `now`.',
-    details: { errors: [{ pointer: '?after', detail: 'is no event id' }] },
+    details: { errors: [{ pointer: '?after', detail: 'is not an event id' }] },
   });
 }
 

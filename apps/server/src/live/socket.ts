@@ -13,6 +13,7 @@
  * A browser sends its session cookie; other clients send a bearer token in a header or in a first message {"token": "…"}.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import { API_PREFIX } from '@nebula/client/contract';
 import { didYouMean, NebulaError } from '@nebula/core';
@@ -184,7 +185,7 @@ class Connection {
     const pump = async (): Promise<void> => {
       for await (const events of stream) {
         this.sendEvents(name, member, events);
-        while (this.socket.bufferedAmount > MAX_UNSENT_BYTES && !controller.signal.aborted) await later(DRAIN_MS);
+        while (this.socket.bufferedAmount > MAX_UNSENT_BYTES && !controller.signal.aborted) await sleep(DRAIN_MS);
       }
     };
     pump()
@@ -254,12 +255,12 @@ function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string
   const known: readonly string[] = TEXT_MEMBERS[kind];
   for (const [member, value] of Object.entries(rest)) {
     if (!known.includes(member)) throw unknownMember(member, known);
-    if (typeof value !== 'string') throw wrong(`\`${member}\` is no text.`);
+    if (typeof value !== 'string') throw wrong(`\`${member}\` is not a string.`);
   }
   const texts = rest as Readonly<Record<string, string>>;
   if (kind === 'logs') return { kind, ...logSubscriptionIn(texts, after) };
   if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
-    throw wrong('`after` is no event id.');
+    throw wrong('`after` is not an event id.');
   }
   const start = after === undefined ? {} : { after };
   return kind === 'run' ? { kind, executionId: texts['executionId'] as string, start } : { kind, ...texts, start };
@@ -294,8 +295,4 @@ function nameIn({ subscribe }: Readonly<Record<string, unknown>>): string {
 
 function wrong(message: string): NebulaError {
   return new NebulaError('BODY_INVALID', message);
-}
-
-function later(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

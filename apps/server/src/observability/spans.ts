@@ -124,7 +124,6 @@ export class Tracer {
   }
 
   private enter(run: RunTrace, entry: Entry, frame: HeldFrame, isTold: boolean): void {
-    const end = (node: string, ending: Ending): void => this.end(run, node, ending, frame, isTold);
     switch (entry.type) {
       case 'run.started':
         run.span = this.runSpan(run, 'run', frame);
@@ -145,22 +144,12 @@ export class Tracer {
         if (!run.open.has(entry.node)) this.begin(run, entry.node, `seq ${frame.seq}`, frame);
         break;
       case 'node.completed':
-        end(entry.node, { status: 'completed', cached: entry.cached !== undefined });
-        break;
       case 'node.failed':
-        end(entry.node, { status: 'failed', error: entry.error });
-        break;
       case 'node.retrying':
-        end(entry.node, { status: 'retrying', error: entry.error });
-        break;
       case 'node.unknown':
-        end(entry.node, { status: 'unknown', error: entry.error });
-        break;
       case 'node.returned':
-        end(entry.node, { status: 'returned' });
-        break;
       case 'node.cancelled':
-        end(entry.node, { status: 'cancelled', error: entry.error });
+        this.end(run, entry.node, endingOf(entry), frame, isTold);
         break;
       case 'scope.closed':
         if (entry.error !== undefined) this.endBelow(run, `${entry.scope}/`, frame, isTold);
@@ -175,7 +164,30 @@ export class Tracer {
         // A retry reads the journal again.
         this.runs.delete(run.executionId);
         break;
-      default:
+      case 'items.added':
+      case 'node.answered':
+      case 'node.compensating':
+      case 'node.configured':
+      case 'node.gated':
+      case 'node.granted':
+      case 'node.scheduled':
+      case 'node.settled':
+      case 'node.skipped':
+      case 'node.stopping':
+      case 'node.unhandled':
+      case 'round.delayed':
+      case 'run.begun':
+      case 'run.checkpointed':
+      case 'run.held':
+      case 'run.paused':
+      case 'run.resumed':
+      case 'run.stopping':
+      case 'scope.compensated':
+      case 'scope.stopping':
+      case 'scopes.opened':
+      case 'signal.kept':
+      case 'signal.refused':
+      case 'signal.taken':
         break;
     }
   }
@@ -247,6 +259,30 @@ export class Tracer {
         'error.type': error?.code,
       },
     });
+  }
+}
+
+type NodeEnd = Extract<
+  Entry,
+  {
+    type: 'node.completed' | 'node.failed' | 'node.retrying' | 'node.unknown' | 'node.returned' | 'node.cancelled';
+  }
+>;
+
+function endingOf(entry: NodeEnd): Ending {
+  switch (entry.type) {
+    case 'node.completed':
+      return { status: 'completed', cached: entry.cached !== undefined };
+    case 'node.failed':
+      return { status: 'failed', error: entry.error };
+    case 'node.retrying':
+      return { status: 'retrying', error: entry.error };
+    case 'node.unknown':
+      return { status: 'unknown', error: entry.error };
+    case 'node.returned':
+      return { status: 'returned' };
+    case 'node.cancelled':
+      return { status: 'cancelled', error: entry.error };
   }
 }
 

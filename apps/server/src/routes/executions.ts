@@ -1,7 +1,7 @@
 /** Finds executions, returns their documents and results, and waits for them. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { NebulaError, type RunDocument } from '@nebula/core';
-import { type ExecutionFilter, type ExecutionRow, type ExecutionStatus, FINISHED_STATUSES } from '@nebula/ports';
+import { isFinished, NebulaError, type RunDocument } from '@nebula/core';
+import { EXECUTION_STATUSES, type ExecutionFilter, type ExecutionRow, type ExecutionStatus } from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
@@ -102,8 +102,7 @@ function known<T>(executionId: string, document: T | undefined): T {
 export async function resultOf(parts: Parts, executionId: string, read: RunDocument | undefined): Promise<Result> {
   const document = read ?? known(executionId, await parts.executions.document(executionId));
   const { workflowId, status, output, error } = document;
-  const isEnded = (FINISHED_STATUSES as readonly string[]).includes(status);
-  return { executionId, workflowId, status, ended: isEnded, output, error: error as Result['error'] };
+  return { executionId, workflowId, status, ended: isFinished(status), output, error: error as Result['error'] };
 }
 
 interface FilterQuery {
@@ -149,7 +148,7 @@ function onlyProject(visible: readonly string[] | undefined): { readonly project
   });
 }
 
-const STATUSES: readonly string[] = ['pending', 'running', 'paused', 'compensating', ...FINISHED_STATUSES];
+const STATUSES: readonly string[] = EXECUTION_STATUSES;
 
 function statusesOf(text: string): ExecutionStatus[] {
   const names = text.split(',').map((name) => name.trim());
@@ -157,6 +156,6 @@ function statusesOf(text: string): ExecutionStatus[] {
   if (wrong === undefined) return names as ExecutionStatus[];
   throw new NebulaError('QUERY_INVALID', `'${wrong.slice(0, 80)}' is not a status.`, {
     hint: `It is one of ${STATUSES.join(', ')}.`,
-    details: { errors: [{ pointer: '?status', detail: 'is no status' }] },
+    details: { errors: [{ pointer: '?status', detail: 'is not a status' }] },
   });
 }

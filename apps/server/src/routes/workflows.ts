@@ -6,17 +6,18 @@ import {
   jsonEquals,
   NebulaError,
   type Problem,
+  problemDocument,
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { WorkflowVersionRow } from '@nebula/ports';
+import type { WorkflowHead, WorkflowVersionRow } from '@nebula/ports';
 import { type CheckedDefinition, checkedDefinition } from '../definitions/definitions.ts';
 import { type Call, created, type Handlers, ok, type Reply } from '../http/handler.ts';
-import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
+import { DEFAULT_PROJECT, projectOfWorkflow, requireProject, unknownWorkflow } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isRegistered } from '../projects.ts';
-import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
+import { etagOf, expectedRevision, idTaken, type Read, readRecord, type WorkflowRecord } from '../records.ts';
 import { isoTime } from './times.ts';
 
 /** Activations without a revision are tried again after a conflict: the last writer wins. */
@@ -42,7 +43,7 @@ export function workflowRoutes(parts: Parts, onActivation: () => void) {
 
     async getWorkflow({ params: { workflowId } }) {
       const record = await recordOf(workflowId);
-      const document = await summaryOf(parts, workflowId);
+      const document = await summaryOf(parts, await headOf(parts, workflowId), record);
       return ok(document, record === undefined ? undefined : { etag: etagOf(record, document.newestVersion) });
     },
 
@@ -65,13 +66,13 @@ export function workflowRoutes(parts: Parts, onActivation: () => void) {
     async activateWorkflow({ params: { workflowId }, body: { version }, headers }) {
       const row = await versionOf(parts, workflowId, version);
       await setActive(parts, workflowId, row.version, onActivation, expectedRevision(headers['if-match']));
-      return ok(await summaryOf(parts, workflowId));
+      return ok(await summaryOf(parts, await headOf(parts, workflowId), await recordOf(workflowId)));
     },
 
     async deactivateWorkflow({ params: { workflowId }, headers }) {
       await versionOf(parts, workflowId);
       await setActive(parts, workflowId, null, onActivation, expectedRevision(headers['if-match']));
-      return ok(await summaryOf(parts, workflowId));
+      return ok(await summaryOf(parts, await headOf(parts, workflowId), await recordOf(workflowId)));
     },
 
     async diffWorkflow({ params: { workflowId }, query: { from, to } }) {
@@ -97,7 +98,9 @@ async function registered(
   await claimIds(parts, definition, project, isLocal === true && !isActive);
   const { workflowId, version, created: isNew } = await parts.executions.register(definition as unknown as Json);
   const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
-  if (isActive && record?.body.active !== version) await setActive(parts, workflowId, version, onActivation);
+  // A version changes nothing before it is activated, and a server registers its files at every start.
+  const isUnchanged = !isActive || record?.body.active === version;
+  if (!isUnchanged) await setActive(parts, workflowId, version, onActivation);
   const answer = {
     workflowId,
     version,
@@ -105,7 +108,7 @@ async function registered(
     active: isActive || record?.body.active === version,
     warnings: problems.map(problemDocument),
   };
-  return isNew ? created(answer) : ok(answer);
+  return { ...(isNew ? created(answer) : ok(answer)), isUnchanged };
 }
 
 async function listed(
@@ -118,12 +121,12 @@ async function listed(
   // Pages are ordered by id over all projects; workflows that the caller may not see are skipped.
   while (items.length < limit) {
     const page = await parts.store.workflows({ limit, ...(after !== undefined && { after }) });
-    for (const { workflowId } of page) {
+    for (const head of page) {
       if (items.length === limit) return ok({ items, next: after ?? null });
-      after = workflowId;
-      const home = visible === undefined ? undefined : await projectOfWorkflow(parts, workflowId);
-      if (home !== undefined && visible?.includes(home) !== true) continue;
-      const found = await summaryOf(parts, workflowId);
+      after = head.workflowId;
+      const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', head.workflowId);
+      if (visible?.includes(record?.body.project ?? DEFAULT_PROJECT) === false) continue;
+      const found = await summaryOf(parts, head, record);
       if (tag === undefined || found.tags.includes(tag)) items.push(found);
     }
     if (page.length < limit) return ok({ items, next: null });
@@ -131,10 +134,18 @@ async function listed(
   return ok({ items, next: after ?? null });
 }
 
-async function summaryOf(parts: Parts, workflowId: string): Promise<AnswerOf<'getWorkflow'>> {
+async function headOf({ store }: Parts, workflowId: string): Promise<WorkflowHead> {
+  const [head] = await store.workflows({ workflowId, limit: 1 });
+  if (head === undefined) throw unknownWorkflow(workflowId);
+  return head;
+}
+
+async function summaryOf(
+  parts: Parts,
+  { workflowId, versions }: WorkflowHead,
+  record: Read<WorkflowRecord> | undefined,
+): Promise<AnswerOf<'getWorkflow'>> {
   const newest = await versionOf(parts, workflowId);
-  const versions = await countVersions(parts, newest);
-  const record = await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId);
   const { name = null, description = null, tags = [] } = JSON.parse(newest.definition) as WorkflowDefinition;
   return {
     workflowId,
@@ -194,19 +205,6 @@ function noneActive(workflowId: string): NebulaError {
   });
 }
 
-async function countVersions({ store }: Parts, { workflowId, version }: WorkflowVersionRow): Promise<number> {
-  let versions = 0;
-  for (let after: number | undefined = version + 1; after !== undefined; ) {
-    const page: readonly { readonly version: number }[] = await store.workflowVersions(workflowId, {
-      after,
-      limit: 1_000,
-    });
-    versions += page.length;
-    after = page.length < 1_000 ? undefined : page.at(-1)?.version;
-  }
-  return versions;
-}
-
 /** Reads the definition from the body of a request. */
 async function compiled(
   parts: Parts,
@@ -257,24 +255,12 @@ async function claimIds(
   for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 
-function problemDocument(problem: Problem): AnswerOf<'validateWorkflow'>['problems'][number] {
-  const { severity, code, message, hint, path, range } = problem;
-  return {
-    severity,
-    code,
-    message,
-    path: [...path],
-    ...(hint !== undefined && { hint }),
-    ...(range !== undefined && { line: range.line, column: range.column }),
-  };
-}
-
 function invalidDefinition(errors: readonly Problem[]): NebulaError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new NebulaError('DEFINITION_INVALID', `${first?.message ?? 'The definition cannot be read'}${more}`, {
     ...(first?.hint !== undefined && { hint: first.hint }),
-    details: { problems: errors.map(problemDocument) as unknown as Json },
+    details: { problems: errors.map(problemDocument) },
   });
 }
 

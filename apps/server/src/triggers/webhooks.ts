@@ -1,7 +1,7 @@
 /** Requests under `/hooks` start runs. */
 import { createHmac } from 'node:crypto';
-import { type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { FINISHED_STATUSES, secretIn } from '@nebula/ports';
+import { isFinished, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readForm, readJson } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/tokens.ts';
@@ -77,8 +77,7 @@ export function webhookRoutes(
         reply.header('x-nebula-execution', executionId);
         if (status === 'completed')
           return reply.status(200).type('application/json; charset=utf-8').send(JSON.stringify(output));
-        if (!(FINISHED_STATUSES as readonly string[]).includes(status))
-          return reply.status(202).send({ executionId, status });
+        if (!isFinished(status)) return reply.status(202).send({ executionId, status });
         throw new NebulaError('RUN_FAILED', error?.message ?? `The run ended as ${status}.`, {
           details: { executionId, status, error: (error ?? null) as Json },
         });

@@ -446,7 +446,7 @@ describe('the exporter', () => {
     expect(wantsTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/own' })).toBe(true);
     expect(wantsTraces({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBe(false);
     expect(wantsTraces({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
-    expect(() => wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toThrow('no address');
+    expect(() => wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toThrow('not an address');
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `${collector.url}/`);
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%3Db');
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.name=other,region=north');

@@ -190,7 +190,7 @@ jobs:
     expect((await site.client.createWorkflow({ name: 'Listed', trigger: 'manual', jobs })).id).not.toBe(created.id);
   });
 
-  it('[SRV-554] a claim has the retry policy, the time of queueing, and maps of texts for every job that is needed', async () => {
+  it('[SRV-554] a claim has the retry policy, the time of queueing, and maps of strings for every job that is needed', async () => {
     const site = await Site.open();
     const id = await site.run(`name: t
 on: push

@@ -11,5 +11,5 @@ export {
   type ParamsOf,
   type QueryOf,
 } from './operations.ts';
-export { API_PREFIX, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './routes.ts';
+export { API_PREFIX, auditOf, type HttpMethod, type OperationId, REPEATABLE, ROUTES } from './routes.ts';
 export { ProblemDetails, Role } from './schemas/pieces.ts';

@@ -31,11 +31,6 @@ export interface Operation {
   readonly isIdempotent?: true;
   /** `events`: Server-Sent Events of this schema; `bytes`: not JSON. */
   readonly stream?: 'events' | 'bytes';
-  /**
-   * Not recorded in the audit log, although the method is not GET: the operation changes nothing, or is the routine
-   * traffic of a worker (claims, heartbeats, reports).
-   */
-  readonly isReading?: true;
 }
 
 const { closed, Id, NodePath, PageQuery, page } = pieces;
@@ -67,7 +62,6 @@ export const OPERATIONS = {
       needs: 'editor',
       body: workflows.DefinitionBody,
       answers: { 200: workflows.Validation },
-      isReading: true,
     },
     registerWorkflow: {
       summary: 'Register a definition as a version',
@@ -432,14 +426,12 @@ export const OPERATIONS = {
       params: object({ workerId: Id }),
       body: resources.ClaimBody,
       answers: { 200: resources.Claimed },
-      isReading: true,
     },
     beatWorker: {
       summary: 'Send a worker heartbeat',
       needs: 'worker',
       params: object({ workerId: Id }),
       answers: { 200: resources.Worker },
-      isReading: true,
     },
     deleteWorker: {
       summary: 'Unregister a worker',
@@ -569,7 +561,6 @@ function ofLease<B extends Type.TSchema, A extends Type.TSchema>(summary: string
     params: object({ leaseId: Type.String({ maxLength: 5_000 }) }),
     body,
     answers: { 200: answer },
-    isReading: true,
   } as const;
 }
 

@@ -120,3 +120,23 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'publishSignal',
   'fireSchedule',
 ]);
+
+/** Operations that are not reads, but only check something or are the routine traffic of a worker. */
+const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
+  'validateWorkflow',
+  'claimWork',
+  'beatWorker',
+  'extendLease',
+  'logLease',
+  'completeLease',
+  'failLease',
+]);
+
+/**
+ * Whether calls of an operation are recorded in the audit log: `never`, `always`, or only by a `server`. On a data folder,
+ * the journal records changes of runs.
+ */
+export function auditOf(operation: OperationId): 'never' | 'server' | 'always' {
+  if (ROUTES[operation].startsWith('GET ') || UNAUDITED.has(operation)) return 'never';
+  return /^\w+ \/(executions|signals)\b/.test(ROUTES[operation]) ? 'server' : 'always';
+}

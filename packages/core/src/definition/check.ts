@@ -57,11 +57,7 @@ export function check(reading: Reading): ReadResult {
   const { value, source, problems } = reading;
   if (value === undefined) return resultOf(reading);
   if (!isJsonObject(value)) {
-    const found = Array.isArray(value)
-      ? 'a list'
-      : value === null
-        ? 'nothing'
-        : `just a ${typeof value === 'string' ? 'text' : typeof value}`;
+    const found = Array.isArray(value) ? 'a list' : value === null ? 'nothing' : `just a ${typeof value}`;
     const hint = 'a definition has an id and nodes, e.g. id: hello';
     problems.error({ code: 'NOT_A_MAPPING', message: `a definition must be a mapping, not ${found}`, hint });
     return resultOf(reading);

@@ -38,9 +38,9 @@ export const ERROR_MATCH: RecordType = {
   title: 'an error matcher',
   doc: 'The errors that an edge handles; every given key must match.',
   keys: {
-    code: { type: TEXT_OR_TEXTS, doc: 'Error codes; a text between slashes is a regular expression.' },
+    code: { type: TEXT_OR_TEXTS, doc: 'Error codes; a string between slashes is a regular expression.' },
     kind: { type: { is: 'list', of: { is: 'choice', of: ['USER', 'SYSTEM'] }, orOne: true }, doc: 'USER or SYSTEM.' },
-    message: { type: TEXT_OR_TEXTS, doc: 'Error messages; a text between slashes is a regular expression.' },
+    message: { type: TEXT_OR_TEXTS, doc: 'Error messages; a string between slashes is a regular expression.' },
   },
 };
 

@@ -366,7 +366,7 @@ function typeHint(type: ValueType, value: Json): string | undefined {
 
 function describeValue(value: Json): string {
   if (value === null) return 'nothing';
-  if (typeof value === 'string') return `the text '${shorten(value)}'`;
+  if (typeof value === 'string') return `the string '${shorten(value)}'`;
   if (Array.isArray(value)) return 'a list';
   return isJsonObject(value) ? 'a mapping' : String(value);
 }

@@ -10,7 +10,7 @@ export type ValueType =
   /** `plain`: compared literally; an expression inside is never evaluated. */
   | { readonly is: 'text'; readonly plain?: boolean }
   | { readonly is: 'id' }
-  /** `expression`: a text that consists of one {{ expression }} is allowed. */
+  /** `expression`: a string that consists of one {{ expression }} is allowed. */
   | { readonly is: 'integer'; readonly min: number; readonly max: number; readonly expression?: boolean }
   | { readonly is: 'number'; readonly min: number; readonly max: number; readonly expression?: boolean }
   | { readonly is: 'boolean' }
@@ -18,7 +18,7 @@ export type ValueType =
   /** A choice that registered names extend; unknown names are checked later. */
   | { readonly is: 'name'; readonly known: readonly string[] }
   /**
-   * `positive`: longer than zero. `or`: words allowed instead of a duration. `expression`: a text with {{ }} is
+   * `positive`: longer than zero. `or`: words allowed instead of a duration. `expression`: a string with {{ }} is
    * allowed. `moment`: a date is allowed.
    */
   | {
@@ -89,14 +89,14 @@ export function describeType(type: ValueType): string {
 }
 
 const DESCRIPTIONS = {
-  text: 'a text',
+  text: 'a string',
   id: 'an id',
   boolean: 'true or false',
   moment: 'a date such as 2030-01-01T08:00:00Z or an expression',
   percent: 'a share such as 80%',
   expression: 'an expression',
   action: 'an action such as http.request@1',
-  edgeText: "a text such as 'a -> b'",
+  edgeText: "a string such as 'a -> b'",
   value: 'any value',
   object: 'a mapping',
   map: 'a mapping',
@@ -148,7 +148,7 @@ export function isMisplacedExpression(type: ValueType, value: unknown): boolean 
   return typeof value === 'string' && value.includes('{{') && isWrittenOut(type);
 }
 
-/** Whether a text of this type is used as it is written. */
+/** Whether a string of this type is used as it is written. */
 function isWrittenOut(type: ValueType): boolean {
   if (type.is === 'text') return type.plain === true;
   if (type.is === 'either') return !type.of.some(takesExpression);
@@ -165,7 +165,7 @@ export function isSettingType(type: ValueType): type is SettingType {
   return type.is === 'integer' || type.is === 'number' || type.is === 'duration' || type.is === 'percent';
 }
 
-/** True for a text that consists of one expression, which can evaluate to a number. */
+/** True for a string that consists of one expression, which can evaluate to a number. */
 export function isExpression(value: unknown): boolean {
   return typeof value === 'string' && /^\s*\{\{.*\}\}\s*$/s.test(value);
 }

@@ -176,7 +176,7 @@ class JobsReader {
 
   private trigger({ on, trigger }: JsonObject): string {
     if (typeof trigger === 'string') return trigger;
-    if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' must be a text");
+    if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' must be a string");
     if (typeof on === 'string') return `on: ${on}`;
     const names = isJsonList(on) ? on.map(String) : isJsonObject(on) ? Object.keys(on) : [];
     return names.length === 0 ? '' : `on: [${names.join(', ')}]`;
@@ -192,16 +192,16 @@ class JobsReader {
 
   private text(value: Json | undefined, path: DocumentPath): string | undefined {
     if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-    return this.wrong(path, `'${path.at(-1)}' must be a text`);
+    return this.wrong(path, `'${path.at(-1)}' must be a string`);
   }
 
   private texts(value: Json | undefined, path: DocumentPath): Record<string, string> {
     if (value === undefined || value === null) return {};
-    if (!isJsonObject(value)) return this.wrong(path, `'${path.at(-1)}' must be a mapping of texts`) ?? {};
+    if (!isJsonObject(value)) return this.wrong(path, `'${path.at(-1)}' must be a mapping of strings`) ?? {};
     const read: [string, string][] = [];
     for (const [name, text] of Object.entries(value)) {
       if (!VARIABLE.test(name)) this.wrong([...path, name], `'${name.slice(0, 60)}' is not a valid variable name`);
-      else if (typeof text === 'object' && text !== null) this.wrong([...path, name], `'${name}' must be a text`);
+      else if (typeof text === 'object' && text !== null) this.wrong([...path, name], `'${name}' must be a string`);
       else read.push([name, String(text ?? '')]);
     }
     return Object.fromEntries(read);
@@ -210,7 +210,7 @@ class JobsReader {
   private list(value: Json | undefined, path: DocumentPath): readonly string[] {
     const all = value === undefined || value === null ? [] : typeof value === 'string' ? [value] : value;
     if (isJsonList(all) && all.every((one) => typeof one === 'string')) return [...new Set(all)];
-    return this.wrong(path, `'${path.at(-1)}' must be a list of texts`) ?? [];
+    return this.wrong(path, `'${path.at(-1)}' must be a list of strings`) ?? [];
   }
 
   private condition(value: Json | undefined, path: DocumentPath): string | undefined {

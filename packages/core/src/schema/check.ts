@@ -60,6 +60,11 @@ export function describePath(path: DocumentPath, whole: string): string {
   );
 }
 
+/** `orders[3].total is too small; it lacks 'id'`. `whole` names the value itself. */
+export function describeProblems(problems: readonly SchemaProblem[], whole: string): string {
+  return problems.map(({ path, message }) => `${describePath(path, whole)} ${message}`).join('; ');
+}
+
 /** Why no run takes the value, whatever its schema is; undefined: none. `what` names it: `the input`. */
 export function givenProblem(value: Json, what: string): string | undefined {
   if (isPlain(value, RUN_DEFAULTS.maxInputDepth)) return undefined;

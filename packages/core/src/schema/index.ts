@@ -1,3 +1,3 @@
-export { compileSchema, describePath, givenProblem, type SchemaCheck } from './check.ts';
+export { compileSchema, describePath, describeProblems, givenProblem, type SchemaCheck } from './check.ts';
 export { followPath } from './follow.ts';
 export type { SchemaProblem } from './trail.ts';

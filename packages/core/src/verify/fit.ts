@@ -11,6 +11,7 @@ import {
   type JsonSchema,
   jsonEquals,
   jsonTypeOf,
+  TYPE_WORDS,
 } from '../value.ts';
 
 /** Types and values in messages. */
@@ -21,18 +22,8 @@ export function list(values: readonly Json[]): string {
     .join(' or ');
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  null: 'null',
-};
-
 export function words(types: readonly string[]): string {
-  return types.map((type) => WORDS[type] ?? type).join(' or ');
+  return types.map((type) => TYPE_WORDS[type] ?? type).join(' or ');
 }
 
 /** The reason why a pattern never matches, and its position in the pattern. */

@@ -11,6 +11,7 @@ import {
   bodyOf,
   endingOf,
   finishedAt,
+  isFinished,
   pathOf,
   runError,
   runOutput,
@@ -20,6 +21,7 @@ import {
 } from '../run/state/selectors.ts';
 import type { BodyState, NodeState, Phase, RunState, ScopeState } from '../run/state/state.ts';
 import type { FinalRunStatus, NodeStatus, RunStatus } from '../run/state/status.ts';
+import { isParked, isParkedExceptChildren } from '../run/timers/wake.ts';
 import type { Json } from '../value.ts';
 
 /** Moments are ISO 8601 text, or null if they have not come. */
@@ -115,6 +117,10 @@ interface OpenDocument extends DocumentBase {
   readonly status: Exclude<RunStatus, FinalRunStatus>;
   readonly finishedAt: null;
   readonly durationMs: null;
+  /** Only a person, a signal, a call or a far time moves the run. */
+  readonly parked: boolean;
+  /** One of these or a child moves the run: it is parked if all its open children are. */
+  readonly parkedExceptChildren: boolean;
   /** The concurrency slot that a pending run waits for. */
   readonly place?: { readonly key: string; readonly limit: number };
   readonly paused?: { readonly since: string; readonly reason: string | null };
@@ -124,8 +130,11 @@ interface OpenDocument extends DocumentBase {
 
 export type RunDocument = FinishedDocument | OpenDocument;
 
-/** Every node by path, including skipped ones. Values in blobs are looked up. */
-export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
+/**
+ * Every node by path, including skipped ones. Values in blobs are looked up. Times are near or far seen from `now`: by
+ * default, the time of the newest frame.
+ */
+export function documentOf(state: RunState, lookup: BlobLookup, now = state.updatedAt): RunDocument {
   const nodes: Record<string, NodeDocument> = Object.create(null);
   const scopes: Record<string, ScopeDocument> = Object.create(null);
   for (const scope of state.scopes.values()) {
@@ -148,6 +157,9 @@ export function documentOf(state: RunState, lookup: BlobLookup): RunDocument {
     finishedAt: isoTime(endedAt),
     durationMs: endedAt === null ? null : endedAt - startedAt,
     seq: state.seq,
+    ...(isFinished(phase.status)
+      ? {}
+      : { parked: isParked(state, now), parkedExceptChildren: isParkedExceptChildren(state, now) }),
     ...(waitsForSlot(state) ? { place: { key: state.slot?.key, limit: state.slot?.limit } } : {}),
     ...(phase.status === 'paused' ? { paused: { since: iso(phase.at), reason: phase.reason } } : {}),
     ...(ending === undefined ? {} : { ending }),
@@ -168,8 +180,8 @@ type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables'
 export type BareRun = Valueless<RunDocument> & { readonly nodes: Readonly<Record<string, BareNode>> };
 export type BareNode = Valueless<NodeDocument>;
 
-export function bareDocumentOf(state: RunState): BareRun {
-  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null);
+export function bareDocumentOf(state: RunState, now?: number): BareRun {
+  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null, now);
   const nodes: Record<string, BareNode> = Object.create(null);
   for (const [path, { input: _input, output: _output, ...node }] of Object.entries(run.nodes)) nodes[path] = node;
   return { ...run, nodes };

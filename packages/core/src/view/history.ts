@@ -4,7 +4,9 @@
  */
 import type { RunError } from '../error.ts';
 import type { Entry } from '../run/journal/entry.ts';
+import { isFinal } from '../run/state/selectors.ts';
 import type { NodeStatus } from '../run/state/status.ts';
+import { isNodeEvent, type NodeEvent, nodeStatusAfter } from './event-status.ts';
 import { type TimelineEvent, timelineOf } from './timeline.ts';
 
 export interface Span {
@@ -44,31 +46,27 @@ interface Lane {
   readonly spans: Span[];
 }
 
-function isFinal(status: NodeStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'skipped' || status === 'cancelled';
-}
-
 /** The effect of an event: the span that it begins, and how it ends the attempt before. */
 interface Change {
-  readonly status: NodeStatus;
   readonly span?: Span['kind'];
   readonly end?: Span['end'];
 }
 
-const CHANGES: { readonly [type in TimelineEvent['type']]?: Change } = {
-  NodeScheduled: { status: 'queued', span: 'queued' },
-  NodeReturned: { status: 'queued', span: 'queued', end: 'returned' },
-  NodeStarted: { status: 'running', span: 'running' },
-  ChildRequested: { status: 'running', span: 'running' },
-  NodeOpened: { status: 'running', span: 'running' },
-  NodeWaiting: { status: 'waiting', span: 'waiting' },
-  NodeGated: { status: 'waiting', span: 'waiting' },
-  NodeRetried: { status: 'waiting', span: 'waiting', end: 'failed' },
-  NodeCompleted: { status: 'completed', end: 'completed' },
-  NodeFailed: { status: 'failed', end: 'failed' },
-  NodeSkipped: { status: 'skipped' },
-  NodeCancelled: { status: 'cancelled', end: 'cancelled' },
-  NodeUnknown: { status: 'unknown', end: 'unknown' },
+/** Events that begin or end a span. */
+const CHANGES: { readonly [type in NodeEvent['type']]?: Change } = {
+  NodeScheduled: { span: 'queued' },
+  NodeReturned: { span: 'queued', end: 'returned' },
+  NodeStarted: { span: 'running' },
+  ChildRequested: { span: 'running' },
+  NodeOpened: { span: 'running' },
+  NodeWaiting: { span: 'waiting' },
+  NodeGated: { span: 'waiting' },
+  NodeRetried: { span: 'waiting', end: 'failed' },
+  NodeCompleted: { end: 'completed' },
+  NodeFailed: { end: 'failed' },
+  NodeSkipped: {},
+  NodeCancelled: { end: 'cancelled' },
+  NodeUnknown: { end: 'unknown' },
 };
 
 function attemptOf({ type, details }: TimelineEvent): Pick<Span, 'attempt' | 'worker'> {
@@ -147,10 +145,11 @@ export class RunHistory {
     if (type === 'RoundCompleted') return this.iteration(node, at, { status: 'completed' });
     if (type === 'RoundFailed') return this.iteration(node, at, { status: 'failed', error: event.details.error });
     if (type === 'NodeOpened') this.loops.delete(node);
-    const change = CHANGES[type];
+    if (!isNodeEvent(event)) return;
+    const change = CHANGES[event.type];
     if (change === undefined) return;
     const next = change.span && { kind: change.span, from: at, to: null, ...attemptOf(event) };
-    this.enter(node, change.status, at, next, change.end);
+    this.enter(node, nodeStatusAfter(event), at, next, change.end);
   }
 
   /** `path` is that of the iteration: `items/3`. A body that runs once has no iterations. */

@@ -4,7 +4,7 @@ import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
-import type { AwaitedEvent, CacheHit, SkipReason } from '../run/journal/entry.ts';
+import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
 import {
   bodyOf,
@@ -21,6 +21,7 @@ import type { NodeState, Phase, RunState } from '../run/state/state.ts';
 import { undoingIn } from '../run/undo/transactions.ts';
 import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';
+import { gateWords, SKIP_WORDS, waitWords } from './cause-words.ts';
 
 /** The limit on listed causes of one kind. */
 export const LISTED = 10;
@@ -200,25 +201,23 @@ function missCauses({ missed }: NodeState): Cause[] {
 }
 
 function gateCause({ gate, since, until }: PhaseOf<'gated'>, now: number): Cause {
-  const waited = formatDuration(now - since);
+  const waits = gateWords(gate);
+  const waited = `It has waited for ${formatDuration(now - since)} ${waits}.`;
   switch (gate.kind) {
     case 'concurrency': {
       const { key, limit } = gate;
-      const message = `It has waited for ${waited} for a permit of the key '${key}' (limit ${limit}).`;
-      return cause('concurrency', message, { value: { key, limit, since } });
+      return cause('concurrency', waited, { value: { key, limit, since } });
     }
     case 'rate': {
       const { key, limit, perMs } = gate;
       const when = until === null ? '' : ` It begins in ${formatDuration(Math.max(0, until - now))}.`;
-      const message = `It waits for its turn: ${limit} per ${formatDuration(perMs)} with the key '${key}'.${when}`;
+      const message = `It waits ${waits}: ${limit} per ${formatDuration(perMs)}.${when}`;
       return cause('rate', message, { value: { key, limit, perMs, until } });
     }
-    case 'reserve': {
-      const message = `The cache has no output for its input, and it has waited for ${waited} for another run that computes it.`;
-      return cause('single-flight', message, { value: { since } });
-    }
+    case 'reserve':
+      return cause('single-flight', `The cache has no output for its input. ${waited}`, { value: { since } });
     case 'cache':
-      return cause('cache-miss', 'It checks whether an earlier run has its output.');
+      return cause('cache-miss', `It waits ${waits}: an earlier run may have its output.`);
     default:
       return unreachable(gate);
   }
@@ -251,27 +250,12 @@ export function holderCauses({ holders, before }: Holders, now: number): Cause[]
 }
 
 function listeningCauses({ waits, deadline }: PhaseOf<'listening'>, now: number): Cause[] {
-  const words = waits.map((wait) => waitWords(wait, now)).join(', or ');
+  const left = (at: number): string => formatDuration(Math.max(0, at - now));
+  const words = waitWords(waits, (at) => `${new Date(at).toISOString()} (in ${left(at)})`);
   const value = { events: waits.map((wait) => ({ ...wait })) } as unknown as JsonObject;
-  const waiting = cause('wait', `It waits for ${words}.`, { value });
+  const waiting = cause('wait', `It waits ${words}.`, { value });
   if (deadline === null) return [waiting];
-  const left = formatDuration(Math.max(0, deadline - now));
-  return [waiting, cause('wait', `It fails if nothing comes in ${left}.`, { value: { deadline } })];
-}
-
-function waitWords(wait: AwaitedEvent, now: number): string {
-  switch (wait.kind) {
-    case 'time':
-      return `the time (in ${formatDuration(Math.max(0, wait.at - now))})`;
-    case 'signal':
-      return `the signal '${wait.signal}'${wait.key === '' ? '' : ` with the key '${wait.key}'`}`;
-    case 'approval':
-      return `an approval${wait.who === undefined ? '' : ` by ${wait.who.join(' or ')}`}`;
-    case 'callback':
-      return 'a call';
-    default:
-      return unreachable(wait);
-  }
+  return [waiting, cause('wait', `It fails if nothing comes in ${left(deadline)}.`, { value: { deadline } })];
 }
 
 const HANDLING = {
@@ -296,9 +280,9 @@ function skippedCauses(node: NodeState, why: SkipReason): Cause[] {
   const edges = incoming.slice(0, LISTED).map((edge) => edgeCause(edge, sourceOf(node, edge)));
   switch (why) {
     case 'when':
-      return [skipped('Skipped: its condition (`when`) is false.')];
+      return [skipped(`Skipped: ${SKIP_WORDS.when} (\`when\`).`)];
     case 'disabled':
-      return [skipped('Skipped: it is disabled (`enabled: false`).')];
+      return [skipped(`Skipped: ${SKIP_WORDS.disabled} (\`enabled: false\`).`)];
     case 'failure':
       return [skipped(`Skipped: ${lostSources(node)}, and ${joinWords(join)}.`), ...edges];
     case 'dead': {
@@ -322,7 +306,7 @@ function lostSources(node: NodeState): string {
   const lost = node.plan.incoming.filter((edge) => verdictOf(edge, endOf(sourceOf(node, edge))) === 'failure');
   const words = [...new Set(lost.map((edge) => `\`${edge.from.id}\` ${becameOf(sourceOf(node, edge))}`))];
   // Earlier versions skipped every node behind an unhandled failure, whatever its other edges.
-  return words.length === 0 ? 'a step before it failed' : words.slice(0, LISTED).join(', ');
+  return words.length === 0 ? SKIP_WORDS.failure : words.slice(0, LISTED).join(', ');
 }
 
 function becameOf(node: NodeState): string {

@@ -84,7 +84,7 @@ describe('YAML mistakes', () => {
     ['id: x\nnodes: { a: {action: b}\n', '2:23', "the mapping that begins with '{' is not closed"],
     ['id: x\ntags: [a, b\n', '2:11', "the list that begins with '[' is not closed"],
     ['id: x\nname: "\\q"\n', '2:8', 'this is not an escape sequence'],
-    ['id: x\nname: @home\n', '2:7', 'a text must not begin with this character'],
+    ['id: x\nname: @home\n', '2:7', 'a string must not begin with this character'],
     ['id: x\ntags: [a b, , c]\n', '2:13', "there is one ',' too many"],
     ['id: x\ntags: ["a" "b"]\n', '2:12', 'a comma is missing between two items'],
   ])('[DEF-15] %j', (text, place, message) => {
@@ -117,7 +117,7 @@ describe('YAML mistakes', () => {
 
   it.each([
     ['- a\n- b\n', 'a list'],
-    ['just text\n', 'just a text'],
+    ['just text\n', 'just a string'],
     ['42\n', 'just a number'],
     ['~\n', 'nothing'],
   ])('[DEF-18] %j is not a definition', (text, found) => {
@@ -199,9 +199,9 @@ describe('aliases, tags, keys', () => {
     const result = yaml('id: x\nvariables: { files: *.txt, a: &abcd 1, b: *abdc, c: &c [*c] }\n');
     expect(places(result)).toEqual(['UNKNOWN_ALIAS 2:21', 'UNKNOWN_ALIAS 2:43', 'UNKNOWN_ALIAS 2:57']);
     expect(result.problems.map(({ hint }) => hint)).toEqual([
-      'if it is a text, put it in quotes: "*.txt"',
+      'if it is a string, put it in quotes: "*.txt"',
       'did you mean *abcd?',
-      'if it is a text, put it in quotes: "*c"',
+      'if it is a string, put it in quotes: "*c"',
     ]);
   });
 

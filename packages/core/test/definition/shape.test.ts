@@ -165,20 +165,24 @@ describe('keys', () => {
 describe('values', () => {
   it.each([
     ['id: 5\n', "'id' must be an id, not 5", 'put it in quotes: "5"'],
-    ['id: x\nname: [a]\n', "'name' must be a text, not a list", undefined],
-    ['id: x\ntags: a\n', "'tags' must be a list, not the text 'a'", 'write it as a list: [a]'],
-    ['id: x\ntags: [a, 1]\n', "an item of 'tags' must be a text, not 1", 'put it in quotes: "1"'],
+    ['id: x\nname: [a]\n', "'name' must be a string, not a list", undefined],
+    ['id: x\ntags: a\n', "'tags' must be a list, not the string 'a'", 'write it as a list: [a]'],
+    ['id: x\ntags: [a, 1]\n', "an item of 'tags' must be a string, not 1", 'put it in quotes: "1"'],
     [
       'id: x\nnodes: [a]\n',
       "'nodes' must be a mapping, not a list",
       'e.g. nodes: { fetch: { action: http.request@1 } }',
     ],
     ['id: x\nnodes: { a: }\n', "'a' must be a mapping, not nothing", 'give it a value, or remove the key'],
-    ['id: x\nversion: "3"\n', "'version' must be a whole number of at least 1, not the text '3'", 'remove the quotes'],
+    [
+      'id: x\nversion: "3"\n',
+      "'version' must be a whole number of at least 1, not the string '3'",
+      'remove the quotes',
+    ],
     ['id: x\nversion: 1.5\n', "'version' must be a whole number of at least 1, not 1.5", undefined],
     [
       node('enabled: no'),
-      "'enabled' must be true or false, not the text 'no'",
+      "'enabled' must be true or false, not the string 'no'",
       'in YAML 1.2, only true and false are booleans',
     ],
     [
@@ -196,10 +200,10 @@ describe('values', () => {
     ],
     [
       'id: x\ninput: text\n',
-      "'input' must be a JSON Schema (a mapping, or true or false), not the text 'text'",
+      "'input' must be a JSON Schema (a mapping, or true or false), not the string 'text'",
       'e.g. input: { type: object }',
     ],
-    [workflow('edges: [5]'), "an item of 'edges' must be a text such as 'a -> b' or a mapping, not 5", undefined],
+    [workflow('edges: [5]'), "an item of 'edges' must be a string such as 'a -> b' or a mapping, not 5", undefined],
     [node('capabilities: { files: [a] }'), "'files' must be a mapping, not a list", 'e.g. files: { read: [data/**] }'],
     [node('credentials: [a]'), "'credentials' must be a mapping, not a list", 'e.g. credentials: { api: stripe-key }'],
     [node('retry: 3'), "'retry' must be a mapping or a list, not 3", 'e.g. retry: { attempts: 3, delay: 1s }'],

@@ -15,10 +15,16 @@ import {
   documentOf,
   type Entry,
   encodeSnapshot,
+  isNodeEvent,
+  isRunEvent,
   type Json,
+  nodeStatusAfter,
   type Plan,
   RunView,
+  runStatusAfter,
+  statusOf,
   type TimelineEvent,
+  timelineOf,
   type WorkflowDefinition,
 } from '../../src/index.ts';
 import { type Drive, definitionOf, testActions } from '../run/drive.ts';
@@ -108,6 +114,9 @@ const names = [...Object.keys(FEATURES), ...Object.keys(OLDER)];
 if (process.env['GOLDEN'] === 'record') for (const name of names) if (!existsSync(pathOf(name))) record(name);
 const recorded = readdirSync(here('features')).map((file) => file.replace('.golden.json', ''));
 
+/** Events that leave the status of a run as it is. A run may be delayed while it is `running`, and end while it is paused. */
+const UNCHANGED = new Set<string>(['WorkflowHeld', 'WorkflowStopping', 'SignalKept', 'SignalTaken']);
+
 describe('golden journals, one per feature', () => {
   it('[RUN-71] every feature has one', () => {
     expect(names.filter((name) => !recorded.includes(name))).toEqual([]);
@@ -124,6 +133,23 @@ describe('golden journals, one per feature', () => {
     expect(now.state).toEqual(golden.state);
     const loaded = decodeSnapshot(planIn(golden), 'exe_test', JSON.stringify(golden.state));
     expect(loaded && plain(documentOf(loaded, lookup))).toEqual(now.document);
+  });
+
+  it.each(recorded)('[VIEW-21] %s: the status after an event is that of the state', (name) => {
+    const golden = read(name);
+    const view = new RunView(planIn(golden), 'exe_test');
+    for (const { at, entries } of golden.frames) {
+      for (const entry of entries) {
+        view.applyEntry(entry, at);
+        for (const event of timelineOf(entry, at)) {
+          const node = event.node === null ? undefined : view.node(event.node);
+          if (isNodeEvent(event) && node !== undefined)
+            expect(nodeStatusAfter(event), event.type).toBe(statusOf(node.phase));
+          if (isRunEvent(event) && !UNCHANGED.has(event.type))
+            expect(runStatusAfter(event), event.type).toBe(view.state.phase.status);
+        }
+      }
+    }
   });
 
   it.each(Object.keys(FEATURES).filter((name) => recorded.includes(name)))(

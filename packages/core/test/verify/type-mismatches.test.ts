@@ -10,28 +10,30 @@ nodes:
 
 describe('types', () => {
   it('[VER-20] of expressions are compared with those of parameters', () => {
-    expect(mail('to: "{{ $o.id }}"')).toEqual(['TYPE_MISMATCH nodes.m.with.to: is a whole number, but must be a text']);
+    expect(mail('to: "{{ $o.id }}"')).toEqual([
+      'TYPE_MISMATCH nodes.m.with.to: is a whole number, but must be a string',
+    ]);
     expect(mail('count: "{{ $input.name }}"')).toEqual([
-      'TYPE_MISMATCH nodes.m.with.count: is a text, but must be a whole number',
+      'TYPE_MISMATCH nodes.m.with.count: is a string, but must be a whole number',
     ]);
     expect(mail('count: "{{ $o.id }} pieces"')).toEqual([
-      'TYPE_MISMATCH nodes.m.with.count: is a text, but must be a whole number',
+      'TYPE_MISMATCH nodes.m.with.count: is a string, but must be a whole number',
     ]);
     expect(mail('to: "{{ $o.total > 5 }}"')).toEqual([
-      'TYPE_MISMATCH nodes.m.with.to: is true or false, but must be a text',
+      'TYPE_MISMATCH nodes.m.with.to: is true or false, but must be a string',
     ]);
     expect(mail('to: "{{ $o.id ?? 7 }}"')).toEqual([
-      'TYPE_MISMATCH nodes.m.with.to: is a whole number, but must be a text',
+      'TYPE_MISMATCH nodes.m.with.to: is a whole number, but must be a string',
     ]);
     expect(mail('state: "{{ $o.state }}"')).toEqual([
       'TYPE_MISMATCH nodes.m.with.state: is "open" or "paid", but must be "new" or "old"',
     ]);
     expect(mail('line: "{{ $o }}"')).toEqual(["TYPE_MISMATCH nodes.m.with.line: has no 'sku'"]);
     expect(mail(`line: "{{ { sku: 5, count: 1 } }}"`)).toEqual([
-      "TYPE_MISMATCH nodes.m.with.line: has a 'sku' that is a whole number, but must be a text",
+      "TYPE_MISMATCH nodes.m.with.line: has a 'sku' that is a whole number, but must be a string",
     ]);
     expect(mail('tags: ["{{ $o.id }}"]')).toEqual([
-      'TYPE_MISMATCH nodes.m.with.tags.0: is a whole number, but must be a text',
+      'TYPE_MISMATCH nodes.m.with.tags.0: is a whole number, but must be a string',
     ]);
     expect(
       problemsOf('nodes: { o: { action: order }, m: { needs: o, action: mail, with: { to: "{{ $o.id }}" } } }'),
@@ -46,7 +48,7 @@ describe('types', () => {
       {
         code: 'TYPE_MISMATCH',
         severity: 'warning',
-        message: 'the result of the expression has items of which each is an object, but must be a text',
+        message: 'the result of the expression has items of which each is an object, but must be a string',
       },
     ]);
   });

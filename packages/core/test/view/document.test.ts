@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timelineOf } from '../../src/index.ts';
+import { documentOf, timelineOf } from '../../src/index.ts';
 import { drive } from '../run/drive.ts';
 
 const at = (ms: number): string => new Date(1_000_000 + ms).toISOString();
@@ -24,6 +24,26 @@ describe('the document of a run', () => {
     run.step({ type: 'resume' }).cancel();
     expect(run.document).toMatchObject({ status: 'running', ending: 'cancelled' });
     expect(run.document).not.toHaveProperty('paused');
+  });
+
+  it('[VIEW-20] says whether the run is parked, by itself or with its children', () => {
+    const wait = { w: { wait: { signal: 'go' } } };
+    const both = (parked: boolean, parkedExceptChildren = parked) => ({ parked, parkedExceptChildren });
+    expect(drive({ nodes: wait }).document).toMatchObject(both(true));
+    expect(drive({ nodes: wait, config: { timeout: '2m' } }).document).toMatchObject(both(true));
+    expect(drive({ nodes: wait, config: { timeout: '40s' } }).document).toMatchObject(both(false));
+    expect(drive({ nodes: { ...wait, a: {} } }).document).toMatchObject(both(false));
+    const child = { c: { workflow: { id: 'other', mode: 'child' as const } } };
+    expect(drive({ nodes: { ...wait, ...child } }).document).toMatchObject(both(false, true));
+    const ended = drive({ nodes: { a: {} } }).complete('a').document;
+    expect(ended).not.toHaveProperty('parked');
+    expect(ended).not.toHaveProperty('parkedExceptChildren');
+  });
+
+  it('[VIEW-20] sees times from now, or from the newest frame', () => {
+    const run = drive({ nodes: { w: { wait: { signal: 'go', deadline: '2m' } } } });
+    expect(documentOf(run.state, () => null)).toMatchObject({ parked: true });
+    expect(documentOf(run.state, () => null, run.now + 61_000)).toMatchObject({ parked: false });
   });
 
   it('[VIEW-9] of a node has its input, times, attempt, wait and child', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, explainRun, holderCauses } from '../../src/index.ts';
+import { explainNode, explainRun, gateWords, holderCauses, SKIP_WORDS, waitWords } from '../../src/index.ts';
 import { drive } from '../run/drive.ts';
 
 describe('an explanation', () => {
@@ -49,6 +49,29 @@ describe('an explanation', () => {
       { code: 'retries' },
       { code: 'edge', edge: { to: 'join', verdict: 'failure' } },
     ]);
+  });
+
+  it('[VIEW-22] has the words of other views for waits, gates and skipped nodes', () => {
+    const run = drive({
+      nodes: {
+        any: { wait: { any: [{ signal: 'go', key: 'k' }, { for: '1m' }] } },
+        ask: { wait: { approval: { title: 'Sure?', who: ['ann', 'bob'] } } },
+        bank: { concurrency: { key: 'bank', limit: 2 } },
+        off: { enabled: false },
+        not: { when: 'false' },
+      },
+    });
+    const firstReason = (node: string) => explainNode(run.state, node, run.now)?.reasons[0];
+    const moment = (at: number) => `${new Date(at).toISOString()} (in 1m)`;
+    const { any, bank } = run.document.nodes;
+    const events = any?.waitsFor?.kind === 'event' ? any.waitsFor.events : [];
+    expect(waitWords(events, moment)).toBe(`for signal go (key k) or until ${moment(run.now + 60_000)}`);
+    expect(firstReason('any')).toBe(`It waits ${waitWords(events, moment)}.`);
+    expect(firstReason('ask')).toBe('It waits for an approval “Sure?” by ann or bob.');
+    expect(bank?.waitsFor?.kind === 'gate' && gateWords(bank.waitsFor.gate)).toBe('for a permit of bank (limit 2)');
+    expect(firstReason('bank')).toMatch(/^It has waited for \S+ for a permit of bank \(limit 2\)\.$/);
+    expect(firstReason('off')).toBe(`Skipped: ${SKIP_WORDS.disabled} (\`enabled: false\`).`);
+    expect(firstReason('not')).toBe(`Skipped: ${SKIP_WORDS.when} (\`when\`).`);
   });
 
   it('[VIEW-13] names the holders of a key, and the number of waiters before', () => {

@@ -145,9 +145,10 @@ function memoryDefinitions(open: OpenData): Definitions {
           (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
         );
     },
-    async workflows({ after, limit }) {
+    async workflows({ after, workflowId: only, limit }) {
       const byId = Map.groupBy(open.get().workflows, (row) => row.workflowId);
       return [...byId.entries()]
+        .filter(([workflowId]) => only === undefined || workflowId === only)
         .filter(([workflowId]) => after === undefined || byCodePoints(workflowId, after) > 0)
         .sort(([a], [b]) => byCodePoints(a, b))
         .slice(0, Math.max(0, limit))

@@ -183,7 +183,7 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
   if (!url) return false;
   // The SDK would only log the error, and continue without traces.
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return true;
-  throw new NebulaError('TRACES_URL_INVALID', `'${url.slice(0, 200)}' is no address for traces.`, {
+  throw new NebulaError('TRACES_URL_INVALID', `'${url.slice(0, 200)}' is not an address for traces.`, {
     hint: 'OTEL_EXPORTER_OTLP_ENDPOINT is an http address, e.g. http://localhost:4318.',
   });
 }

@@ -2,7 +2,15 @@
  * Checks data against the JSON Schemas of actions. A schema that cannot be compiled fails only the attempts that need
  * it.
  */
-import { compileSchema, describePath, type Json, type JsonSchema, NebulaError, type SchemaCheck } from '@nebula/core';
+import {
+  compileSchema,
+  describePath,
+  describeProblems,
+  type Json,
+  type JsonSchema,
+  NebulaError,
+  type SchemaCheck,
+} from '@nebula/core';
 
 export type Side = 'input' | 'output';
 
@@ -11,10 +19,9 @@ export function checkSchema(side: Side, schema: JsonSchema, value: Json, action:
   const check = compiled(side, schema, action);
   const problems = check.takesAll ? undefined : check.problems(value);
   if (problems === undefined) return;
-  const told = problems.map(({ path, message }) => `${describePath(path, `the ${side}`)} ${message}`);
   throw new NebulaError(
     side === 'input' ? 'INPUT_INVALID' : 'OUTPUT_INVALID',
-    `${side} of ${action} does not fit its schema: ${told.join('; ')}`,
+    `${side} of ${action} does not fit its schema: ${describeProblems(problems, `the ${side}`)}`,
     { details: { problems: problems.map(({ path, message }) => ({ path: describePath(path, ''), message })) } },
   );
 }

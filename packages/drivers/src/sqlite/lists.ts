@@ -18,6 +18,7 @@ import {
   type ExecutionRow,
   type ExecutionScope,
   type WorkflowHead,
+  type WorkflowPage,
   type WorkflowVersionHead,
 } from '@nebula/ports';
 import type { ExecutionCursor } from '@nebula/ports/rows';
@@ -89,14 +90,18 @@ function within({ project, workflowId, since, until }: ExecutionScope): {
 /** Reads the versions of the page's workflows from a covering index. */
 export function workflowsOf(
   statements: Statements,
-  { after, limit }: { readonly after?: string; readonly limit: number },
+  { after, workflowId, limit }: WorkflowPage,
 ): readonly WorkflowHead[] {
+  const conditions = [
+    ...(after === undefined ? [] : ['workflow_id > ?']),
+    ...(workflowId === undefined ? [] : ['workflow_id = ?']),
+  ];
   return statements.all(
     // With max(), SQLite takes created_at from the same row.
     `SELECT workflow_id AS workflowId, max(version) AS version, count(*) AS versions, created_at AS createdAt
-     FROM workflow_versions INDEXED BY workflow_versions_heads ${after === undefined ? '' : 'WHERE workflow_id > ?'}
+     FROM workflow_versions INDEXED BY workflow_versions_heads WHERE ${conditions.join(' AND ') || 'true'}
      GROUP BY workflow_id ORDER BY workflow_id LIMIT ?`,
-    ...(after === undefined ? [] : [after]),
+    ...[after, workflowId].filter((given) => given !== undefined),
     bounded(limit),
   );
 }

@@ -19,6 +19,7 @@ import type {
   StoredFrame,
   StoredLogLine,
   WorkflowHead,
+  WorkflowPage,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from '@nebula/ports';
@@ -195,7 +196,7 @@ export class Reads {
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
   }
 
-  workflows(page: { readonly after?: string; readonly limit: number }): readonly WorkflowHead[] {
+  workflows(page: WorkflowPage): readonly WorkflowHead[] {
     return workflowsOf(this.#statements, page);
   }
 

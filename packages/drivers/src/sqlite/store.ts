@@ -35,6 +35,7 @@ import type {
   Timer,
   WorkerLease,
   WorkflowHead,
+  WorkflowPage,
   WorkflowVersionHead,
   WorkflowVersionRow,
   Write,
@@ -329,7 +330,7 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
   }
 
-  workflows(page: { readonly after?: string; readonly limit: number }): Promise<readonly WorkflowHead[]> {
+  workflows(page: WorkflowPage): Promise<readonly WorkflowHead[]> {
     return this.#read((reads) => reads.workflows(page));
   }
 

@@ -15,7 +15,7 @@ import {
   type Action,
   actionWork,
   compileSchema,
-  describePath,
+  describeProblems,
   type ExecutionId,
   isFinished,
   isMoment,
@@ -30,7 +30,7 @@ import {
   type Stimulus,
   stopReason,
 } from '@nebula/core';
-import { credentialReader, type Foreign, type ForeignOutcome, secretIn, type Timer } from '@nebula/ports';
+import { credentialReader, type Foreign, type ForeignOutcome, later, secretIn, type Timer } from '@nebula/ports';
 import type {
   ClaimRequest,
   LeaseBeat,
@@ -396,7 +396,7 @@ export class RemoteAttempts implements RemoteWorkers {
       if (node !== undefined && open !== undefined) return { lease: open, run, node };
       // A draft that closed the attempt may be dropped.
       if (isNewest && run.mode === 'idle') return undefined;
-      await new Promise<void>((resolve) => this.context.clock.timer(LOOK_AGAIN_MS, resolve));
+      await later(this.context.clock, LOOK_AGAIN_MS);
     }
     return undefined;
   }
@@ -451,8 +451,7 @@ function checkedInput(
   const value = structuredClone(given);
   const problems = compileSchema(schema, { fillDefaults: true }).problems(value) ?? [];
   if (problems.length === 0) return { value };
-  const told = problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`).join('; ');
-  const message = `input of ${id}@${version} does not fit its schema: ${told}`;
+  const message = `input of ${id}@${version} does not fit its schema: ${describeProblems(problems, 'the input')}`;
   return { error: { code: 'INPUT_INVALID', kind: 'USER', message, node } };
 }
 

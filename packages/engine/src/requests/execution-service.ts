@@ -102,21 +102,26 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   /** The document with its large values. */
-  async documentIn(state: RunState): Promise<RunDocument> {
+  async documentIn(state: RunState, now?: number): Promise<RunDocument> {
     const values = this.#values();
     await values.fetch(state.executionId, spilledInDocument(state));
-    return documentOf(state, values.lookup);
+    return documentOf(state, values.lookup, now);
   }
 
   readonly document: ExecutionService['document'] = async (executionId, at) => {
     const state = await this.state(executionId, at);
-    return state && this.documentIn(state);
+    return state && this.documentIn(state, this.#nowUnless(at));
   };
 
   readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at) => {
     const state = await this.state(executionId, at);
-    return state && bareDocumentOf(state);
+    return state && bareDocumentOf(state, this.#nowUnless(at));
   };
+
+  /** The document after an earlier frame is that of the frame's own time. */
+  #nowUnless(at: number | undefined): number | undefined {
+    return at === undefined ? this.#drivers.clock.now() : undefined;
+  }
 
   readonly frames: ExecutionService['frames'] = (executionId, after = 0) =>
     framesOf(this.#drivers.store, executionId, after);

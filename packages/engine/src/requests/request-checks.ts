@@ -2,7 +2,7 @@
 import {
   type AwaitedEvent,
   compileSchema,
-  describePath,
+  describeProblems,
   didYouMean,
   givenProblem,
   isFinished,
@@ -25,10 +25,13 @@ export function checkSettledOutput(state: RunState, path: NodePath, output: Json
   if (action?.output === undefined || action.describeOnly?.includes('output')) return;
   const problems = compileSchema(action.output).problems(output) ?? [];
   if (problems.length === 0) return;
-  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
-  throw new NebulaError('OUTPUT_INVALID', `The output does not fit ${action.id}: ${told}.`, {
-    hint: `\`nebula actions ${action.id}\` shows its output schema.`,
-  });
+  throw new NebulaError(
+    'OUTPUT_INVALID',
+    `The output does not fit ${action.id}: ${describeProblems(problems, 'it')}.`,
+    {
+      hint: `\`nebula actions ${action.id}\` shows its output schema.`,
+    },
+  );
 }
 
 /** The wait of a node. Throws `NOT_WAITING`: an answer or a call to another node would be lost. */
@@ -60,8 +63,7 @@ export function checkAnswer(state: RunState, path: NodePath, { by, approved, for
   const own = waits.find(({ name, kind }) => kind === 'approval' && name === wait.name);
   const problems = approved && own?.kind === 'approval' ? (own.check?.problems(form) ?? []) : [];
   if (problems.length === 0) return;
-  const told = problems.map((problem) => `${describePath(problem.path, 'it')} ${problem.message}`).join('; ');
-  throw new NebulaError('FORM_INVALID', `The form does not fit: ${told}.`, {
+  throw new NebulaError('FORM_INVALID', `The form does not fit: ${describeProblems(problems, 'it')}.`, {
     hint: 'Fill in what its schema asks for.',
   });
 }

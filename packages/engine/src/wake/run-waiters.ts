@@ -21,6 +21,7 @@ import {
   permitKey,
   type RunDocument,
 } from '@nebula/core';
+import { later } from '@nebula/ports';
 import type { WaitResult } from '../api.ts';
 import type { EngineContext } from '../context.ts';
 import type { StoreExecutionService } from '../requests/execution-service.ts';
@@ -182,7 +183,7 @@ export class RunWaiters {
 
   /** Returns whether every holder of these permits is parked, or not worked on by this engine. */
   private async areHoldersQuiescent({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
-    await new Promise<void>((resolve) => this.context.clock.timer(QUIET_MS, resolve));
+    await later(this.context.clock, QUIET_MS);
     for (const key of keys) {
       if (this.looks.get(executionId) !== undefined) return false;
       for (const holder of await this.context.store.permits(sharedName(project, key))) {
@@ -198,7 +199,7 @@ export class RunWaiters {
   private async childResult(parentId: ExecutionId, executionId: ExecutionId): Promise<WaitResult | undefined> {
     while (this.isAwaitedUntilParked(parentId)) {
       if ((await this.context.store.known([executionId])).has(executionId)) return this.waitFor(executionId);
-      await new Promise<void>((resolve) => this.context.clock.timer(CHILD_AGAIN_MS, resolve));
+      await later(this.context.clock, CHILD_AGAIN_MS);
     }
     return undefined;
   }
@@ -208,7 +209,7 @@ export class RunWaiters {
     const { state } = run;
     const now = this.context.clock.now();
     const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
-    const document = documentOf(state, this.context.values.glance);
+    const document = documentOf(state, this.context.values.glance, now);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
 

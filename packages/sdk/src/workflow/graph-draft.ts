@@ -88,7 +88,7 @@ export class GraphDraft {
 
   add(id: string): NodeDraft {
     if (typeof id !== 'string')
-      throw invalid(`the id of a node is ${typeof id}`, "use a text as id: w.node('fetch', …)");
+      throw invalid(`the id of a node is ${typeof id}`, "use a string as id: w.node('fetch', …)");
     if (this.#ids.has(id)) throw invalid(`there are two nodes '${id}'`, 'give one of them another id');
     this.#ids.add(id);
     const node = new NodeDraft(id, this);

@@ -101,7 +101,26 @@ function causeOf(
     case 'node.returned':
     case 'node.opened':
       return node === undefined ? undefined : ended(node, entry);
-    default:
+    case 'child.requested':
+    case 'items.added':
+    case 'node.compensating':
+    case 'node.configured':
+    case 'node.scheduled':
+    case 'node.skipped':
+    case 'node.stopping':
+    case 'node.unhandled':
+    case 'node.waiting':
+    case 'round.delayed':
+    case 'run.begun':
+    case 'run.checkpointed':
+    case 'run.finished':
+    case 'run.held':
+    case 'scope.closed':
+    case 'scope.compensated':
+    case 'scope.compensating':
+    case 'scope.stopping':
+    case 'scopes.opened':
+    case 'signal.taken':
       return undefined;
   }
 }
@@ -139,7 +158,13 @@ function ended(node: NodeState, entry: Ended): Stimulus | 'time' | undefined {
     case 'waiting':
     case 'queued':
       return entry.type === 'node.failed' ? 'time' : undefined;
-    default:
+    case 'cancelled':
+    case 'completed':
+    case 'failed':
+    case 'open':
+    case 'pending':
+    case 'skipped':
+    case 'unknown':
       return undefined;
   }
 }
@@ -156,7 +181,8 @@ function outcomeOf(entry: Ended): Outcome {
       return { status: 'broken-off', error: entry.error ?? { code: 'CANCELLED', kind: 'USER', message: 'cancelled' } };
     case 'node.unknown':
       return { status: 'broken-off', error: entry.error };
-    default: {
+    case 'node.failed':
+    case 'node.retrying': {
       const { error } = entry;
       return { status: CUT_OFF.includes(error.code) ? 'broken-off' : 'failed', error };
     }

@@ -143,7 +143,33 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
         endOf(now as typeof recorded),
         'the run would end differently',
       );
-    default:
+    case 'items.added':
+    case 'node.answered':
+    case 'node.cancelled':
+    case 'node.compensating':
+    case 'node.configured':
+    case 'node.gated':
+    case 'node.granted':
+    case 'node.returned':
+    case 'node.settled':
+    case 'node.stopping':
+    case 'node.unhandled':
+    case 'node.unknown':
+    case 'round.delayed':
+    case 'run.begun':
+    case 'run.checkpointed':
+    case 'run.held':
+    case 'run.paused':
+    case 'run.resumed':
+    case 'run.stopping':
+    case 'scope.closed':
+    case 'scope.compensated':
+    case 'scope.compensating':
+    case 'scope.stopping':
+    case 'scopes.opened':
+    case 'signal.kept':
+    case 'signal.refused':
+    case 'signal.taken':
       return unlike(about, 'other', recorded, now, `${recorded.type} would differ`);
   }
 }

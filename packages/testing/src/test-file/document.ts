@@ -64,7 +64,7 @@ export class TestDocument {
 
   textAt(value: Json | undefined, path: DocumentPath, what: string): string | undefined {
     if (value === undefined || typeof value === 'string') return value;
-    this.wrongType(path, what, 'a text', value);
+    this.wrongType(path, what, 'a string', value);
     return undefined;
   }
 
@@ -88,5 +88,5 @@ export class TestDocument {
 export function describe(value: Json): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? `the text '${value}'` : String(value);
+  return typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? `the string '${value}'` : String(value);
 }

@@ -122,6 +122,12 @@ export const Execution = Type.Object(
     finishedAt: nullable(Moment),
     durationMs: nullable(DurationMs),
     seq: Type.Integer({ description: 'The journal frame that the document reflects.' }),
+    parked: Type.Optional(
+      Type.Boolean({ description: 'Only a person, a signal, a call or a time over a minute away can advance it.' }),
+    ),
+    parkedExceptChildren: Type.Optional(
+      Type.Boolean({ description: 'It is parked, or will be once all its open child executions are.' }),
+    ),
     place: Type.Optional(
       Type.Object(
         { key: Type.String(), limit: Type.Integer() },

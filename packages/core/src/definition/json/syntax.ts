@@ -150,7 +150,7 @@ function scanScalar(text: string, at: number): number {
     at,
     word.length,
     `${word} is not a JSON value`,
-    number ?? (known ? `did you mean ${known}?` : `for a text, write "${word}"`),
+    number ?? (known ? `did you mean ${known}?` : `for a string, write "${word}"`),
   );
 }
 
@@ -171,7 +171,7 @@ function numberHint(run: string): string {
   if (/\.(?!\d)/.test(run)) return 'write a digit after the point';
   if (/[eE][-+]?$/.test(run)) return 'write a digit after the exponent';
   if (/infinity|nan/i.test(run)) return 'JSON has no NaN and no Infinity';
-  return `for a text, write "${run.slice(0, 40)}"`;
+  return `for a string, write "${run.slice(0, 40)}"`;
 }
 
 function scanString(text: string, from: number): number {

@@ -111,7 +111,7 @@ export class YamlConverter {
     this.#problems.error({
       code: 'NON_STRING_KEY',
       message: value === null ? 'a key is missing here' : `a ${isMap(node) ? 'mapping' : 'list'} cannot be a key`,
-      hint: template ? TEMPLATE_HINT : 'keys are texts',
+      hint: template ? TEMPLATE_HINT : 'keys are strings',
       path: [...this.#path],
       range: template ? this.#rangeOf(map) : range,
     });
@@ -181,7 +181,8 @@ export class YamlConverter {
     this.#problems.error({
       code: 'UNKNOWN_ALIAS',
       message,
-      hint: near && !insideItself ? `did you mean *${near}?` : `if it is a text, put it in quotes: "*${alias.source}"`,
+      hint:
+        near && !insideItself ? `did you mean *${near}?` : `if it is a string, put it in quotes: "*${alias.source}"`,
       path: [...this.#path],
       range: this.#rangeOf(alias),
     });

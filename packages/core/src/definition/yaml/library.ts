@@ -88,7 +88,7 @@ function tokenize(text: string, source: TextSourceMap, problems: ProblemList, ma
     if (++lexemes > maxLexemes) {
       problems.error({
         code: 'TOO_LARGE',
-        message: 'the file is too large for a YAML file with anchors, tags, multi-line texts or multi-line brackets',
+        message: 'the file is too large for a YAML file with anchors, tags, multi-line strings or multi-line brackets',
         hint: 'write it as JSON, or without them',
         range: source.rangeAt(0, 0),
       });
@@ -151,7 +151,7 @@ function reportTag(error: YAMLError, text: string, source: TextSourceMap, proble
   problems.error({
     code: 'UNKNOWN_TAG',
     message: `the tag ${text.slice(from, Math.min(to, from + 60))} is not allowed or does not fit its value`,
-    hint: 'workflow data is JSON; leave the tag out, and put a text that begins with ! in quotes',
+    hint: 'workflow data is JSON; leave the tag out, and put a string that begins with ! in quotes',
     range: source.rangeAt(from, to - from),
   });
 }

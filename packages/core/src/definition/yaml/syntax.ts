@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
     code: 'BLOCK_AS_IMPLICIT_KEY',
     says: /Nested mappings/,
     message: "there is a second ': ' in this line",
-    hint: 'put the text in quotes, or write the inner mapping on lines of its own',
+    hint: 'put the string in quotes, or write the inner mapping on lines of its own',
   },
   {
     code: 'MULTILINE_IMPLICIT_KEY',
@@ -63,16 +63,20 @@ const RULES: readonly Rule[] = [
     message: 'this is not an escape sequence',
     hint: "in double quotes write a backslash as \\\\, or use 'single quotes', where it has no meaning",
   },
-  { code: 'BAD_SCALAR_START', message: 'a text must not begin with this character', hint: 'put the text in quotes' },
+  {
+    code: 'BAD_SCALAR_START',
+    message: 'a string must not begin with this character',
+    hint: 'put the string in quotes',
+  },
   {
     says: /at node end|Unexpected (?:scalar|flow|double|single|seq|map)|in YAML stream/,
     message: 'unexpected text',
-    hint: 'is the text before it complete, and the indentation right? A text with special characters needs quotes',
+    hint: 'is the text before it complete, and the indentation right? A string with special characters needs quotes',
   },
   {
     says: /Comments must be separated/,
     message: "there is no space before the '#'",
-    hint: "a comment begins with ' #'; a text with '#' needs quotes",
+    hint: "a comment begins with ' #'; a string with '#' needs quotes",
   },
   {
     code: 'BLOCK_IN_FLOW',
@@ -95,7 +99,7 @@ export function explainYamlError(error: YAMLError, line: string): Explanation {
   return { message, hint: rule?.hint ?? 'see https://yaml.org/spec/1.2.2 for the rules of YAML' };
 }
 
-export const TEMPLATE_HINT = 'a text that begins with {{ needs quotes: "{{ … }}"';
+export const TEMPLATE_HINT = 'a string that begins with {{ needs quotes: "{{ … }}"';
 
 /** Detects `key: {{ x }}/path`, the most common mistake in files with templates: YAML reads `{` as a mapping. */
 function hasBareTemplate(line: string): boolean {

@@ -147,7 +147,7 @@ export class FilterParser {
         return { kind: 'value', value: { kind: name, query: first.query } };
       case 'match':
       case 'search': {
-        if (args.length !== 2) throw wrong('a text and a pattern');
+        if (args.length !== 2) throw wrong('a string and a pattern');
         const subject = this.comparable(first as Operand, start);
         const pattern = this.comparable(second as Operand, start);
         return { kind: 'test', test: { kind: 'regex', whole: name === 'match', text: subject, pattern } };

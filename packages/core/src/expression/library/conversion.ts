@@ -18,13 +18,13 @@ const FALSE_WORDS = ['false', 'no', 'off', '0'];
 export const conversionFunctions: readonly FunctionDefinition[] = [
   onAny(
     'toString()',
-    'The value as text: null becomes empty text, lists and objects become JSON.',
+    'The value as a string: null becomes an empty string, lists and objects become JSON.',
     ['12.5.toString()', '12.5'],
     (frame, value) => textOf(frame.budget, value),
   ),
   onAny(
     'toNumber(otherwise?: any)',
-    'Converts text, a boolean or a number to a number; any other value returns `otherwise`, or is an error without it.',
+    'Converts a string, a boolean or a number to a number; any other value returns `otherwise`, or is an error without it.',
     [`' 12.50 '.toNumber()`, 12.5],
     (_, value, otherwise?: Json) => {
       const number = numberFrom(value);
@@ -63,7 +63,7 @@ export const conversionFunctions: readonly FunctionDefinition[] = [
   ),
   functionsOn<Json>(['null', 'string', 'array', 'object'])(
     'isEmpty()',
-    'Whether the value is null, empty text, an empty list or an empty object.',
+    'Whether the value is null, an empty string, an empty list or an empty object.',
     [`''.isEmpty()`, true],
     (frame, value) => {
       if (value === null || value === '') return true;

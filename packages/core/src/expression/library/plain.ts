@@ -46,7 +46,7 @@ export const plainFunctions: readonly FunctionDefinition[] = [
   ),
   plain(
     'hash(value: any, algorithm?: string, encoding?: string)',
-    'The digest of a text (as UTF-8) or of any other value (as JSON with sorted members): `sha256` or `sha1`, in `hex` or `base64`.',
+    'The digest of a string (as UTF-8) or of any other value (as JSON with sorted members): `sha256` or `sha1`, in `hex` or `base64`.',
     [`hash('abc')`, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
     (frame, _, value: Json, algorithm = 'sha256', encoding = 'hex') =>
       encoded(digest(algorithmOf(algorithm), bytesOf(frame, value)), encoding),

@@ -92,7 +92,7 @@ export const sequenceFunctions: readonly FunctionDefinition[] = [
   ),
   ofList(
     'join(separator?: string)',
-    'Joins the elements to one text; null becomes empty text, lists and objects become JSON.',
+    'Joins the elements to one string; null becomes an empty string, lists and objects become JSON.',
     [`['a', 'b'].join('-')`, 'a-b'],
     joinList,
   ),

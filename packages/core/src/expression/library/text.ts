@@ -91,7 +91,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
   }),
   ofText(
     'replace(find: string, by: string)',
-    'Replaces every occurrence of a text.',
+    'Replaces every occurrence of a string.',
     [`'a-b-c'.replace('-', '+')`, 'a+b+c'],
     replaceText,
   ),

@@ -1,7 +1,7 @@
 /** Selectors: questions about a run, its scopes and its nodes, which change nothing. */
 
 import { assert, type RunError } from '../../error.ts';
-import type { NodePath, WorkflowId } from '../../ids.ts';
+import { isLeaseId, type NodePath, type WorkflowId } from '../../ids.ts';
 import type { ActionWork, DynamicWork, NodePlan } from '../../plan/plan.ts';
 import { isJsonObject } from '../../value.ts';
 import type { ConcurrencySlot } from '../journal/entry.ts';
@@ -251,7 +251,7 @@ export function actionWork({ plan }: NodeState): ActionWork | DynamicWork {
  * Journals of earlier versions have the lease id itself, which authorises its bearer and is not shown.
  */
 export function workerName(worker: string): string {
-  if (!worker.startsWith('lse_')) return worker;
+  if (!isLeaseId(worker)) return worker;
   const colon = worker.indexOf(':');
   return colon === -1 || colon === worker.length - 1 ? 'a remote worker' : worker.slice(colon + 1);
 }

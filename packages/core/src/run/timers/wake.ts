@@ -82,7 +82,7 @@ export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState |
 }
 
 /** A caller that waits for a run sits out waits, deadlines and limits up to this length; a longer one parks the run. */
-export const PARKS_AFTER_MS = 60_000;
+const PARKS_AFTER_MS = 60_000;
 
 /** The run is unfinished and waits only for a person, a signal, a call or a far time. */
 export function isParked(state: RunState, now: number): boolean {

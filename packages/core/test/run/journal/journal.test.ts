@@ -225,7 +225,7 @@ describe('explaining', () => {
     expect(reasons('a')).toContain('Attempt 1 has been running');
     expect(reasons('q')).toContain('2 of 2 (maxParallelism) are held by a, pay');
     expect(reasons('p')).toContain('It waits for a (running)');
-    expect(reasons('s')).toContain('`when`) is false');
+    expect(reasons('s')).toContain('its condition is false (`when`)');
     expect(reasons('off')).toContain('disabled');
     run.loseWorker();
     expect(reasons('pay')).toContain('Nobody knows whether attempt 1 took effect');
