@@ -103,8 +103,17 @@ export interface ServerSession {
   readonly api: NebulaClient;
   /** Includes the actions that workers have announced so far. */
   readonly catalog: Catalog;
+  /** The workflow files, which no run may write. */
+  readonly reserved: ReservedWorkflows;
   /** Rejects further requests, hands back attempts and releases the folder. */
   close(): Promise<void>;
+}
+
+export interface ReservedWorkflows {
+  /** Patterns of workflow files, relative to the project folder. */
+  setPatterns(patterns: readonly string[]): void;
+  /** Absolute paths of the registered files, and of those that they use. */
+  setFiles(files: readonly string[]): void;
 }
 
 export interface Context {
