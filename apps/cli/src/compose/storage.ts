@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, type Ceiling, NebulaError } from '@nebula/core';
 import type { Drivers, Projects } from '@nebula/engine';
-import { DEFAULT_PROJECT, type Records, type Secrets, type Store } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Records, type Sandbox, type Secrets, type Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Ceilings } from '@nebula/server/projects';
 import type { Project } from '../services.ts';
@@ -154,13 +154,18 @@ export async function openRuntime(
   const { secrets, conceal } = rememberingSecrets(await openSecrets(project, context, env));
   concealWith(conceal);
   const { memoryQueue } = await import('@nebula/drivers/memory');
-  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   return {
     queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
-    sandbox:
-      (await drivers.sandbox?.(context)) ?? createInProcessSandbox({ ...context, reserved: (file, access) => reserved.why(file, access) }),
+    sandbox: (await drivers.sandbox?.(context)) ?? (await projectSandbox(project, reserved)),
     secrets,
   };
+}
+
+/** A sandbox whose grants reach neither the data folder nor workflow files. */
+export async function projectSandbox(project: Project, reserved = new ReservedFiles(project)): Promise<Sandbox> {
+  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
+  const { dir: projectDir, dataDir } = project;
+  return createInProcessSandbox({ projectDir, dataDir, reserved: (file, access) => reserved.why(file, access) });
 }
 
 /** On the machine of their author, workflows get what they ask for; elsewhere an owner decides. */
