@@ -99,6 +99,7 @@ function lazyServices(io: Io): Services {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
     catalog: async (project) => (await real()).catalog(project),
+    sandbox: async (project) => (await real()).sandbox(project),
     rotateKey: async (project) => (await real()).rotateKey(project),
     openApi: async (project, purpose, how) => (await real()).openApi(project, purpose, how),
     openServer: async (project, options) => (await real()).openServer(project, options),

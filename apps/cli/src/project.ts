@@ -84,6 +84,13 @@ export function workflowPatterns({ server }: NebulaConfig): readonly string[] {
   return server?.workflows ?? DEFAULT_PATTERNS;
 }
 
+/** The part of a pattern before its first wildcard, as a folder: `flows` of `flows/**\/*.yaml`. */
+export function baseFolder(pattern: string): string {
+  const parts = pattern.split('/');
+  const wild = parts.findIndex((part) => /[*?{[(]/.test(part));
+  return parts.slice(0, wild < 0 ? -1 : wild).join('/') || (pattern.startsWith('/') ? '/' : '.');
+}
+
 export function isConfigName(name: string): boolean {
   return CONFIG_NAMES.includes(name);
 }

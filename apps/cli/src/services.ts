@@ -2,6 +2,7 @@
 import type { NebulaClient } from '@nebula/client';
 import type { Action, Catalog } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
+import type { Sandbox } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -75,6 +76,8 @@ export interface Services {
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
   catalog(project: Project): Promise<Catalog>;
+  /** Runs actions in this process, within their grants. */
+  sandbox(project: Project): Promise<Sandbox>;
   /** Encrypts the secrets of a data folder with a new key and returns their number; undefined if the key is elsewhere. */
   rotateKey(project: Project): Promise<number | undefined>;
   openApi(project: Project, purpose: Purpose, how?: MissingFolder): Promise<ApiSession>;
@@ -103,8 +106,17 @@ export interface ServerSession {
   readonly api: NebulaClient;
   /** Includes the actions that workers have announced so far. */
   readonly catalog: Catalog;
+  /** The workflow files, which no run may write. */
+  readonly reserved: ReservedWorkflows;
   /** Rejects further requests, hands back attempts and releases the folder. */
   close(): Promise<void>;
+}
+
+export interface ReservedWorkflows {
+  /** Patterns of workflow files, relative to the project folder. */
+  setPatterns(patterns: readonly string[]): void;
+  /** Absolute paths of the registered files, and of those that they use. */
+  setFiles(files: readonly string[]): void;
 }
 
 export interface Context {

@@ -133,6 +133,29 @@ describe('the configuration of a server', () => {
     expect(labels).toEqual([['gpu', 'eu'], ['far']]);
   });
 
+  test('[CLI-360] a worker in the folder of a server reaches its token by no grant', async () => {
+    const server = await open('server: {}\n', { 'a.txt': 'a note' });
+    const client = clientOf(server);
+    const read = (path: string) => ({ action: 'file.read@1', labels: ['far'], with: { path }, onError: 'ignore' });
+    const nodes = { token: read('.nebula/token'), config: read('nebula.config.yaml'), note: read('a.txt') };
+    const definition = { id: 'far', config: { capabilities: { files: { read: ['*'] } } }, nodes };
+    await client.call('registerWorkflow', { body: { definition } });
+    const worker = startNebula(['worker', '--labels', 'far', '--server', server.url], { cwd: server.cwd });
+    await worker.until('waits for work');
+    const { executionId } = await client.call('startExecution', {
+      body: { workflowId: 'far' },
+      query: { wait: '20s' },
+    });
+    const { nodes: ran } = await client.call('getExecution', { params: { executionId } });
+    expect(ran).toMatchObject({
+      token: { error: { code: 'CAPABILITY_DENIED' } },
+      config: { error: { code: 'CAPABILITY_DENIED' } },
+      note: { output: { content: 'a note' } },
+    });
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+  });
+
   test('[SRV-347] maxActiveRuns rejects further starts', async () => {
     const client = clientOf(await open('maxActiveRuns: 1\n'));
     const definition = { id: 'nap', nodes: { a: { action: 'core.sleep@1', with: { duration: '30s' } } } };

@@ -89,6 +89,88 @@ describe('borders', () => {
     expect(ceilingIn('beta', undefined, ceilings)).toEqual({ network: ['b.example'] });
   });
 
+  describe('an operator with a worker reaches no secret that the workflow does not hand to the action', () => {
+    const steal = { nodes: { s: { action: 'far.steal@1', credentials: { api: 'alpha-key' } } } };
+    const noop = { nodes: { x: { action: 'core.noop' } } };
+    const planned = (id: string, more: object = {}) => ({
+      id,
+      nodes: { d: { dynamic: { action: 'test.graph', with: { graph: noop } }, ...more } },
+    });
+    const edited = { node: 'd', input: { graph: steal } };
+
+    beforeAll(async () => {
+      await must('alpha-owner', 'PUT /credentials/alpha-key?project=alpha', { value: 'alpha-secret-0123456789' });
+      const actions = ['far.steal', 'far.plan'].map((id) => ({ id, version: '1', effect: 'pure' }));
+      await must('alpha-operator', 'POST /workers', { workerId: 'thief', actions });
+    });
+
+    afterAll(async () => {
+      await must('alpha-operator', 'DELETE /workers/thief');
+      await must('alpha-owner', 'DELETE /credentials/alpha-key?project=alpha');
+    });
+
+    const claimed = async () => (await must('alpha-operator', 'POST /workers/thief/claim', {})).json.work;
+    const ended = async (executionId: string) => {
+      await server.parts.engine.waitFor(executionId);
+      return (await must('alpha-viewer', `GET /executions/${executionId}/result`)).json;
+    };
+
+    it('[PLN-93, SRV-684] by a replay or a fork with a graph that names it', async () => {
+      const { executionId } = (await ran('alpha-editor', planned('alpha-planned'))).json;
+      const forked = await must('alpha-operator', `POST /executions/${executionId}/replay`, { ...edited, fork: true });
+      await must('alpha-operator', `POST /executions/${executionId}/replay`, edited);
+      for (const id of [executionId, forked.json.executionId]) {
+        expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'BAD_GRAPH' } });
+      }
+      expect(await claimed()).toEqual([]);
+    });
+
+    it('[PLN-93] by an action of its own that returns the graph', async () => {
+      await register('alpha-editor', { id: 'alpha-far', nodes: { d: { dynamic: { action: 'far.plan@1' } } } });
+      const { executionId } = (await must('alpha-operator', 'POST /executions', { workflowId: 'alpha-far' })).json;
+      const work = (await must('alpha-operator', 'POST /workers/thief/claim', { wait: '5s' })).json.work[0];
+      await must('alpha-operator', `POST /leases/${encodeURIComponent(work.leaseId)}/complete`, { output: steal });
+      expect(await ended(executionId)).toMatchObject({ status: 'failed', error: { code: 'BAD_GRAPH' } });
+      expect(await claimed()).toEqual([]);
+    });
+
+    it('[SRV-684] by other parameters of a node that uses it', async () => {
+      const shared = planned('alpha-shared', { credentials: { api: 'alpha-key' } });
+      const { executionId } = (await ran('alpha-editor', shared)).json;
+      for (const fork of [false, true]) {
+        const replay = { ...edited, fork };
+        const refused = await call('alpha-operator', `POST /executions/${executionId}/replay`, replay);
+        expect([refused.status, refused.json.code]).toEqual([403, 'NOT_ALLOWED']);
+      }
+      await must('alpha-operator', `POST /executions/${executionId}/replay`, { node: 'd' });
+      await ended(executionId);
+      expect(await claimed()).toEqual([]);
+      // An editor could as well change the workflow.
+      await must('alpha-editor', `POST /executions/${executionId}/replay`, edited);
+      const work = (await must('alpha-operator', 'POST /workers/thief/claim', { wait: '5s' })).json.work[0];
+      expect(work.credentials).toEqual(['api']);
+      await must('alpha-operator', `POST /leases/${encodeURIComponent(work.leaseId)}/complete`, { output: 1 });
+    });
+
+    it('[SRV-684] by an output that it tells of a dynamic node that uses it', async () => {
+      const fail = { action: 'core.fail', with: { kind: 'SYSTEM', details: { outcome: 'unknown' } } };
+      const node = { dynamic: fail, effect: 'once', credentials: { api: 'alpha-key' } };
+      const unsure = { id: 'alpha-unsure', nodes: { d: node } };
+      await register('alpha-editor', unsure);
+      const { executionId } = (await must('alpha-operator', 'POST /executions', { workflowId: unsure.id })).json;
+      await expect
+        .poll(async () => (await must('alpha-viewer', `GET /executions/${executionId}`)).json.nodes.d.status)
+        .toBe('unknown');
+      const settle = { node: 'd', happened: true, output: steal };
+      expect((await call('alpha-operator', `POST /executions/${executionId}/settle`, settle)).status).toBe(403);
+      await must('alpha-operator', `POST /executions/${executionId}/settle`, {
+        node: 'd',
+        happened: false,
+        then: 'fail',
+      });
+    });
+  });
+
   it('[SRV-451] owners of the project and administrators set its ceiling, which is shown and audited', async () => {
     for (const who of ['alpha-editor', 'alpha-operator', 'alpha-viewer']) {
       expect((await call(who, 'PUT /projects/alpha', { ceiling: 'all' })).status, who).toBe(403);

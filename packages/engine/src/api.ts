@@ -176,6 +176,11 @@ export interface ExecutionService {
    * `principal` forks. Returns the id of the new run.
    */
   fork(executionId: ExecutionId, node: NodePath, input?: Json, principal?: string): Promise<ExecutionId>;
+  /**
+   * Names of the secrets that a given input or output of a node would direct: those of its action, or of a graph that it
+   * returns. Empty if there is no such node.
+   */
+  secretsBehind(executionId: ExecutionId, node: NodePath, given: 'input' | 'output'): Promise<readonly string[]>;
   /** The run buffers the signal until a node waits for it. */
   requestSignal(executionId: ExecutionId, signal: SignalRequest): Promise<boolean>;
   /**

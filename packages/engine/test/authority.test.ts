@@ -126,6 +126,20 @@ describe('the authority of runs', () => {
     expect(asked).toEqual(['CAPABILITY_DENIED', process.env['PATH']]);
   });
 
+  it('[ENG-278] the cache gives no output of a resource that the node does not reach', async () => {
+    const top = await opened();
+    const node = (capabilities?: Capabilities) => ({
+      nodes: { a: { ...echo, cache: { version: 1 }, with: { n: 1 }, ...(capabilities && { capabilities }) } },
+    });
+    const attempts: unknown[] = [];
+    for (const [index, capabilities] of [SHELL, undefined, { shell: ['git'] }, { shell: ['sh'] }].entries()) {
+      const executionId = await top.go(`alpha-${index}`, node(capabilities));
+      attempts.push((await top.engine.document(executionId))?.nodes.a?.attempts);
+    }
+    // Within the ceiling, `*` is `git`, and `sh` is nothing.
+    expect(attempts).toEqual([1, 1, 0, 0]);
+  });
+
   it('[ENG-231] a run that began before ceilings has that of its project when it is loaded', async () => {
     const top = new Place();
     await top.open({ actions: [...top.actions, ...top.own] });

@@ -150,6 +150,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   NO_SECRETS: 'The process has no driver for secrets.',
   SECRET_INVALID: 'The name or the value of a secret is invalid.',
   SECRET_NOT_FOUND: 'The secret does not exist.',
+  SECRET_NOT_SHARED:
+    'A graph that an action returned uses a secret that its dynamic node does not name. Add it to `credentials` of the dynamic node.',
   SECRETS_BUSY: 'Another process is changing secrets.',
   SECRETS_DAMAGED: 'The secrets file, or an entry in it, was modified by another program.',
   SECRETS_FAILED: 'The folder of the secrets cannot be read or written.',

@@ -6,7 +6,7 @@ import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
-import { foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
+import { type FileNews, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { Command, CommandOptions, PlacedCall, Project, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
@@ -91,8 +91,13 @@ async function serve(call: PlacedCall, session: ServerSession, report: ServeRepo
   const knowing = { ...call, services: { ...call.services, catalog: async () => session.catalog } };
   const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
   let patterns = workflowPatterns(project.config);
+  const lookNow = async (): Promise<readonly FileNews[]> => {
+    const news = await files.look(patterns);
+    session.reserved.setFiles(files.paths);
+    return news;
+  };
   const look = (): void => {
-    files.look(patterns).then(
+    lookNow().then(
       (all) => {
         for (const one of all) report.file(one);
       },
@@ -103,9 +108,10 @@ async function serve(call: PlacedCall, session: ServerSession, report: ServeRepo
   for (const folder of foldersOf(project.dir, patterns)) await folders.add(folder);
   const stopConfig = watchedConfig(project, report, (config) => {
     patterns = workflowPatterns(config);
+    session.reserved.setPatterns(patterns);
     void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(look);
   });
-  const news = await files.look(patterns);
+  const news = await lookNow();
   report.started({
     url: session.url,
     version: (await session.api.call('getInfo')).version,

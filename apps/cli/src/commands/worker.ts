@@ -34,7 +34,7 @@ export const execute: Command = async ({ io, services, options }) => {
     actions: await services.actions(project),
     labels: labelsIn(textOption(options, 'labels')) ?? project.config.labels ?? [],
     concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
-    projectDir: project.dir,
+    sandbox: await services.sandbox(project),
     ...given({ token, workerId: textOption(options, 'id'), project: textOption(options, 'project') }),
     onEvent: tell,
   });

@@ -22,6 +22,7 @@ import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { engineOptions, sizeOf } from './engine-options.ts';
+import { ReservedFiles } from './reserved-files.ts';
 import { driverContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
@@ -59,8 +60,10 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   } as ServerConfig;
   const preset = presetOf(config);
   let publicUrl = '';
+  const reserved = new ReservedFiles(project);
   const opened = await openParts(project, env, {
     publicUrl: () => publicUrl,
+    reserved,
     preset,
     ...(preset === 'selfhost' && { concurrency: SELFHOST_CONCURRENCY }),
   }).catch((error: unknown) => {
@@ -83,6 +86,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       engine: parts.engine,
       api: new NebulaClient(server.direct),
       catalog: parts.engine.catalog,
+      reserved,
       async close() {
         takeNoteBack();
         await server.close(opened.stopEngine);
@@ -105,6 +109,7 @@ interface OpenedParts {
 interface OfServer {
   /** The base of callback URLs. */
   publicUrl(): string;
+  readonly reserved: ReservedFiles;
   /** Used if the configuration sets none. */
   readonly concurrency?: number;
   /** The preset that the server was started with; by default that of the configuration. */
@@ -126,12 +131,12 @@ async function partsOn(
   project: Project,
   opened: Storage,
   env: Io['env'],
-  { publicUrl, preset, ...defaults }: OfServer,
+  { publicUrl, reserved, preset, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
   await loadHostApi();
-  const runtime = await openRuntime(project, context, env);
+  const runtime = await openRuntime(project, context, env, reserved);
   const secrets = await openSecrets(project, context, env);
   const records = await opened.records();
   const projects = await opened.projects(preset);

@@ -5,13 +5,14 @@ import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { ApiSession, MissingFolder, Project, Purpose, Services } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions } from './engine-options.ts';
-import { announcedIn, driverContext, openSecrets } from './storage.ts';
+import { announcedIn, driverContext, openSecrets, projectSandbox } from './storage.ts';
 
 export function composeServices(io: Io): Services {
   return {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
     catalog: catalogOf,
+    sandbox: (project) => projectSandbox(project),
     rotateKey: (project) => rotateKey(io, project),
     openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),

@@ -1,15 +1,15 @@
 /** Opens the drivers: SQLite and files in the data folder, unless the configuration names others. */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, type Ceiling, NebulaError } from '@nebula/core';
 import type { Drivers, Projects } from '@nebula/engine';
-import { DEFAULT_PROJECT, type Records, type Secrets, type Store } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Records, type Sandbox, type Secrets, type Store } from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Ceilings } from '@nebula/server/projects';
-import { isConfigName, workflowPatterns } from '../project.ts';
 import type { Project } from '../services.ts';
 import { concealWith } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
+import { ReservedFiles } from './reserved-files.ts';
 
 const DATABASE = 'nebula.db';
 const BLOBS = 'blobs';
@@ -147,36 +147,25 @@ export async function openRuntime(
   project: Project,
   context: DriverContext,
   env: Io['env'],
+  reserved = new ReservedFiles(project),
 ): Promise<Pick<Drivers, 'queue' | 'sandbox' | 'secrets'>> {
   const { drivers = {} } = project.config;
   const { rememberingSecrets } = await import('@nebula/drivers/secrets');
   const { secrets, conceal } = rememberingSecrets(await openSecrets(project, context, env));
   concealWith(conceal);
   const { memoryQueue } = await import('@nebula/drivers/memory');
-  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   return {
     queue: (await drivers.queue?.(context)) ?? memoryQueue({ clock: context.clock }),
-    sandbox:
-      (await drivers.sandbox?.(context)) ?? createInProcessSandbox({ ...context, reserved: reservedFiles(project) }),
+    sandbox: (await drivers.sandbox?.(context)) ?? (await projectSandbox(project, reserved)),
     secrets,
   };
 }
 
-/**
- * The files of a project that no grant reaches: a writer of the configuration, or of a workflow file that a server
- * picks up, could grant itself everything.
- */
-function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file: string) => string | undefined {
-  const roots = new Set([path.resolve(dir), realpathSync(dir)]);
-  const patterns = workflowPatterns(config);
-  return (file) => {
-    for (const root of roots) {
-      const name = path.relative(root, file);
-      if (isConfigName(name)) return 'it is the configuration';
-      if (patterns.some((pattern) => path.matchesGlob(name, path.normalize(pattern)))) return 'it is a workflow file';
-    }
-    return undefined;
-  };
+/** A sandbox whose grants reach neither the data folder nor workflow files. */
+export async function projectSandbox(project: Project, reserved = new ReservedFiles(project)): Promise<Sandbox> {
+  const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
+  const { dir: projectDir, dataDir } = project;
+  return createInProcessSandbox({ projectDir, dataDir, reserved: (file, access) => reserved.why(file, access) });
 }
 
 /** On the machine of their author, workflows get what they ask for; elsewhere an owner decides. */

@@ -12,6 +12,7 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import { baseFolder } from '../project.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
@@ -43,6 +44,8 @@ export interface ServedWorkflow {
 
 interface Known {
   readonly mark: string;
+  /** Files of the workflows that it uses. */
+  readonly uses: readonly string[];
   readonly workflowId: string | undefined;
   readonly isBroken: boolean;
 }
@@ -65,6 +68,12 @@ export class WorkflowFiles {
 
   get hasBroken(): boolean {
     return [...this.#known.values()].some(({ isBroken }) => isBroken);
+  }
+
+  /** Absolute paths of the files, and of those that they use. */
+  get paths(): readonly string[] {
+    const files = [...this.#known].flatMap(([file, { uses }]) => [file, ...uses]);
+    return files.map((file) => path.resolve(this.#context.io.cwd, file));
   }
 
   /** Registers changed files and returns the changes since the last look. */
@@ -99,22 +108,23 @@ export class WorkflowFiles {
       const before = this.#known.get(file);
       const mark = markOf(checked);
       if (before?.mark === mark) return undefined;
+      const uses = checked.others.map((other) => other.file);
       if (checked.definition === undefined) {
-        this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
+        this.#known.set(file, { mark, uses, workflowId: before?.workflowId, isBroken: true });
         const errors = checked.problems.filter(({ severity }) => severity === 'error');
         const message = errors[0]?.message ?? 'a workflow it runs has errors';
         const problems = allProblems(checked);
         return { kind: 'broken', file, message, report: reportLines(checked, this.#colors), problems };
       }
       const { workflow, isNew } = await this.#register(checked, checked.definition);
-      this.#known.set(file, { mark, workflowId: workflow.workflowId, isBroken: false });
+      this.#known.set(file, { mark, uses, workflowId: workflow.workflowId, isBroken: false });
       return { kind: 'registered', file, workflow, isNew };
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
       const mark = `${error.code} ${error.message}`;
       const before = this.#known.get(file);
       if (before?.mark === mark) return undefined;
-      this.#known.set(file, { mark, workflowId: before?.workflowId, isBroken: true });
+      this.#known.set(file, { mark, uses: before?.uses ?? [], workflowId: before?.workflowId, isBroken: true });
       return {
         kind: 'broken',
         file,
@@ -171,15 +181,7 @@ async function filesOf(dir: string, patterns: readonly string[]): Promise<readon
 /** The folders below which files may appear; a missing one is reported by the watcher of its parent. */
 export function foldersOf(dir: string, patterns: readonly string[]): readonly string[] {
   const folders = patterns.map((pattern) => {
-    const parts = pattern.split('/');
-    const fixed = parts.slice(
-      0,
-      Math.max(
-        0,
-        parts.findIndex((part) => /[*?{[]/.test(part)),
-      ),
-    );
-    let folder = path.resolve(dir, ...(fixed.length > 0 ? fixed : [path.dirname(pattern.replace(/[*?{[].*$/, 'x'))]));
+    let folder = path.resolve(dir, baseFolder(pattern));
     while (!existsSync(folder) && folder !== dir && folder !== path.dirname(folder)) folder = path.dirname(folder);
     return folder;
   });

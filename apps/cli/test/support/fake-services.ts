@@ -56,6 +56,9 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     },
     actions: async () => [],
     catalog: async () => createCatalog([]),
+    sandbox: async () => {
+      throw new Error('no sandbox here');
+    },
     rotateKey: async () => script.secrets?.rotateKey?.(),
     openApi: async () => fakeSession(script, calls),
     openServer: async () => {

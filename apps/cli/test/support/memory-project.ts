@@ -114,6 +114,7 @@ export class MemoryProject {
       openProject: async () => project,
       actions: async () => this.#actions,
       catalog: async () => createCatalog(this.#actions),
+      sandbox: async () => createInProcessSandbox({ projectDir: '/', clock: realClock }),
       rotateKey: async () => undefined,
       openApi: (_, purpose) => this.#openApi(purpose),
       openServer: noServer,

@@ -3,8 +3,8 @@ import type { BodyOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
 import type { ExecutionRow } from '@nebula/ports';
 import { type Handlers, type Reply, reply } from '../http/handler.ts';
-import { unknownExecution } from '../http/subject.ts';
-import type { Principal } from '../identity/principal.ts';
+import { DEFAULT_PROJECT, unknownExecution } from '../http/subject.ts';
+import { isAtLeast, type Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 
 export function executionRequests(parts: Parts) {
@@ -46,24 +46,39 @@ export function executionRequests(parts: Parts) {
       return accepted(executionId, executions.requestRetry(executionId));
     },
 
-    async replayExecution({ params: { executionId }, body: { node, input, fork }, who, isLocal }) {
+    async replayExecution({ params: { executionId }, body: { node, input, fork }, who, isLocal, project }) {
       const edited = input as Json | undefined;
+      if (edited !== undefined) await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'input'));
       if (!fork) return accepted(executionId, executions.requestReplay(executionId, node, edited));
       const principal = isLocal ? undefined : who.name;
       return reply(202, { executionId: await executions.fork(executionId, node, edited, principal), accepted: true });
     },
 
-    settleNode: ({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt } }) =>
-      accepted(
-        executionId,
-        executions.requestSettle(
-          executionId,
-          node,
-          happened ? { happened: true, output: (output ?? null) as Json } : { happened: false, then },
-          attempt,
-        ),
-      ),
+    async settleNode({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt }, who, project }) {
+      if (happened) await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'output'));
+      const settlement = happened
+        ? ({ happened: true, output: (output ?? null) as Json } as const)
+        : ({ happened: false, then } as const);
+      return accepted(executionId, executions.requestSettle(executionId, node, settlement, attempt));
+    },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * Other parameters may send a secret to another host, and another graph may hand it to another action. Whoever gives
+ * them could as well change the workflow.
+ */
+async function requireEditor(
+  { who, project = DEFAULT_PROJECT }: { readonly who: Principal; readonly project: string | undefined },
+  secrets: () => Promise<readonly string[]>,
+): Promise<void> {
+  const role = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
+  if (who.isAdmin || (role !== undefined && isAtLeast(role, 'editor'))) return;
+  const names = await secrets();
+  if (names.length === 0) return;
+  throw new NebulaError('NOT_ALLOWED', `The node uses secrets (${names.join(', ')}): only an editor may change it.`, {
+    hint: 'Replay it without `input`, or ask an editor of the project.',
+  });
 }
 
 async function accepted(

@@ -24,6 +24,8 @@ export interface CompileContext {
   readonly granted: Capabilities;
   /** Inside a graph returned by an action: the grant of the dynamic node, which no node of the graph exceeds. */
   readonly bound?: Capabilities | undefined;
+  /** Inside a graph returned by an action: names of the secrets of the dynamic node. No node of the graph uses others. */
+  readonly secrets?: ReadonlySet<string> | undefined;
   /** The ceiling of runs, as far as known. */
   readonly ceiling: Ceiling;
   /** Names of `$vars`: declared, or assigned by some node. */

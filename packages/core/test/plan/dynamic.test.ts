@@ -54,6 +54,42 @@ describe('a graph that an action returns', () => {
     ).toEqual(['UNKNOWN_ACTION nodes.p.action', 'NOT_UPSTREAM nodes.p.with.x', 'NOT_IN_A_LOOP nodes.q.break']);
   });
 
+  it('[PLN-93] uses no secret that its dynamic node does not name, at any depth', () => {
+    const { accept: own, compile: again } = nodeOf(
+      planOf('id: x\nnodes: { d: { dynamic: { action: do }, credentials: { any: bank } } }'),
+      'd',
+    ).work as DynamicWork;
+    const wrong = (graph: Json) => {
+      const outcome = own(graph);
+      return 'problems' in outcome ? outcome.problems.map(({ code, path }) => `${code} ${path.join('.')}`) : [];
+    };
+    const node = (name: string) => ({ action: 'do', credentials: { api: name } });
+    expect(wrong({ nodes: { a: node('bank') } })).toEqual([]);
+    const other = { nodes: { a: node('other') } };
+    expect(wrong(other)).toEqual(['SECRET_NOT_SHARED nodes.a.credentials.api']);
+    const places = {
+      'a loop': { each: { forEach: { in: [1] }, do: other } },
+      'a group': { all: { group: other } },
+      'a compensation': { a: { ...node('other'), compensate: { action: 'do' } } },
+      'a dynamic node': { inner: { dynamic: { action: 'do' }, credentials: { api: 'other' } } },
+    };
+    for (const [place, nodes] of Object.entries(places)) {
+      expect(wrong({ nodes } as Json), place).toEqual([expect.stringContaining('SECRET_NOT_SHARED')]);
+    }
+    // A graph that an earlier version accepted can still be folded.
+    expect('body' in again({ nodes: { old: node('other') } })).toBe(true);
+  });
+
+  it('[PLN-93] shares with a dynamic node inside of it only the secrets that this node names', () => {
+    const outer = planOf('id: x\nnodes: { d: { dynamic: { action: do }, credentials: { any: bank } } }');
+    const { accept: own } = nodeOf(outer, 'd').work as DynamicWork;
+    const body = own({ nodes: { inner: { dynamic: { action: 'do' } } } });
+    if (!('body' in body)) throw new Error(JSON.stringify(body.problems));
+    const inner = body.body.nodes[0]?.work as DynamicWork;
+    const graph = { nodes: { a: { action: 'do', credentials: { api: 'bank' } } } };
+    expect(inner.accept(graph)).toMatchObject({ problems: [{ code: 'SECRET_NOT_SHARED' }] });
+  });
+
   it('[PLN-29] is verified: a graph that can never fit is refused, but not for warnings, nor if it was accepted before', () => {
     const typed: Action[] = [
       { id: 'make', version: '1', run: () => null },

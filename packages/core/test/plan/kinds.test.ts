@@ -312,5 +312,6 @@ nodes:
     expect(one('action: pay, credentials: { account: bank }')).toEqual([]);
     expect(one('action: do, credentials: { whatever: bank }')).toEqual([]);
     expect(one('action: do, credentials: { account: bank }, compensate: { action: pay }')).toEqual([]);
+    expect(one('dynamic: { action: pay }, credentials: { account: bank, forTheGraph: other }')).toEqual([]);
   });
 });

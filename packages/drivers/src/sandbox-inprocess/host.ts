@@ -7,8 +7,8 @@ export interface Host {
   readonly projectDir: string;
   /** An absolute path. No grant reaches it. */
   readonly dataDir?: string;
-  /** Returns why no grant reaches an absolute path; undefined if one may. */
-  readonly reserved?: (path: string) => string | undefined;
+  /** Returns why no grant gives this access to an absolute path; undefined if one may. */
+  readonly reserved?: (path: string, access: 'read' | 'write') => string | undefined;
   /** Credentials that were given to attempts of this process. */
   readonly handedOut: HandedOut;
   readonly clock: Clock;

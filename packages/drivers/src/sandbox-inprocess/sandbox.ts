@@ -27,8 +27,8 @@ export interface InProcessSandboxOptions {
   readonly projectDir: string;
   /** The folder of runs and secrets: no grant reaches it. */
   readonly dataDir?: string;
-  /** Further files that no grant reaches: returns the reason for an absolute path. */
-  readonly reserved?: (path: string) => string | undefined;
+  /** Further files that no grant reaches: returns the reason for an absolute path and an access. */
+  readonly reserved?: (path: string, access: 'read' | 'write') => string | undefined;
   readonly clock?: Clock;
   readonly fetch?: typeof fetch;
   /** The source of `env` grants; by default the environment of this process. */

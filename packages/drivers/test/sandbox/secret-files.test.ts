@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ActionContext } from '@nebula/core';
@@ -90,5 +90,90 @@ test('[SBX-42] no grant writes a file that the host reserves, not even through a
     expect(await write(path)).toMatchObject({ error: { message: expect.stringContaining('it is a workflow file') } });
   }
   expect(await write('workflows/notes.txt')).toMatchObject({ status: 'completed' });
+  await rm(projectDir, { recursive: true });
+});
+
+const CODE = [
+  'actions/greet.ts',
+  'actions/GREET.MTS',
+  'lib/a.cjs',
+  'lib/a.jsx',
+  'build/addon.node',
+  'build/a.wasm',
+  'nebula.config.ts',
+  'workflows/nebula.config.yaml',
+  'a/b/Nebula.Config.mjs',
+  'a/b.test.yaml',
+  'package.json',
+  'sub/package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'node_modules/a/index.txt',
+  'sub/Node_Modules/a/readme.md',
+  '.git/hooks/pre-commit',
+  '.github/workflows/ci.yml',
+  '.npmrc',
+  'data/.env',
+  'x/../actions/greet.ts',
+  './actions//greet.ts',
+  'to-actions/greet.ts',
+  'to-greet.txt',
+  '/outside/nebula.config.js',
+  '/outside/node_modules/a/index.html',
+];
+
+test.each(CODE)('[SBX-53] no grant writes %s', async (path) => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  const projectDir = join(root, 'project');
+  for (const folder of ['project/actions', 'outside']) await mkdir(join(root, folder), { recursive: true });
+  await writeFile(join(projectDir, 'actions/greet.ts'), 'as it was');
+  await symlink('actions', join(projectDir, 'to-actions'));
+  await symlink('actions/greet.ts', join(projectDir, 'to-greet.txt'));
+  const sandbox = createInProcessSandbox({ projectDir });
+  const granted = { files: { read: ['*'], write: ['*', '/**'] } };
+  for (const append of [false, true]) {
+    const action = makeAction(
+      (ctx) => ctx.files.write(path.startsWith('/outside') ? join(root, path) : path, 'x', { append }),
+      { capabilities: ['files'] },
+    );
+    expect(await sandbox.run(makeInvocation(action, { granted }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'CAPABILITY_DENIED' },
+    });
+  }
+  const reading = makeAction(async (ctx) => Buffer.from(await ctx.files.read('actions/greet.ts')).toString(), {
+    capabilities: ['files'],
+  });
+  expect(await sandbox.run(makeInvocation(reading, { granted }))).toMatchObject({ output: 'as it was' });
+  await rm(root, { recursive: true });
+});
+
+test('[SBX-53] data is written: reports, tables, and names that only look like code', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), '.nebula-sandbox-')));
+  const sandbox = createInProcessSandbox({ projectDir: root });
+  for (const path of ['out/report.json', 'out/a.yaml', 'posts.md', 'ts', 'notes.ts.txt', 'my-package.json', 'a..b/c']) {
+    const action = makeAction((ctx) => ctx.files.write(path, 'x'), { capabilities: ['files'] });
+    const granted = { files: { write: ['*'] } };
+    expect(await sandbox.run(makeInvocation(action, { granted })), path).toMatchObject({ status: 'completed' });
+  }
+  await rm(root, { recursive: true });
+});
+
+test('[SBX-54] nothing is appended to code through another name of its file', async () => {
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+  await writeFile(join(projectDir, 'greet.ts'), 'as it was');
+  await link(join(projectDir, 'greet.ts'), join(projectDir, 'log.txt'));
+  const sandbox = createInProcessSandbox({ projectDir });
+  const write = (append: boolean) =>
+    sandbox.run(
+      makeInvocation(
+        makeAction((ctx) => ctx.files.write('log.txt', 'x', { append }), { capabilities: ['files'] }),
+        { granted: { files: { write: ['*'] } } },
+      ),
+    );
+  expect(await write(true)).toMatchObject({ error: { code: 'FILE_NOT_REGULAR' } });
+  expect(await write(false)).toMatchObject({ status: 'completed' });
+  expect(await readFile(join(projectDir, 'greet.ts'), 'utf8')).toBe('as it was');
   await rm(projectDir, { recursive: true });
 });

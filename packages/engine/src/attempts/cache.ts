@@ -1,19 +1,23 @@
 /**
- * Cached outputs. The key consists of action, interface version, cache version and input, minus ignored members. When
- * several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
+ * Cached outputs. The key consists of action, interface version, cache version, credentials, grant and input, minus
+ * ignored members. When several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
  */
 import {
   type Action,
   type CacheHit,
   type CacheMiss,
+  type Capabilities,
   canonicalJson,
   type ExecutionId,
+  grantTo,
   isJsonObject,
+  isNothing,
   type Json,
   type NodePath,
   type NodeState,
   nodeAt,
   pathOf,
+  type RunState,
   type StoredValue,
 } from '@nebula/core';
 import type { CacheRow, Digest } from '@nebula/ports';
@@ -70,10 +74,11 @@ export class Cache {
     );
   }
 
-  async look({ executionId, project }: LiveRun, node: NodeState): Promise<Look> {
+  async look({ executionId, project, state }: LiveRun, node: NodeState): Promise<Look> {
     const { values, digest, store, clock } = this.context;
     const input = await values.read(executionId, node.input);
-    const { family, members } = describe(project, node, input, digest);
+    const family = familyOf(project, state, node);
+    const members = membersOf(node, input, digest);
     const key = digest(`${family} ${members}`);
     const row = node.plan.cache?.overwrite ? undefined : await store.cached(key, clock.now());
     if (row !== undefined) {
@@ -121,12 +126,7 @@ export class Cache {
 }
 
 /** Members are hashed one by one: a miss names those that are different, and large inputs stay small. */
-function describe(
-  project: string,
-  node: NodeState,
-  input: Json,
-  digest: Digest,
-): { readonly family: string; readonly members: string } {
+function membersOf(node: NodeState, input: Json, digest: Digest): string {
   const ignored = new Set(node.plan.cache?.ignore ?? []);
   const members: Record<string, string> = {};
   if (isJsonObject(input)) {
@@ -134,18 +134,24 @@ function describe(
       if (!ignored.has(name)) members[name] = digest(canonicalJson(input[name] as Json)).slice(0, 32);
     }
   } else members[''] = digest(canonicalJson(input)).slice(0, 32);
-  return { family: familyOf(project, node), members: JSON.stringify(members) };
+  return JSON.stringify(members);
 }
 
-function familyOf(project: string, { plan }: NodeState): string {
-  const action = 'action' in plan.work ? (plan.work.action as Action) : undefined;
+function familyOf(project: string, state: RunState, { plan: { work, cache } }: NodeState): string {
+  const action = 'action' in work ? (work.action as Action) : undefined;
   const [major = ''] = (action?.version ?? '').split('.');
   // An output for one account is not for another one.
-  const credentials = 'credentials' in plan.work ? Object.entries(plan.work.credentials).sort() : [];
+  const credentials = 'credentials' in work ? Object.entries(work.credentials).sort() : [];
   const account = credentials.length === 0 ? '' : `#${JSON.stringify(credentials)}`;
   // Nor is an output of one project for another one.
-  const version = sharedName(project, plan.cache?.version ?? '');
-  return `${action?.id ?? ''}@${major}#${version}${account}`;
+  const version = sharedName(project, cache?.version ?? '');
+  return `${action?.id ?? ''}@${major}#${version}${account}${'granted' in work ? reachOf(state, work.granted) : ''}`;
+}
+
+/** The grant as a part of the key: an output may be of a resource that another grant does not reach. */
+function reachOf(state: RunState, asked: Capabilities): string {
+  const granted = grantTo(state, asked);
+  return isNothing(granted) ? '' : `#${canonicalJson(granted as Json)}`;
 }
 
 interface Compared {

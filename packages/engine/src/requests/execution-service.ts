@@ -236,6 +236,13 @@ export class StoreExecutionService implements ExecutionService {
     return this.#send(executionId, replayOf(node, input));
   };
 
+  readonly secretsBehind: ExecutionService['secretsBehind'] = async (executionId, path, given) => {
+    const state = await this.state(executionId);
+    const work = state && nodeAt(state, path)?.plan.work;
+    const isDirected = work?.kind === 'dynamic' || (work?.kind === 'action' && given === 'input');
+    return isDirected ? Object.values(work.credentials) : [];
+  };
+
   readonly requestSignal: ExecutionService['requestSignal'] = async (
     executionId,
     { signal, key = '', payload = null },

@@ -33,6 +33,7 @@ export function callParts(
   if (action === undefined) return undefined;
   checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
   checkCredentials(reader, action, keys);
+  if (!self) checkSecrets(reader);
   if (!self) checkCeiling(context, definition.capabilities, [...path, 'capabilities']);
   const { credentials = {} } = definition;
   return { action, with: parameters, granted: grantedTo(context, definition), credentials };
@@ -92,19 +93,31 @@ export function checkCeiling(
   }
 }
 
+/** A graph that an action returned uses the secrets of its dynamic node, and no others. */
+function checkSecrets(reader: NodeReader): void {
+  const { context, definition } = reader.parts;
+  if (context.secrets === undefined) return;
+  for (const [alias, name] of Object.entries(definition.credentials ?? {})) {
+    if (context.secrets.has(name)) continue;
+    const message = `the secret '${name}' is not one of the dynamic node that returned this graph`;
+    const hint = `add it to the dynamic node: credentials: { ${alias}: ${name} }`;
+    reader.error('SECRET_NOT_SHARED', message, hint, ['credentials', alias]);
+  }
+}
+
 /** Checks that a node maps a secret to every credential that its action reads. `keys` lead to the action call. */
 function checkCredentials(reader: NodeReader, action: Action, keys: DocumentPath): void {
   const { credentials: wanted } = action;
   if (wanted === undefined) return;
-  const { credentials: given = {}, compensate } = reader.parts.definition;
+  const { credentials: given = {}, compensate, dynamic } = reader.parts.definition;
   const named = Object.keys(given);
   const place = reader.parts.definition.credentials === undefined ? [...keys, 'action'] : ['credentials'];
   for (const alias of wanted.filter((one) => !named.includes(one))) {
     const message = `${action.id} needs the credential '${alias}', but the node maps no secret to it`;
     reader.error('MISSING_CREDENTIAL', message, `add credentials: { ${alias}: <name of a secret> }`, place);
   }
-  // The compensating action shares the node's credentials and may be the one that reads it.
-  if (compensate !== undefined) return;
+  // The compensating action shares the node's credentials, and so does a returned graph: they may read it.
+  if (compensate !== undefined || dynamic !== undefined) return;
   for (const alias of named.filter((one) => !wanted.includes(one))) {
     const near = didYouMean(alias, wanted);
     const hint = near === undefined ? 'remove it' : `did you mean '${near}'?`;

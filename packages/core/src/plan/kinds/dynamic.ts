@@ -24,7 +24,8 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const { context, definition, scope, index, depth } = reader.parts;
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
-  const place: Place = { context, scope, index, depth, bound: parts.granted };
+  const secrets = new Set(Object.values(parts.credentials));
+  const place: Place = { context, scope, index, depth, bound: parts.granted, secrets };
   // The functions that the graph will call are not known yet.
   context.workflows.draws.isUsed = true;
   const accepted = new WeakMap<object, CompiledReturn>();
@@ -53,6 +54,8 @@ interface Place {
   readonly depth: number;
   /** The grant of the dynamic node, which the returned graph can only narrow. */
   readonly bound: Capabilities;
+  /** The secrets that the dynamic node names, and shares with the returned graph. */
+  readonly secrets: ReadonlySet<string>;
 }
 
 /**
@@ -60,7 +63,7 @@ interface Place {
  * accepted.
  */
 function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
-  const { context, scope, index, depth, bound } = place;
+  const { context, scope, index, depth, bound, secrets } = place;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
   const body = yield* readBody(returned, problems, depth + 1, isNew);
   yield;
@@ -71,6 +74,7 @@ function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<C
   const inner: CompileContext = {
     ...context,
     bound,
+    secrets: isNew ? secrets : undefined,
     workflows: context.workflows.within(bound),
     problems,
     values: new ValueCompiler(problems, isNew ? DEFINITION_LIMITS.maxExpressionChars : Number.POSITIVE_INFINITY),

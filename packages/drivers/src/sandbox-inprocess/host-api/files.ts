@@ -13,6 +13,7 @@ import { demand, denied, grants, type Wanted } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
 import { isInside, matchesPath } from '../pattern.ts';
+import { codeReservation } from './code-files.ts';
 
 export async function readGranted(
   host: Host,
@@ -50,8 +51,18 @@ export async function writeGranted(
   // A link may have appeared where a folder was missing.
   const target = await reach(host, invocation, path, 'write');
   invocation.signal.throwIfAborted();
-  if (options.append) await writeSynced(target, data, APPEND, 0o644);
+  if (options.append) await append(target, data, path);
   else await replace(target, data, invocation.signal);
+}
+
+/** Appends to the only name of a file: another name of it may be reserved. A replaced file leaves the others alone. */
+async function append(target: string, data: string | Uint8Array, shown: string): Promise<void> {
+  const links = await stat(target).then(
+    (found) => found.nlink,
+    () => 1,
+  );
+  if (links > 1) throw new NebulaError('FILE_NOT_REGULAR', `${shown} has other names (hard links)`);
+  await writeSynced(target, data, APPEND, 0o644);
 }
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -88,11 +99,11 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
   const entry = isInside(written, host.projectDir) ? written.slice(host.projectDir.length + 1) || '.' : written;
   const wanted: Wanted = { kind: 'files', access, doing: `${access} ${entry}`, entry };
   demand(invocation, wanted, (pattern) => matchesPath(pattern, written, host.projectDir));
-  await refuseReserved(host, invocation, written, wanted);
+  await refuseReserved(host, invocation, { path: written, root: host.projectDir, access }, wanted);
 
   const root = await realpath(host.projectDir);
   const real = await realPathOf(written, path);
-  await refuseReserved(host, invocation, real, wanted);
+  await refuseReserved(host, invocation, { path: real, root, access }, wanted);
   const patterns = invocation.granted.files?.[access] ?? [];
   if (!grants(patterns, (pattern) => matchesPath(pattern, real, root))) {
     throw denied(
@@ -107,24 +118,34 @@ async function reach(host: Host, invocation: Invocation, path: string, access: '
 /** Folders in which the kernel shows environments, memory and open files of processes. */
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
-async function refuseReserved(host: Host, invocation: Invocation, path: string, wanted: Wanted): Promise<void> {
-  const why = await reservation(host, path);
+/** A path with the project folder, both as written or both as resolved. */
+interface Reach {
+  readonly path: string;
+  readonly root: string;
+  readonly access: 'read' | 'write';
+}
+
+async function refuseReserved(host: Host, invocation: Invocation, reach: Reach, wanted: Wanted): Promise<void> {
+  const why = await reservation(host, reach);
   if (why === undefined) return;
   const { action } = invocation;
   throw new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${wanted.doing}: ${why}`, {
-    hint: 'No grant reaches it. An action gets a secret by ctx.credential(alias).',
+    hint: 'No grant reaches it. docs/security.md lists these files; an action gets a secret by ctx.credential(alias).',
     details: { capability: 'files', wanted: wanted.entry, ...(wanted.access && { access: wanted.access }) },
   });
 }
 
-async function reservation({ dataDir, reserved }: Host, path: string): Promise<string | undefined> {
+async function reservation(
+  { dataDir, reserved }: Host,
+  { path, root, access }: Reach,
+): Promise<string | undefined> {
   const kernel = KERNEL_FOLDERS.find((folder) => isInside(path, folder));
   if (kernel !== undefined) return `${kernel} belongs to the system`;
   if (dataDir !== undefined) {
     const real = await realpath(dataDir).catch(() => dataDir);
     if (isInside(path, dataDir) || isInside(path, real)) return 'it is in the data folder';
   }
-  return reserved?.(path);
+  return codeReservation(path, root, access) ?? reserved?.(path, access);
 }
 
 /** Resolves a path that need not exist: links of the existing part are followed. */
