@@ -56,8 +56,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
   },
 };
 
-/** Files of the core that put its folders together. `catalog.ts` knows the one action that an import brings. */
-const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'catalog.ts']);
+/** Files of the core that put its folders together: compiling needs the catalog, which knows the action of an import. */
+const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
 
 interface Manifest {
   readonly folder: string;

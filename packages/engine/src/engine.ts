@@ -22,7 +22,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
       return run && documentOf(run.state, values.glance);
     },
     announce(actions) {
-      if (plans.catalog.announce(actions)) plans.forget();
+      if (plans.checks.catalog.announce(actions)) plans.forget();
     },
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),

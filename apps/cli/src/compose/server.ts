@@ -82,7 +82,6 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
       api: new NebulaClient(server.direct),
-      catalog: parts.engine.catalog,
       async close() {
         takeNoteBack();
         await server.close(opened.stopEngine);

@@ -4,7 +4,8 @@
  */
 import {
   bareDocumentOf,
-  createCatalog,
+  type DefinitionChecks,
+  definitionChecks,
   documentOf,
   type ExecutionId,
   isAwaitedCall,
@@ -14,6 +15,7 @@ import {
   nodeAt,
   type OpenCatalog,
   type Plan,
+  type ProcessSettings,
   RUN_DEFAULTS,
   type RunDocument,
   type RunState,
@@ -63,15 +65,15 @@ export interface ServiceDrivers {
 
 export function createExecutionService(
   drivers: ServiceDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'capabilities' | 'labels' | 'announced' | 'projects'>,
+  options: ProcessSettings & Pick<EngineOptions, 'projects'>,
 ): ExecutionService {
-  const catalog = createCatalog(options.actions, options.retryPolicies, options.capabilities, options.labels);
-  catalog.announce(options.announced ?? []);
-  return new StoreExecutionService(drivers, new Plans(drivers, catalog, {}, new Authority(options.projects)));
+  const checks = definitionChecks(options, () => drivers.clock.now());
+  return new StoreExecutionService(drivers, new Plans(drivers, checks, new Authority(options.projects)));
 }
 
 export class StoreExecutionService implements ExecutionService {
   readonly catalog: OpenCatalog;
+  readonly checks: DefinitionChecks;
   readonly #drivers: ServiceDrivers;
   readonly #plans: Plans;
   readonly #pins: BlobPins;
@@ -86,7 +88,8 @@ export class StoreExecutionService implements ExecutionService {
   ) {
     this.#drivers = drivers;
     this.#plans = plans;
-    this.catalog = plans.catalog;
+    this.checks = plans.checks;
+    this.catalog = plans.checks.catalog;
     this.#pins = blobPins;
     this.#onSent = onSent;
   }
@@ -162,8 +165,6 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
-
-  readonly check: ExecutionService['check'] = (definition, options) => this.#plans.check(definition, options);
 
   readonly register: ExecutionService['register'] = (definition) =>
     this.#plans.register(definition as unknown as WorkflowDefinition);
