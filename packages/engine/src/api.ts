@@ -7,21 +7,18 @@ import type {
   DefinitionChecks,
   Entry,
   ExecutionId,
-  Explanation,
   Json,
   NodePath,
   OpenCatalog,
-  Parent,
   Plan,
   ProcessSettings,
-  RunAuthority,
   RunDocument,
   RunError,
-  Settlement,
   TimelineEvent,
   UndoPlan,
   WorkflowId,
 } from '@nebula/core';
+import type { Explanation, Parent, RunAuthority, Settlement } from '@nebula/core/run';
 import type {
   Blobs,
   CacheChoice,
@@ -408,4 +405,4 @@ export type RemoteOutcome =
   | { readonly status: 'unknown'; readonly error: RunError }
   | { readonly status: 'returned' };
 
-export type { Explanation, Settlement };
+export type { Explanation };

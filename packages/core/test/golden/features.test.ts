@@ -8,19 +8,16 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { describe, expect, it } from 'vitest';
 import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
-  type BlobRef,
   compilePlan,
   createCatalog,
-  decodeSnapshot,
-  documentOf,
   type Entry,
-  encodeSnapshot,
   type Json,
   type Plan,
   RunView,
   type TimelineEvent,
   type WorkflowDefinition,
 } from '../../src/index.ts';
+import { type BlobRef, decodeSnapshot, documentOf, encodeSnapshot } from '../../src/run.ts';
 import { type Drive, definitionOf, testActions } from '../run/drive.ts';
 import { oldRuns } from '../run/old-runs.ts';
 import * as earlier from '../run/scenario.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, explainRun, holderCauses } from '../../src/index.ts';
+import { explainNode, explainRun, holderCauses } from '../../src/run.ts';
 import { drive } from '../run/drive.ts';
 
 describe('an explanation', () => {

@@ -2,20 +2,8 @@
  * Cached outputs. The key consists of action, interface version, cache version and input, minus ignored members. When
  * several runs miss the same output at once, one computes it and the others wait for it (a permit of the key).
  */
-import {
-  type Action,
-  type CacheHit,
-  type CacheMiss,
-  canonicalJson,
-  type ExecutionId,
-  isJsonObject,
-  type Json,
-  type NodePath,
-  type NodeState,
-  nodeAt,
-  pathOf,
-  type StoredValue,
-} from '@nebula/core';
+import { type Action, canonicalJson, type ExecutionId, isJsonObject, type Json, type NodePath } from '@nebula/core';
+import { type CacheHit, type CacheMiss, type NodeState, nodeAt, pathOf, type StoredValue } from '@nebula/core/run';
 import type { CacheRow, Digest } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import { RETRY_MS, untilDone } from '../lifecycle.ts';

@@ -2,32 +2,35 @@
  * Reads runs and records durable requests. Needs no engine: works beside one of another process.
  * The methods of `ExecutionService` are fields, so that `createEngine` can spread them into an engine.
  */
+
 import {
-  bareDocumentOf,
   type DefinitionChecks,
   definitionChecks,
-  documentOf,
   type ExecutionId,
-  isAwaitedCall,
   type Json,
   NebulaError,
   type NodePath,
-  nodeAt,
   type OpenCatalog,
   type Plan,
   type ProcessSettings,
   RUN_DEFAULTS,
   type RunDocument,
+  type TimelineEvent,
+  timelineOf,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import {
+  bareDocumentOf,
+  documentOf,
+  isAwaitedCall,
+  nodeAt,
   type RunState,
   refuseCancel,
   refuseSettle,
   spilledInDocument,
   spilledInUndoPlan,
-  type TimelineEvent,
-  timelineOf,
   undoPlanOf,
-  type WorkflowDefinition,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import {
   type Blobs,
   type Clock,

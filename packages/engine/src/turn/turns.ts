@@ -26,7 +26,7 @@ import {
   type Stimulus,
   seal,
   stepsBefore,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import { type Cache, cacheBlobs } from '../attempts/cache.ts';
