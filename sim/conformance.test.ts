@@ -1,4 +1,5 @@
-import { type Entry, inlineValue, type Json, NULL_VALUE, type StoredValue } from '@nebula/core';
+import type { Entry, Json } from '@nebula/core';
+import { inlineValue, NULL_VALUE, type StoredValue } from '@nebula/core/run';
 import { describe, expect, it } from 'vitest';
 import { Conformance, type Definition } from './conformance.ts';
 

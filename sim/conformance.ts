@@ -10,7 +10,8 @@
  *    says.
  *  5 A run ends as its nodes did, with their outputs.
  */
-import type { Entry, Json, StoredValue } from '@nebula/core';
+import type { Entry, Json } from '@nebula/core';
+import type { StoredValue } from '@nebula/core/run';
 import { type BodyKeys, Graph, type Keys } from './model/graph.ts';
 import { type ErrorFact, type Evaluate, evaluatorOf, type Fact, type Join, takenBy } from './model/meaning.ts';
 import { Retries } from './model/retries.ts';

@@ -6,7 +6,8 @@
  *  2 A check whether an attempt took effect (`verify`, or a person) waits until the attempt cannot take effect any
  *    more.
  */
-import type { Action, ActionContext, Json, Settlement } from '@nebula/core';
+import type { Action, ActionContext, Json } from '@nebula/core';
+import type { Settlement } from '@nebula/core/run';
 import type { Clock } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';

@@ -1,5 +1,6 @@
 /** Child executions: each is started once, and its output is what its node gets. */
-import { type Entry, NULL_VALUE, type StoredValue } from '@nebula/core';
+import type { Entry } from '@nebula/core';
+import { NULL_VALUE, type StoredValue } from '@nebula/core/run';
 import type { Legality } from './legality.ts';
 import { isSame } from './same.ts';
 

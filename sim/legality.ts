@@ -1,5 +1,6 @@
 /** The order of entries, stated again and by other means than in the core: a table of a node's statuses. */
-import type { Entry, FinalRunStatus, RunError, StoredValue } from '@nebula/core';
+import type { Entry, FinalRunStatus, RunError } from '@nebula/core';
+import type { StoredValue } from '@nebula/core/run';
 import { BUSY, FINAL, type NodeRecord, type Status } from './node-record.ts';
 import { Scopes } from './scopes.ts';
 import { Undoing } from './undoing.ts';

@@ -1,5 +1,6 @@
 /** The oracle's record of a node. */
-import type { Entry, RunError, StoredValue } from '@nebula/core';
+import type { Entry, RunError } from '@nebula/core';
+import type { StoredValue } from '@nebula/core/run';
 
 export type Status =
   | 'idle'

@@ -2,7 +2,9 @@
  * The invariants of a world. Safety is checked with every frame and every call; liveness at the end. The oracle watches
  * from outside: journals as they are written, actions as they are called, effects as they happen.
  */
-import type { BlobRef, Entry, Json, JsonObject, RunDocument, StoredValue } from '@nebula/core';
+
+import type { Entry, Json, JsonObject, RunDocument } from '@nebula/core';
+import type { BlobRef, StoredValue } from '@nebula/core/run';
 import type { MemoryData } from '@nebula/drivers/memory';
 import type { Blobs, Write } from '@nebula/ports';
 import { Conformance, type Definition } from './conformance.ts';

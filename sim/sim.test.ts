@@ -1,4 +1,5 @@
-import { type Entry, inlineValue, NULL_VALUE, type Plan, type RunDocument } from '@nebula/core';
+import type { Entry, Plan, RunDocument } from '@nebula/core';
+import { inlineValue, NULL_VALUE } from '@nebula/core/run';
 import { describe, expect, it } from 'vitest';
 import { Chance } from './chance.ts';
 import { Coverage } from './coverage.ts';

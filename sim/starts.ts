@@ -3,7 +3,8 @@
  * input that is given to a waiting run is taken by it, or by the next one. A run begins with the last input that it
  * got, and no input begins more runs than it was given. Starters number their inputs, in `n`.
  */
-import { type Entry, isJsonObject, type Json, type JsonObject, type StoredValue } from '@nebula/core';
+import { type Entry, isJsonObject, type Json, type JsonObject } from '@nebula/core';
+import type { StoredValue } from '@nebula/core/run';
 
 export const SINGLETON = 'solo';
 export const DEBOUNCED = 'late';

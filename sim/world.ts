@@ -5,7 +5,8 @@
  *  2 Everything that is not given comes from one seed: the same seed is the same life, word for word.
  *  3 `heal` ends all faults; everything unfinished must then end.
  */
-import { announcedAction, type Entry, type Json, type Plan, type Settlement } from '@nebula/core';
+import { announcedAction, type Entry, type Json, type Plan } from '@nebula/core';
+import type { Settlement } from '@nebula/core/run';
 import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';

@@ -6,6 +6,7 @@ import { checkAmbient } from './checks/ambient.ts';
 import { checkArrows } from './checks/arrows.ts';
 import { checkInstalled } from './checks/installed.ts';
 import { checkLinks } from './checks/links.ts';
+import { checkNames } from './checks/names.ts';
 import { checkPromises, checkStyle, checkTypes, checkUnused } from './checks/programs.ts';
 import { openRepository, type Repository, type Verdict } from './checks/repository.ts';
 import { checkSpec } from './checks/spec.ts';
@@ -30,6 +31,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   spec: ({ repository }) => checkSpec(repository),
   tidiness: ({ repository }) => checkTidiness(repository),
   links: ({ repository }) => checkLinks(repository),
+  names: ({ repository }) => checkNames(repository),
 };
 
 /** Those that look through all types or all files once more: 15 and 6 s of processor time. */

@@ -1,23 +1,19 @@
 /** A run in the core alone, without engine, store or clock: every ready node begins at once. */
+import { compilePlan, createCatalog, type Json, type RunError, type WorkflowDefinition } from '@nebula/core';
 import {
-  compilePlan,
-  createCatalog,
   decide,
   documentOf,
   inlineValue,
-  type Json,
   newRunState,
   newTurn,
   nextReady,
   openAttempts,
-  type RunError,
   type RunState,
   resumeTurn,
   type Stimulus,
   seal,
   startAttempt,
-  type WorkflowDefinition,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { WorkflowKeys } from './interpreter.ts';
 
 const CATALOG = createCatalog([{ id: 'do', version: '1', effect: 'idempotent', run: () => null }], {});

@@ -34,6 +34,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };
 
+/** Entrances for some packages only: the command line, too, runs workflows through the engine. */
+const RESERVED: Readonly<Record<string, readonly string[]>> = { '@nebula/core/run': ['engine', 'testing'] };
+
 /**
  * The folders of a package that has layers, the lowest first: what each may import of the others. Files beside the
  * folders are common ground; of those, only the ones in COMPOSING import folders.
@@ -56,8 +59,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
   },
 };
 
-/** Files of the core that put its folders together. `catalog.ts` knows the one action that an import brings. */
-const COMPOSING = new Set(['index.ts', 'authoring.ts', 'compile.ts', 'catalog.ts']);
+/** Files of the core that put its folders together: compiling needs the catalog, which knows the action of an import. */
+const COMPOSING = new Set(['index.ts', 'run.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
 
 interface Manifest {
   readonly folder: string;
@@ -192,6 +195,9 @@ function judgePackage(
     if (isApp(target) && !isApp(place.owner)) problem(`imports ${name}: only apps import an app`);
     else if (!(entrance in target.exports)) problem(`${specifier} is not in the exports of ${name}`);
     if (place.shipped) for (const text of judgeArrow(place, target, entry)) problem(text);
+    const reserved = RESERVED[specifier];
+    if (place.shipped && reserved?.includes(path.basename(place.owner.folder)) === false)
+      problem(`${specifier} is for ${reserved.join(' and ')} only`);
   }
   if (!isDeclared(place, entry, name, target !== undefined, root)) {
     problem(`${name} is not declared in ${path.join(place.owner.folder, 'package.json')}`);

@@ -1,5 +1,5 @@
 /** Small habits: names that say something, no leftovers, nothing that only works on one machine. */
-import type { Node } from 'oxc-parser';
+import { functionName, isFunction } from './functions.ts';
 import { at, type Code, isCode, isConformance, isTest, type Repository, type Verdict, walk } from './repository.ts';
 import { testCallsOf } from './titles.ts';
 
@@ -89,21 +89,10 @@ function findLongCode(code: Code): string[] {
   walk(code.program, (node, parents) => {
     if (!isFunction(node) || node.body === null) return;
     const length = code.line(node.end) - code.line(node.start) + 1;
-    if (length > FUNCTION_LINES_MAX) found.push(at(code, node.start, `${nameOf(node, parents)} has ${length} lines`));
+    if (length > FUNCTION_LINES_MAX)
+      found.push(at(code, node.start, `${functionName(node, parents) ?? 'a function'} has ${length} lines`));
   });
   return found;
-}
-
-type FunctionNode = Extract<Node, { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }>;
-
-function isFunction(node: Node): node is FunctionNode {
-  return ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(node.type);
-}
-
-function nameOf(node: FunctionNode, parents: readonly Node[]): string {
-  const parent = parents.at(-1);
-  const named = node.id ?? (parent && ('key' in parent ? parent.key : 'id' in parent ? parent.id : null));
-  return named?.type === 'Identifier' ? named.name : 'a function';
 }
 
 /** The lock file must install from whatever registry people use. */

@@ -84,6 +84,27 @@ describe('arrows between packages', () => {
     ]);
   });
 
+  it('[PKG-10] keeps the names of runs for the engine and the test kit', () => {
+    const runs = {
+      'packages/core/package.json': manifest('@nebula/core', {
+        ...needs('yaml'),
+        exports: { '.': './src/index.ts', './authoring': './src/a.ts', './run': './src/a.ts' },
+      }),
+      'apps/cli/package.json': JSON.stringify({
+        name: '@nebula/cli',
+        ...needs('@nebula/core', '@nebula/engine', '@nebula/drivers'),
+      }),
+    };
+    const [run, types] = ["import '@nebula/core/run';", "import type { RunState } from '@nebula/core/run';"];
+    expect(problemsWith({ ...runs, 'packages/engine/src/turn.ts': run })).toEqual([]);
+    for (const file of ['packages/ports/src/more.ts', 'packages/drivers/src/more.ts', 'apps/cli/src/more.ts']) {
+      for (const text of [run, types])
+        expect(problemsWith({ ...runs, [file]: text })).toEqual([
+          `${file}:1 @nebula/core/run is for engine and testing only`,
+        ]);
+    }
+  });
+
   it.each([
     "import { x } from '@nebula/engine';",
     "import type { x } from '@nebula/engine';",

@@ -98,7 +98,7 @@ function lazyServices(io: Io): Services {
   return {
     openProject: async (options) => (await real()).openProject(options),
     actions: async (project) => (await real()).actions(project),
-    catalog: async (project) => (await real()).catalog(project),
+    checks: async (project) => (await real()).checks(project),
     sandbox: async (project) => (await real()).sandbox(project),
     rotateKey: async (project) => (await real()).rotateKey(project),
     openApi: async (project, purpose, how) => (await real()).openApi(project, purpose, how),

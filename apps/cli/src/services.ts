@@ -1,6 +1,6 @@
 /** The services that commands use. `compose/services.ts` implements them; tests pass their own. */
 import type { NebulaClient } from '@nebula/client';
-import type { Action, Catalog } from '@nebula/core';
+import type { Action, DefinitionChecks } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import type { Sandbox } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
@@ -70,17 +70,23 @@ export interface MissingFolder {
   readonly orEmpty?: boolean;
 }
 
+export interface SessionOptions extends MissingFolder {
+  /** Definitions that were checked with this object are not compiled again by an engine of this process. */
+  readonly checks?: DefinitionChecks | undefined;
+}
+
 export interface Services {
   /** Finds the project from the workflow file, if there is one, and the current folder. */
   openProject(options: ProjectOptions): Promise<Project>;
   /** Built-in actions and the project's own. */
   actions(project: Project): Promise<readonly Action[]>;
-  catalog(project: Project): Promise<Catalog>;
+  /** Checks definitions against those actions, without a data folder. */
+  checks(project: Project): Promise<DefinitionChecks>;
   /** Runs actions in this process, within their grants. */
   sandbox(project: Project): Promise<Sandbox>;
   /** Encrypts the secrets of a data folder with a new key and returns their number; undefined if the key is elsewhere. */
   rotateKey(project: Project): Promise<number | undefined>;
-  openApi(project: Project, purpose: Purpose, how?: MissingFolder): Promise<ApiSession>;
+  openApi(project: Project, purpose: Purpose, how?: SessionOptions): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
 }
 
@@ -104,8 +110,6 @@ export interface ServerSession {
   readonly tokenFile: string | undefined;
   readonly engine: Engine;
   readonly api: NebulaClient;
-  /** Includes the actions that workers have announced so far. */
-  readonly catalog: Catalog;
   /** The workflow files, which no run may write. */
   readonly reserved: ReservedWorkflows;
   /** Rejects further requests, hands back attempts and releases the folder. */

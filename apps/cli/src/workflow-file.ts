@@ -2,8 +2,8 @@
 import type { NebulaClient } from '@nebula/client';
 import {
   type Compile,
-  compilePlan,
   compileRead,
+  type DefinitionChecks,
   type Json,
   type JsonObject,
   NebulaError,
@@ -18,6 +18,7 @@ import {
   usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
+import { DEFAULT_PROJECT } from '@nebula/ports';
 import { readNamedFile } from './named-file.ts';
 import type { Context, Project } from './services.ts';
 import type { Colors, Io } from './terminal/io.ts';
@@ -39,6 +40,8 @@ export interface CheckedFile {
 
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
+  /** They keep the plan of the definition, for an engine of this process. */
+  readonly checks: DefinitionChecks;
   /** Workflows to register first, in this order. */
   readonly others: readonly WorkflowDefinition[];
   /** Throws `INPUT_INVALID` before anything is created or started. */
@@ -52,10 +55,18 @@ export async function readFile(io: Io, file: string): Promise<CheckedFile> {
   return { file, definition, problems, source, plan: undefined, others: [] };
 }
 
-/** Checks the file against the available actions and the workflows beside it. */
-export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
-  const catalog = await context.services.catalog(project);
-  const compile: Compile = (definition, options) => compilePlan(definition, catalog, options);
+/**
+ * Checks the file against the available actions and the workflows beside it. `owner`: the project of the API that the
+ * workflow is for; without it, actions of all projects are available.
+ */
+export async function checkFile(
+  context: Context,
+  project: Project,
+  file: string,
+  { checks, owner }: { readonly checks?: DefinitionChecks; readonly owner?: string } = {},
+): Promise<CheckedFile> {
+  const available = checks ?? (await context.services.checks(project));
+  const compile: Compile = (definition, options) => available.check(definition, { project: owner, ...options });
   const { bytes, given } = await readSource(context.io, file);
   const read = readDefinition(bytes, { file: shownName(file) });
   const { definition } = read;
@@ -120,10 +131,17 @@ function textOf(definition: WorkflowDefinition): Uint8Array {
 }
 
 /** Returns the definition or throws an error with every problem. Prints warnings to stderr. */
-export async function loadWorkflow(context: Context, project: Project, file: string): Promise<LoadedWorkflow> {
-  const checked = await checkFile(context, project, file);
+export async function loadWorkflow(
+  context: Context,
+  project: Project,
+  file: string,
+  owner: string = DEFAULT_PROJECT,
+): Promise<LoadedWorkflow> {
+  const checks = await context.services.checks(project);
+  const checked = await checkFile(context, project, file, { checks, owner });
   return {
     definition: validDefinition(context.io, checked),
+    checks,
     others: checked.others.flatMap(({ definition }) => definition ?? []),
     checkInput(input) {
       const problems = checked.plan?.acceptInput(input).problems ?? [];

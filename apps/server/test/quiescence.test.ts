@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { NebulaClient } from '@nebula/client';
-import { type Gate, permitKey } from '@nebula/core';
+import { type Gate, permitKey } from '@nebula/core/run';
 import { afterEach, describe, expect, test } from 'vitest';
 import { localApi } from '../src/local.ts';
 import { type Booted, boot } from './support/boot.ts';

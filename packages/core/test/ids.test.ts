@@ -1,15 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import {
-  type ExecutionId,
-  isLeaseId,
-  type LeaseId,
-  type NodePath,
-  type NodeState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  type WorkflowId,
-} from '../src/index.ts';
+import type { ExecutionId, NodePath, WorkflowId } from '../src/index.ts';
+import { isLeaseId, type LeaseId, type NodeState, nodeAt, pathOf, type RunState } from '../src/run.ts';
 
 describe('ids', () => {
   it('of one kind are not accepted for another kind', () => {

@@ -2,30 +2,23 @@
 import type {
   Action,
   BareRun,
-  CallbackUrl,
   Capabilities,
-  Compilation,
-  CompileOptions,
   ConcurrencySlot,
+  DefinitionChecks,
   Entry,
   ExecutionId,
-  Explanation,
-  ExpressionLimits,
   Json,
   NodePath,
   OpenCatalog,
-  Parent,
   Plan,
-  RetryPolicyFunction,
-  RunAuthority,
+  ProcessSettings,
   RunDocument,
   RunError,
-  Settlement,
   TimelineEvent,
   UndoPlan,
-  WorkflowDefinition,
   WorkflowId,
 } from '@nebula/core';
+import type { Explanation, Parent, RunAuthority, Settlement } from '@nebula/core/run';
 import type {
   Blobs,
   CacheChoice,
@@ -69,8 +62,7 @@ export interface LaunchPlanStart {
   readonly place?: ConcurrencySlot;
 }
 
-export interface EngineOptions {
-  readonly actions: readonly Action[];
+export interface EngineOptions extends ProcessSettings {
   /**
    * The launch plan of a `workflow` node, for a run of this project. Rejects with a code where it cannot be used: the
    * node then fails with it. Without this, nodes that name launch plans fail with `NO_LAUNCH_PLANS`.
@@ -79,21 +71,13 @@ export interface EngineOptions {
     plan: string,
     start: { readonly project: string; readonly input: Json },
   ) => Promise<LaunchPlanStart>;
-  readonly retryPolicies?: Readonly<Record<string, RetryPolicyFunction>>;
-  readonly announced?: readonly Action[];
-  /** Labels of this process: nodes that need other labels go to remote workers. `all`: there are no remote workers. */
-  readonly labels?: readonly string[] | 'all';
   /** Attempts that may run at the same time in this process. */
   readonly concurrency?: number;
   /** Projects and their ceilings. Left out: one project without a ceiling, for programs that embed the engine. */
   readonly projects?: Projects;
-  /** Capabilities that the operator requests for every workflow. */
-  readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
-  /** The address of a node that waits for a call: `$nodes.<id>.callbackUrl`. Without it nodes have no address. */
-  readonly callbackUrl?: CallbackUrl;
-  /** Limits of one evaluation of an expression; those left out keep their default. */
-  readonly expressionLimits?: Partial<ExpressionLimits>;
+  /** Made with the same settings, to check definitions before the engine exists: it does not compile them again. */
+  readonly checks?: DefinitionChecks;
   /** Compiled workflows by their text, shared by engines of one process that have the same actions. */
   readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept if their workflow does not say; null keeps them for ever. */
@@ -204,8 +188,8 @@ export interface ExecutionService {
   delete(executionId: ExecutionId): Promise<boolean>;
   /** The actions of this process, and those that were announced. */
   readonly catalog: OpenCatalog;
-  /** Compiles a definition. A run of the same definition does not compile it again. */
-  check(definition: WorkflowDefinition, options: CheckOptions): Compilation;
+  /** Checks definitions. A run of a checked definition does not compile it again. */
+  readonly checks: DefinitionChecks;
   /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
   register(
     definition: Json,
@@ -226,10 +210,6 @@ export interface ExecutionService {
   ): Promise<'taken' | 'over' | 'unknown'>;
   /** Removes cached outputs and returns their number. */
   forgetCached(which: CacheChoice): Promise<number>;
-}
-
-export interface CheckOptions extends Omit<CompileOptions, 'limits' | 'isAccepted' | 'now' | 'callbackUrl'> {
-  readonly project: string;
 }
 
 export interface SignalRequest {
@@ -430,4 +410,4 @@ export type RemoteOutcome =
   | { readonly status: 'unknown'; readonly error: RunError }
   | { readonly status: 'returned' };
 
-export type { Explanation, Settlement };
+export type { Explanation };

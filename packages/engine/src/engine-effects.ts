@@ -8,7 +8,8 @@
  *  or
  *     a wake time within a second.
  */
-import { type ExecutionId, isFinished, NebulaError, type NodePath, type RunDocument } from '@nebula/core';
+import { type ExecutionId, NebulaError, type NodePath, type RunDocument } from '@nebula/core';
+import { isFinished } from '@nebula/core/run';
 import { STORE_GONE } from '@nebula/ports';
 import type { Attempts } from './attempts/attempts.ts';
 import type { EngineContext } from './context.ts';

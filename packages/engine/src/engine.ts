@@ -1,5 +1,7 @@
 /** The engine: opens and closes its parts, and exposes their operations. `wiring.ts` makes the parts. */
-import { documentOf, type ExecutionId, NebulaError, openChildren } from '@nebula/core';
+
+import { type ExecutionId, NebulaError } from '@nebula/core';
+import { documentOf, openChildren } from '@nebula/core/run';
 import type { Drivers, Engine, EngineOptions } from './api.ts';
 import { type EngineParts, makeParts } from './wiring.ts';
 
@@ -22,7 +24,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
       return run && documentOf(run.state, values.glance, clock.now());
     },
     announce(actions) {
-      if (plans.catalog.announce(actions)) plans.forget();
+      if (plans.checks.catalog.announce(actions)) plans.forget();
     },
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),

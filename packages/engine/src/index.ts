@@ -1,5 +1,4 @@
 export type {
-  ClaimRequest,
   Drivers,
   Engine,
   EngineHealth,
@@ -8,11 +7,9 @@ export type {
   Explanation,
   JournalFrame,
   LeaseState,
-  LiveEvent,
   Metrics,
   RemoteOutcome,
   RemoteTask,
-  Settlement,
   WaitResult,
 } from './api.ts';
 export { createEngine } from './engine.ts';

@@ -7,7 +7,7 @@
  *
  * `context.ts` is shared by all parts. `execution-service.ts` reads runs and records requests, which needs no engine.
  */
-import { createCatalog, type NebulaError, RUN_DEFAULTS } from '@nebula/core';
+import { definitionChecks, type NebulaError, RUN_DEFAULTS } from '@nebula/core';
 import type { Drivers, EngineOptions } from './api.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Cache } from './attempts/cache.ts';
@@ -66,11 +66,11 @@ export interface EngineParts {
 /** `stop`: called when the data is gone. */
 export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: NebulaError) => void): EngineParts {
   const options = { ...DEFAULTS, ...given };
-  const { maxActiveRuns, maxCachedRuns, retentionMs, sliceMs, launchPlan } = options;
-  const catalog = createCatalog(options.actions, options.retryPolicies, options.capabilities, options.labels);
-  catalog.announce(options.announced ?? []);
+  const { maxActiveRuns, maxCachedRuns, retentionMs, sliceMs, launchPlan, compiled } = options;
   const authority = new Authority(options.projects);
-  const plans = new Plans(drivers, catalog, options, authority);
+  const { announced = [], checks = definitionChecks(options, () => drivers.clock.now()) } = options;
+  checks.catalog.announce(announced);
+  const plans = new Plans(drivers, checks, authority, compiled);
   const [meter, tracing] = [new Meter(), new Tracing(drivers.digest)];
   const observers = new Observers(meter, tracing);
   const effects = new EngineEffects(observers);

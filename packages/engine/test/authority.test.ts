@@ -2,7 +2,8 @@
 import { type Action, announcedAction, type Capabilities, type Ceiling, type Json } from '@nebula/core';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { describe, expect, it } from 'vitest';
-import type { ClaimRequest, Projects, RemoteTask } from '../src/index.ts';
+import type { ClaimRequest } from '../src/api.ts';
+import type { Projects, RemoteTask } from '../src/index.ts';
 import { type BenchOptions, BenchTop } from './bench-top.ts';
 
 const SHELL: Capabilities = { shell: ['*'] };

@@ -14,7 +14,8 @@ import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Blobs, Clock, Secrets, Store } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
-import { createEngine, type Drivers, type Engine, type EngineOptions, type LiveEvent } from '../src/index.ts';
+import type { LiveEvent } from '../src/api.ts';
+import { createEngine, type Drivers, type Engine, type EngineOptions } from '../src/index.ts';
 
 /** A call of the action `hand`, waiting for the test to end it. */
 export interface Call {

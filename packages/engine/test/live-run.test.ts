@@ -1,4 +1,5 @@
-import { compilePlan, createCatalog, newRunState, type WorkflowDefinition } from '@nebula/core';
+import { compilePlan, createCatalog, type WorkflowDefinition } from '@nebula/core';
+import { newRunState } from '@nebula/core/run';
 import { memoryBlobs, seededRandom } from '@nebula/drivers/memory';
 import { sha256 } from '@nebula/drivers/real';
 import { describe, expect, it } from 'vitest';

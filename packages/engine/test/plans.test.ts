@@ -1,4 +1,11 @@
-import { type Action, announcedAction, createCatalog, type OpenCatalog, type WorkflowDefinition } from '@nebula/core';
+import {
+  type Action,
+  announcedAction,
+  createCatalog,
+  DefinitionChecks,
+  type OpenCatalog,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import { memoryStore } from '@nebula/drivers/memory';
 import { realClock, sha256 } from '@nebula/drivers/real';
 import { expect, it } from 'vitest';
@@ -29,13 +36,14 @@ function countedPlans() {
     },
   });
   const authority = new Authority({ projectOf: async () => 'default', ceilingOf: async () => 'all' });
-  const plans = new Plans({ store: memoryStore(), clock: realClock, digest: sha256 }, counting, {}, authority);
-  return Object.assign(counted, { plans });
+  const checks = new DefinitionChecks(counting);
+  const plans = new Plans({ store: memoryStore(), clock: realClock, digest: sha256 }, checks, authority);
+  return Object.assign(counted, { plans, checks });
 }
 
 it('[ENG-242] a definition that was checked is not compiled again for its first run', async () => {
   const counted = countedPlans();
-  expect(counted.plans.check(definition, asked).problems).toEqual([]);
+  expect(counted.checks.check(definition, asked).problems).toEqual([]);
   const { lookups } = counted;
   expect(lookups).toBeGreaterThan(0);
   const { version } = await counted.plans.register({ ...definition, version: 7 });
@@ -46,7 +54,7 @@ it('[ENG-242] a definition that was checked is not compiled again for its first 
 
 it('[ENG-242] other content, and actions that were announced meanwhile, are compiled', async () => {
   const counted = countedPlans();
-  counted.plans.check(definition, asked);
+  counted.checks.check(definition, asked);
   const other = { ...definition, nodes: { b: { action: 'noop@1' } } } as unknown as WorkflowDefinition;
   await counted.plans.register(other);
   expect((await counted.plans.get('small')).root.nodes).toMatchObject([{ id: 'b' }]);

@@ -4,7 +4,8 @@ import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import type { Queue } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { type ClaimRequest, createEngine, type Engine, type RemoteTask } from '../src/index.ts';
+import type { ClaimRequest } from '../src/api.ts';
+import { createEngine, type Engine, type RemoteTask } from '../src/index.ts';
 import { type BenchOptions, BenchTop } from './bench-top.ts';
 
 const LEASE_MS = 30_000;

@@ -1,5 +1,12 @@
 /** Long work of the core is divided: a clock that moves with every look shows where others get their turn. */
-import { type Action, announcedAction, createCatalog, type Json, type WorkflowDefinition } from '@nebula/core';
+import {
+  type Action,
+  announcedAction,
+  createCatalog,
+  DefinitionChecks,
+  type Json,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import { memoryBlobs, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -45,7 +52,7 @@ function driversWith(clock: Clock): Drivers {
 it('[ENG-240] a plan is compiled in slices, once for all concurrent callers', async () => {
   const clock = busyClock();
   const store = memoryStore();
-  const plans = new Plans({ store, clock, digest: sha256 }, createCatalog([noop]));
+  const plans = new Plans({ store, clock, digest: sha256 }, new DefinitionChecks(createCatalog([noop])));
   await plans.register({ id: 'large', ...(graph() as object) } as WorkflowDefinition);
   clock.turns = 0;
   const asked = [plans.get('large'), plans.get('large')];
@@ -65,7 +72,7 @@ it.each([
   const store = memoryStore();
   const catalog = createCatalog([noop]);
   catalog.announce(known);
-  const plans = new Plans({ store, clock, digest: sha256 }, catalog);
+  const plans = new Plans({ store, clock, digest: sha256 }, new DefinitionChecks(catalog));
   const nodes = Object.fromEntries(Array.from({ length: NODES }, (_, index) => [`n${index}`, { action: 'far' }]));
   await plans.register({ id: 'large', nodes } as unknown as WorkflowDefinition);
   clock.turns = 0;

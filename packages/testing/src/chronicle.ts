@@ -1,18 +1,6 @@
 /** The state of one execution, folded from its journal, and its coverage of the workflow. */
-import {
-  type Entry,
-  isFinished,
-  isPaused,
-  type Json,
-  type NodeState,
-  type Plan,
-  pathOf,
-  type RunDocument,
-  type RunState,
-  RunView,
-  type ViewFrame,
-  wakeTime,
-} from '@nebula/core';
+import { type Entry, type Json, type Plan, type RunDocument, RunView, type ViewFrame } from '@nebula/core';
+import { isFinished, isPaused, type NodeState, pathOf, type RunState, wakeTime } from '@nebula/core/run';
 import type { Coverage, Places } from './coverage.ts';
 import type { ExternalWorld } from './external-world.ts';
 

@@ -13,7 +13,7 @@ import { locationOf } from '../location.ts';
 import { writeLines } from '../print.ts';
 import { reportInterrupted, reportRun, viewOf } from '../report-runs.ts';
 import { findRun, runNamed } from '../runs.ts';
-import type { Call, Command, OpenCall, PlacedCall } from '../services.ts';
+import type { Call, Command, OpenCall, PlacedCall, SessionOptions } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
@@ -25,7 +25,7 @@ export const execute: Command = async (call, [file = '']) => {
   const found = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
   const labels = labelsIn(textOption(options, 'labels'));
   const project = labels === undefined ? found : { ...found, config: { ...found.config, labels } };
-  const workflow = await loadWorkflow(call, project, file);
+  const workflow = await loadWorkflow(call, project, file, inProject(options).project);
   return await runWorkflow({ ...call, project }, workflow, await inputOf(call));
 };
 
@@ -38,7 +38,7 @@ export async function inputOf(call: Call): Promise<Json> {
 export async function runWorkflow(call: PlacedCall, workflow: LoadedWorkflow, input: Json): Promise<number> {
   const { project, options } = call;
   workflow.checkInput(input);
-  return await withWork(call, { makesFolder: true }, async (open) => {
+  return await withWork(call, { makesFolder: true, checks: workflow.checks }, async (open) => {
     const { api, session } = open;
     const { others } = workflow;
     const isHere = session.server === undefined;
@@ -102,7 +102,7 @@ export async function startWatched(
 /** Opens another engine for an existing run: the engine that found it was opened for a different run id. */
 export async function withWork(
   call: PlacedCall,
-  how: { readonly makesFolder?: boolean },
+  how: SessionOptions,
   work: (open: OpenCall) => Promise<number | Existing>,
 ): Promise<number> {
   const inSession = async <Result>(act: (open: OpenCall) => Promise<Result>): Promise<Result> =>

@@ -88,7 +88,8 @@ interface Serving {
 /** Reports the server's address and workflows, then what happens. */
 async function serve(call: PlacedCall, session: ServerSession, report: ServeReport): Promise<Serving> {
   const { io, project } = call;
-  const knowing = { ...call, services: { ...call.services, catalog: async () => session.catalog } };
+  // The engine knows the actions that workers have announced so far, and need not compile a checked file again.
+  const knowing = { ...call, services: { ...call.services, checks: async () => session.engine.checks } };
   const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
   let patterns = workflowPatterns(project.config);
   const lookNow = async (): Promise<readonly FileNews[]> => {

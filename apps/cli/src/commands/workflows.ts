@@ -25,7 +25,8 @@ export const register: Command = async (call, files) => {
   const loaded: LoadedWorkflow[] = [];
   for (const file of files) {
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    loaded.push(await loadWorkflow(call, { ...project, dataDir: place.dataDir, server: place.server }, file));
+    const there = { ...project, dataDir: place.dataDir, server: place.server };
+    loaded.push(await loadWorkflow(call, there, file, inProject(options).project));
   }
   const work = async ({ api, project }: OpenCall): Promise<number> => {
     const { colors } = io.out;

@@ -1,5 +1,5 @@
 /** Options of an engine, from the configuration. */
-import { type Action, NebulaError, parseDuration, parseSize } from '@nebula/core';
+import { type Action, NebulaError, type ProcessSettings, parseDuration, parseSize } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
 import type { NebulaConfig } from '@nebula/sdk';
 import { given } from '../command-options.ts';
@@ -11,14 +11,24 @@ export async function allActions({ config }: Project): Promise<readonly Action[]
 }
 
 export async function engineOptions(project: Project): Promise<EngineOptions> {
-  const { retryPolicies, capabilities, concurrency, labels, maxActiveRuns, expressionLimits } = project.config;
+  const { concurrency, maxActiveRuns } = project.config;
   const retentionMs = retentionOf(project.config);
   const inlineLimitBytes = sizeOf('inlineLimit', project.config.inlineLimit);
   return {
-    actions: await allActions(project),
-    ...given({ retryPolicies, capabilities, concurrency, labels, maxActiveRuns, expressionLimits }),
-    ...given({ retentionMs, inlineLimitBytes }),
+    ...settingsOf(project.config, await allActions(project)),
+    ...given({ concurrency, maxActiveRuns, retentionMs, inlineLimitBytes }),
   };
+}
+
+/** The settings of a command. A server hands jobs of workflow-graph to workers; a command runs them itself. */
+export async function commandSettings(project: Project): Promise<ProcessSettings> {
+  const { workflowGraphJob } = await import('@nebula/actions');
+  return settingsOf(project.config, [...(await allActions(project)), workflowGraphJob]);
+}
+
+function settingsOf(config: NebulaConfig, actions: readonly Action[]): ProcessSettings {
+  const { retryPolicies, capabilities, labels, expressionLimits } = config;
+  return { actions, ...given({ retryPolicies, capabilities, labels, expressionLimits }) };
 }
 
 function retentionOf({ retention }: NebulaConfig): number | null | undefined {

@@ -1,12 +1,12 @@
 /** The operations of the contract on a data folder, by handlers of this process. */
 import { NebulaClient } from '@nebula/client';
-import { NebulaError } from '@nebula/core';
+import { type DefinitionChecks, NebulaError } from '@nebula/core';
 import type { Engine, EngineOptions, ExecutionService } from '@nebula/engine';
 import type { Secrets } from '@nebula/ports';
 import type { DirectTransport, Parts } from '@nebula/server/local';
 import type { ApiSession, Project } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
-import { engineOptions } from './engine-options.ts';
+import { commandSettings, engineOptions } from './engine-options.ts';
 import {
   driverContext,
   emptyStorage,
@@ -41,14 +41,15 @@ export async function openLocalService(
 }
 
 /** Opens an engine in this process. Rejects with `STORE_LOCKED` if another engine owns the folder. */
-export async function openLocalEngine(project: Project, env: Io['env']): Promise<ApiSession> {
+export async function openLocalEngine(
+  project: Project,
+  env: Io['env'],
+  checks: DefinitionChecks | undefined,
+): Promise<ApiSession> {
   const { createEngine } = await import('@nebula/engine');
-  const { workflowGraphJob } = await import('@nebula/actions');
-  const options = await engineOptions(project);
-  // A server hands jobs of workflow-graph to workers; a command runs them itself.
-  const own = { ...options, actions: [...options.actions, workflowGraphJob] };
+  const options = { ...(await engineOptions(project)), ...(await commandSettings(project)), ...(checks && { checks }) };
   const open = (context: OpenContext): Promise<Storage> => openStorage(project, context, true);
-  return await openLocal(project, env, open, own, async (context, opened, known) => {
+  return await openLocal(project, env, open, options, async (context, opened, known) => {
     const runtime = await openRuntime(project, context, env);
     const launchPlan: EngineOptions['launchPlan'] = async (...start) => {
       const { launchPlans } = await import('@nebula/server/launch-plan');

@@ -85,7 +85,6 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
       engine: parts.engine,
       api: new NebulaClient(server.direct),
-      catalog: parts.engine.catalog,
       reserved,
       async close() {
         takeNoteBack();

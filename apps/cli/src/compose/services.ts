@@ -1,17 +1,17 @@
 /** The composition root: with its neighbours the only place that chooses drivers. */
-import { type Catalog, createCatalog, NebulaError } from '@nebula/core';
+import { type DefinitionChecks, definitionChecks, NebulaError } from '@nebula/core';
 import { openProject } from '../project.ts';
 import { holdingServer, readToken } from '../remote/found-server.ts';
-import type { ApiSession, MissingFolder, Project, Purpose, Services } from '../services.ts';
+import type { ApiSession, Project, Purpose, Services, SessionOptions } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
-import { allActions } from './engine-options.ts';
+import { allActions, commandSettings } from './engine-options.ts';
 import { announcedIn, driverContext, openSecrets, projectSandbox } from './storage.ts';
 
 export function composeServices(io: Io): Services {
   return {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
-    catalog: catalogOf,
+    checks: checksOf,
     sandbox: (project) => projectSandbox(project),
     rotateKey: (project) => rotateKey(io, project),
     openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
@@ -25,15 +25,14 @@ async function actionsOf(project: Project) {
   return await remoteActions((await serverAt(project.server)).api);
 }
 
-async function catalogOf(project: Project): Promise<Catalog> {
+async function checksOf(project: Project): Promise<DefinitionChecks> {
   if (project.server === undefined) {
-    const { retryPolicies, capabilities, labels } = project.config;
-    const catalog = createCatalog(await allActions(project), retryPolicies, capabilities, labels);
-    catalog.announce(await announcedIn(project));
-    return catalog;
+    const { realClock } = await import('@nebula/drivers/real');
+    const settings = { ...(await commandSettings(project)), announced: await announcedIn(project) };
+    return definitionChecks(settings, () => realClock.now());
   }
-  const { remoteCatalog } = await import('../remote/actions.ts');
-  return await remoteCatalog((await serverAt(project.server)).api, project);
+  const { remoteChecks } = await import('../remote/actions.ts');
+  return await remoteChecks((await serverAt(project.server)).api, project);
 }
 
 async function rotateKey({ env }: Io, project: Project): Promise<number | undefined> {
@@ -50,7 +49,7 @@ async function openApi(
   io: Io,
   project: Project,
   purpose: Purpose,
-  { makesFolder, orEmpty }: MissingFolder,
+  { makesFolder, orEmpty, checks }: SessionOptions,
 ): Promise<ApiSession> {
   if (project.server !== undefined) return await serverAt(project.server);
   const { openLocalService, openLocalEngine } = await import('./local.ts');
@@ -58,7 +57,7 @@ async function openApi(
   if (makesFolder !== true) await (await openLocalService(project, io.env)).close();
   try {
     return purpose === 'work'
-      ? await openLocalEngine(project, io.env)
+      ? await openLocalEngine(project, io.env, checks)
       : await openLocalService(project, io.env, { isAlone: true });
   } catch (error) {
     const found = holdingServer(project.dataDir, error);

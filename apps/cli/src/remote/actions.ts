@@ -1,6 +1,7 @@
 /** The actions of a server. They cannot be run here. */
 import type { AnswerOf, NebulaClient } from '@nebula/client';
-import { type Action, type Catalog, createCatalog } from '@nebula/core';
+import { type Action, type DefinitionChecks, definitionChecks } from '@nebula/core';
+import { given } from '../command-options.ts';
 import type { Project } from '../services.ts';
 
 export async function remoteActions(client: NebulaClient): Promise<readonly Action[]> {
@@ -26,6 +27,8 @@ function actionOf(document: AnswerOf<'getAction'>): Action {
 }
 
 /** Retry policies are code: those of the local project stand for those of the server, which decides. */
-export async function remoteCatalog(client: NebulaClient, { config }: Project): Promise<Catalog> {
-  return createCatalog(await remoteActions(client), config.retryPolicies, config.capabilities);
+export async function remoteChecks(client: NebulaClient, { config }: Project): Promise<DefinitionChecks> {
+  const { retryPolicies, capabilities } = config;
+  const actions = await remoteActions(client);
+  return definitionChecks({ actions, ...given({ retryPolicies, capabilities }) });
 }

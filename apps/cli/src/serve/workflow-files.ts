@@ -12,6 +12,7 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import { DEFAULT_PROJECT } from '@nebula/ports';
 import { baseFolder } from '../project.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
@@ -104,7 +105,7 @@ export class WorkflowFiles {
 
   async #take(file: string): Promise<FileNews | undefined> {
     try {
-      const checked = await checkFile(this.#context, this.#project, file);
+      const checked = await checkFile(this.#context, this.#project, file, { owner: DEFAULT_PROJECT });
       const before = this.#known.get(file);
       const mark = markOf(checked);
       if (before?.mark === mark) return undefined;

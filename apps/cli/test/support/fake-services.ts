@@ -2,6 +2,7 @@
 import { NebulaClient, type RequestInput, type Transport } from '@nebula/client';
 import {
   createCatalog,
+  DefinitionChecks,
   NebulaError,
   type RunDocument,
   type TimelineEvent,
@@ -55,7 +56,7 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
       return project;
     },
     actions: async () => [],
-    catalog: async () => createCatalog([]),
+    checks: async () => new DefinitionChecks(createCatalog([])),
     sandbox: async () => {
       throw new Error('no sandbox here');
     },

@@ -2,7 +2,7 @@
 
 import { builtinActions } from '@nebula/actions';
 import { NebulaClient } from '@nebula/client';
-import { type Action, createCatalog, type Json, NebulaError } from '@nebula/core';
+import { type Action, createCatalog, DefinitionChecks, type Json, NebulaError } from '@nebula/core';
 import { memoryBlobs, memoryData, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
@@ -113,7 +113,7 @@ export class MemoryProject {
     return {
       openProject: async () => project,
       actions: async () => this.#actions,
-      catalog: async () => createCatalog(this.#actions),
+      checks: async () => new DefinitionChecks(createCatalog(this.#actions)),
       sandbox: async () => createInProcessSandbox({ projectDir: '/', clock: realClock }),
       rotateKey: async () => undefined,
       openApi: (_, purpose) => this.#openApi(purpose),

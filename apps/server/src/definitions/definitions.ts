@@ -5,6 +5,7 @@
 import {
   type Ceiling,
   type Compile,
+  isJsonObject,
   type Json,
   NebulaError,
   type Problem,
@@ -41,7 +42,7 @@ export async function checkedDefinition(
   const setting: Setting = { parts, project, ceiling, isBounded: isLocal === undefined };
   const most = 'source' in given ? CHECK_LIMITS.inProcessTextChars : CHECK_LIMITS.inProcessChars;
   const checked =
-    (text.length <= most ? await checkHere(given, setting) : undefined) ??
+    (text.length <= most || isCompiled(given, setting) ? await checkHere(given, setting) : undefined) ??
     (await checkBeside('source' in given ? given : { definition: text }, setting));
   if ('tooMany' in checked) throw tooMany(checked);
   return checked;
@@ -54,13 +55,20 @@ interface Setting {
   readonly isBounded: boolean;
 }
 
+/** A command that owns the data folder has compiled its file already. */
+function isCompiled(given: Given, { parts, project, ceiling }: Setting): boolean {
+  if (!('definition' in given) || !isJsonObject(given.definition)) return false;
+  const definition = given.definition as unknown as WorkflowDefinition;
+  return parts.executions.checks.isChecked(definition, { project, ceiling });
+}
+
 /** Undefined if it has large patterns, or uses large workflows, which are compiled with it. */
 async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
   const read = readGiven(given);
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
   const workflows = await usedWorkflowsOf(parts, used, project, CHECK_LIMITS.inProcessChars);
   if (workflows === undefined) return undefined;
-  const compile: Compile = (definition, how) => parts.executions.check(definition, { project, ...how });
+  const compile: Compile = (definition, how) => parts.executions.checks.check(definition, { project, ...how });
   return withFewPatterns(CHECK_LIMITS.inProcessInstructions, () =>
     checkDefinition(given, { ...options, workflows, compile }, read),
   );

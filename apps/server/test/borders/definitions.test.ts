@@ -1,4 +1,5 @@
 /** Definitions come from editors, and are read by the process that serves everybody. */
+import type { Action } from '@nebula/core';
 import { afterEach, expect, it } from 'vitest';
 import { boot, TOKEN } from '../support/boot.ts';
 import { raw } from '../support/sockets.ts';
@@ -73,4 +74,31 @@ it('[SRV-650] a definition that is too long is refused by its head', async () =>
     );
     expect(await over).toMatch(/^HTTP\/1.1 413 .*TOO_LARGE/s);
   }
+});
+
+it('[SRV-684] a definition is compiled once to be validated, registered and started', async () => {
+  let compiled = 0;
+  const action: Action = {
+    id: 'counted',
+    version: '1',
+    effect: 'pure',
+    run: () => null,
+    get credentials() {
+      compiled++;
+      return [];
+    },
+  };
+  const booted = await boot({ actions: [action] });
+  closing.push(() => booted.close());
+  const { client } = booted;
+  const definition = { id: 'once', nodes: { a: { action: 'counted' } } };
+  await client.call('validateWorkflow', { body: { definition } });
+  expect(compiled).toBe(1);
+  await client.call('registerWorkflow', { body: { definition } });
+  for (const _ of [1, 2]) expect((await client.start('once').result()).status).toBe('completed');
+  expect(compiled).toBe(1);
+  const source = JSON.stringify({ ...definition, id: 'text' });
+  await client.call('registerWorkflow', { body: { source } });
+  await client.start('text').result();
+  expect(compiled).toBe(2);
 });

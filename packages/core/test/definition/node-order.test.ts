@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { idsInOrder, type RunDocument, readDefinition, readDefinitionObject, writtenOrder } from '../../src/index.ts';
+import { idsInOrder, type RunDocument, readDefinition, readDefinitionObject } from '../../src/index.ts';
+import { writtenOrder } from '../../src/node-order.ts';
 import { drive } from '../run/drive.ts';
 
 const ids = ['b', '10', '9', 'a', '1'];

@@ -8,13 +8,9 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { describe, expect, it } from 'vitest';
 import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
-  type BlobRef,
   compilePlan,
   createCatalog,
-  decodeSnapshot,
-  documentOf,
   type Entry,
-  encodeSnapshot,
   isNodeEvent,
   isRunEvent,
   type Json,
@@ -22,11 +18,11 @@ import {
   type Plan,
   RunView,
   runStatusAfter,
-  statusOf,
   type TimelineEvent,
   timelineOf,
   type WorkflowDefinition,
 } from '../../src/index.ts';
+import { type BlobRef, decodeSnapshot, documentOf, encodeSnapshot, statusOf } from '../../src/run.ts';
 import { type Drive, definitionOf, testActions } from '../run/drive.ts';
 import { oldRuns } from '../run/old-runs.ts';
 import * as earlier from '../run/scenario.ts';

@@ -4,7 +4,8 @@
  *
  * Long because it is a list: a run for each feature.
  */
-import type { Entry, Stimulus } from '../../src/index.ts';
+import type { Entry } from '../../src/index.ts';
+import type { Stimulus } from '../../src/run.ts';
 import { type Drive, type DriveOptions, drive, type Short } from '../run/drive.ts';
 
 export interface Feature {

@@ -1,11 +1,7 @@
 /** Shared functions of the tests of compilation. */
-import {
-  type Action,
-  type CompileOptions,
-  compileSource,
-  createCatalog,
-  type SourceCompilation,
-} from '../../src/index.ts';
+
+import type { SourceCompilation } from '../../src/compile.ts';
+import { type Action, type CompileOptions, compileSource, createCatalog } from '../../src/index.ts';
 import type { GraphPlan, NodePlan, Plan } from '../../src/plan/plan.ts';
 
 const actions: readonly Action[] = [

@@ -4,11 +4,11 @@ import {
   announcedAction,
   compilePlan,
   createCatalog,
-  HERE,
   mayServe,
   parseRoute,
   readDefinition,
 } from '../../src/index.ts';
+import { HERE } from '../../src/run.ts';
 
 const own: Action = { id: 'own', version: '1', run: () => null };
 const shout = announcedAction({

@@ -1,7 +1,7 @@
 /** Keys, attempt numbers and iterations of nodes that begin again: by a retry, by a replay, or after they were undone. */
 
 import { describe, expect, it } from 'vitest';
-import { inlineValue } from '../../src/index.ts';
+import { inlineValue } from '../../src/run.ts';
 import { type Drive, drive } from './drive.ts';
 
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainRun, type Json, wakeTime } from '../../src/index.ts';
+import type { Json } from '../../src/index.ts';
+import { explainRun, wakeTime } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 describe('branch', () => {

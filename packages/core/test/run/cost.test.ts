@@ -1,5 +1,7 @@
 /** Costs that grow with the number of nodes, iterations or retries, and no faster. */
 import { describe, expect, it } from 'vitest';
+import type { RunError } from '../../src/index.ts';
+import { evolve } from '../../src/run/evolve/evolve.ts';
 import {
   blobsToDecide,
   decide,
@@ -7,13 +9,11 @@ import {
   newRunState,
   newTurn,
   nextReady,
-  type RunError,
   type RunState,
   seal,
   startAttempt,
   wakeTime,
-} from '../../src/index.ts';
-import { evolve } from '../../src/run/evolve/evolve.ts';
+} from '../../src/run.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('cost', () => {

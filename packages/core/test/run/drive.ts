@@ -6,31 +6,34 @@ import { expect } from 'vitest';
 import { NODE_KINDS } from '../../src/definition/node-keys.ts';
 import {
   type Action,
-  type Attempt,
   type CallbackUrl,
-  type ChildStart,
   type ConcurrencySlot,
   compilePlan,
   createCatalog,
+  type Entry,
+  type Json,
+  type NodeStatus,
+  type Plan,
+  type RetryPolicyFunction,
+  type RunDocument,
+  type RunError,
+  type WorkflowDefinition,
+} from '../../src/index.ts';
+import {
+  type Attempt,
+  type ChildStart,
   decide,
   decodeSnapshot,
   documentOf,
-  type Entry,
   type Estimates,
   encodeSnapshot,
   foldFrames,
   inlineValue,
-  type Json,
-  type NodeStatus,
   newRunState,
   newTurn,
   nextReady,
   openAttempts,
-  type Plan,
-  type RetryPolicyFunction,
   type RunAuthority,
-  type RunDocument,
-  type RunError,
   type RunState,
   runError,
   type Settlement,
@@ -38,9 +41,8 @@ import {
   seal,
   startAttempt,
   type Turn,
-  type WorkflowDefinition,
   wakeTime,
-} from '../../src/index.ts';
+} from '../../src/run.ts';
 import { stateFacts } from './state-facts.ts';
 
 const noWork = (): Json => null;

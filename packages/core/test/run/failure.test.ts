@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, RUN_DEFAULTS } from '../../src/index.ts';
+import { RUN_DEFAULTS } from '../../src/index.ts';
+import { explainNode } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 describe('failure', () => {

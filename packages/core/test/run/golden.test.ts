@@ -1,7 +1,7 @@
 /** Journals of old versions can be folded for ever. A new format adds a file here; none is ever changed. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { documentOf, foldFrames, newRunState } from '../../src/index.ts';
+import { documentOf, foldFrames, newRunState } from '../../src/run.ts';
 import { type Drive, drive, planOf, type Short } from './drive.ts';
 import { oldRuns } from './old-runs.ts';
 import {

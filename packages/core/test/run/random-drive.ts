@@ -7,9 +7,15 @@ import {
   type Action,
   compilePlan,
   createCatalog,
+  type Entry,
+  type Json,
+  type Plan,
+  type WorkflowDefinition,
+} from '../../src/index.ts';
+import type { ReadyNode } from '../../src/run/dispatch/dispatch.ts';
+import {
   decide,
   decodeSnapshot,
-  type Entry,
   encodeSnapshot,
   explainNode,
   explainRun,
@@ -17,14 +23,11 @@ import {
   inlineValue,
   isFinished,
   isParked,
-  type Json,
   newRunState,
   newTurn,
   nextReady,
   type Outcome,
   openAttempts,
-  type Plan,
-  type ReadyNode,
   type RunState,
   recallDispatched,
   runError,
@@ -32,9 +35,8 @@ import {
   type Stimulus,
   seal,
   startAttempt,
-  type WorkflowDefinition,
   wakeTime,
-} from '../../src/index.ts';
+} from '../../src/run.ts';
 import { expectSame, testActions } from './drive.ts';
 import { Oracle } from './random-oracle.ts';
 import { definitionOf, type Happening, idOf, type RandomWorkflow } from './random-workflow.ts';

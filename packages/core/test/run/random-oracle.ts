@@ -8,7 +8,9 @@
  *  O2 Where the language leaves a choice (which of two ready nodes first), any choice is legal.
  */
 import { expect } from 'vitest';
-import { type Entry, RUN_DEFAULTS, type RunError, type Stimulus, TIMEOUT_MARGIN_MS } from '../../src/index.ts';
+import { type Entry, RUN_DEFAULTS, type RunError } from '../../src/index.ts';
+import { TIMEOUT_MARGIN_MS } from '../../src/run/timers/timers.ts';
+import type { Stimulus } from '../../src/run.ts';
 import { type Condition, idOf, type RandomEdge, type RandomNode, type RandomWorkflow } from './random-workflow.ts';
 
 type Status =

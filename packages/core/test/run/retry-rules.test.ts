@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodeAt } from '../../src/index.ts';
 import { isUnmendable } from '../../src/retry/retry.ts';
+import { nodeAt } from '../../src/run.ts';
 import { drive, planOf } from './drive.ts';
 
 const codes = (...list: string[]) => list;

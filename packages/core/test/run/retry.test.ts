@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createBudget,
-  EXPRESSION_LIMITS,
-  nodeAt,
-  type RetryPlan,
-  type RetryRule,
-  type RunError,
-  TIMEOUT_MARGIN_MS,
-} from '../../src/index.ts';
+import { createBudget, EXPRESSION_LIMITS, type RetryRule, type RunError } from '../../src/index.ts';
+import type { RetryPlan } from '../../src/plan/plan.ts';
 import { decideRepeat, decideRetry } from '../../src/retry/retry.ts';
+import { TIMEOUT_MARGIN_MS } from '../../src/run/timers/timers.ts';
+import { nodeAt } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 const plan = (over: Partial<RetryRule> = {}): RetryPlan => ({

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decide,
-  NULL_VALUE,
-  newRunState,
-  newTurn,
-  nextReady,
-  recallDispatched,
-  startAttempt,
-} from '../../src/index.ts';
+import { decide, NULL_VALUE, newRunState, newTurn, nextReady, recallDispatched, startAttempt } from '../../src/run.ts';
 import { drive, planOf } from './drive.ts';
 
 describe('slots', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide, decodeSnapshot, encodeSnapshot, newTurn, type RunState } from '../../src/index.ts';
+import { decide, decodeSnapshot, encodeSnapshot, newTurn, type RunState } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 describe('snapshots', () => {

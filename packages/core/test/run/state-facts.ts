@@ -2,9 +2,10 @@
  * A state, field by field, as plain data: for comparing a restored or folded state with the decided one. A new field of
  * the state is compared unless it is named here.
  */
-import { bodyOf, type NodeState, pathOf, type RunState } from '../../src/index.ts';
+
 import { isFinal } from '../../src/run/state/selectors.ts';
 import type { BodyState, ScopeState } from '../../src/run/state/state.ts';
+import { bodyOf, type NodeState, pathOf, type RunState } from '../../src/run.ts';
 
 /** Fields about this process, and heaps, whose order `wakeTime` checks. */
 const OF_THE_PROCESS = [

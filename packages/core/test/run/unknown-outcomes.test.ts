@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, wakeTime } from '../../src/index.ts';
+import { explainNode, wakeTime } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 const pay = (more: Record<string, unknown> = {}) => ({ action: 'pay@1', ...more });

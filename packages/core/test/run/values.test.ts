@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Json, NULL_VALUE, type StoredValue, valuesIn } from '../../src/index.ts';
+import type { Json } from '../../src/index.ts';
+import { NULL_VALUE, type StoredValue, valuesIn } from '../../src/run.ts';
 import { everyCompositeEntry } from './scenario.ts';
 
 it('[RUN-456] every value of a run goes through the turn', () => {

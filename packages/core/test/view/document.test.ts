@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { documentOf, timelineOf } from '../../src/index.ts';
+import { timelineOf } from '../../src/index.ts';
+import { documentOf } from '../../src/run.ts';
 import { drive } from '../run/drive.ts';
 
 const at = (ms: number): string => new Date(1_000_000 + ms).toISOString();

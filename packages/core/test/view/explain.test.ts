@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, explainRun, gateWords, holderCauses, SKIP_WORDS, waitWords } from '../../src/index.ts';
+import { gateWords, SKIP_WORDS, waitWords } from '../../src/index.ts';
+import { explainNode, explainRun, holderCauses } from '../../src/run.ts';
 import { drive } from '../run/drive.ts';
 
 describe('an explanation', () => {

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  documentOf,
-  encodeSnapshot,
-  foldFrames,
-  IterationPage,
-  inlineValue,
-  newRunState,
-  RunView,
-  timelineOf,
-} from '../../src/index.ts';
+import { IterationPage, RunView, timelineOf } from '../../src/index.ts';
+import { documentOf, encodeSnapshot, foldFrames, inlineValue, newRunState } from '../../src/run.ts';
 import { type Drive, drive } from '../run/drive.ts';
 import {
   checkpointedEntry,

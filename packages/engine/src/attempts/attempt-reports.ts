@@ -1,15 +1,7 @@
 /** Time limit and outcome of attempts, whether this process or a remote worker runs them. */
-import {
-  type Attempt,
-  type ExecutionId,
-  type NodePath,
-  type NodeState,
-  type Outcome,
-  type RunError,
-  type Stimulus,
-  timeoutError,
-  timeoutsOf,
-} from '@nebula/core';
+
+import type { ExecutionId, NodePath, RunError } from '@nebula/core';
+import { type Attempt, type NodeState, type Outcome, type Stimulus, timeoutError, timeoutsOf } from '@nebula/core/run';
 import type { EngineContext } from '../context.ts';
 
 /** An attempt of a node. `worker`: reports count only while the journal has the attempt open for this worker. */

@@ -5,28 +5,24 @@
  *  A2 A slot is taken from the moment an attempt is decided until it has reported.
  *  A3 Time limits of running attempts are watched here; the timers of the journal cover a dead worker.
  */
+
+import { type ExecutionId, isJsonObject, type Json, type JsonObject, type NodePath, type RunError } from '@nebula/core';
 import {
   type Abort,
   type Attempt,
   actionWork,
-  type ExecutionId,
   grantTo,
   idempotencyKey,
   isFinished,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type NodePath,
   type NodeState,
   type OpenAttempt,
   type Outcome,
   openAttempts,
   pathOf,
-  type RunError,
   type Settlement,
   type Stimulus,
   toVerify,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import { credentialReader, type Delivery, type InvocationOutcome, type Sandbox, type Timer } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';

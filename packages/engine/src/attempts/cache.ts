@@ -4,22 +4,24 @@
  */
 import {
   type Action,
-  type CacheHit,
-  type CacheMiss,
   type Capabilities,
   canonicalJson,
   type ExecutionId,
-  grantTo,
   isJsonObject,
   isNothing,
   type Json,
   type NodePath,
+} from '@nebula/core';
+import {
+  type CacheHit,
+  type CacheMiss,
+  grantTo,
   type NodeState,
   nodeAt,
   pathOf,
   type RunState,
   type StoredValue,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { CacheRow, Digest } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import { RETRY_MS, untilDone } from '../lifecycle.ts';

@@ -6,7 +6,8 @@
  *  2 A run gets its estimates at its start and journals them: later averages do not change it.
  *  3 Short nodes count as unknown: nothing is kept, written or estimated for them.
  */
-import { type Entry, type Estimates, nodeAt, type Plan, type WorkflowId } from '@nebula/core';
+import type { Entry, Plan, WorkflowId } from '@nebula/core';
+import { type Estimates, nodeAt } from '@nebula/core/run';
 import type { Definitions, DurationRow } from '@nebula/ports';
 import type { LiveRun } from '../turn/live-run.ts';
 

@@ -5,16 +5,9 @@
  *  K2 For a task of a run that is not in memory, or of an attempt that this process does not know yet, the journal is
  *     read and the task is offered again.
  */
-import {
-  type Attempt,
-  blobsToStart,
-  HERE,
-  NebulaError,
-  nextReady,
-  nodeAt,
-  recallDispatched,
-  startAttempt,
-} from '@nebula/core';
+
+import { NebulaError } from '@nebula/core';
+import { type Attempt, blobsToStart, HERE, nextReady, nodeAt, recallDispatched, startAttempt } from '@nebula/core/run';
 import type { Delivery } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import type { Claim, Draft, LiveRun } from '../turn/live-run.ts';

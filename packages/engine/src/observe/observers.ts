@@ -1,5 +1,6 @@
 /** Counters, live events and traces of an engine. No decision depends on them. */
-import { type NodePath, nodeAt, timelineOf } from '@nebula/core';
+import { type NodePath, timelineOf } from '@nebula/core';
+import { nodeAt } from '@nebula/core/run';
 import type { LiveEvent } from '../api.ts';
 import type { Draft, LiveRun } from '../turn/live-run.ts';
 import type { Meter } from './metrics.ts';

@@ -2,7 +2,8 @@
  * The trace context (W3C) of runs and attempts. Ids are derived from the journal, so every process computes the same
  * ones, and the spans of several processes fit together without any exchange.
  */
-import type { Entry, ExecutionId, NodePath, RunState, WorkflowId } from '@nebula/core';
+import type { Entry, ExecutionId, NodePath, WorkflowId } from '@nebula/core';
+import type { RunState } from '@nebula/core/run';
 import type { Digest } from '@nebula/ports';
 
 /** A durable frame, for a tracer that makes spans of it. */

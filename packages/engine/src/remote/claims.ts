@@ -7,7 +7,7 @@
  *  4 If the worker has disconnected, or the lease has expired, by the time the frame is durable, the task is handed
  *    back.
  */
-import { HERE, LEASE_PREFIX } from '@nebula/core';
+import { HERE, LEASE_PREFIX } from '@nebula/core/run';
 import type { Delivery } from '@nebula/ports';
 import type { ClaimRequest, RemoteTask } from '../api.ts';
 import type { Tasks } from '../attempts/tasks.ts';

@@ -3,17 +3,8 @@
  * the attempt. The id contains the attempt and the length of the lease, so that any process can serve the lease. The
  * journal and the store name a lease by a hash of the id, so their readers do not get the token.
  */
-import {
-  assert,
-  type ExecutionId,
-  isLeaseId,
-  LEASE_PREFIX,
-  type LeaseId,
-  NebulaError,
-  type NodePath,
-  type NodeState,
-  type OpenAttempt,
-} from '@nebula/core';
+import { assert, type ExecutionId, NebulaError, type NodePath } from '@nebula/core';
+import { isLeaseId, LEASE_PREFIX, type LeaseId, type NodeState, type OpenAttempt } from '@nebula/core/run';
 import type { Digest, Task } from '@nebula/ports';
 
 export interface ParsedLease {

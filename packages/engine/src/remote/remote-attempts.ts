@@ -13,23 +13,25 @@
  */
 import {
   type Action,
-  actionWork,
   compileSchema,
   describeProblems,
   type ExecutionId,
-  isFinished,
   isMoment,
   type Json,
-  type LeaseId,
   NebulaError,
   type NodePath,
+  type RunError,
+} from '@nebula/core';
+import {
+  actionWork,
+  isFinished,
+  type LeaseId,
   type NodeState,
   nodeAt,
   type Outcome,
-  type RunError,
   type Stimulus,
   stopReason,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import { credentialReader, type Foreign, type ForeignOutcome, later, secretIn, type Timer } from '@nebula/ports';
 import type {
   ClaimRequest,

@@ -2,30 +2,35 @@
  * Reads runs and records durable requests. Needs no engine: works beside one of another process.
  * The methods of `ExecutionService` are fields, so that `createEngine` can spread them into an engine.
  */
+
 import {
-  bareDocumentOf,
-  createCatalog,
-  documentOf,
+  type DefinitionChecks,
+  definitionChecks,
   type ExecutionId,
-  isAwaitedCall,
   type Json,
   NebulaError,
   type NodePath,
-  nodeAt,
   type OpenCatalog,
   type Plan,
+  type ProcessSettings,
   RUN_DEFAULTS,
   type RunDocument,
+  type TimelineEvent,
+  timelineOf,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import {
+  bareDocumentOf,
+  documentOf,
+  isAwaitedCall,
+  nodeAt,
   type RunState,
   refuseCancel,
   refuseSettle,
   spilledInDocument,
   spilledInUndoPlan,
-  type TimelineEvent,
-  timelineOf,
   undoPlanOf,
-  type WorkflowDefinition,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import {
   type Blobs,
   type Clock,
@@ -63,15 +68,15 @@ export interface ServiceDrivers {
 
 export function createExecutionService(
   drivers: ServiceDrivers,
-  options: Pick<EngineOptions, 'actions' | 'retryPolicies' | 'capabilities' | 'labels' | 'announced' | 'projects'>,
+  options: ProcessSettings & Pick<EngineOptions, 'projects'>,
 ): ExecutionService {
-  const catalog = createCatalog(options.actions, options.retryPolicies, options.capabilities, options.labels);
-  catalog.announce(options.announced ?? []);
-  return new StoreExecutionService(drivers, new Plans(drivers, catalog, {}, new Authority(options.projects)));
+  const checks = definitionChecks(options, () => drivers.clock.now());
+  return new StoreExecutionService(drivers, new Plans(drivers, checks, new Authority(options.projects)));
 }
 
 export class StoreExecutionService implements ExecutionService {
   readonly catalog: OpenCatalog;
+  readonly checks: DefinitionChecks;
   readonly #drivers: ServiceDrivers;
   readonly #plans: Plans;
   readonly #pins: BlobPins;
@@ -86,7 +91,8 @@ export class StoreExecutionService implements ExecutionService {
   ) {
     this.#drivers = drivers;
     this.#plans = plans;
-    this.catalog = plans.catalog;
+    this.checks = plans.checks;
+    this.catalog = plans.checks.catalog;
     this.#pins = blobPins;
     this.#onSent = onSent;
   }
@@ -167,8 +173,6 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
-
-  readonly check: ExecutionService['check'] = (definition, options) => this.#plans.check(definition, options);
 
   readonly register: ExecutionService['register'] = (definition) =>
     this.#plans.register(definition as unknown as WorkflowDefinition);

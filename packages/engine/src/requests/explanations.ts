@@ -1,21 +1,19 @@
 /** Explains why a run or a node waits, including what only other runs know: the holders of permits. */
+import { type ExecutionId, type NodePath, RunView } from '@nebula/core';
 import {
-  type ExecutionId,
   type Explanation,
   explainEnded,
   explainNode,
   explainRun,
   type Holders,
   holderCauses,
-  type NodePath,
   type NodeState,
   nodeAt,
   pathOf,
   permitKey,
   type RunState,
-  RunView,
   slotPermit,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { Journal, PermitRow, Permits } from '@nebula/ports';
 import { framesOf } from '../turn/codec.ts';
 

@@ -1,5 +1,6 @@
 /** A fork: a new run with the journal of another one, replayed from a node. */
-import { type Entry, type RunState, valuesIn } from '@nebula/core';
+import type { Entry } from '@nebula/core';
+import { type RunState, valuesIn } from '@nebula/core/run';
 import type { Blobs, Clock, Journal, Random } from '@nebula/ports';
 import { decodeFrame, encodeEntries } from '../turn/codec.ts';
 import { encodeMessage, type Message } from '../turn/messages.ts';

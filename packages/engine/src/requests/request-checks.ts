@@ -5,17 +5,11 @@ import {
   describeProblems,
   didYouMean,
   givenProblem,
-  isFinished,
   type Json,
   NebulaError,
   type NodePath,
-  type NodeState,
-  nodeAt,
-  pathOf,
-  type RunState,
-  refuseReplay,
-  statusOf,
 } from '@nebula/core';
+import { isFinished, type NodeState, nodeAt, pathOf, type RunState, refuseReplay, statusOf } from '@nebula/core/run';
 import type { AnswerRequest } from '../api.ts';
 
 /** An output that a person gives must fit the schema of the action. */

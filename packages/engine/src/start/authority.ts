@@ -7,14 +7,8 @@
  *    that begins again (retry, replay, fork) is narrowed by the ceiling that its project has then.
  *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
  */
-import {
-  type Ceiling,
-  NebulaError,
-  narrowCeiling,
-  type RunAuthority,
-  type RunState,
-  type WorkflowId,
-} from '@nebula/core';
+import { type Ceiling, NebulaError, type WorkflowId } from '@nebula/core';
+import { narrowCeiling, type RunAuthority, type RunState } from '@nebula/core/run';
 import { DEFAULT_PROJECT } from '@nebula/ports';
 
 /** The app's view of projects. */

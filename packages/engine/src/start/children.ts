@@ -2,20 +2,20 @@
  * Child executions. The journal of the parent names a child before it exists, so a second start has no effect, and an
  * engine that reads the parent starts the children that are missing.
  */
+
+import { type ExecutionId, NebulaError } from '@nebula/core';
 import {
   type ChildCancel,
   type ChildStart,
   childAuthority,
-  type ExecutionId,
   endingOf,
   isFinished,
-  NebulaError,
   type OpenChild,
   openChild,
   openChildren,
   type Parent,
   type Stimulus,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { EngineOptions, LaunchPlanStart } from '../api.ts';
 import type { EngineContext } from '../context.ts';
 import { RETRY_MS, untilDone } from '../lifecycle.ts';

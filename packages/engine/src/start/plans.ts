@@ -1,17 +1,9 @@
 /** Workflow versions: stored once, compiled once, shared by all their runs. */
 import {
-  type CallbackUrl,
-  type Catalog,
-  type Compilation,
-  type CompileOptions,
   canonicalJson,
-  compilePlan,
-  compileSteps,
-  EXPRESSION_LIMITS,
-  type ExpressionLimits,
+  type DefinitionChecks,
   type Json,
   NebulaError,
-  type OpenCatalog,
   type Plan,
   pinWorkflows,
   usedWorkflows,
@@ -19,48 +11,36 @@ import {
   type WorkflowId,
 } from '@nebula/core';
 import type { Clock, Definitions, Digest } from '@nebula/ports';
-import type { CheckOptions, EngineOptions } from '../api.ts';
 import { inSlices, pause } from '../turn/time-slices.ts';
 import { Authority, unknownWorkflow } from './authority.ts';
 
 const MAX_CACHED_PLANS = 500;
-/** Checked definitions whose plan is kept for their first run. */
-const MAX_CHECKED_PLANS = 16;
 
 /** Parsing or printing text of this length takes a few milliseconds: the event loop runs after each. */
 const LARGE_CHARS = 64 * 1024;
 
 export class Plans {
   private readonly store: Definitions;
-  readonly catalog: OpenCatalog;
+  readonly checks: DefinitionChecks;
   private readonly clock: Clock;
   private readonly digest: Digest;
-  private readonly limits: ExpressionLimits;
   private readonly cache = new Map<string, Plan>();
   private readonly compiling = new Map<string, Promise<Plan>>();
-  private readonly checked = new Map<string, Plan>();
   private readonly compiled: Map<string, Plan> | undefined;
-  private readonly callbackUrl: CallbackUrl | undefined;
   private readonly authority: Authority;
 
   constructor(
     { store, clock, digest }: { store: Definitions; clock: Clock; digest: Digest },
-    catalog: OpenCatalog,
-    {
-      expressionLimits,
-      compiled,
-      callbackUrl,
-    }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbackUrl'> = {},
+    checks: DefinitionChecks,
     authority: Authority = new Authority(undefined),
+    compiled?: Map<string, Plan>,
   ) {
     this.store = store;
     this.clock = clock;
     this.digest = digest;
-    this.catalog = catalog;
-    this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
-    this.compiled = compiled;
-    this.callbackUrl = callbackUrl;
+    this.checks = checks;
     this.authority = authority;
+    this.compiled = compiled;
   }
 
   async register(given: WorkflowDefinition): Promise<{ workflowId: WorkflowId; version: number; created: boolean }> {
@@ -86,28 +66,10 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
-  /** Compiles a definition. Its plan is kept, so that the first run of the registered version does not compile it again. */
-  check(definition: WorkflowDefinition, { project, ...options }: CheckOptions): Compilation {
-    const compiled = compilePlan(definition, this.catalog.within(project), { ...this.options(), ...options });
-    const { plan } = compiled;
-    // A draft with errors is never registered.
-    if (plan === undefined || options.isGraphWhole !== undefined) return compiled;
-    // An inlined workflow may be pinned to another version when the definition is registered.
-    if (usedWorkflows(definition).some(({ mode }) => mode !== 'child')) return compiled;
-    const { version: _, ...content } = definition;
-    if (this.checked.size >= MAX_CHECKED_PLANS) this.checked.delete(this.checked.keys().next().value as string);
-    this.checked.set(`${project} ${this.catalog.revision} ${JSON.stringify(content)}`, plan);
-    return compiled;
-  }
-
-  private options(): CompileOptions {
-    return { limits: this.limits, now: () => this.clock.now(), callbackUrl: this.callbackUrl };
-  }
-
   /** Drops compiled plans, because actions were announced and the plans may name older ones. */
   forget(): void {
     this.cache.clear();
-    this.checked.clear();
+    this.checks.forget();
     this.compiling.clear();
   }
 
@@ -186,29 +148,26 @@ export class Plans {
     if (text.length > LARGE_CHARS) await pause(this.clock);
     const project = await this.authority.projectOf(definition.id);
     const inlined = await this.inlined(definition, project);
-    const { revision } = this.catalog;
-    const checked = inlined.size > 0 ? undefined : this.checked.get(`${project} ${revision} ${text}`);
+    const { revision } = this.checks.catalog;
+    const checked = inlined.size > 0 ? undefined : this.checks.planOf(project, text);
     if (checked !== undefined) return { ...checked, version, definition };
     // An inlined workflow is pinned to its version, or is the newest one.
     const key = `${project} ${revision} ${version} ${text} ${Array.from(inlined, ([name, inner]) => `${name} is ${inner.version}`)}`;
     const known = this.compiled?.get(key);
     if (known !== undefined) return known;
-    const plan = await this.compileAnew(definition, inlined, this.catalog.within(project));
+    const plan = await this.compileAnew(definition, project, inlined);
     // Actions announced meanwhile may be missing in parts of the plan.
-    if (this.catalog.revision === revision) this.compiled?.set(key, plan);
+    if (this.checks.catalog.revision === revision) this.compiled?.set(key, plan);
     return plan;
   }
 
   private async compileAnew(
     definition: WorkflowDefinition,
+    project: string | undefined,
     inlined: ReadonlyMap<string, WorkflowDefinition>,
-    catalog: Catalog,
   ): Promise<Plan> {
-    const steps = compileSteps(definition, catalog, {
-      ...this.options(),
-      isAccepted: true,
-      workflows: (id, wanted) => inlined.get(`${id}@${wanted ?? ''}`),
-    });
+    const find = (id: string, wanted?: number) => inlined.get(`${id}@${wanted ?? ''}`);
+    const steps = this.checks.compileAccepted(definition, project, find);
     const { plan, problems } = await inSlices(steps, this.clock);
     if (plan !== undefined) return plan;
     const errors = problems.filter((problem) => problem.severity === 'error');

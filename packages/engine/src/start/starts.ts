@@ -6,11 +6,9 @@ import {
   type Json,
   NebulaError,
   type Plan,
-  slotPermit,
-  startKey,
-  startPermit,
   type WorkflowId,
 } from '@nebula/core';
+import { slotPermit, startKey, startPermit } from '@nebula/core/run';
 import { DEFAULT_PROJECT, type Digest, type Random } from '@nebula/ports';
 import type { StartOptions } from '../api.ts';
 import type { EngineContext } from '../context.ts';

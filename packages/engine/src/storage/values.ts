@@ -6,15 +6,9 @@
  *     `BlobMissing`, and recovery fetches them and decides again.
  *  V2 A blob is in the blob store before the frame that names it is written.
  */
-import {
-  type BlobRef,
-  type ExecutionId,
-  exceedsBytes,
-  inlineValue,
-  type Json,
-  NebulaError,
-  type StoredValue,
-} from '@nebula/core';
+
+import { type ExecutionId, type Json, NebulaError } from '@nebula/core';
+import { type BlobRef, exceedsBytes, inlineValue, type StoredValue } from '@nebula/core/run';
 import type { Blobs, Digest } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;

@@ -11,15 +11,9 @@
  *  M2 A stimulus is decided on in mode `new`, `idle` or `drafting`; in mode `reading` it stays in the mailbox.
  *  M3 A run that is `new`, or drafts its first frame, is not in the store.
  */
-import {
-  type Attempt,
-  type ExecutionId,
-  newTurn,
-  type Plan,
-  type RunState,
-  type Stimulus,
-  type Turn,
-} from '@nebula/core';
+
+import type { ExecutionId, Plan } from '@nebula/core';
+import { type Attempt, newTurn, type RunState, type Stimulus, type Turn } from '@nebula/core/run';
 import type { Delivery, Random } from '@nebula/ports';
 import type { NewBlobs, Values } from '../storage/values.ts';
 

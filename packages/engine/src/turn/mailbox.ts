@@ -5,7 +5,8 @@
  *  B2 A run whose first frame is being written gets no stimuli: if the store refuses that frame, the execution exists
  *     already, and the stimulus is for the stored one.
  */
-import { type ExecutionId, NebulaError, type Stimulus } from '@nebula/core';
+import { type ExecutionId, NebulaError } from '@nebula/core';
+import type { Stimulus } from '@nebula/core/run';
 import type { Clock } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import { RETRY_MS } from '../lifecycle.ts';

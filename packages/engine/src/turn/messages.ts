@@ -1,17 +1,7 @@
 /** Messages in the inbox of a run. Any process can send one. */
-import {
-  type ChildCancel,
-  type ChildResult,
-  type ChildStart,
-  type ExecutionId,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type NodePath,
-  type Settlement,
-  type Stimulus,
-  type StoredValue,
-} from '@nebula/core';
+
+import { type ExecutionId, isJsonObject, type Json, type JsonObject, type NodePath } from '@nebula/core';
+import type { ChildCancel, ChildResult, ChildStart, Settlement, Stimulus, StoredValue } from '@nebula/core/run';
 import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, type Random } from '@nebula/ports';
 
 type Asked =

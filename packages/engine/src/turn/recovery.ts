@@ -6,7 +6,9 @@
  *  R3 An operation that may succeed later is repeated with growing pauses; a run whose data is damaged or gone is
  *     reported as a fault and leaves memory.
  */
-import { blobsToDecide, NebulaError } from '@nebula/core';
+
+import { NebulaError } from '@nebula/core';
+import { blobsToDecide } from '@nebula/core/run';
 import type { InboxRow, PermitHolder } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { EngineContext } from '../context.ts';

@@ -7,20 +7,19 @@
  *  it
  *     in memory; leases that this engine handed out do (`engine-effects.ts`, E2).
  */
+
+import { type ExecutionId, NebulaError, type Plan } from '@nebula/core';
 import {
   backlogOf,
   concerns,
   decodeSnapshot,
-  type ExecutionId,
   encodeSnapshot,
   foldFrames,
   isFinished,
-  NebulaError,
   newRunState,
-  type Plan,
   type RunState,
   type Steps,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { Clock, ExecutionRow, InboxRow, Journal, LoadedExecution, Store, StoredFrame } from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import type { Authority } from '../start/authority.ts';

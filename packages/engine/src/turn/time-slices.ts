@@ -1,5 +1,5 @@
 /** Runs long work of the core in slices, between which the event loop runs. */
-import type { Steps } from '@nebula/core';
+import type { Steps } from '@nebula/core/run';
 import type { Clock } from '@nebula/ports';
 
 export const SLICE_MS = 10;

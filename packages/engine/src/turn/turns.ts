@@ -26,7 +26,7 @@ import {
   type Stimulus,
   seal,
   stepsBefore,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { Write, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import { type Cache, cacheBlobs } from '../attempts/cache.ts';
@@ -138,12 +138,12 @@ export class Turns {
       const [first] = this.suspended;
       if (first !== undefined) {
         this.suspended.delete(first);
-        if (this.goOn(first)) drafted.add(first);
+        if (first.isSuspended && this.decideOn(first, now)) drafted.add(first);
       }
       let isLeft = false;
       for (const run of mailbox.take()) {
         if (isLeft) mailbox.touch(run);
-        else if (this.decideOn(run, now)) drafted.add(run);
+        else if (!run.isSuspended && this.decideOn(run, now)) drafted.add(run);
         isLeft ||= this.mustPause();
       }
       this.sliceBegunAt = clock.now();
@@ -230,43 +230,16 @@ export class Turns {
     return true;
   }
 
-  /** Decides on the mail of a run. Returns false if there is nothing to write yet. */
+  /** Decides on the mail of a run, or goes on with its suspended turn. Returns false if there is nothing to write yet. */
   private decideOn(run: LiveRun, now: number): boolean {
-    if (run.mode === 'reading' || run.isSuspended) return false;
-    const { state, mailbox } = run;
-    // The checkpoint is journalled with the next stimulus: a snapshot alone is not worth a frame.
-    if (run.checkpoint !== null && mailbox.length > 0) {
-      mailbox.unshift({ type: 'checkpointed', seq: run.checkpoint });
-      run.checkpoint = null;
-    }
     try {
-      if (state.spilled > 0 && this.parts.recovery.mustFetch(run)) return false;
-      if (run.plan.draws && this.mustPrepare(run)) return false;
-      const draft = run.draftAt(now, this.context);
-      draft.turn.mustPause = this.mustPause;
-      run.mailbox = [];
-      for (const message of run.messages) draft.messages.push(message);
-      run.messages = [];
-      // The draft keeps all stimuli before any is decided on: a second decision must not miss one.
-      for (const stimulus of mailbox) draft.stimuli.push(stimulus);
-      if (mailbox.length === 0 && hasEndChecks(state)) completeTurn(draft.turn);
-    } catch (error) {
-      this.parts.recovery.undecided(run, error);
-      return false;
-    }
-    return this.goOn(run);
-  }
-
-  /** Decides on the remaining stimuli of a draft. Returns false if the turn is suspended, or could not be decided. */
-  private goOn(run: LiveRun): boolean {
-    const { draft, state } = run;
-    if (draft === null) return false;
-    const { turn, stimuli } = draft;
-    try {
+      const draft = run.isSuspended ? run.draft : this.drafted(run, now);
+      if (draft === null) return false;
+      const { turn, stimuli } = draft;
       if (turn.isSuspended) resumeTurn(turn);
       while (!turn.isSuspended && draft.decided < stimuli.length) {
         const stimulus = stimuli[draft.decided++] as Stimulus;
-        if (isTooLate(state, stimulus)) draft.late.add(stimulus);
+        if (isTooLate(run.state, stimulus)) draft.late.add(stimulus);
         else if (!decide(turn, stimulus)) draft.refused.add(stimulus);
       }
       if (turn.isSuspended) {
@@ -281,6 +254,28 @@ export class Turns {
     // Mail may have arrived while the turn was suspended.
     if (run.mailbox.length > 0) this.context.mailbox.touch(run);
     return true;
+  }
+
+  /** Moves the mail of a run into its draft. Returns null if something must be read first. */
+  private drafted(run: LiveRun, now: number): Draft | null {
+    if (run.mode === 'reading') return null;
+    const { state, mailbox } = run;
+    // The checkpoint is journalled with the next stimulus: a snapshot alone is not worth a frame.
+    if (run.checkpoint !== null && mailbox.length > 0) {
+      mailbox.unshift({ type: 'checkpointed', seq: run.checkpoint });
+      run.checkpoint = null;
+    }
+    if (state.spilled > 0 && this.parts.recovery.mustFetch(run)) return null;
+    if (run.plan.draws && this.mustPrepare(run)) return null;
+    const draft = run.draftAt(now, this.context);
+    draft.turn.mustPause = this.mustPause;
+    run.mailbox = [];
+    for (const message of run.messages) draft.messages.push(message);
+    run.messages = [];
+    // The draft keeps all stimuli before any is decided on: a second decision must not miss one.
+    for (const stimulus of mailbox) draft.stimuli.push(stimulus);
+    if (mailbox.length === 0 && hasEndChecks(state)) completeTurn(draft.turn);
+    return draft;
   }
 
   /** Compiles the graph that a node returned, in slices, before the decision; each stimulus waits once. */

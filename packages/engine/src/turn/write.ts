@@ -1,6 +1,6 @@
 /** Maps the draft of a run to a write of the store: a frame, and the changes of its row. */
+import type { ExecutionId } from '@nebula/core';
 import {
-  type ExecutionId,
   type FinishedPhase,
   gateRequestId,
   isFinishedPhase,
@@ -16,7 +16,7 @@ import {
   startPermit,
   type Turn,
   wakeTime,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type {
   CacheRow,
   DurationRow,

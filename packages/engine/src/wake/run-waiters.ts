@@ -6,21 +6,20 @@
  *    permits that its nodes wait for. They are waited for one after the other, and by one look per run at a time: with
  *    10,000 children each is waited for once.
  */
+
+import { type ExecutionId, NebulaError, type RunDocument } from '@nebula/core';
 import {
   documentOf,
-  type ExecutionId,
   explainNode,
   isFinished,
   isParked,
   isParkedExceptChildren,
   isPaused,
   isQuiescent,
-  NebulaError,
   openChildren,
   pathOf,
   permitKey,
-  type RunDocument,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import { later } from '@nebula/ports';
 import type { WaitResult } from '../api.ts';
 import type { EngineContext } from '../context.ts';

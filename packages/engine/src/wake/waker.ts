@@ -9,15 +9,8 @@
  *  W5 No message is posted from an inbox that is older than the state of the run: another engine may have journalled it
  *     in between. A state that is older than the inbox does no harm: the store refuses its next frame.
  */
-import {
-  type ExecutionId,
-  NebulaError,
-  nodeAt,
-  openAttempts,
-  type RunState,
-  recallDispatched,
-  type Stimulus,
-} from '@nebula/core';
+import { type ExecutionId, NebulaError } from '@nebula/core';
+import { nodeAt, openAttempts, type RunState, recallDispatched, type Stimulus } from '@nebula/core/run';
 import type { InboxRow, Timer } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';

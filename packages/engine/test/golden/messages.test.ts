@@ -3,7 +3,7 @@
  * packages/engine/test/golden` adds those that are missing.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { inlineValue } from '@nebula/core';
+import { inlineValue } from '@nebula/core/run';
 import { expect, it } from 'vitest';
 import { encodeMessage, type Message, receivedMessage } from '../../src/turn/messages.ts';
 

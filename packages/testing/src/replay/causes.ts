@@ -3,20 +3,18 @@
  * entry about a waiting node is the event that it waited for; and so on. All other entries of the frame follow from
  * these and are the decision.
  */
+
+import { type Entry, isJsonObject, type Json, memberOf } from '@nebula/core';
 import {
   bodyOf,
-  type Entry,
   inlineValue,
-  isJsonObject,
-  type Json,
-  memberOf,
   type NodeState,
   nodeAt,
   type Outcome,
   type RunState,
   type Stimulus,
   type StoredValue,
-} from '@nebula/core';
+} from '@nebula/core/run';
 
 /** The journal does not determine the stimuli: the frame is accepted without a check. */
 export class Unclear extends Error {}

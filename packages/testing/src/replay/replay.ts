@@ -8,20 +8,22 @@ import {
   type Action,
   compilePlan,
   createCatalog,
-  decide,
   type Entry,
-  foldFrames,
   type Json,
   NebulaError,
+  type Plan,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import {
+  decide,
+  foldFrames,
   newRunState,
   newTurn,
   nextReady,
-  type Plan,
   type RunState,
   seal,
   startAttempt,
-  type WorkflowDefinition,
-} from '@nebula/core';
+} from '@nebula/core/run';
 import type { NebulaConfig } from '@nebula/sdk';
 import { actionsUsed, withoutIterations } from '../actions-used.ts';
 import type { Frame } from '../chronicle.ts';

@@ -5,9 +5,9 @@ import {
   type Json,
   type Problem,
   parseDuration,
-  type Settlement,
   type SourceRange,
 } from '@nebula/core';
+import type { Settlement } from '@nebula/core/run';
 import { after, fail, hang, type Mock, sequence } from '../mock.ts';
 import type { CancelOptions } from '../test-run.ts';
 import { describe, TestDocument } from './document.ts';

@@ -1,7 +1,7 @@
 /** Folds the entries about one node. */
-import type { RunError } from '../../error.ts';
+import { assert, type RunError } from '../../error.ts';
+import type { NodePlan } from '../../plan/plan.ts';
 import { impliedRule } from '../../retry/retry.ts';
-import { close } from '../composite/close-scope.ts';
 import { decideEdges } from '../joins/joins.ts';
 import type {
   ChildRequested,
@@ -21,14 +21,23 @@ import type {
   NodeUnknown,
   NodeWaiting,
 } from '../journal/entry.ts';
-import { countSpilled, enqueue, enter, leaveQueue, queuedSince, releaseConcurrencyPermits } from '../state/phases.ts';
-import { forgetIterations } from '../state/scopes.ts';
-import { bodyOf, isUnstarted, requireNode } from '../state/selectors.ts';
-import type { NodeState, RunState, ScopeState } from '../state/state.ts';
+import {
+  countSpilled,
+  enqueue,
+  enter,
+  free,
+  leaveQueue,
+  queuedSince,
+  releaseConcurrencyPermits,
+} from '../state/phases.ts';
+import { dropScope, forgetIterations } from '../state/scopes.ts';
+import { bodyOf, isFinal, isUnstarted, requireNode } from '../state/selectors.ts';
+import type { BodyState, FinalPhase, NodeState, RunState, ScopeState } from '../state/state.ts';
 import { assign } from '../state/variables.ts';
 import { dueTime } from '../timers/pause.ts';
 import { armAttempt, armGate, armQueued, armRetry, armWait } from '../timers/timers.ts';
-import { forgetUndoneIn, remember } from '../undo/undo-list.ts';
+import { isAtWork } from '../undo/transactions.ts';
+import { forgetUndoneIn, noteUndone, remember } from '../undo/undo-list.ts';
 import { gatesOf, permitKey } from '../waits/gates.ts';
 import type { Fold } from './fold.ts';
 
@@ -95,7 +104,61 @@ function complete(fold: Fold, entry: NodeCompleted): void {
   }
   if (node.plan.breaks) breakLoop(node);
   if (entry.undo !== undefined || entry.undoError !== undefined) remember(state, node, entry);
-  close(fold, node, { status: 'completed', at, dead, ...(entry.cached === undefined ? {} : { cached: entry.cached }) });
+  endNode(fold, node, {
+    status: 'completed',
+    at,
+    dead,
+    ...(entry.cached === undefined ? {} : { cached: entry.cached }),
+  });
+}
+
+/** Ends the node with its body, and decides its outgoing edges. */
+export function endNode(fold: Fold, node: NodeState, phase: FinalPhase): void {
+  assert(!isFinal(node.phase.status), `node '${node.plan.id}' of ${fold.state.executionId} ends once`);
+  const body = bodyOf(node);
+  if (body !== undefined) closeBody(fold, node, body, phase);
+  leaveQueue(fold.state, node);
+  free(fold, node);
+  // A body that succeeded leaves only its result.
+  const isKept = body !== undefined && !(phase.status === 'completed' && body.scopes.size === 0);
+  enter(fold, node, isKept && phase.status !== 'skipped' ? { ...phase, body } : phase);
+  if (node.decidedAs === undefined) decideEdges(node);
+}
+
+/** Closes the body. A body that succeeded leaves only its result; otherwise its scopes are kept for a retry. */
+function closeBody(fold: Fold, node: NodeState, body: BodyState, phase: FinalPhase): void {
+  const { state } = fold;
+  state.endChecks.delete(node);
+  for (const scope of [...body.scopes.values()]) {
+    noteUndone(state, scope);
+    if (!scope.isClosed) cancelOpen(fold, scope);
+    if (phase.status === 'completed') dropScope(state, scope);
+  }
+}
+
+/** Cancels the nodes of a failed scope that have not ended. */
+export function cancelOpen(fold: Fold, scope: ScopeState, except?: NodePlan): void {
+  const { state } = fold;
+  for (const node of scope.nodes) {
+    if (node.plan === except) continue;
+    for (const inner of bodyOf(node)?.scopes.values() ?? []) {
+      // Earlier versions cut off a transaction while it was being undone, and started the undo over on a retry.
+      if (!isAtWork(inner)) noteUndone(state, inner);
+      if (!inner.isClosed) cancelOpen(fold, inner);
+    }
+    cancelWithScope(fold, node);
+  }
+  scope.isClosed = true;
+  state.endChecks.delete(scope);
+}
+
+/** Cancels a node because its scope or its run has ended. Its edges decide nothing any more. */
+export function cancelWithScope(fold: Fold, node: NodeState): void {
+  if (isFinal(node.phase.status) || node.phase.status === 'unknown') return;
+  leaveQueue(fold.state, node);
+  free(fold, node);
+  const body = bodyOf(node);
+  enter(fold, node, { status: 'cancelled', at: fold.at, error: undefined, ...(body && { body }) });
 }
 
 /** Keeps the innermost loop around the node from opening another iteration. */
@@ -143,7 +206,7 @@ function fail(fold: Fold, entry: NodeFailed): void {
   if (handling === 'deferred') defer(node.scope, error);
   // There is no child to continue.
   if (isUnstarted(error)) node.child = undefined;
-  close(fold, node, { status: 'failed', at, error, handling, taken, dead });
+  endNode(fold, node, { status: 'failed', at, error, handling, taken, dead });
 }
 
 /**
@@ -169,7 +232,7 @@ function leaveUnhandled({ state }: Fold, { node: path, handling }: NodeUnhandled
 function cancel(fold: Fold, { node: path, error, dead }: NodeCancelled): void {
   const { state, at } = fold;
   const node = requireNode(state, path);
-  close(fold, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
+  endNode(fold, node, { status: 'cancelled', at, error, ran: node.startedAt !== null, dead });
 }
 
 /** In a scope that ends early, a node of unknown outcome decides its edges as a cancelled one. */
@@ -184,7 +247,7 @@ function doubt(fold: Fold, { node: path, error, dead }: NodeUnknown): void {
 
 function skip(fold: Fold, { nodes, why, dead }: NodeSkipped): void {
   const { state, at } = fold;
-  for (const path of nodes) close(fold, requireNode(state, path), { status: 'skipped', at, why, dead });
+  for (const path of nodes) endNode(fold, requireNode(state, path), { status: 'skipped', at, why, dead });
 }
 
 function settle({ state }: Fold, { node: path, outcome, by }: NodeSettled): void {

@@ -10,14 +10,15 @@ import {
   type RunStopping,
 } from '../journal/entry.ts';
 import { NULL_VALUE } from '../journal/stored-value.ts';
-import { countSpilled, end, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
-import { isFinal, isFinishedPhase, slotPermit, startPermit } from '../state/selectors.ts';
+import { countSpilled, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
+import { isFinishedPhase, slotPermit, startPermit } from '../state/selectors.ts';
 import type { FinishedPhase } from '../state/state.ts';
 import { endEarly, markStopped } from '../stop/early-end.ts';
 import { dueTime, endPause } from '../timers/pause.ts';
 import { armDelayed, armStop, armWorkflow } from '../timers/timers.ts';
 import { isAtWork } from '../undo/transactions.ts';
 import { noteUndone } from '../undo/undo-list.ts';
+import { cancelWithScope } from './evolve-node.ts';
 import type { Fold } from './fold.ts';
 
 export const runFolds = {
@@ -110,10 +111,7 @@ function finish(fold: Fold, entry: RunFinished): void {
   assert(!isFinishedPhase(state.phase), `run ${state.executionId} ends once`);
   for (const scope of state.scopes.values()) {
     if (scope.open === 0) continue;
-    for (const node of scope.nodes) {
-      if (isFinal(node.phase.status) || node.phase.status === 'unknown') continue;
-      end(fold, node, { status: 'cancelled', at, error: undefined });
-    }
+    for (const node of scope.nodes) cancelWithScope(fold, node);
   }
   for (const node of state.unknown) releasePermits(fold, node);
   state.phase = finishedPhase(entry, at);

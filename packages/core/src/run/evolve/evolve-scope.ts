@@ -1,6 +1,5 @@
 /** Folds the entries about composite nodes and their scopes. */
 import { assert } from '../../error.ts';
-import { cancelOpen } from '../composite/close-scope.ts';
 import type {
   ItemsAdded,
   NodeCompensating,
@@ -30,6 +29,7 @@ import { endEarly, endIterationsEarly, markStopped } from '../stop/early-end.ts'
 import { dueTime } from '../timers/pause.ts';
 import { armIteration, armOpen, armStopping } from '../timers/timers.ts';
 import { openUndo, toUndo } from '../undo/undo.ts';
+import { cancelOpen } from './evolve-node.ts';
 import { resume } from './evolve-run.ts';
 import type { Fold } from './fold.ts';
 

@@ -9,8 +9,8 @@ import type { StoredValue } from '../journal/stored-value.ts';
 import { armQueued } from '../timers/timers.ts';
 import { gatesOf, isReservation } from '../waits/gates.ts';
 import { countBusy } from './scopes.ts';
-import { bodyOf, countOpen, isBlockedByLevel, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
-import type { FinalPhase, NodeState, Phase, RunState, ScopeState } from './state.ts';
+import { countOpen, isBlockedByLevel, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
+import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
 
 /** The only place that changes a phase with an index behind it. */
 export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): void {
@@ -164,15 +164,6 @@ export function releaseBlocked(state: RunState, scope: ScopeState): void {
   }
 }
 
-export function end(fold: Fold, node: NodeState, phase: FinalPhase): void {
-  leaveQueue(fold.state, node);
-  free(fold, node);
-  const body = bodyOf(node);
-  // A body that succeeded leaves only its result.
-  const isKept = body !== undefined && !(phase.status === 'completed' && body.scopes.size === 0);
-  enter(fold, node, isKept && phase.status !== 'skipped' ? { ...phase, body } : phase);
-}
-
 function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   scope.open--;
   countOpen(scope, plan, -1);
@@ -192,7 +183,7 @@ export function returnToPending(fold: Fold, node: NodeState): void {
 }
 
 /** Releases the permits that the node holds or waits for. */
-function free({ effects }: Fold, node: NodeState): void {
+export function free({ effects }: Fold, node: NodeState): void {
   if (node.permits.length === 0) return;
   const path = pathOf(node);
   for (const key of node.permits) effects.freedPermits.push({ key, node: path });

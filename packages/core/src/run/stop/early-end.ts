@@ -10,7 +10,7 @@
  *     Therefore the innermost finally runs first.
  *  E4 A node of unknown outcome counts as cancelled for its edges, and blocks nothing.
  */
-import { close } from '../composite/close-scope.ts';
+import { endNode } from '../evolve/evolve-node.ts';
 import type { Fold } from '../evolve/fold.ts';
 import { mustEnd, returnToPending } from '../state/phases.ts';
 import { bodyOf, isFinal, isQuiet, stateIn } from '../state/selectors.ts';
@@ -39,7 +39,7 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
-    if (node.plan !== state.plan.failureNode || scope.parent !== null) endNode(fold, node, spared);
+    if (node.plan !== state.plan.failureNode || scope.parent !== null) endNodeEarly(fold, node, spared);
   }
   if (scope.underWay === 0) state.endChecks.add(scope);
 }
@@ -71,7 +71,7 @@ function isNews({ stopping }: ScopeState, how: EarlyEnd): boolean {
   return stopping.finally && how.finally === false;
 }
 
-function endNode(fold: Fold, node: NodeState, spared: ReadonlySet<NodeState>): void {
+function endNodeEarly(fold: Fold, node: NodeState, spared: ReadonlySet<NodeState>): void {
   const { phase, scope, startedAt } = node;
   const how = scope.stopping;
   if (how === null || isFinal(phase.status) || phase.status === 'unknown') return;
@@ -80,7 +80,7 @@ function endNode(fold: Fold, node: NodeState, spared: ReadonlySet<NodeState>): v
   if (startedAt !== null) {
     if (phase.status === 'open' && !isSpared) endIterationsEarly(fold, node, how);
   } else if (isSpared || spared.has(node)) returnToPending(fold, node);
-  else close(fold, node, { status: 'cancelled', at: fold.at, error: undefined });
+  else endNode(fold, node, { status: 'cancelled', at: fold.at, error: undefined });
 }
 
 /** Nodes that have not begun and that the finally may reach. */

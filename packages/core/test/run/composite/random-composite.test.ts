@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isFinished } from '../../../src/index.ts';
+import { isFinished } from '../../../src/run.ts';
 import { liveThrough } from './random-composite.ts';
 
 const SEEDS = Number(process.env.FUZZ_RUNS ?? 300);

@@ -1,5 +1,5 @@
 /** Random workflows with every kind of node, and a random life for them. */
-import { isFinished } from '../../../src/index.ts';
+import { isFinished } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 type Node = Record<string, unknown>;

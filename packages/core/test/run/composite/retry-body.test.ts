@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bodyOf, explainNode, type NodeState, NULL_VALUE, nodeAt } from '../../../src/index.ts';
 import { evolve } from '../../../src/run/evolve/evolve.ts';
+import { bodyOf, explainNode, type NodeState, NULL_VALUE, nodeAt } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 const undo = { action: 'do@1', with: { of: '{{ $self.output }}' } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/index.ts';
+import { decodeSnapshot, encodeSnapshot } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 describe('order', () => {

@@ -14,7 +14,7 @@ import {
   seal,
   startAttempt,
   stopReason,
-} from '../../../src/index.ts';
+} from '../../../src/run.ts';
 import { drive, planOf, type Short } from '../drive.ts';
 
 const far = { labels: ['far'] };

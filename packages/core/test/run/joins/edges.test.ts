@@ -1,6 +1,6 @@
 /** Points on which documents once differed: what the run does, and all documents say. */
 import { describe, expect, it } from 'vitest';
-import { gateRequestId, type NodeState } from '../../../src/index.ts';
+import { gateRequestId, type NodeState } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 describe('terminate', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { type Entry, type RunError, timelineOf } from '../../../src/index.ts';
+import { evolve } from '../../../src/run/evolve/evolve.ts';
 import {
   blobsToDecide,
   blobsToStart,
   decide,
-  type Entry,
-  evolve,
   explainNode,
   explainRun,
   foldFrames,
@@ -13,13 +13,11 @@ import {
   newRunState,
   newTurn,
   nextReady,
-  type RunError,
   type Settlement,
   seal,
   startAttempt,
-  timelineOf,
   wakeTime,
-} from '../../../src/index.ts';
+} from '../../../src/run.ts';
 import { drive, planOf } from '../drive.ts';
 import { everyEntry } from '../scenario.ts';
 

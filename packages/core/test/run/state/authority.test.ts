@@ -1,15 +1,8 @@
 /** A run carries the authority it was started with, and nothing in it can widen that. */
 import { describe, expect, it } from 'vitest';
-import {
-  ceilingOf,
-  childAuthority,
-  compileSource,
-  createCatalog,
-  decodeSnapshot,
-  encodeSnapshot,
-  foldFrames,
-  newRunState,
-} from '../../../src/index.ts';
+import { compileSource, createCatalog } from '../../../src/index.ts';
+import { ceilingOf } from '../../../src/run/state/authority.ts';
+import { childAuthority, decodeSnapshot, encodeSnapshot, foldFrames, newRunState } from '../../../src/run.ts';
 import { type Drive, drive, type Short, testActions } from '../drive.ts';
 
 const CEILING = { network: ['*.example.com'], shell: ['git'] };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodeAt, readDefinition } from '../../../src/index.ts';
+import { readDefinition } from '../../../src/index.ts';
+import { nodeAt } from '../../../src/run.ts';
 import { drive, planOf } from '../drive.ts';
 
 describe('numbers and durations that are expressions', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeSnapshot, encodeSnapshot, type RunState } from '../../../src/index.ts';
+import { decodeSnapshot, encodeSnapshot, type RunState } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 const replayed = (node: string) => ({ type: 'replay', node }) as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, refuseCancel } from '../../../src/index.ts';
+import { explainNode, refuseCancel } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const always = (from: string, to: string) => ({ from, to, on: 'always' }) as const;

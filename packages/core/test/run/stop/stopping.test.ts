@@ -1,16 +1,7 @@
 /** Stops from outside: children, transactions, and unknown outcomes. */
 import { describe, expect, it } from 'vitest';
-import {
-  explainRun,
-  foldFrames,
-  hasEndChecks,
-  isParked,
-  type Json,
-  newRunState,
-  RUN_DEFAULTS,
-  undoPlanOf,
-  wakeTime,
-} from '../../../src/index.ts';
+import { type Json, RUN_DEFAULTS } from '../../../src/index.ts';
+import { explainRun, foldFrames, hasEndChecks, isParked, newRunState, undoPlanOf, wakeTime } from '../../../src/run.ts';
 import { type Drive, drive } from '../drive.ts';
 
 const undo = { compensate: { action: 'do@1' } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isParked } from '../../../src/index.ts';
+import { isParked } from '../../../src/run.ts';
 import { drive, type Short } from '../drive.ts';
 
 const parkedAtOnce = (nodes: Short['nodes'], more: Omit<Short, 'nodes'> = {}): boolean => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, foldFrames, newRunState, wakeTime } from '../../../src/index.ts';
+import { explainNode, foldFrames, newRunState, wakeTime } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const MINUTE = 60_000;

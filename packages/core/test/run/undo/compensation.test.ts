@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Json, RunError } from '../../../src/index.ts';
 import {
   encodeSnapshot,
   explainNode,
   foldFrames,
   hasEndChecks,
-  type Json,
   newRunState,
-  type RunError,
   refuseCancel,
   refuseReplay,
-} from '../../../src/index.ts';
+} from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({

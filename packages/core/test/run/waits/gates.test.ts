@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wakeTime } from '../../../src/index.ts';
+import { wakeTime } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 const UNDO = { action: 'look@1', with: { of: '{{ $self.output }}' } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { evolve, explainRun, foldFrames, newRunState } from '../../../src/index.ts';
+import { evolve } from '../../../src/run/evolve/evolve.ts';
+import { explainRun, foldFrames, newRunState } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();

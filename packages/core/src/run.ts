@@ -1,0 +1,75 @@
+/**
+ * Runs: their state, the turns that decide on them, the fold of their journals, and what is shown of a state. For the
+ * engine and the test kit; apps, drivers and authors use `index.ts`.
+ */
+export { narrowCeiling } from './capability/narrow.ts';
+export { isLeaseId, LEASE_PREFIX, type LeaseId } from './ids.ts';
+export { HERE } from './plan/route.ts';
+export { startKey } from './plan/trigger-plan.ts';
+export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
+export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
+export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
+export {
+  type ChildResult,
+  type OpenAttempt,
+  type Outcome,
+  type Settlement,
+  type Stimulus,
+  stepsBefore,
+} from './run/decide/stimulus.ts';
+export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
+export { type Attempt, backlogOf, nextReady, seal, startAttempt } from './run/dispatch/dispatch.ts';
+export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
+export { foldFrames } from './run/evolve/evolve.ts';
+export {
+  type CacheHit,
+  type CacheMiss,
+  type Gate,
+  type Parent,
+  type RunAuthority,
+  type RunStarted,
+  valuesIn,
+} from './run/journal/entry.ts';
+export { decodeSnapshot, encodeSnapshot } from './run/journal/snapshot.ts';
+export { type BlobRef, exceedsBytes, inlineValue, NULL_VALUE, type StoredValue } from './run/journal/stored-value.ts';
+export { childAuthority, grantTo } from './run/state/authority.ts';
+export type { Estimates } from './run/state/estimates.ts';
+export { newRunState } from './run/state/new-state.ts';
+export { recallDispatched } from './run/state/phases.ts';
+export {
+  actionWork,
+  bodyOf,
+  endingOf,
+  idempotencyKey,
+  isFinished,
+  isFinishedPhase,
+  isPaused,
+  nodeAt,
+  pathOf,
+  runError,
+  runOutput,
+  slotPermit,
+  startPermit,
+  statusOf,
+  stopReason,
+} from './run/state/selectors.ts';
+export { timeoutsOf } from './run/state/settings.ts';
+export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
+export {
+  concerns,
+  hasEndChecks,
+  isParked,
+  isParkedExceptChildren,
+  isQuiescent,
+  openAttempts,
+  toVerify,
+  wakeTime,
+} from './run/timers/wake.ts';
+export { spilledInUndoPlan, undoPlanOf } from './run/undo/undo-plan.ts';
+export { gateRequestId, permitKey } from './run/waits/gates.ts';
+export { isAwaitedCall } from './run/waits/waits.ts';
+export type { Steps } from './steps.ts';
+export type { Explanation } from './view/cause.ts';
+export { bareDocumentOf, documentOf, spilledInDocument } from './view/document.ts';
+export { explainEnded, explainNode, explainRun } from './view/explain.ts';
+export { type Holders, holderCauses } from './view/node-causes.ts';
