@@ -20,7 +20,7 @@ export {
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
 export { type Attempt, backlogOf, nextReady, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
-export { foldFrames } from './run/evolve/evolve.ts';
+export { countFrame, foldFrames } from './run/evolve/evolve.ts';
 export {
   type CacheHit,
   type CacheMiss,

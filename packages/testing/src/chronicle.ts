@@ -1,6 +1,6 @@
 /** The state of one execution, folded from its journal, and its coverage of the workflow. */
 import { type Entry, type Json, type Plan, type RunDocument, RunView, type ViewFrame } from '@nebula/core';
-import { isFinished, isPaused, type NodeState, pathOf, type RunState, wakeTime } from '@nebula/core/run';
+import { countFrame, isFinished, isPaused, type NodeState, pathOf, type RunState, wakeTime } from '@nebula/core/run';
 import type { Coverage, Places } from './coverage.ts';
 import type { ExternalWorld } from './external-world.ts';
 
@@ -35,7 +35,7 @@ export class Chronicle {
       this.view.applyEntry(entry, frame.at);
       this.note(entry);
     }
-    this.state.seq = frame.seq;
+    countFrame(this.state, frame.seq);
     this.frames.push(frame);
   }
 

@@ -160,21 +160,34 @@ export function capabilitiesOf(entries: (list: CapabilityList) => readonly strin
   };
 }
 
+/** The number of ceilings whose grants are kept. */
+const MAX_CEILINGS = 1_000;
+
 /**
- * Caches the grants of a plan under a ceiling: `ask` is an object of the plan, and runs with the same authority share
- * the `ceiling` object.
+ * Keeps the grants of plans: `ask` is an object of the plan. Runs have their own ceiling object, from their journal;
+ * those with equal ceilings share the grants.
  */
 export class Narrowed {
   private readonly known = new WeakMap<object, WeakMap<object, Capabilities>>();
+  private readonly byText = new Map<string, WeakMap<object, Capabilities>>();
 
   grant(ask: Capabilities, ceiling: Ceiling): Capabilities {
     if (ceiling === 'all') return ask;
-    const known = this.known.get(ceiling)?.get(ask);
+    const grants = this.known.get(ceiling) ?? this.grantsUnder(ceiling);
+    const known = grants.get(ask);
     if (known !== undefined) return known;
     const granted = narrow(ask, ceiling);
-    const grants = this.known.get(ceiling) ?? new WeakMap<object, Capabilities>();
-    this.known.set(ceiling, grants.set(ask, granted));
+    grants.set(ask, granted);
     return granted;
+  }
+
+  private grantsUnder(ceiling: Capabilities): WeakMap<object, Capabilities> {
+    const text = JSON.stringify(ceiling);
+    const grants = this.byText.get(text) ?? new WeakMap<object, Capabilities>();
+    if (this.byText.size >= MAX_CEILINGS) this.byText.clear();
+    this.byText.set(text, grants);
+    this.known.set(ceiling, grants);
+    return grants;
   }
 }
 

@@ -6,7 +6,7 @@
  *  3 An iteration that succeeds leaves the state. Its nodes stay here, as they were when they ended.
  */
 import type { Plan } from '../plan/plan.ts';
-import { evolve } from '../run/evolve/evolve.ts';
+import { countFrame, evolve } from '../run/evolve/evolve.ts';
 import type { Entry } from '../run/journal/entry.ts';
 import type { BlobLookup } from '../run/journal/stored-value.ts';
 import { newRunState } from '../run/state/new-state.ts';
@@ -39,7 +39,7 @@ export class RunView {
 
   apply(frame: ViewFrame): void {
     for (const entry of frame.entries) this.applyEntry(entry, frame.at);
-    this.state.seq = frame.seq;
+    countFrame(this.state, frame.seq);
   }
 
   applyEntry(entry: Entry, at: number): void {

@@ -43,7 +43,7 @@ import {
   type Turn,
   wakeTime,
 } from '../../src/run.ts';
-import { stateFacts } from './state-facts.ts';
+import { checkWorkingSets, stateFacts } from './state-facts.ts';
 
 const noWork = (): Json => null;
 
@@ -203,7 +203,11 @@ export class Drive {
     foldFrames(folded, this.frames.slice(folded.seq));
     const restored = this.restored();
     const facts = JSON.stringify(stateFacts(state));
-    for (const other of [folded, restored]) expectSame(JSON.stringify(stateFacts(other)), facts);
+    for (const other of [folded, restored]) {
+      const own = JSON.stringify(stateFacts(other));
+      if (own !== facts) expect(JSON.parse(own)).toEqual(JSON.parse(facts));
+    }
+    for (const one of [state, folded, restored]) checkWorkingSets(one);
     expectSame(wakeTime(restored, this.now, 1_000), wakeTime(state, this.now, 1_000));
   }
 

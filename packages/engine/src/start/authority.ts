@@ -5,7 +5,6 @@
  *    and learns no more than that.
  *  2 A run has the ceiling of its project, narrowed by the authority of the start: a child has that of its parent. A run
  *    that begins again (retry, replay, fork) is narrowed by the ceiling that its project has then.
- *  3 Equal ceilings are one object, so that a grant is computed once for a plan and a ceiling.
  */
 import { type Ceiling, NebulaError, type WorkflowId } from '@nebula/core';
 import { narrowCeiling, type RunAuthority, type RunState } from '@nebula/core/run';
@@ -30,11 +29,8 @@ interface StartRequest {
   readonly authority?: RunAuthority;
 }
 
-const MAX_CEILINGS = 1_000;
-
 export class Authority {
   private readonly projects: Projects | undefined;
-  private readonly ceilings = new Map<string, Ceiling>();
 
   /** Without `projects` there is one project, and no ceiling. */
   constructor(projects: Projects | undefined) {
@@ -61,10 +57,10 @@ export class Authority {
     const home = await projects.projectOf(workflowId);
     const project = requested.project ?? home ?? DEFAULT_PROJECT;
     if (home !== project) throw unknownWorkflow(workflowId, version);
-    const own = this.one(await projects.ceilingOf(project));
+    const own = await projects.ceilingOf(project);
     const { ceiling = own } = requested.authority ?? {};
     const principal = requested.principal ?? requested.authority?.principal;
-    const authority = { ...(principal !== undefined && { principal }), ceiling: this.one(narrowCeiling(ceiling, own)) };
+    const authority = { ...(principal !== undefined && { principal }), ceiling: narrowCeiling(ceiling, own) };
     return { project, authority };
   }
 
@@ -80,24 +76,12 @@ export class Authority {
 
   /** The ceiling of runs of the project that are started or reopened now; undefined if the app has no projects. */
   async ceilingOf(project: string): Promise<Ceiling | undefined> {
-    return this.projects && this.one(await this.projects.ceilingOf(project));
+    return await this.projects?.ceilingOf(project);
   }
 
-  /** Sets the ceiling of a state that was read: its own or, if its journal has none, that of its project. */
-  async setCeiling(state: RunState, project: string): Promise<void> {
-    const { authority } = state;
-    if (authority !== null) state.authority = { ...authority, ceiling: this.one(authority.ceiling) };
-    else if (this.projects !== undefined) state.projectCeiling = this.one(await this.projects.ceilingOf(project));
-  }
-
-  private one(ceiling: Ceiling): Ceiling {
-    if (ceiling === 'all') return ceiling;
-    const text = JSON.stringify(ceiling);
-    const known = this.ceilings.get(text);
-    if (known !== undefined) return known;
-    if (this.ceilings.size >= MAX_CEILINGS) this.ceilings.clear();
-    this.ceilings.set(text, ceiling);
-    return ceiling;
+  /** Gives a state that was read the ceiling of its project, if its journal has none. */
+  async giveCeiling(state: RunState, project: string): Promise<void> {
+    if (state.authority === null) state.projectCeiling = (await this.ceilingOf(project)) ?? state.projectCeiling;
   }
 }
 

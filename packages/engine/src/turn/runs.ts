@@ -109,7 +109,7 @@ export class Runs {
     const loaded = await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
-    await authority.setCeiling(state, row.project);
+    await authority.giveCeiling(state, row.project);
     const run = new LiveRun(state, 'idle', row.project);
     run.storedWakeAt = row.wakeAt;
     adopt(run, loaded);
@@ -126,7 +126,7 @@ export class Runs {
     const { state, row, inbox } = loaded;
     // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
     if (!store.exclusive) run.storedWakeAt = row.wakeAt;
-    await authority.setCeiling(state, run.project);
+    await authority.giveCeiling(state, run.project);
     run.state = state;
     adopt(run, loaded);
     effects.loaded(run);

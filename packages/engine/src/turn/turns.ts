@@ -18,6 +18,7 @@
  */
 import {
   completeTurn,
+  countFrame,
   decide,
   HERE,
   hasEndChecks,
@@ -354,7 +355,7 @@ export class Turns {
     const { attempts, tasks } = this.parts;
     run.draftDone();
     if (write.frame !== undefined) {
-      run.state.seq = write.frame.seq;
+      countFrame(run.state, write.frame.seq);
       run.journalBytes += write.frame.entries.length;
       this.context.meter.add('engine.frames');
     }

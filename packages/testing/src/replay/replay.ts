@@ -15,6 +15,7 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import {
+  countFrame,
   decide,
   foldFrames,
   newRunState,
@@ -102,7 +103,7 @@ function judge(plan: Plan, state: RunState, frame: Frame): Judgement {
   }
   const difference = compareFrames(frame.entries, now, plan);
   const isExact = JSON.stringify(now) === JSON.stringify(frame.entries);
-  if (isExact) state.seq = frame.seq;
+  if (isExact) countFrame(state, frame.seq);
   return { difference, isClear: true, isExact, state };
 }
 

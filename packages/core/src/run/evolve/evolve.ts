@@ -55,9 +55,14 @@ export function foldFrames(
 ): RunState {
   const effects = newEffects();
   for (const frame of frames) {
-    assert(frame.seq === state.seq + 1, `frame ${frame.seq} follows frame ${state.seq} of ${state.executionId}`);
+    countFrame(state, frame.seq);
     for (const entry of frame.entries) evolve(state, entry, frame.at, effects);
-    state.seq = frame.seq;
   }
   return state;
+}
+
+/** Counts a frame whose entries are folded now, or were decided on this state and are stored. */
+export function countFrame(state: RunState, seq: number): void {
+  assert(seq === state.seq + 1, `frame ${seq} follows frame ${state.seq} of ${state.executionId}`);
+  state.seq = seq;
 }

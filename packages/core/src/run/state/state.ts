@@ -1,10 +1,28 @@
 /**
- * The state of a run: the fold of its journal, and nothing else.
+ * The state of a run: the fold of its journal, and the lists by which a turn finds its work without a search.
  *
- *  I1 Only `evolve` changes what the journal determines; `decide` calls it for every entry that it makes.
- *  I2 `ready`, `timers`, `running` and the counters are indexes over the nodes: derived, never trusted to be stored.
- *  I3 A node is in `running` exactly while its phase is `running`.
- *  I4 `scope.open` counts the nodes of the scope that are not final; the run can end when it is 0 (or when stopping
+ *  I1 Facts (`phase`, `attempts`, `output`, `undo` …) follow from the journal alone. Only `evolve` changes them; `decide`
+ *     calls it for every entry that it makes.
+ *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `doubts`, `level` of
+ *     a scope; `decided`, `taken`, `endings` of a node …) follow from the facts. Only `evolve` changes them, together with
+ *     those facts. A snapshot does not have them.
+ *  I3 Working sets list what is left to do. `evolve` keeps them, and a decision changes them without an entry:
+ *       - `released`, `endChecks`: `drain` takes out what it handles. An outcome that may end an undo adds end checks
+ *         (`undone` in `composite.ts`, `lookAtUndoing` in `decide.ts`).
+ *       - `timers`: `popDue` and `nextTimer` take out what is due or obsolete.
+ *       - `ready`, `readyRemote`, `blockedByLevel`, `dispatchState`: `makeReady` queues a node before an entry says so, so
+ *         that a node which starts in the same turn has one entry, not two.
+ *       - `dispatchState`, `dispatched`, `dispatchedRemote`: `nextReady` hands nodes to the queue, `recallDispatched`
+ *         takes them back. The queue is that of a process, and no part of the journal.
+ *       - `hasOldStops` is changed by `evolve` only.
+ *  I4 An item of a working set is a hint, and is checked before anything follows from it (`needsEndCheck`, `isDue`,
+ *     `firstReady`, `mayStart`). An item too many has no effect; one that is missing would stall the run. After a frame
+ *     the items that still apply are the same in the decided, the folded and the restored state; tests compare them
+ *     after every step (`test/run/state-facts.ts`).
+ *  I5 `seq` is changed by `countFrame`, when a frame is folded or stored. `plan`, `executionId` and `projectCeiling` are
+ *     given by the code that loads the run.
+ *  I6 A node is in `running` exactly while its phase is `running`.
+ *  I7 `scope.open` counts the nodes of the scope that are not final; the run can end when it is 0 (or when stopping
  *     and nothing runs).
  *
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.

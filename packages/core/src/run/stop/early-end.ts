@@ -33,6 +33,8 @@ export function hasFinally({ scopes, plan }: RunState): boolean {
 /** Ends a scope early. A second call with `finally: false` skips the finally. */
 export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   const { state } = fold;
+  // A decision renews all early ends of the old form before it makes any other one.
+  state.hasOldStops = false;
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
   // The grace time of attempts cut off by a second cancel begins with that cancel.

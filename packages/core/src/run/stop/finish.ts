@@ -105,7 +105,6 @@ function complete(turn: Turn): void {
  */
 export function renewOldStops(turn: Turn): void {
   const { state } = turn;
-  state.hasOldStops = false;
   if (state.stopping !== null && isOld(state.root)) {
     emit(turn, { ...stoppingAnew(state.stopping), ...(!isPaused(state) ? {} : { paused: true }), finally: true });
     cutOffInside(turn, state.root, 'the run is ending');

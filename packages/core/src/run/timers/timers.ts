@@ -140,7 +140,7 @@ export function armAll(state: RunState): void {
 }
 
 /** Returns whether the item still applies at its time, or its node has moved on. */
-function isDue(state: RunState, item: TimerItem): boolean {
+export function isDue(state: RunState, item: TimerItem): boolean {
   const { node, at } = item;
   const phase = node?.phase;
   if (item.kind === 'stop') return isStoppingStill(state, item);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileSource, createCatalog } from '../../../src/index.ts';
 import { ceilingOf } from '../../../src/run/state/authority.ts';
-import { childAuthority, decodeSnapshot, encodeSnapshot, foldFrames, newRunState } from '../../../src/run.ts';
+import { childAuthority, decodeSnapshot, encodeSnapshot, foldFrames, grantTo, newRunState } from '../../../src/run.ts';
 import { type Drive, drive, type Short, testActions } from '../drive.ts';
 
 const CEILING = { network: ['*.example.com'], shell: ['git'] };
@@ -44,6 +44,15 @@ describe('the authority of a run', () => {
     const grants = [...run.attempts.values()].map(({ granted }) => granted);
     expect(grants).toHaveLength(3);
     expect(new Set(grants).size).toBe(1);
+  });
+
+  it('[RUN-400] runs of a plan that were read with equal ceilings share the grant', () => {
+    const first = drive({ nodes: { a: { capabilities: { shell: ['*'] } } } }, { authority: AUTHORITY });
+    const asked = { shell: ['*'] };
+    const read = [1, 2].map(() => decodeSnapshot(first.plan, 'exe_test', encodeSnapshot(first.state)));
+    const [one, other] = read.map((state) => state && grantTo(state, asked));
+    expect(one).toEqual({ shell: ['git'] });
+    expect(other).toBe(one);
   });
 
   it('[RUN-401] it is in the journal and in snapshots, and survives retries', () => {
