@@ -99,6 +99,7 @@ export function joinOf(join: unknown, sources: readonly Decision[]): Join {
   const isOpen = sources.includes('open');
   const cause = sources.includes('failure') ? 'failure' : 'choice';
   if (sources.length === 0) return 'satisfied';
+  if (join === 'ended') return isOpen ? 'open' : 'satisfied';
   if (join === 'any' || typeof join === 'number') {
     if (count >= (join === 'any' ? 1 : join)) return 'satisfied';
     return isOpen ? 'open' : cause;

@@ -51,7 +51,7 @@ const edge = fc.oneof(
 );
 
 const common = fc.record({
-  join: rarely(3, fc.constantFrom<unknown>('any', 2)),
+  join: rarely(3, fc.constantFrom<unknown>('any', 2, 'ended')),
   when: rarely(8, fc.constantFrom(...CONDITIONS)),
   enabled: rarely(12, fc.constant(false)),
   onError: rarely(4, fc.constantFrom('ignore', 'halt', 'branch')),

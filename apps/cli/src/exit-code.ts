@@ -8,7 +8,7 @@ export const EXIT = {
   invalid: 2,
   /** Cancelled or timed out. */
   stopped: 3,
-  /** Waits for a person, a signal or the settling of an unknown outcome. */
+  /** Waits for a person, a signal, a call, the settling of an unknown outcome, or for longer than a minute. */
   parked: 4,
   /** A bug in Nebula (EX_SOFTWARE of sysexits). */
   internal: 70,

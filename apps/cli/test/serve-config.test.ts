@@ -98,10 +98,32 @@ describe('the configuration of a server', () => {
       '{ project: p, path: short }',
       '{ project: p }',
       '{ project: p, any: 1 }',
+      '{ project: p, loopback: true, clients: 1 }',
     ]) {
       const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, workflowGraph: ${wrong} }\n` });
       expect((await say(cwd, ['serve'])).err, wrong).toMatch(/^error CONFIG_INVALID: .*workflowGraph/);
     }
+  });
+
+  test('[WFG-13] loopback of server.workflowGraph is refused where other machines reach the server', async () => {
+    const admits = 'workflowGraph: { project: default, loopback: true }';
+    for (const [key, more] of [
+      ['url', 'url: "https://flows.example.com"'],
+      ['trustProxy', 'trustProxy: [loopback]'],
+      ['hosts', 'hosts: [localhost, flows.example.com]'],
+      ['host', 'host: 0.0.0.0'],
+    ] as const) {
+      const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, ${admits}, ${more} }\n` });
+      expect((await say(cwd, ['serve'])).err, key).toMatch(
+        new RegExp(`^error CONFIG_INVALID: .*loopback does not go with server\\.${key}:`),
+      );
+    }
+    const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, ${admits} }\n` });
+    expect((await say(cwd, ['serve', '--host', '0.0.0.0'])).err).toMatch(/^error CONFIG_INVALID: .*server\.host:/);
+    const plain = await open(
+      `server: { ${admits}, url: "http://localhost:80", hosts: [localhost], host: 127.0.0.1 }\n`,
+    );
+    expect(plain.url).toContain('127.0.0.1');
   });
 
   test('[SRV-347] labels are those of the process', async () => {

@@ -14,7 +14,6 @@ import {
 import {
   ANNOUNCEMENT_LIMITS,
   CHECK_LIMITS,
-  COMPAT_LIMITS,
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
@@ -88,7 +87,6 @@ export const BUDGETS = {
   'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),
   'log.lines': budget('count', CONTRACT_LIMITS.maxLogLines, 'lines', 'Log lines of one request', '400 `BODY_INVALID`'),
   'log.line': budget('size', CONTRACT_LIMITS.maxLogLineChars, 'characters', 'One log line', '400 `BODY_INVALID`'),
-  'chunk.size': budget('size', COMPAT_LIMITS.maxChunkChars, 'characters', 'One log chunk', '400'),
   'definition.text': budget('size', CONTRACT_LIMITS.maxSourceChars, 'characters', 'An uploaded definition', '400'),
   'definition.json': budget(
     'size',

@@ -5,7 +5,7 @@ import { loadModules } from '@nebula/core';
 import type { Leader } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { callbackKey, callbackRoutes } from './callbacks.ts';
-import type { TokenlessWorkers } from './compat/access.ts';
+import type { TokenlessPrograms } from './compat/access.ts';
 import { compatRoutes } from './compat/routes.ts';
 import { type AnyHandler, type DirectTransport, directTransport } from './direct.ts';
 import { type HandlerParts, handlersOf } from './handlers.ts';
@@ -50,8 +50,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly token?: string;
   /** Sends cookies over HTTPS only. */
   readonly isSecure?: boolean;
-  /** Admits workers of workflow-graph without a token; omitted: none. */
-  readonly tokenless?: TokenlessWorkers | undefined;
+  /** Admits programs of workflow-graph without a token; omitted: none. */
+  readonly tokenless?: TokenlessPrograms | undefined;
   /** The folder to which paths of file triggers are relative. */
   readonly projectDir: string;
   readonly app?: Partial<AppOptions>;
@@ -190,7 +190,8 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   publicRoutes(app, options.version);
   seen.routes(app, authenticate);
   webhookRoutes(app, { parts, launcher, waits }, origins);
-  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless: options.tokenless });
+  const { tokenless } = options;
+  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless, onRequest: seen.onRequest });
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, followers, authenticate, origins });
   return app;

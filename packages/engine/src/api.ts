@@ -398,6 +398,8 @@ export interface LeaseLine {
 }
 
 export interface LeaseState {
+  /** The worker that claimed the lease. */
+  readonly holder: string;
   readonly until: number;
   /** Why the attempt should stop; null if it should not. */
   readonly cancel: string | null;

@@ -78,13 +78,13 @@ function checkPolicies(value: unknown): ConfigProblem | undefined {
   );
 }
 
-const TOKENLESS_KEYS = ['project', 'loopback', 'path'];
+const TOKENLESS_KEYS = ['project', 'loopback', 'path', 'clients'];
 
 /** A short path could be guessed. */
 function checkTokenless(value: unknown): ConfigProblem | undefined {
   const hint = 'Write workflowGraph: { project: default, loopback: true } or { project: default, path: <a secret> }';
   if (!isObject(value)) return { hint };
-  const { project, loopback, path } = value as Record<string, unknown>;
+  const { project, loopback, path, clients } = value as Record<string, unknown>;
   const unknown = Object.keys(value as object).find((key) => !TOKENLESS_KEYS.includes(key));
   if (unknown !== undefined) return { what: `server.workflowGraph.${unknown} is not known`, hint };
   if (!isText(project)) return { what: 'server.workflowGraph has no project', hint };
@@ -92,8 +92,39 @@ function checkTokenless(value: unknown): ConfigProblem | undefined {
     const what = 'server.workflowGraph.path must consist of 24 to 200 letters, digits, _ and -';
     return { what, hint: 'Generate one: openssl rand -hex 24' };
   }
+  for (const [name, flag] of Object.entries({ loopback, clients })) {
+    if (flag !== undefined && typeof flag !== 'boolean') {
+      return { what: `server.workflowGraph.${name} is not true or false`, hint };
+    }
+  }
   if (path === undefined && loopback !== true) return { what: 'server.workflowGraph admits no worker', hint };
   return undefined;
+}
+
+const isLoopback: Test = (name) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(String(name));
+
+/** Settings of a server that other machines reach, directly or through a proxy. */
+const REACHED_BY_OTHERS: Readonly<Record<string, Test>> = {
+  url: (url) => URL.canParse(String(url)) && !isLoopback(new URL(String(url)).hostname),
+  trustProxy: (proxies) => Array.isArray(proxies) && proxies.length > 0,
+  hosts: (names) => Array.isArray(names) && !names.every(isLoopback),
+  host: (host) => !isLoopback(host),
+};
+
+/** Behind a proxy every caller comes from loopback, and a proxy need not say for whom it speaks. */
+function checkServer(value: unknown): ConfigProblem | undefined {
+  if (!isObject(value)) return { hint: 'Write server: { … }' };
+  const server = value as Record<string, unknown>;
+  if ((server['workflowGraph'] as { loopback?: unknown } | undefined)?.loopback !== true) return undefined;
+  const [key] =
+    Object.entries(REACHED_BY_OTHERS).find(([name, isReached]) => {
+      return server[name] !== undefined && isReached(server[name]);
+    }) ?? [];
+  if (key === undefined) return undefined;
+  return {
+    what: `server.workflowGraph.loopback does not go with server.${key}: other machines reach this server`,
+    hint: 'Use workflowGraph.path instead of loopback: a secret path tells programs apart, an address does not',
+  };
 }
 
 const CEILING_HINT = "Write projects: { NAME: { ceiling: { network: ['api.example.com'] } } }, or ceiling: all";
@@ -264,7 +295,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     type: 'object',
     doc: 'Settings of `nebula serve`. Command-line options take precedence.',
     example: 'server: { port: 7777 }',
-    check: section('server'),
+    check: checkServer,
   },
   'server.preset': {
     type: '`desktop`, `selfhost` or `cloud`',
@@ -331,8 +362,8 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     isLive: true,
   },
   'server.workflowGraph': {
-    type: '`{ project, loopback, path }`',
-    doc: 'Admits workflow-graph workers without a token, only as workers of `project`: from this machine (`loopback: true`), or below `/workflow-graph/<path>`, where the path is a secret of 24 characters or more.',
+    type: '`{ project, loopback, path, clients }`',
+    doc: 'Admits workflow-graph workers without a token, only as workers of `project`: from this machine (`loopback: true`), or below `/workflow-graph/<path>`, where the path is a secret of 24 characters or more. `clients: true` also admits its clients in these ways, who post, run and cancel jobs files of `project`. `loopback` is refused beside a `url`, `host` or `hosts` that is not loopback, and beside `trustProxy`.',
     default: 'none are admitted',
     example: 'server: { workflowGraph: { project: default, loopback: true } }',
     check: checkTokenless,

@@ -35,7 +35,12 @@ export interface ServerConfig {
   readonly origins?: readonly string[];
   readonly bodyLimit?: string | number;
   readonly workflows?: readonly string[];
-  readonly workflowGraph?: { readonly project: string; readonly loopback?: boolean; readonly path?: string };
+  readonly workflowGraph?: {
+    readonly project: string;
+    readonly loopback?: boolean;
+    readonly path?: string;
+    readonly clients?: boolean;
+  };
   readonly metrics?: 'signed-in' | 'public';
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly database?: string;

@@ -117,7 +117,7 @@ function typeText(type: ValueType): string {
       return `${type.known!.map(code).join(', ')} or a registered name`;
     case 'integer':
     case 'number':
-      return `${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`;
+      return orExpression(`${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`, type);
     case 'text':
       return 'string';
     case 'boolean':
@@ -132,7 +132,7 @@ function typeText(type: ValueType): string {
     case 'moment':
       return 'date or expression';
     case 'percent':
-      return 'share such as `80%`';
+      return orExpression('share such as `80%`', type);
     case 'action':
       return '`name@version`';
     case 'edgeText':
@@ -154,6 +154,10 @@ function typeText(type: ValueType): string {
     default:
       return type.is;
   }
+}
+
+function orExpression(text: string, { expression }: ValueType): string {
+  return expression ? `${text} or \`{{ expression }}\`` : text;
 }
 
 function rangeText(min: number, max: number): string {

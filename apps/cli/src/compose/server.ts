@@ -5,7 +5,7 @@ import { localLeader } from '@nebula/drivers/memory';
 import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
 import { loadHostApi } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
-import type { ServerConfig } from '@nebula/sdk';
+import { CONFIG_KEYS, type ServerConfig } from '@nebula/sdk';
 import {
   announcedActions,
   callbackAddresses,
@@ -58,6 +58,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     ...project.config.server,
     ...given({ preset: options.preset, host: options.host, port: options.port }),
   } as ServerConfig;
+  checkWithOptions(config);
   const preset = presetOf(config);
   let publicUrl = '';
   const reserved = new ReservedFiles(project);
@@ -96,6 +97,13 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     await opened.close();
     throw error;
   }
+}
+
+/** Options of the command replace keys of the configuration, which was checked without them. */
+function checkWithOptions(config: ServerConfig): void {
+  const wrong = CONFIG_KEYS.server.check(config);
+  if (wrong === undefined) return;
+  throw new NebulaError('CONFIG_INVALID', wrong.what ?? 'server is not an object', { hint: wrong.hint });
 }
 
 interface OpenedParts {

@@ -83,7 +83,7 @@ export const ANSWER: readonly OptionSpec[] = [
 ];
 
 export const EXIT_CODES =
-  'Exit codes: 0 completed, 1 failed, 2 invalid file, input or usage, 3 cancelled or timed out, 4 parked (waits for a person or a signal), 130 interrupted.';
+  'Exit codes: 0 completed, 1 failed, 2 invalid file, input or usage, 3 cancelled or timed out, 4 parked (waits for a person, a signal, a call, the settling of an unknown outcome, or for longer than a minute), 130 interrupted.';
 
 /** The first words of two-word commands, with a description and an alias. */
 export const FAMILIES: Readonly<Record<string, { readonly about: string; readonly alias?: string }>> = {

@@ -9,13 +9,14 @@ import type { Launcher } from '../launcher.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Registry } from '../workers/registry.ts';
 import { type Access, allowed } from './access.ts';
-import { type GraphRecord, type Graphs, type NamedRun, namedRun } from './graphs.ts';
+import { type Graphs, type NamedRun, namedRun, type StoredGraph } from './graphs.ts';
 import { type Query, queryIn } from './input.ts';
 
 export interface CompatParts extends Pick<AppParts, 'audit'>, Access {
   readonly parts: EngineParts;
   readonly launcher: Launcher;
   readonly registry: Registry;
+  onRequest(route: string, status: number, milliseconds: number): void;
 }
 
 export interface Compat extends CompatParts {
@@ -28,7 +29,7 @@ export type Ask = FastifyRequest<{ Params: Record<string, string>; Querystring: 
 export const JOBS: ReadonlySet<string> = new Set([JOB_REFERENCE]);
 
 interface Found {
-  readonly graph: GraphRecord;
+  readonly graph: StoredGraph;
   /** The run that the path or `?run=` names. */
   readonly named: NamedRun;
   readonly who: Principal;

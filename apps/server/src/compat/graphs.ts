@@ -3,10 +3,11 @@
  *
  * The protocol of workflow-graph knows workflows, not runs: a worker asks by workflow and job whether its job was
  * cancelled. Therefore a run has a name that replaces a workflow's id: the id itself for the first run, `<id>.<run>`
- * for each later one. Every endpoint accepts both. For people, the plain id is the newest run.
+ * for each later one. Every endpoint accepts both. For people, the plain id is the newest run; to cancel, all of them.
  */
 import {
   type DocumentPath,
+  isJsonObject,
   type Json,
   type JsonObject,
   jobsDefinition,
@@ -15,20 +16,31 @@ import {
   type RunDocument,
   readJobsDocument,
 } from '@nebula/core';
+import { UNFINISHED_STATUSES } from '@nebula/ports';
 import { checkedDefinition } from '../definitions/definitions.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { readRecord, type WorkflowRecord } from '../records.ts';
-import type { Graph } from './wire.ts';
+import { type Graph, workflowDocument } from './wire.ts';
 
 const KIND = 'workflow-graph';
 const PAGE = 500;
 const MAX_OTHERS = 10_000;
+/** The trigger of runs that are started through the protocol. */
+export const STARTED_BY = 'workflow-graph';
 
-export interface GraphRecord extends Graph {
+/** The record of a posted workflow. */
+interface GraphRecord {
   readonly project: string;
+  readonly display?: Graph['display'];
   /** The run that has the workflow's id as its name. */
   readonly first?: string;
+}
+
+/** One version of a workflow. */
+export interface StoredGraph extends Graph {
+  readonly project: string;
+  readonly version: number;
 }
 
 export interface NamedRun {
@@ -53,22 +65,21 @@ export class Graphs {
   }
 
   /** Every posted workflow is a new one, as in workflow-graph. Rejects with `DEFINITION_INVALID`. */
-  async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: GraphRecord }> {
+  async create(body: Json, project: string): Promise<{ readonly id: string; readonly graph: Graph }> {
     const { executions, records, digest, random } = this.parts;
     const { definition: read, display } =
       typeof body === 'string' ? await this.fromText(body, project) : fromObject(body);
     const id = `${read['id']}-${digest(random.id('wfg')).slice(0, 12)}`;
     const definition = { ...read, id };
     await this.check(definition, project);
-    const { name = '', description = '' } = definition as { name?: string; description?: string };
-    const graph: GraphRecord = { name, trigger: description, jobs: jobsIn(definition) ?? [], project, display };
+    const record: GraphRecord = { project, display };
     const owner: WorkflowRecord = { project, active: null };
     await records.commit([
       { kind: 'workflow', id, body: JSON.stringify(owner), expected: 0 },
-      { kind: KIND, id, body: JSON.stringify(graph) },
+      { kind: KIND, id, body: JSON.stringify(record) },
     ]);
     await executions.register(definition);
-    return { id, graph };
+    return { id, graph: { ...described(id, definition), jobs: jobsIn(definition) ?? [], display } };
   }
 
   /** Reads a file in YAML or JSON; problems have a line and a column. */
@@ -78,7 +89,7 @@ export class Graphs {
     const errors = problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0 || definition === undefined) throw refused(errors);
     const read = definition as unknown as JsonObject;
-    if (jobsIn(read) === undefined)
+    if (jobsIn(read) === undefined && hasNodes(read))
       throw refused([{ code: 'MISSING_KEY', message: 'the workflow has no jobs', path: [] }]);
     return { definition: read, display: {} };
   }
@@ -90,24 +101,30 @@ export class Graphs {
     if (problems.length > 0) throw refused(problems);
   }
 
-  /** Finds a workflow that was posted here, or whose nodes are all jobs. */
-  async find(workflowId: string): Promise<GraphRecord | undefined> {
+  /** A workflow that was posted here, or whose nodes are all jobs. Without `version`, the newest one. */
+  async find(workflowId: string, version?: number): Promise<StoredGraph | undefined> {
     const { records, store } = this.parts;
-    const row = await readRecord<GraphRecord>(records, KIND, workflowId);
-    if (row !== undefined) return row.body;
-    const version = await store.workflowVersion(workflowId);
-    if (version === undefined) return undefined;
-    const definition = JSON.parse(version.definition) as JsonObject;
-    const jobs = jobsIn(definition);
+    const found = await store.workflowVersion(workflowId, version);
+    if (found === undefined) return undefined;
+    const definition = JSON.parse(found.definition) as JsonObject;
+    const posted = await readRecord<GraphRecord>(records, KIND, workflowId);
+    const jobs = jobsIn(definition) ?? (posted !== undefined && !hasNodes(definition) ? [] : undefined);
     if (jobs === undefined) return undefined;
-    const { name = workflowId, description = '' } = definition;
     const owner = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
     const project = owner?.body.project ?? DEFAULT_PROJECT;
-    return { name: String(name), trigger: String(description), jobs, project };
+    const display = posted?.body.display ?? {};
+    return { ...described(workflowId, definition), jobs, project, display, version: found.version };
+  }
+
+  /** The status of a workflow: the jobs of the run's version, which may be older than the newest one. */
+  async document(id: string, newest: StoredGraph, run: RunDocument | undefined): Promise<JsonObject> {
+    const isOlder = run !== undefined && run.version !== newest.version;
+    const graph = isOlder ? await this.find(run.workflowId, run.version) : newest;
+    return workflowDocument(id, graph ?? newest, run);
   }
 
   /** All posted workflows, and all others whose nodes are all jobs (a jobs file of the folder), ordered by id. */
-  async *all(): AsyncGenerator<{ readonly id: string; readonly body: GraphRecord }> {
+  async *all(): AsyncGenerator<{ readonly id: string; readonly body: StoredGraph }> {
     for (let after: string | undefined; ; ) {
       const heads = await this.parts.store.workflows({ limit: PAGE, ...(after !== undefined && { after }) });
       for (const { workflowId, version } of heads) {
@@ -151,6 +168,27 @@ export class Graphs {
     return await this.run({ workflowId, executionId: executionId ?? row?.body.first });
   }
 
+  /** The named run, or, by the id of the workflow, all runs that were started through the protocol; newest first. */
+  async unfinished(named: NamedRun): Promise<string[]> {
+    const { workflowId, executionId } = named;
+    if (executionId !== undefined) {
+      const run = await this.run(named);
+      return run === undefined || run.finishedAt !== null ? [] : [run.executionId];
+    }
+    const { store, executions } = this.parts;
+    const found: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const filter = { workflowId, status: UNFINISHED_STATUSES, limit: PAGE };
+      const page = await store.list({ ...filter, ...(cursor !== undefined && { cursor }) });
+      for (const row of page.rows) {
+        const trigger = (await executions.document(row.executionId))?.trigger ?? null;
+        if (isJsonObject(trigger) && trigger['by'] === STARTED_BY) found.push(row.executionId);
+      }
+      cursor = page.next;
+    }
+    return found;
+  }
+
   /** Without an execution, the newest one. */
   async run({ workflowId, executionId }: NamedRun): Promise<RunDocument | undefined> {
     const { store, executions } = this.parts;
@@ -161,6 +199,14 @@ export class Graphs {
     const [row] = rows;
     return row?.workflowId === workflowId ? await executions.document(row.executionId) : undefined;
   }
+}
+
+function described(id: string, { name = id, description = '' }: JsonObject): Pick<Graph, 'name' | 'trigger'> {
+  return { name: String(name), trigger: String(description) };
+}
+
+function hasNodes({ nodes = {} }: JsonObject): boolean {
+  return Object.keys(nodes as JsonObject).length > 0;
 }
 
 interface Converted {

@@ -19,25 +19,40 @@ export function objectIn(body: unknown): JsonObject {
 /** Accepts as many chunks as a body holds: a worker of workflow-graph drops rejected ones. */
 export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
   if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
-  return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
+  return chunks.flatMap((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
 }
 
-function chunkIn(chunk: Json, place: string): Chunk {
+/** A long chunk becomes several. */
+function chunkIn(chunk: Json, place: string): Chunk[] {
   if (!isJsonObject(chunk)) throw invalid(place, 'is not an object');
   const { data = '', stream = 'stdout', sequence = 0, timestamp_ms: at = null } = chunk;
   if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a string');
-  if (data.length > COMPAT_LIMITS.maxChunkChars) {
-    throw invalid(`${place}/data`, `has more than ${COMPAT_LIMITS.maxChunkChars} characters`);
-  }
-  if (typeof stream !== 'string' || stream.length > 20) throw invalid(`${place}/stream`, 'is not stdout or stderr');
+  if (typeof stream !== 'string') throw invalid(`${place}/stream`, 'is not stdout or stderr');
   if (!Number.isSafeInteger(sequence)) throw invalid(`${place}/sequence`, 'is not a whole number');
   if (at !== null && !isMoment(at)) throw invalid(`${place}/timestamp_ms`, 'is not a moment between 1970 and 9999');
-  return {
-    message: data,
-    level: stream === 'stderr' ? 'warn' : 'info',
-    fields: { stream, sequence },
+  const isError = stream.toLowerCase() === 'stderr';
+  return piecesOf(data).map((message) => ({
+    message,
+    level: isError ? 'warn' : 'info',
+    fields: { stream: isError ? 'stderr' : 'stdout', sequence },
     ...(at !== null && { at }),
-  };
+  }));
+}
+
+/** Divides a text at the ends of lines, and within a line only if it is too long. Joined, the pieces are the text. */
+function piecesOf(text: string): string[] {
+  const { maxPieceChars } = COMPAT_LIMITS;
+  const pieces: string[] = [];
+  let from = 0;
+  while (text.length - from > maxPieceChars) {
+    const lineEnd = text.lastIndexOf('\n', from + maxPieceChars - 1) + 1;
+    // A pair of surrogates stays together.
+    const isPair = text.codePointAt(from + maxPieceChars - 1) !== text.charCodeAt(from + maxPieceChars - 1);
+    const to = lineEnd > from ? lineEnd : from + maxPieceChars - (isPair ? 1 : 0);
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return [...pieces, text.slice(from)];
 }
 
 export interface NamedWorker {
@@ -65,10 +80,10 @@ export function outputsIn({ outputs = null }: JsonObject): JsonObject {
   throw invalid('outputs', 'is not an object');
 }
 
+/** A worker reads the length of its lease from the answer: a longer one than allowed is shortened. */
 export function ttlSecondsIn({ lease_ttl_secs: ttl = 30 }: JsonObject): number {
-  if (Number.isInteger(ttl) && (ttl as number) > 0 && (ttl as number) <= COMPAT_LIMITS.maxTtlSeconds)
-    return ttl as number;
-  throw invalid('lease_ttl_secs', `is not a whole number of seconds from 1 to ${COMPAT_LIMITS.maxTtlSeconds}`);
+  if (Number.isSafeInteger(ttl) && (ttl as number) > 0) return Math.min(ttl as number, COMPAT_LIMITS.maxTtlSeconds);
+  throw invalid('lease_ttl_secs', 'is not a whole number of seconds above 0');
 }
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -84,8 +99,7 @@ export function queryIn(query: Query, name: string): string | undefined {
 
 export function countIn(query: Query, name: string, fallback: number): number {
   const text = queryIn(query, name) ?? String(fallback);
-  const number = Number(text);
-  if (/^\d{1,9}$/.test(text)) return Math.min(number, COMPAT_LIMITS.maxPage);
+  if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new NebulaError('QUERY_INVALID', `'${text.slice(0, 40)}' is not a count.`);
 }
 

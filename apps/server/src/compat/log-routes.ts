@@ -1,16 +1,18 @@
 /** Logs of jobs: as a list, and as a stream that begins with the stored lines and ends with the job. */
 import { Readable } from 'node:stream';
 import type { OperationId } from '@nebula/client/contract';
-import { isFinal, NebulaError, type RunDocument } from '@nebula/core';
+import { isFinal, type RunDocument } from '@nebula/core';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendEvents } from '../http/sse.ts';
 import type { Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
 import type { Parts } from '../parts.ts';
+import { callerOf } from './access.ts';
 import { type Ask, type Compat, found } from './endpoint.ts';
 import { chunkDocument } from './wire.ts';
 
 const PAGE = 1_000;
+const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
 /** How often a followed job is checked for its end. */
 const ENDED_EVERY_MS = 500;
 
@@ -32,11 +34,10 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
 
   app.get('/api/workflows/:wf/jobs/:job/logs/stream', async (request: Ask, reply) => {
     const run = await runOf(request, 'followLogs');
-    if (run === undefined) {
-      throw new NebulaError('UNKNOWN_EXECUTION', `Workflow '${request.params['wf']}' has not been run.`);
-    }
+    // There are no logs, and no run that could get some: an empty stream.
+    if (run === undefined) return await reply.type(EVENTS_TYPE).send('');
     const ended = new AbortController();
-    const look = (): Promise<Principal> => own.authenticate(request);
+    const look = (): Promise<Principal> => callerOf(own, request, 'viewer');
     const stop = watchRights(parts.clock, await look(), look, () => ended.abort());
     reply.raw.once('close', () => {
       stop();
@@ -45,7 +46,7 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
     reply.hijack();
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
-      'content-type': 'text/event-stream; charset=utf-8',
+      'content-type': EVENTS_TYPE,
     });
     await streamLogs(parts, run, request, reply, ended);
     return reply;

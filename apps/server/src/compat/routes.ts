@@ -1,12 +1,14 @@
 /** The endpoints of workflow-graph, built on workflows, executions and leases. */
 import type { OperationId } from '@nebula/client/contract';
-import type { Json } from '@nebula/core';
+import { type Json, NebulaError } from '@nebula/core';
 import type { FastifyInstance } from 'fastify';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
+import { COMPAT_LIMITS } from '../limits.ts';
+import { isNoop } from '../routes/execution-requests.ts';
 import { allowed, refuseStrangers, SECRET_PREFIX } from './access.ts';
 import { type Ask, type Compat, type CompatParts, found } from './endpoint.ts';
-import { Graphs } from './graphs.ts';
+import { Graphs, STARTED_BY } from './graphs.ts';
 import { countIn, queryIn } from './input.ts';
 import { logRoutes } from './log-routes.ts';
 import { workflowDocument } from './wire.ts';
@@ -17,14 +19,26 @@ export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
   void app.register(async (scope) => {
     // Callers are authenticated before the body is read.
     scope.addHook('onRequest', async (request) => refuseStrangers(own, request));
+    // The route, because addresses contain leases and the secret path.
+    scope.addHook('onResponse', async ({ method, routeOptions }, reply) =>
+      own.onRequest(`${method} ${routeOptions.url}`, reply.statusCode, reply.elapsedTime),
+    );
     for (const type of ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml']) {
       scope.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) => done(null, text));
     }
-    workflowRoutes(scope, compat);
-    logRoutes(scope, compat);
+    const clientRoutes = (to: FastifyInstance): void => {
+      workflowRoutes(to, compat);
+      logRoutes(to, compat);
+    };
+    clientRoutes(scope);
     workerRoutes(scope, compat);
-    if (own.tokenless?.path === undefined) return;
-    await scope.register(async (secret) => workerRoutes(secret, compat), { prefix: SECRET_PREFIX });
+    const { path, clients } = own.tokenless ?? {};
+    if (path === undefined) return;
+    const secretRoutes = async (secret: FastifyInstance): Promise<void> => {
+      workerRoutes(secret, compat);
+      if (clients === true) clientRoutes(secret);
+    };
+    await scope.register(secretRoutes, { prefix: SECRET_PREFIX });
   });
 }
 
@@ -42,7 +56,8 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     });
 
   app.post('/api/workflows', async (request: Ask, reply) => {
-    const project = queryIn(request.query, 'project') ?? DEFAULT_PROJECT;
+    const caller = await allowed(own, request, 'registerWorkflow', 'editor', undefined);
+    const project = queryIn(request.query, 'project') ?? homeOf(caller);
     const who = await allowed(own, request, 'registerWorkflow', 'editor', project);
     await requireProject(parts, project);
     const { id, graph } = await graphs.create((request.body ?? null) as Json, project);
@@ -57,7 +72,7 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
 
   app.get('/api/workflows/:id/status', async (request: Ask) => {
     const { graph, named } = await found(own, request, 'getExecution', 'viewer');
-    return workflowDocument(request.params['id'] as string, graph, await graphs.run(named));
+    return await graphs.document(request.params['id'] as string, graph, await graphs.run(named));
   });
 
   app.post('/api/workflows/:id/run', async (request: Ask, reply) => {
@@ -65,25 +80,39 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     const { workflowId } = named;
     const executionId = random.id('exe');
     await graphs.claimName(workflowId, executionId);
-    await launcher.start({ workflowId, executionId }, { type: 'api', by: 'workflow-graph' });
+    await launcher.start({ workflowId, executionId }, { type: 'api', by: STARTED_BY });
     await told(request, 'startExecution', who, executionId, graph.project);
     return reply.status(202).send({ workflow_id: workflowId, run_id: executionId });
   });
 
   app.post('/api/workflows/:id/cancel', async (request: Ask, reply) => {
     const { graph, named, who } = await found(own, request, 'cancelExecution', 'operator');
-    const run = await graphs.run(named);
-    if (run !== undefined && run.finishedAt === null)
-      await executions.requestCancel(run.executionId, 'cancelled by a user');
-    await told(request, 'cancelExecution', who, run?.executionId ?? named.workflowId, graph.project);
-    return reply.status(202).send({ workflow_id: named.workflowId, run_id: run?.executionId ?? null });
+    const runs = await graphs.unfinished(named);
+    for (const executionId of runs) {
+      await executions.requestCancel(executionId, 'cancelled by a user').catch(unlessNoop);
+    }
+    for (const target of runs.length === 0 ? [named.workflowId] : runs) {
+      await told(request, 'cancelExecution', who, target, graph.project);
+    }
+    return reply.status(202).send({ workflow_id: named.workflowId, run_id: runs[0] ?? null });
   });
+}
+
+/** The project of a workflow that names none: the only one of its author, or the default one. */
+function homeOf({ isAdmin, roles }: Principal): string {
+  const [only = DEFAULT_PROJECT, ...others] = isAdmin ? [] : Object.keys(roles);
+  return others.length === 0 ? only : DEFAULT_PROJECT;
+}
+
+/** A run that has just ended, or is being cancelled, needs no cancel. */
+function unlessNoop(error: unknown): void {
+  if (!(error instanceof NebulaError && isNoop(error))) throw error;
 }
 
 async function listed(graphs: Graphs, query: Ask['query'], who: Principal): Promise<Json[]> {
   const status = queryIn(query, 'status');
   const from = countIn(query, 'offset', 0);
-  const to = from + countIn(query, 'limit', 100);
+  const to = from + Math.min(countIn(query, 'limit', 100), COMPAT_LIMITS.maxPage);
   const shown: Json[] = [];
   let index = 0;
   for await (const { id, body } of graphs.all()) {
@@ -95,7 +124,8 @@ async function listed(graphs: Graphs, query: Ask['query'], who: Principal): Prom
       index++;
       continue;
     }
-    const document = workflowDocument(id, body, await graphs.run({ workflowId: id, executionId: undefined }));
+    const run = await graphs.run({ workflowId: id, executionId: undefined });
+    const document = await graphs.document(id, body, run);
     const jobs = document['jobs'] as readonly { readonly status: string }[];
     if (status !== undefined && !jobs.some((job) => job.status === status)) continue;
     if (isShown) shown.push(document);

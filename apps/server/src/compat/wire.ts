@@ -13,7 +13,7 @@ import {
 import type { RemoteTask } from '@nebula/engine';
 import type { StoredLogLine } from '@nebula/ports';
 
-/** A workflow as it was posted. */
+/** A workflow. */
 export interface Graph {
   readonly name: string;
   readonly trigger: string;
@@ -34,26 +34,44 @@ export function workflowDocument(
     status: run === undefined ? 'created' : wordOf(run.status),
     run_id: run?.executionId ?? null,
     jobs: jobs.map((job) => ({
-      id: job.id,
-      name: job.name,
-      command: job.command,
-      depends_on: [...job.needs],
-      required_labels: [...job.labels],
-      max_retries: job.retries,
+      ...jobDocument(job),
       ...(Object.hasOwn(display, job.id) && display[job.id]),
       ...jobState(run?.nodes[job.id], run),
     })),
   };
 }
 
+/** In the keys that `createWorkflow` takes. */
+function jobDocument(job: JobSummary): JsonObject {
+  const { id, name, command, env, condition, timeoutSeconds, steps } = job;
+  return {
+    id,
+    name,
+    command,
+    depends_on: [...job.needs],
+    required_labels: [...job.labels],
+    max_retries: job.retries,
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(condition !== undefined && { if: condition }),
+    ...(timeoutSeconds !== undefined && { timeout: timeoutSeconds }),
+    ...(steps !== undefined && { steps: steps.map(stepDocument) }),
+  };
+}
+
+function stepDocument({ run, env, condition }: NonNullable<JobSummary['steps']>[number]): JsonObject {
+  return { run, ...(condition !== undefined && { if: condition }), ...(Object.keys(env).length > 0 && { env }) };
+}
+
 function jobState(node: NodeDocument | undefined, run: RunDocument | undefined): JsonObject {
-  const startedAt = millisecondsOf(node?.startedAt);
+  const status = jobWord(node?.status ?? 'pending', run);
+  // A job that is queued again shows nothing of its last attempt.
+  const startedAt = status === 'queued' ? null : millisecondsOf(node?.startedAt);
   const finishedAt = millisecondsOf(node?.finishedAt);
   return {
-    status: jobWord(node?.status ?? 'pending', run),
+    status,
     attempt: Math.max(0, (node?.attempts ?? 0) - 1),
-    output: null,
-    outputs: isJsonObject(node?.output ?? null) ? (node?.output ?? {}) : {},
+    output: status === 'failure' ? (node?.error?.message ?? null) : null,
+    outputs: textsOf(node?.output ?? null),
     error: node?.error?.message ?? null,
     started_at: startedAt,
     started_at_ms: startedAt,

@@ -1,9 +1,9 @@
 /** Endpoints for workers of workflow-graph. */
 import type { OperationId } from '@nebula/client/contract';
 import { JOB_FAILED, JOB_REFUSED, type JsonObject, mayServe } from '@nebula/core';
-import { type RemoteTask, staleLease } from '@nebula/engine';
+import { type LeaseState, type RemoteTask, staleLease } from '@nebula/engine';
 import type { FastifyInstance } from 'fastify';
-import { projectOfLease, projectOfWorkflow, unknownWorkflow } from '../http/subject.ts';
+import { projectOfLease, workflowProject } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { COMPAT_LIMITS } from '../limits.ts';
 import { onlyProjectOf } from '../workers/registry.ts';
@@ -35,7 +35,7 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
         registered_at_ms: Date.parse(registeredAt),
         last_heartbeat_ms: Date.parse(lastSeenAt),
         current_job: current,
-        status: status === 'gone' ? 'offline' : current === null ? 'idle' : 'busy',
+        status: current !== null ? 'busy' : status === 'gone' ? 'offline' : 'idle',
       };
     });
   });
@@ -110,33 +110,36 @@ async function claimedDocument(
 }
 
 function leaseRoutes(app: FastifyInstance, own: Compat): void {
-  const { parts } = own;
+  const { parts, registry } = own;
   const { remote } = parts.engine;
   const onLease = (
     path: string,
     like: OperationId,
-    act: (leaseId: string, body: JsonObject, by: string) => Promise<unknown>,
+    act: (leaseId: string, body: JsonObject, by: string) => Promise<LeaseState | undefined>,
   ): void => {
     app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
       const leaseId = request.params['lease'] as string;
       await allowed(own, request, like, 'worker', undefined);
       const who = await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId), staleLease);
-      await act(leaseId, objectIn(request.body), who.name);
+      const state = await act(leaseId, objectIn(request.body), who.name);
+      if (state !== undefined) await registry.reported(state.holder, who);
       return { ok: true };
     });
   };
   onLease('heartbeat', 'extendLease', (leaseId, _, by) => remote.extend(leaseId, {}, by));
-  onLease('complete', 'completeLease', (leaseId, body, by) =>
-    remote.end(leaseId, { status: 'completed', output: outputsIn(body) }, by),
-  );
+  onLease('complete', 'completeLease', async (leaseId, body, by) => {
+    await remote.end(leaseId, { status: 'completed', output: outputsIn(body) }, by);
+    return undefined;
+  });
   // A failure is retried only if its worker allows it. For a job that was asked to stop, the report says that it has
   // stopped.
   onLease('fail', 'failLease', async (leaseId, { error, retryable }, by) => {
     const message = typeof error === 'string' ? error : 'the job failed';
     const code = retryable === true ? JOB_FAILED : JOB_REFUSED;
-    const { cancel } = await remote.extend(leaseId, {}, by);
-    const status = cancel === null ? 'failed' : 'unknown';
+    const state = await remote.extend(leaseId, {}, by);
+    const status = state.cancel === null ? 'failed' : 'unknown';
     await remote.end(leaseId, { status, error: { code, kind: 'USER', message } }, by);
+    return state;
   });
   onLease('logs', 'logLease', (leaseId, body, by) => remote.log(leaseId, chunksIn(body), by));
 }
@@ -147,13 +150,15 @@ function cancelledRoute(app: FastifyInstance, own: Compat): void {
   app.get('/api/jobs/:wf/:job/cancelled', async (request: Ask) => {
     const { wf, job } = request.params as { wf: string; job: string };
     const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(wf);
-    await allowed(own, request, 'extendLease', 'worker', undefined);
-    const missing = () => unknownWorkflow(workflowId);
-    await allowed(own, request, 'extendLease', 'worker', await projectOfWorkflow(parts, workflowId), missing);
+    const who = await allowed(own, request, 'extendLease', 'worker', undefined);
+    const project = await workflowProject(parts, workflowId);
+    // A worker has nothing to stop for a workflow that is gone, or that it may not see.
+    if (project === undefined || judge(who, 'extendLease', 'worker', project) === 'invisible') return false;
+    await allowed(own, request, 'extendLease', 'worker', project);
     const run = await (executionId === undefined ? graphs.runOfWorker(wf) : graphs.run({ workflowId, executionId }));
-    if (run === undefined) return false;
+    const node = run !== undefined && Object.hasOwn(run.nodes, job) ? run.nodes[job] : undefined;
+    if (run === undefined || node === undefined) return false;
     if (run.status === 'cancelled') return true;
-    const status = run.nodes[job]?.status;
-    return status === 'cancelled' || (await parts.engine.remote.stopReason(run.executionId, job)) !== null;
+    return node.status === 'cancelled' || (await parts.engine.remote.stopReason(run.executionId, job)) !== null;
   });
 }

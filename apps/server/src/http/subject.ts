@@ -67,6 +67,9 @@ async function projectOf(kind: Kind, things: Things, id: string): Promise<string
 }
 
 export const projectOfExecution = (things: Things, id: string): Promise<string> => projectOf(EXECUTION, things, id);
+/** Undefined: there is no such workflow. */
+export const workflowProject = (things: Things, id: string): Promise<string | undefined> =>
+  WORKFLOW.project(things, id);
 export const projectOfWorkflow = (things: Things, id: string): Promise<string> => projectOf(WORKFLOW, things, id);
 /** A lease whose execution is gone is stale. */
 export const projectOfLease = (things: Things, id: string): Promise<string> => projectOf(LEASE, things, id);

@@ -1,5 +1,4 @@
 /** Connects metrics, traces, the log and health to the engine and the routes. */
-import type { OperationId } from '@nebula/client/contract';
 import type { Spans } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notSignedIn, refuse } from '../http/app.ts';
@@ -27,7 +26,8 @@ export interface ObservabilityOptions {
   openTraces?(host: TracesHost): Promise<Spans>;
   /** Called in addition to the log. */
   onTrouble?(error: unknown): void;
-  onRequest?(operation: OperationId, status: number, milliseconds: number): void;
+  /** `operation`: of the contract, or the route of an endpoint of workflow-graph. */
+  onRequest?(operation: string, status: number, milliseconds: number): void;
 }
 
 /** The part of the server that a traces driver gets. */
@@ -106,7 +106,7 @@ export class Observability {
     this.options.onTrouble?.(error);
   };
 
-  readonly onRequest = (operation: OperationId, status: number, milliseconds: number): void => {
+  readonly onRequest = (operation: string, status: number, milliseconds: number): void => {
     this.request(operation, status, milliseconds);
     this.options.onRequest?.(operation, status, milliseconds);
   };
@@ -116,7 +116,7 @@ export class Observability {
     this.log.debug({ schedule, lateMs }, 'schedule fired');
   };
 
-  private request(operation: OperationId | 'webhook', status: number, milliseconds: number): void {
+  private request(operation: string, status: number, milliseconds: number): void {
     this.metrics.request(operation, status, milliseconds);
     this.log.debug({ operation, status, ms: Math.round(milliseconds * 10) / 10 }, 'request');
   }

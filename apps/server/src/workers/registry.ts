@@ -64,17 +64,27 @@ export class Registry {
 
   /** Notes that the worker called. Rejects with `UNKNOWN_WORKER`. */
   async seen(workerId: string, who: Principal): Promise<WorkerRecord> {
-    const { records, clock } = this.parts;
-    const found = await readRecord<WorkerRecord>(records, KIND, workerId);
+    const found = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
     if (found === undefined || !isVisible(found, who)) {
       throw new NebulaError('UNKNOWN_WORKER', `There is no worker '${workerId}'.`, {
         hint: 'Announce it first: POST /api/v1/workers.',
       });
     }
     checkOwner(found, who);
-    if (clock.now() - found.body.seenAt < SEEN_EVERY_MS) return found.body;
-    const record = { ...found.body, seenAt: clock.now() };
-    await this.write(workerId, record);
+    return await this.touch(found);
+  }
+
+  /** Notes that a worker reported on a lease. A worker that was removed, or belongs to others, stays as it is. */
+  async reported(workerId: string, { name, isAdmin }: Principal): Promise<void> {
+    const found = await readRecord<WorkerRecord>(this.parts.records, KIND, workerId);
+    if (found !== undefined && (isAdmin || found.body.owner === name)) await this.touch(found);
+  }
+
+  private async touch({ id, body }: Read<WorkerRecord>): Promise<WorkerRecord> {
+    const seenAt = this.parts.clock.now();
+    if (seenAt - body.seenAt < SEEN_EVERY_MS) return body;
+    const record = { ...body, seenAt };
+    await this.write(id, record);
     return record;
   }
 

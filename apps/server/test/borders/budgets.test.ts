@@ -16,7 +16,6 @@ import {
 } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
-import { chunksIn } from '../../src/compat/input.ts';
 import { bodyFault, readForm } from '../../src/http/bodies.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS } from '../../src/limits.ts';
@@ -144,7 +143,6 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: Array(size).fill({ message: 'm' }) })),
   'log.line': async (size) =>
     !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/leases/x/logs', { lines: [{ message: 'm'.repeat(size) }] })),
-  'chunk.size': (size) => takes(() => chunksIn({ chunks: [{ data: 'x'.repeat(size) }] })),
   'definition.text': (size) =>
     isTaken('POST /api/v1/workflows/validate', { body: { source: 'id: x'.padEnd(size, '\n') } }),
   'definition.json': (size) => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, type BootOptions, boot, memoryKeeping, sqliteKeeping, TOKEN } from '../support/boot.ts';
-import { OriginClient, OriginWorker, type OriginWorkflow, type WorkerOptions } from './origin-worker.ts';
+import { type Claim, OriginClient, OriginWorker, type OriginWorkflow, type WorkerOptions } from './origin-worker.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -51,35 +51,38 @@ class Site {
   }
 }
 
+async function post(site: Site, path: string, body: unknown): Promise<number> {
+  const { status } = await fetch(`${site.booted.server.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return status;
+}
+
 function statuses({ jobs }: OriginWorkflow): Record<string, string> {
   return Object.fromEntries(jobs.map(({ id, status }) => [id, status]));
 }
 
-/** Hyphens and leading digits, labels and retries on jobs in the middle, as its own example has them. */
-const CI = `name: CI
-on: push
-jobs:
-  unit-tests: { name: Unit Tests, run: echo units, retries: 1 }
-  2nd-lint: { name: Lint, run: echo lint }
-  build: { name: Build, needs: [unit-tests, 2nd-lint], run: echo building, labels: [linux] }
-  deploy-db: { needs: [build], run: echo migrating, labels: [linux, aws] }
-  e2e-tests: { needs: build, run: echo e2e, retries: 2 }
-  deploy-web: { needs: [deploy-db], run: echo deploying, labels: [linux, aws] }
-`;
-
 describe('programs of workflow-graph', () => {
-  it('[SRV-550] a file whose jobs have hyphens and leading digits runs to its end', async () => {
+  it('[SRV-550] a build as teams write it runs to its end', async () => {
     const site = await Site.open();
     const worker = site.worker('w-1', { labels: ['linux', 'aws'] });
-    const status = await site.ended(await site.run(CI));
-    expect(new Set(Object.values(statuses(status)))).toEqual(new Set(['success']));
-    expect(status).toMatchObject({ name: 'CI', trigger: 'on: push' });
-    expect(worker.claims).toHaveLength(6);
+    const id = await site.run(readFileSync(new URL('ci.yml', import.meta.url), 'utf8'));
+    const status = await site.ended(id);
+    const { rollback, ...others } = statuses(status);
+    expect([rollback, ...new Set(Object.values(others))]).toEqual(['skipped', 'success']);
+    expect(status).toMatchObject({ name: 'Shop', trigger: 'on: [push]' });
+    expect(worker.claims).toHaveLength(8);
+    const logs = await site.client.getJobLogs(id, 'build-image');
+    expect(logs.map(({ data }) => data).join('')).toBe(
+      "compiling shop-7\npacking shop-7 for the shop's shelf\nremoving layers\n",
+    );
     await worker.stop();
   });
 
   const corpus = new URL('../../../../../shared/corpora/origins/ci.yml', import.meta.url);
-  // The corpus lies beside the repository; where it is absent, the file above stands for it.
+  // The corpus lies beside the repository; where it is absent, the test above stands for it.
   it.skipIf(!existsSync(corpus))('[SRV-550] the ci.yml of the project itself runs to its end', async () => {
     const site = await Site.open();
     for (const id of ['w-1', 'w-2', 'w-3']) site.worker(id, { labels: ['linux', 'aws'] });
@@ -147,6 +150,27 @@ jobs:
     await expect.poll(() => whole(good)).toBe('completed');
   });
 
+  it('[SRV-562] a clean-up runs, too, if every ancestor was skipped', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const id = await site.run(`name: t
+on: push
+jobs:
+  a: { run: echo a, if: "false" }
+  b: { needs: a, run: echo b }
+  z: { needs: [a, b], run: echo z, if: always() }
+  y: { needs: a, run: echo y, if: failure() }
+  after: { needs: z, run: echo after }
+`);
+    expect(statuses(await site.ended(id))).toEqual({
+      a: 'skipped',
+      b: 'skipped',
+      z: 'success',
+      y: 'skipped',
+      after: 'success',
+    });
+  });
+
   it('[SRV-562] a clean-up runs after a cancellation, and its worker is not told to stop', async () => {
     const site = await Site.open();
     const worker = site.worker('w-1');
@@ -184,6 +208,7 @@ jobs:
     ]);
     expect(after[0]).toMatchObject({ metadata: { node_type: 'x' }, outputs: { code: '0' }, duration_secs: 0 });
     expect(after[0]?.started_at).toBeGreaterThanOrEqual(before);
+    expect(after.map(({ output }) => output)).toEqual([null, 'exit code 1', null]);
     expect(after[2]).toMatchObject({ started_at: null, duration_secs: null, outputs: {} });
     expect(worker.claims[1]?.job).toMatchObject({ upstream_outputs: { 'a-1': { code: '0' } } });
     // Posted once more it is another workflow, as it is there.
@@ -208,12 +233,8 @@ jobs:
     const first = await claim();
     expect(first.job).toMatchObject({ workflow_id: id, retry_policy: { max_retries: 0, backoff: 'None' } });
     expect(first.job.enqueued_at_ms).toBeLessThanOrEqual(first.lease.granted_at_ms);
-    const done = await fetch(`${site.booted.server.url}/api/jobs/${first.lease.lease_id}/complete`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ outputs: { go: 'no', n: 7, deep: { x: [1] } } }),
-    });
-    expect(done.status).toBe(200);
+    const outputs = { go: 'no', n: 7, deep: { x: [1] } };
+    expect(await post(site, `/api/jobs/${first.lease.lease_id}/complete`, { outputs })).toBe(200);
     const queued = Date.now();
     await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(queued);
     const third = await claim();
@@ -263,6 +284,41 @@ describe('workers of workflow-graph', () => {
     await worker.stop();
   });
 
+  it('[WFG-15] are busy while they have a lease, which they prove alive by it alone, before and after a restart', async () => {
+    const site = await Site.open();
+    const worker = new OriginWorker({ base: () => site.booted.server.url, workerId: 'w-1', token: TOKEN });
+    await site.run('name: t\non: push\njobs: { long: { run: x } }');
+    const { lease_id: lease } = ((await worker.claim()) as Claim).lease;
+    const silent = async () => {
+      const { records, clock } = site.booted.parts;
+      const record = JSON.parse((await records.get('worker', 'w-1'))?.body as string);
+      const body = JSON.stringify({ ...record, seenAt: clock.now() - 100_000 });
+      await records.commit([{ kind: 'worker', id: 'w-1', body }]);
+    };
+    const shown = async () => {
+      const [one] = await site.client.listWorkers();
+      return [one?.status, one?.current_job, Date.now() - (one?.last_heartbeat_ms ?? 0) < 50_000];
+    };
+    await silent();
+    expect(await shown()).toEqual(['busy', 'long', false]);
+    const chunks = [{ data: 'x', sequence: 0 }];
+    for (const [path, body] of [
+      ['heartbeat', undefined],
+      ['logs', { chunks }],
+    ] as const) {
+      await silent();
+      expect(await post(site, `/api/jobs/${lease}/${path}`, body)).toBe(200);
+      expect(await shown()).toEqual(['busy', 'long', true]);
+    }
+    await silent();
+    await site.restart();
+    expect(await post(site, `/api/jobs/${lease}/heartbeat`, {})).toBe(200);
+    expect(await shown()).toEqual(['busy', 'long', true]);
+    await post(site, `/api/jobs/${lease}/complete`, {});
+    await silent();
+    expect(await shown()).toEqual(['offline', null, false]);
+  });
+
   it('[SRV-556] logs of a job are replayed and streamed as events named log', async () => {
     const site = await Site.open();
     site.worker('w-1');
@@ -294,11 +350,12 @@ describe('workers of workflow-graph', () => {
     expect((await ids('')).toSorted()).toEqual([good, mixed].toSorted());
     expect(await ids('?limit=1&offset=1')).toHaveLength(1);
     expect(await ids('?offset=2')).toEqual([]);
+    expect(await ids('?offset=100000')).toEqual([]);
   });
 });
 
 describe('runs of one workflow', () => {
-  it('[SRV-552] cancelling one run stops its workers and no others', async () => {
+  it('[SRV-552] cancelling a named run stops its workers and no others', async () => {
     const site = await Site.open();
     const first = site.worker('w-1');
     const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 30 } }');
@@ -307,15 +364,46 @@ describe('runs of one workflow', () => {
     const second = site.worker('w-2');
     await site.client.runWorkflow(id);
     await expect.poll(() => second.claims.length).toBe(1);
-    await site.client.cancelWorkflow(id);
+    const name = second.claims[0]?.job.workflow_id ?? '';
+    expect(name.split('.')[0]).toBe(id);
+    await site.client.cancelWorkflow(name);
     await expect.poll(() => second.answers.length).toBe(1);
     const asked = first.cancelLooks;
     await expect.poll(() => first.cancelLooks - asked).toBeGreaterThan(2);
     expect(first.answers).toEqual([]);
     expect(first.claims[0]?.job.workflow_id).toBe(id);
-    const [name = '', run = ''] = second.claims[0]?.job.workflow_id.split('.') ?? [];
-    expect(name).toBe(id);
-    expect((await site.client.getStatus(`${id}.${run}`)).jobs[0]?.status).toBe('cancelled');
+    expect((await site.client.getStatus(name)).jobs[0]?.status).toBe('cancelled');
+  });
+
+  it('[SRV-552] cancelling a workflow stops all its runs, also those before the newest', async () => {
+    const site = await Site.open();
+    const first = site.worker('w-1');
+    const id = await site.run('name: t\non: push\njobs: { a: { run: \'test "$FAST" = yes || sleep 30\' } }');
+    await expect.poll(() => first.claims.length).toBe(1);
+    const second = site.worker('w-2');
+    await site.client.runWorkflow(id);
+    await expect.poll(() => second.claims.length).toBe(1);
+    // A third run has ended, and one was not started through the protocol.
+    const direct = new OriginWorker({ base: () => site.booted.server.url, workerId: 'w-3', token: TOKEN });
+    await site.client.runWorkflow(id);
+    let lease = '';
+    await expect.poll(async () => (lease = (await direct.claim())?.lease.lease_id ?? '')).not.toBe('');
+    await post(site, `/api/jobs/${lease}/complete`, { outputs: {} });
+    const { client } = site.booted;
+    const { executionId } = await client.call('startExecution', { body: { workflowId: id } });
+    await site.client.cancelWorkflow(id);
+    await expect.poll(() => [first.answers.length, second.answers.length]).toEqual([1, 1]);
+    const { items } = await client.call('listExecutions', { query: { workflowId: id } });
+    expect(items.map((one) => [one.executionId === executionId, one.status])).toEqual([
+      [true, 'running'],
+      [false, 'completed'],
+      [false, 'cancelled'],
+      [false, 'cancelled'],
+    ]);
+    await site.client.cancelWorkflow(`${id}.${executionId}`);
+    await expect
+      .poll(async () => (await client.call('getExecution', { params: { executionId } })).status)
+      .toBe('cancelled');
   });
 
   it('[SRV-552] a run that follows a cancelled one is not cancelled with it', async () => {
@@ -363,11 +451,8 @@ describe('leases of workflow-graph', () => {
     const second = site.worker('w-2');
     await expect.poll(() => second.claims.length, { timeout: 10_000 }).toBe(1);
     expect(second.claims[0]?.job.attempt).toBe(1);
-    await fetch(`${site.booted.server.url}/api/jobs/${second.claims[0]?.lease.lease_id}/fail`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ error: 'broken', retryable: true }),
-    });
+    const fail = `/api/jobs/${second.claims[0]?.lease.lease_id}/fail`;
+    await post(site, fail, { error: 'broken', retryable: true });
     expect(statuses(await site.ended(id))).toEqual({ a: 'failure' });
     expect((await site.client.getStatus(id)).jobs[0]?.attempt).toBe(1);
   });
@@ -379,11 +464,7 @@ describe('leases of workflow-graph', () => {
       const id = await site.run('name: t\non: push\njobs: { a: { run: x, retries: 5 } }');
       let lease = '';
       await expect.poll(async () => (lease = (await worker.claim())?.lease.lease_id ?? '')).not.toBe('');
-      await fetch(`${site.booted.server.url}/api/jobs/${lease}/fail`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
+      await post(site, `/api/jobs/${lease}/fail`, body);
       expect(statuses(await site.ended(id))).toEqual({ a: 'failure' });
     }
   });

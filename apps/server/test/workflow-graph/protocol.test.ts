@@ -1,6 +1,6 @@
 /** The endpoints of workflow-graph, and its mistakes, mended. */
-import { execFileSync } from 'node:child_process';
-import type { Json } from '@nebula/core';
+import { execFileSync, spawnSync } from 'node:child_process';
+import type { Json, JsonObject } from '@nebula/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 
@@ -192,7 +192,7 @@ jobs:
       'jobs: { a: { run: x, needs: b }, b: { run: y, needs: a } }',
       'jobs: { a: { run: x, needs: none } }',
       '{',
-      'jobs: {}',
+      'jobs: 7',
     ]) {
       const { status } = await graph.call('POST', '/workflows', bad);
       expect([400, 422]).toContain(status);
@@ -230,7 +230,7 @@ jobs:
     await graph.call('POST', `/workflows/${id}/run`);
     expect((await graph.status(id)).run_id).not.toBe(first);
     const old = await graph.call('GET', `/workflows/${id}/status?run=${first}`);
-    expect(old.body).toMatchObject({ run_id: first, status: 'success', jobs: [{ outputs: { n: 1 } }] });
+    expect(old.body).toMatchObject({ run_id: first, status: 'success', jobs: [{ outputs: { n: '1' } }] });
   });
 
   it('[WFG-7] a lease that passes without retries left fails the run', async () => {
@@ -302,6 +302,179 @@ jobs:
     expect(await push(chunk(3, 'late'))).toMatchObject({ status: 409 });
   });
 
+  it('[WFG-16] a status is posted back as it is, and nothing is lost', async () => {
+    const graph = await opened();
+    const id = await graph.run(`env: { G: "it's" }
+jobs:
+  a: { name: A, run: "echo {{.a}}", retries: 2, labels: [linux], env: { L: x } }
+  b: { name: B, needs: a, run: b, if: always(), timeout: 2.5 }
+  c: { name: C, needs: a, run: c, if: failure() }
+  d: { name: D, needs: a, run: d, if: "$nodes.a.output.go == 'yes'" }
+  e:
+    name: E
+    needs: [a, b]
+    steps: [{ run: one, env: { S: s } }, { run: two, if: "$nodes.a.output.go == 'yes'" }, { run: three, if: always() }]`);
+    await graph.complete((await graph.claim(['linux'])).lease.lease_id);
+    const shown = await graph.status(id);
+    expect(shown.jobs[0]).toMatchObject({ command: 'echo {{.a}}', env: { G: "it's", L: 'x' } });
+    expect(shown.jobs[1]).toMatchObject({ if: 'always()', timeout: 2.5 });
+    const posted = await graph.call('POST', '/workflows', shown);
+    expect([posted.status, posted.body.id === id]).toEqual([201, false]);
+    const { store } = graph.server.parts;
+    const nodes = async (workflowId: string) => {
+      const { id: _, ...rest } = JSON.parse((await store.workflowVersion(workflowId))?.definition as string);
+      return rest;
+    };
+    expect(await nodes(posted.body.id)).toEqual(await nodes(id));
+    // An edit counts, also one of a command that was made from steps.
+    const edited = {
+      ...shown,
+      jobs: shown.jobs.map((job: JsonObject) => ({ ...job, command: `${job['command']} 2` })),
+    };
+    const { body } = await graph.call('POST', '/workflows', edited);
+    expect(body.jobs.map(({ command }: { command: string }) => command)).toEqual(
+      edited.jobs.map(({ command }: { command: string }) => command),
+    );
+    expect(body.jobs[4].steps).toBeUndefined();
+  });
+
+  it('[WFG-17] the status of a run has the jobs of its version', async () => {
+    const graph = await opened();
+    const register = (source: string) =>
+      graph.server.client.call('registerWorkflow', { body: { source, filename: 'changing.yml' } });
+    const { workflowId } = await register(
+      'name: Changing\njobs: { old: { run: one }, keep: { needs: old, run: one } }',
+    );
+    const { body } = await graph.call('POST', `/workflows/${workflowId}/run`);
+    const { lease } = await graph.claim();
+    await register('name: Changing\njobs: { new: { run: two }, keep: { needs: new, run: two } }');
+    await graph.complete(lease.lease_id, { n: 'x' });
+    const jobs = async (query = '') =>
+      (await graph.call('GET', `/workflows/${workflowId}/status${query}`)).body.jobs.map((job: JsonObject) => [
+        job['id'],
+        job['command'],
+        job['status'],
+      ]);
+    const before = [
+      ['old', 'one', 'success'],
+      ['keep', 'one', 'queued'],
+    ];
+    expect(await jobs()).toEqual(before);
+    await graph.call('POST', `/workflows/${workflowId}/run`);
+    expect((await jobs())[0]).toEqual(['new', 'two', 'queued']);
+    expect(await jobs(`?run=${body.run_id}`)).toEqual(before);
+  });
+
+  it('[WFG-18] a long log chunk is kept whole, in pieces; streams are stdout or stderr', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x } }');
+    const { lease } = await graph.claim();
+    const lines = Array.from({ length: 3_000 }, (_, at) => `line ${at} ${'x'.repeat(at % 97)}\n`).join('');
+    const data = `${lines}${'😀'.repeat(60_000)}x${'😀'.repeat(60_000)}`;
+    const chunk = { sequence: 3, data, stream: 'Stderr' };
+    const chunks = [chunk, { data: '', stream: 'console' }];
+    expect(await graph.call('POST', `/jobs/${lease.lease_id}/logs`, { chunks })).toMatchObject({ status: 200 });
+    const { body } = await graph.call('GET', `/workflows/${id}/jobs/a/logs`);
+    const pieces = body.slice(0, -1) as { data: string; sequence: number; stream: string }[];
+    expect(pieces.length).toBeGreaterThan(10);
+    expect(pieces.map((piece) => piece.data).join('') === data).toBe(true);
+    expect(pieces.every((piece) => piece.sequence === 3 && piece.stream === 'stderr')).toBe(true);
+    expect(pieces.filter((piece) => piece.data.endsWith('\n')).length).toBeGreaterThan(5);
+    expect(body.at(-1)).toMatchObject({ data: '', stream: 'stdout' });
+  });
+
+  it('[WFG-19] only the limit of a list has a maximum, not its offset', async () => {
+    const graph = await opened();
+    const { store, records } = graph.server.parts;
+    const many = Array.from({ length: 1_005 }, (_, at) => `many-${String(at).padStart(4, '0')}`);
+    const { body: first } = await graph.call('POST', '/workflows', 'name: a\njobs: { a: { run: x } }');
+    const row = await store.workflowVersion(first.id);
+    for (const workflowId of many) {
+      await store.registerWorkflow({ ...row, workflowId, version: undefined, hash: workflowId } as never);
+      await records.commit([{ kind: 'workflow', id: workflowId, body: '{"project":"default","active":null}' }]);
+    }
+    const ids = async (query: string) =>
+      (await graph.call('GET', `/workflows${query}`)).body.map((one: { id: string }) => one.id);
+    expect(await ids('?offset=1003&limit=2')).toEqual(many.slice(1_002, 1_004));
+    expect(await ids('?limit=5000')).toHaveLength(1_000);
+  });
+
+  it('[WFG-21] the log stream of a workflow that was never run is empty', async () => {
+    const graph = await opened();
+    const { body } = await graph.call('POST', '/workflows', 'jobs: { a: { run: x } }');
+    const response = await fetch(`${graph.server.server.url}/api/workflows/${body.id}/jobs/a/logs/stream`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      expect.stringContaining('text/event-stream'),
+      '',
+    ]);
+  });
+
+  it('[WFG-22] a failed job has its error as output, and a job that is queued again has not started', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x, retries: 1 } }');
+    const fail = async (error: string) => {
+      const { lease } = await graph.claim();
+      expect((await graph.status(id)).jobs[0]).toMatchObject({ status: 'running', started_at: expect.any(Number) });
+      await graph.call('POST', `/jobs/${lease.lease_id}/fail`, { error, retryable: true });
+    };
+    await fail('first');
+    expect((await graph.status(id)).jobs[0]).toMatchObject({
+      status: 'queued',
+      started_at: null,
+      started_at_ms: null,
+      output: null,
+    });
+    await fail('second');
+    expect((await graph.status(id)).jobs[0]).toMatchObject({ status: 'failure', output: 'second', error: 'second' });
+  });
+
+  it('[WFG-23] what is not there was not cancelled, a long lease is shortened, an empty workflow ends at once', async () => {
+    const graph = await opened();
+    const id = await graph.run('jobs: { a: { run: x } }');
+    const { lease } = await graph.claim([], 1_000_000);
+    expect(lease.ttl_secs).toBe(3_600);
+    await graph.call('POST', `/workflows/${id}/cancel`);
+    await graph.call('POST', `/jobs/${lease.lease_id}/fail`, {});
+    await graph.until(id, 'cancelled');
+    for (const path of [`${id}/nothing`, `${id}/constructor`, 'nothing/a']) {
+      expect(await graph.call('GET', `/jobs/${path}/cancelled`)).toEqual({ status: 200, body: false });
+    }
+    for (const empty of [{ name: 'e', jobs: [] }, 'name: e\njobs: {}']) {
+      const { status, body } = await graph.call('POST', '/workflows', empty);
+      expect([status, body.jobs]).toEqual([201, []]);
+      await graph.call('POST', `/workflows/${body.id}/run`);
+      await graph.until(body.id, 'success');
+    }
+  });
+
+  it('[WFG-24] requests are logged at debug, by their route', async () => {
+    const lines: string[] = [];
+    const seen: string[] = [];
+    const server = await boot({
+      log: { level: 'debug', stream: { write: (line: string) => lines.push(line) } },
+      onRequest: (route, status) => seen.push(`${route} ${status}`),
+    });
+    closing.push(() => server.close());
+    const graph = new Graph(server);
+    const id = await graph.run('jobs: { a: { run: x } }');
+    const { lease } = await graph.claim();
+    await graph.complete(lease.lease_id);
+    await graph.call('GET', '/workflows', undefined, { authorization: 'Bearer wrong' });
+    const requests = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    await expect
+      .poll(() => requests().map(({ operation, status }) => `${operation} ${status}`))
+      .toContain('GET /api/workflows 401');
+    expect(seen).toContain('POST /api/jobs/:lease/complete 200');
+    expect(requests()).toContainEqual(
+      expect.objectContaining({ level: 'debug', operation: 'POST /api/workflows/:id/run', status: 202 }),
+    );
+    expect(lines.join('')).not.toContain(lease.lease_id);
+    expect(lines.join('')).not.toContain(id);
+  });
+
   it('[WFG-11] steps are one command, with their variables and conditions; braces are theirs', async () => {
     const graph = await opened();
     await graph.run(`env: { WHO: "o'hara" }
@@ -318,5 +491,43 @@ jobs:
         if: 1 < 2`);
     const { job } = await graph.claim();
     expect(execFileSync('sh', ['-c', job.command]).toString()).toBe("o'hara {{.Names}}\ntwo\n[]\n");
+  });
+
+  it('[WFG-20] a failed command ends its step and the job; steps for failures still run', async () => {
+    const graph = await opened();
+    const ran = async (job: JsonObject) => {
+      await graph.run(JSON.stringify({ jobs: { a: job } }));
+      const claim = await graph.claim();
+      await graph.complete(claim.lease.lease_id);
+      const { status, stdout } = spawnSync('sh', ['-c', claim.job.command], { encoding: 'utf8' });
+      return [status, stdout];
+    };
+    const steps = (...list: (string | JsonObject)[]) => ({
+      steps: list.map((step) => (typeof step === 'string' ? { run: step } : step)),
+    });
+    const broken = 'false\necho hi';
+    expect(await ran({ run: broken })).toEqual([0, 'hi\n']);
+    expect(await ran(steps(broken))).toEqual([1, '']);
+    expect(await ran(steps('echo one', broken))).toEqual([1, 'one\n']);
+    const always = { run: 'echo tidy', if: 'always()' };
+    const failure = { run: 'echo told', if: 'failure()' };
+    expect(await ran(steps('echo one', always, failure, 'echo two'))).toEqual([0, 'one\ntidy\ntwo\n']);
+    expect(await ran(steps('echo one', 'exit 3', 'echo no', always, failure, 'echo no'))).toEqual([
+      3,
+      'one\ntidy\ntold\n',
+    ]);
+    expect(await ran(steps(broken, { run: broken, if: 'failure()' }, { ...always, if: 'success()' }))).toEqual([1, '']);
+    expect(await ran(steps('echo one', { run: `${broken}\n`, if: 'always()' }, 'echo no', failure))).toEqual([
+      1,
+      'one\ntold\n',
+    ]);
+    expect(await ran({ ...steps({ run: 'exit 4', if: '1 > 2' }, always), env: { A: 'b' } })).toEqual([0, 'tidy\n']);
+    const refused = await graph.call('POST', '/workflows', {
+      jobs: { a: steps('x', { run: 'y', if: 'always() && 1' }) },
+    });
+    expect([refused.status, refused.body.details.problems]).toEqual([
+      422,
+      [expect.objectContaining({ path: 'jobs.a.steps.1.if', message: 'always() must stand alone' })],
+    ]);
   });
 });

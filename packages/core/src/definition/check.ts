@@ -4,6 +4,7 @@
  */
 import { jobsDefinition } from '../imports/jobs-definition.ts';
 import { isJobsDocument, readJobsDocument } from '../imports/jobs-document.ts';
+import { mayLoseOrder } from '../node-order.ts';
 import type { Problem } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { checkData, copyData } from './data.ts';
@@ -75,7 +76,9 @@ export function check(reading: Reading): ReadResult {
 
 /** Reads a jobs file of workflow-graph. The first part that cannot be translated ends the check. */
 function checkJobs({ source, problems }: Reading, value: JsonObject): ReadResult {
-  const { document, findings } = readJobsDocument(value);
+  const { jobs } = value;
+  const order = isJsonObject(jobs ?? null) && mayLoseOrder(jobs as JsonObject) ? source.keysAt(['jobs']) : undefined;
+  const { document, findings } = readJobsDocument(value, order);
   for (const finding of findings) problems.error(finding);
   if (document === undefined) return resultOf({ source, problems });
   const { definition, origin } = jobsDefinition(document);

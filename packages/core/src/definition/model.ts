@@ -143,7 +143,7 @@ export interface NodeDefinition extends NodeWork {
   readonly name?: string;
   readonly needs?: readonly string[];
   readonly when?: Json;
-  readonly join?: 'all' | 'any' | number;
+  readonly join?: 'all' | 'any' | 'ended' | number;
   readonly retry?: RetryRules;
   readonly timeout?: string | TimeoutDefinition;
   readonly onError?: OnError;

@@ -38,11 +38,11 @@ export const NODE: RecordType = {
       type: {
         is: 'either',
         of: [
-          { is: 'choice', of: ['all', 'any'] },
+          { is: 'choice', of: ['all', 'any', 'ended'] },
           { is: 'integer', min: 1, max: 1_000_000 },
         ],
       },
-      doc: 'How many incoming edges must be taken: all except those dead by choice (default), any one, or a number.',
+      doc: 'How many incoming edges must be taken: all except those dead by choice (default), any one, or a number. ended takes none: the node runs when all nodes before it have ended, skipped ones included.',
     },
     retry: RETRY_KEY,
     timeout: TIMEOUT_KEY,

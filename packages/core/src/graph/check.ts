@@ -8,7 +8,7 @@ import { entryNodes, topologicalOrder } from './order.ts';
 const MAX_IDS_SHOWN = 10;
 
 export interface JoinDefinition {
-  readonly join?: 'all' | 'any' | number;
+  readonly join?: 'all' | 'any' | 'ended' | number;
 }
 
 export function checkGraph(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): Problem[] {

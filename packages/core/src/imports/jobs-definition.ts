@@ -2,15 +2,33 @@
  * Converts workflow-graph jobs to a definition. Every job becomes a node.
  *
  *   needs            a success edge from each; a failed job skips its downstream jobs, the others run
- *   if: always()     an `always` edge from every ancestor: the job runs however they end; the outcome of the run stays
+ *   if: always()     an `always` edge from every ancestor and `join: ended`: the job runs however they end, skipped ones
+ *                    included; the outcome of the run stays
  *   if: failure()    the same edges, each taken only if that ancestor failed
  *   if: <expression> `when`
+ *
+ * A job that needs a cleanup job is downstream of the failures that the cleanup job ran after. It has a veto from each
+ * ancestor that the cleanup job hides: a success edge whose condition never holds, so that it is dead by failure after a
+ * failure, and dead by choice otherwise.
  */
+import { parseDuration } from '../duration.ts';
+import { idsInOrder, writtenOrder } from '../node-order.ts';
 import type { DocumentPath } from '../problem.ts';
 import { WORKER_LOST } from '../retry/retry.ts';
 import type { JsonObject } from '../value.ts';
-import { JOB_FAILED, JOB_REFERENCE, jobCommand, literal, unescaped } from './job-action.ts';
-import type { Job, JobStep, JobsDocument } from './jobs-document.ts';
+import {
+  JOB_FAILED,
+  JOB_REFERENCE,
+  type JobStep,
+  jobCommand,
+  literal,
+  type RunsAfter,
+  runsAfter,
+  type StepInput,
+  stepInput,
+  unescaped,
+} from './job-action.ts';
+import type { Job, JobsDocument } from './jobs-document.ts';
 
 /** The minimum for the number of jobs of a run that run at the same time. */
 const MIN_PARALLELISM = 25;
@@ -26,15 +44,12 @@ export interface JobsOptions {
   readonly id?: string;
 }
 
-type Runs = 'success' | 'always' | 'failure';
-
-const WORDS: Readonly<Record<string, Runs>> = { 'success()': 'success', 'always()': 'always', 'failure()': 'failure' };
-
 export function jobsDefinition(document: JobsDocument, options: JobsOptions = {}): JobsDefinition {
   const { name, trigger, jobs } = document;
   const byId = new Map(jobs.map((job) => [job.id, job]));
-  const nodes = Object.fromEntries(jobs.map((job) => [job.id, jobNode(job, document, byId)]));
-  const edges = jobs.flatMap((job) => endedEdges(job, byId).map((edge) => ({ job, edge })));
+  const nodes = Object.fromEntries(jobs.map((job) => [job.id, jobNode(job, document)]));
+  const edges = jobs.flatMap((job) => edgesOf(job, byId));
+  const order = writtenOrder(jobs.map(({ id }) => id));
   const definition = {
     id: options.id ?? slug(name),
     name,
@@ -42,39 +57,44 @@ export function jobsDefinition(document: JobsDocument, options: JobsOptions = {}
     config: { onFailure: 'finish-running', maxParallelism: Math.max(MIN_PARALLELISM, jobs.length) },
     nodes,
     ...(edges.length > 0 && { edges: edges.map(({ edge }) => edge) }),
+    ...(order !== undefined && { order: [...order] }),
   };
   return {
     definition,
     origin(path) {
-      const [root, which, key, index] = path;
-      if (root === 'edges') return [...(edges[Number(which)]?.job.path ?? ['jobs']), 'if'];
+      const [root, which, key, ...rest] = path;
+      const edge = root === 'edges' ? edges[Number(which)] : undefined;
+      if (edge !== undefined) return [...edge.job.path, edge.key];
       const job = root === 'nodes' ? byId.get(String(which)) : undefined;
-      if (job === undefined) return root === 'nodes' || root === 'config' ? ['jobs'] : path;
-      return [...job.path, ...(KEYS[String(key)]?.(index) ?? [])];
+      if (job === undefined) return JOBS_ROOTS.has(String(root)) ? ['jobs'] : path;
+      return [...job.path, ...(KEYS[String(key)]?.(rest) ?? [])];
     },
   };
 }
 
-const KEYS: Readonly<Record<string, (index: string | number | undefined) => DocumentPath>> = {
+const JOBS_ROOTS: ReadonlySet<string> = new Set(['nodes', 'edges', 'config', 'order']);
+
+const KEYS: Readonly<Record<string, (rest: DocumentPath) => DocumentPath>> = {
   name: () => ['name'],
-  needs: (index) => ['needs', ...(index === undefined ? [] : [index])],
+  needs: (rest) => ['needs', ...rest],
   when: () => ['if'],
-  labels: (index) => ['labels', ...(index === undefined ? [] : [index])],
+  join: () => ['if'],
+  labels: (rest) => ['labels', ...rest],
   retry: () => ['retries'],
   timeout: () => ['timeout'],
-  with: (which) => (which === 'upstream' ? ['needs'] : which === 'env' ? ['env'] : ['steps']),
+  with: ([which, ...rest]) => (which === 'upstream' ? ['needs'] : which === 'env' ? ['env'] : ['steps', ...rest]),
 };
 
-function jobNode(job: Job, { env }: JobsDocument, byId: ReadonlyMap<string, Job>): JsonObject {
+function jobNode(job: Job, { env }: JobsDocument): JsonObject {
   const { name, needs, labels, retries, timeoutSeconds } = job;
   const runs = runsOf(job);
-  const when = conditionOf(job, byId);
+  const when = conditionOf(job);
   return {
     ...(name !== undefined && { name }),
     action: JOB_REFERENCE,
     with: {
       env: literal({ ...env, ...job.env }),
-      steps: job.steps.map(stepInput),
+      steps: job.steps.map(escapedStep),
       // Null for a skipped job.
       upstream: Object.fromEntries(needs.map((id) => [id, `{{ ${nodeRef(id)}.output }}`])),
     },
@@ -83,6 +103,7 @@ function jobNode(job: Job, { env }: JobsDocument, byId: ReadonlyMap<string, Job>
     ...(timeoutSeconds !== undefined && { timeout: `${Math.ceil(timeoutSeconds * 1_000)}ms` }),
     ...(when !== undefined && { when }),
     ...(runs === 'success' && needs.length > 0 && { needs: [...needs] }),
+    ...(runs === 'always' && needs.length > 0 && { join: 'ended' }),
   };
 }
 
@@ -91,39 +112,60 @@ function retryOf(retries: number): JsonObject {
   return { policy: 'fixed', delay: '0s', attempts: retries + 1, on: [JOB_FAILED, 'TIMEOUT', WORKER_LOST] };
 }
 
-function stepInput({ run, env, condition }: JobStep): JsonObject {
-  // A condition is evaluated when the job is dispatched.
-  return { run: literal(run), env: literal(env), if: condition === undefined ? true : `{{ ${condition} }}` };
+function escapedStep(step: JobStep): JsonObject {
+  const input = stepInput(step);
+  return { ...input, run: literal(input.run), env: literal({ ...input.env }) };
 }
 
-function runsOf({ condition }: Job): Runs {
-  return (condition !== undefined && Object.hasOwn(WORDS, condition) ? WORDS[condition] : undefined) ?? 'success';
+function runsOf({ condition }: Job): RunsAfter {
+  return runsAfter(condition) ?? 'success';
 }
 
-/** Edges for jobs that depend on how their ancestors ended. */
-function endedEdges(job: Job, byId: ReadonlyMap<string, Job>): JsonObject[] {
+function conditionOf(job: Job): string | undefined {
+  // Without ancestors, none has failed.
+  if (runsOf(job) === 'failure' && job.needs.length === 0) return 'false';
+  return runsAfter(job.condition) === undefined ? job.condition : undefined;
+}
+
+interface JobEdge {
+  readonly job: Job;
+  /** The key of the job that the edge comes from. */
+  readonly key: 'if' | 'needs';
+  readonly edge: JsonObject;
+}
+
+/** The edges of a job besides its needs. */
+function edgesOf(job: Job, byId: ReadonlyMap<string, Job>): JobEdge[] {
+  const { id: to } = job;
   const runs = runsOf(job);
-  if (runs === 'success') return [];
+  if (runs === 'success') {
+    return [...hiddenFrom(job, byId)].map((from) => ({ job, key: 'needs', edge: { from, to, when: failed(from) } }));
+  }
+  const when = (from: string): JsonObject => (runs === 'failure' ? { when: failed(from) } : {});
   return [...ancestorsOf(job, byId)].map((from) => ({
-    from,
-    to: job.id,
-    on: 'always',
-    ...(runs === 'failure' && { when: `${nodeRef(from)}.status == 'failed'` }),
+    job,
+    key: 'if',
+    edge: { from, to, on: 'always', ...when(from) },
   }));
 }
 
-/** The job's own expression. A job after a cleanup job is also downstream of the failure and is skipped with it. */
-function conditionOf(job: Job, byId: ReadonlyMap<string, Job>): string | undefined {
-  if (runsOf(job) !== 'success') return job.needs.length === 0 && runsOf(job) === 'failure' ? 'false' : undefined;
-  const own = job.condition === undefined || job.condition === 'success()' ? [] : [`(${job.condition})`];
-  const ancestors = [...ancestorsOf(job, byId)];
-  const isAfterCleanup = ancestors.some((id) => runsOf(byId.get(id) as Job) !== 'success');
-  const checks = isAfterCleanup ? ancestors.map((id) => `not (${ENDED_BADLY} contains ${nodeRef(id)}.status)`) : [];
-  if (checks.length === 0) return own.length === 0 ? undefined : job.condition;
-  return [...own, ...checks].join(' and ');
+function failed(id: string): string {
+  return `${nodeRef(id)}.status == 'failed'`;
 }
 
-const ENDED_BADLY = "['failed', 'cancelled']";
+/** The ancestors of whose failure the job's needs do not tell, because cleanup jobs are in between. */
+function hiddenFrom({ id: own, needs }: Job, byId: ReadonlyMap<string, Job>): Set<string> {
+  const found = new Set<string>();
+  const open = [...needs];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const job = byId.get(id);
+    if (job === undefined || runsOf(job) === 'success') continue;
+    const hidden = job.needs.filter((one) => one !== own && !found.has(one));
+    for (const one of hidden) found.add(one);
+    open.push(...hidden);
+  }
+  return new Set([...found].filter((id) => !needs.includes(id)));
+}
 
 function ancestorsOf({ id: own, needs }: Job, byId: ReadonlyMap<string, Job>): Set<string> {
   const found = new Set<string>();
@@ -152,27 +194,69 @@ function slug(name: string): string {
 export interface JobSummary {
   readonly id: string;
   readonly name: string;
+  /** Without the variables of the job. */
   readonly command: string;
   readonly needs: readonly string[];
   readonly labels: readonly string[];
   readonly retries: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly condition?: string;
+  readonly timeoutSeconds?: number;
+  /** Absent for a job with a single command. */
+  readonly steps?: readonly JobStep[];
 }
 
-/** The jobs of a definition created by this file; undefined when any node is something else. */
+/** The jobs of a definition created by this file; undefined when any node is something else, or there is none. */
 export function jobsIn(definition: JsonObject): readonly JobSummary[] | undefined {
-  const nodes = Object.entries((definition['nodes'] ?? {}) as Record<string, JsonObject>);
-  if (nodes.length === 0 || nodes.some(([, node]) => node['action'] !== JOB_REFERENCE)) return undefined;
-  return nodes.map(([id, node]) => {
-    const { name = id, labels = [], retry, with: input = {} } = node;
-    const { upstream = {}, ...own } = input as JsonObject;
-    const { attempts = 1 } = (retry ?? {}) as { attempts?: number };
-    return {
-      id,
-      name: String(name),
-      command: jobCommand(unescaped(own)),
-      needs: Object.keys(upstream as JsonObject),
-      labels: labels as string[],
-      retries: attempts - 1,
-    };
-  });
+  const {
+    nodes = {},
+    order,
+    edges = [],
+  } = definition as unknown as {
+    readonly nodes?: Readonly<Record<string, JsonObject>>;
+    readonly order?: readonly string[];
+    readonly edges?: readonly JsonObject[];
+  };
+  const ids = idsInOrder({ nodes, ...(order && { order }) });
+  if (ids.length === 0 || ids.some((id) => nodes[id]?.['action'] !== JOB_REFERENCE)) return undefined;
+  const words = new Map(
+    edges
+      .filter(({ on }) => on === 'always')
+      .map(({ to, when }) => [to, when === undefined ? 'always()' : 'failure()']),
+  );
+  return ids.map((id) => summaryOf(id, nodes[id] as JsonObject, words.get(id)));
+}
+
+function summaryOf(id: string, node: JsonObject, word: string | undefined): JobSummary {
+  const { name = id, labels = [], retry, timeout, when, with: input = {} } = node;
+  const {
+    upstream = {},
+    env = {},
+    steps = [],
+  } = unescaped(input) as {
+    readonly upstream?: JsonObject;
+    readonly env?: JobSummary['env'];
+    readonly steps?: readonly StepInput[];
+  };
+  const { attempts = 1 } = (retry ?? {}) as { attempts?: number };
+  const condition = word ?? when;
+  const timeoutMs = typeof timeout === 'string' ? parseDuration(timeout) : undefined;
+  return {
+    id,
+    name: String(name),
+    command: jobCommand({ steps } as unknown as JsonObject),
+    needs: Object.keys(upstream),
+    labels: labels as string[],
+    retries: attempts - 1,
+    env,
+    ...(typeof condition === 'string' && { condition }),
+    ...(typeof timeoutMs === 'number' && { timeoutSeconds: timeoutMs / 1_000 }),
+    ...(steps.some(({ on }) => on !== undefined) && { steps: steps.map(stepOf) }),
+  };
+}
+
+function stepOf({ run, env, if: condition, on }: StepInput): JobStep {
+  if (on !== undefined && on !== 'success') return { run, env, condition: `${on}()` };
+  const expression = typeof condition === 'string' ? condition.replace(/^\{\{ | \}\}$/g, '') : undefined;
+  return { run, env, condition: expression };
 }

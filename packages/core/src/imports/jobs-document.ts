@@ -2,8 +2,10 @@
  * Reads a workflow-graph jobs document and checks every key. There are two equivalent forms: the file, in which `jobs`
  * is a map, and the body of its client's `createWorkflow`, in which `jobs` is a list. Unknown keys are errors.
  */
+import { idsInOrder } from '../node-order.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
+import { type JobStep, stepsCommand } from './job-action.ts';
 
 export interface JobFinding {
   readonly code: string;
@@ -28,12 +30,6 @@ export interface Job {
   readonly display: JsonObject;
 }
 
-export interface JobStep {
-  readonly run: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly condition: string | undefined;
-}
-
 export interface JobsDocument {
   readonly name: string;
   /** The trigger as the canvas of workflow-graph shows it: `on: push`. */
@@ -43,14 +39,17 @@ export interface JobsDocument {
 }
 
 const FILE_KEYS = ['name', 'on', 'env', 'jobs'];
-const LIST_KEYS = ['id', 'name', 'trigger', 'on', 'env', 'jobs'];
+const LIST_KEYS = ['id', 'name', 'trigger', 'on', 'env', 'jobs', 'status', 'run_id'];
 const JOB_KEYS = ['name', 'needs', 'run', 'steps', 'env', 'timeout', 'if', 'labels', 'retries'];
 const STEP_KEYS = ['id', 'name', 'run', 'if', 'env'];
-/** Keys that only displays use, and keys that the workflow-graph server sets. */
+/** Keys that only displays use, and keys that a status has: clients load a status, edit it and post it. */
 const DISPLAY_KEYS = ['metadata', 'ports', 'children', 'collapsed'];
-const STATE_KEYS = ['status', 'duration_secs', 'started_at', 'output', 'attempt'];
+const STATE_KEYS = [
+  ...['status', 'duration_secs', 'started_at', 'output', 'attempt'],
+  ...['outputs', 'error', 'started_at_ms', 'completed_at_ms'],
+];
 const LISTED_JOB_KEYS = [
-  ...['id', 'name', 'command', 'depends_on', 'required_labels', 'max_retries'],
+  ...['id', 'name', 'command', 'depends_on', 'required_labels', 'max_retries', 'steps', 'env', 'timeout', 'if'],
   ...DISPLAY_KEYS,
   ...STATE_KEYS,
 ];
@@ -62,33 +61,37 @@ export function isJobsDocument(value: JsonObject): boolean {
   return Object.hasOwn(value, 'jobs') && !Object.hasOwn(value, 'nodes') && !Object.hasOwn(value, 'id');
 }
 
-/** `document` is present exactly when there are no findings. */
-export function readJobsDocument(value: Json): {
+/** `document` is present exactly when there are no findings. `order`: the ids of the jobs in source order. */
+export function readJobsDocument(
+  value: Json,
+  order?: readonly string[],
+): {
   readonly document?: JobsDocument;
   readonly findings: readonly JobFinding[];
 } {
   const reader = new JobsReader();
-  const document = reader.read(value);
+  const document = reader.read(value, order);
   return { findings: reader.findings, ...(reader.findings.length === 0 && document !== undefined && { document }) };
 }
 
 class JobsReader {
   readonly findings: JobFinding[] = [];
 
-  read(value: Json): JobsDocument | undefined {
+  read(value: Json, order: readonly string[] | undefined): JobsDocument | undefined {
     if (!isJsonObject(value)) return this.wrong([], 'the workflow must be a mapping');
     const { jobs } = value;
     const isList = isJsonList(jobs);
     this.keys(value, isList ? LIST_KEYS : FILE_KEYS, [], 'the workflow');
     const env = this.texts(value['env'], ['env']);
-    const entries = isList ? jobs.entries() : isJsonObject(jobs) ? Object.entries(jobs) : [];
+    if (!isList && !isJsonObject(jobs)) return this.wrong(['jobs'], "'jobs' must be a mapping or a list of jobs");
+    const ids = isList ? [] : idsInOrder({ nodes: jobs, ...(order && { order }) });
+    const entries = isList ? jobs.entries() : ids.map((id) => [id, jobs[id] as Json] as const);
     const read: Job[] = [];
     for (const [key, job] of entries) {
       const path = ['jobs', key];
       if (!isJsonObject(job)) this.wrong(path, `'${key}' must be a mapping`);
       else read.push(typeof key === 'string' ? this.job(key, job, path) : this.listed(job, path));
     }
-    if (read.length === 0 && this.findings.length === 0) this.wrong(['jobs'], 'the workflow has no jobs');
     this.references(read);
     const name = this.text(value['name'], ['name']) ?? 'workflow';
     return { name, trigger: this.trigger(value), env, jobs: read };
@@ -124,14 +127,23 @@ class JobsReader {
       path,
       name: this.text(job['name'], [...path, 'name']),
       needs: this.list(job['depends_on'], [...path, 'depends_on']),
-      env: {},
-      steps: [{ run: command ?? '', env: {}, condition: undefined }],
-      timeoutSeconds: undefined,
-      condition: undefined,
+      env: this.texts(job['env'], [...path, 'env']),
+      steps: this.listedSteps(command ?? '', job['steps'], [...path, 'steps']),
+      timeoutSeconds: this.seconds(job['timeout'], [...path, 'timeout']),
+      condition: this.condition(job['if'], [...path, 'if']),
       labels: this.list(job['required_labels'], [...path, 'required_labels']),
       retries: this.count(job['max_retries'], [...path, 'max_retries']),
       display: Object.fromEntries(display),
     };
+  }
+
+  /** A status has both; an edited command replaces the steps. */
+  private listedSteps(command: string, steps: Json | undefined, path: DocumentPath): JobStep[] {
+    const whole: JobStep = { run: command, env: {}, condition: undefined, isWhole: true };
+    if (steps === undefined || steps === null) return [whole];
+    if (!isJsonList(steps)) return this.wrong(path, "'steps' must be a list") ?? [];
+    const read = steps.map((step, index) => this.step(step, [...path, index]));
+    return stepsCommand(read) === command ? read : [whole];
   }
 
   private steps(id: string, job: JsonObject, path: DocumentPath): JobStep[] {
@@ -141,7 +153,7 @@ class JobsReader {
       this.add('WRONG_TYPE', path, `the job '${id}' needs either 'run' or 'steps'`, 'run: make test', 'key');
       return [];
     }
-    if (isEmpty) return [{ run: this.text(run, [...path, 'run']) ?? '', env: {}, condition: undefined }];
+    if (isEmpty) return [{ run: this.text(run, [...path, 'run']) ?? '', env: {}, condition: undefined, isWhole: true }];
     if (!Array.isArray(steps)) return this.wrong([...path, 'steps'], "'steps' must be a list") ?? [];
     return steps.map((step, index) => this.step(step, [...path, 'steps', index]));
   }
@@ -217,7 +229,11 @@ class JobsReader {
     if (value === undefined || value === null) return undefined;
     if (typeof value === 'boolean') return String(value);
     const text = typeof value === 'string' ? value.replace(/^\s*\$?\{\{|\}\}\s*$/g, '').trim() : '';
-    return text === '' ? this.wrong(path, "'if' must be an expression") : text;
+    if (text === '') return this.wrong(path, "'if' must be an expression");
+    const word = statusWordIn(text);
+    if (word === undefined || word === text) return text;
+    const hint = `write \`if: ${word}\`, or an expression without it; the nodes of an expression have a status`;
+    return void this.add('WRONG_TYPE', path, `${word} must stand alone`, hint);
   }
 
   private seconds(value: Json | undefined, path: DocumentPath): number | undefined {
@@ -242,4 +258,9 @@ class JobsReader {
   private add(code: string, path: DocumentPath, message: string, hint?: string, at?: 'key'): void {
     this.findings.push({ code, message, path, ...(hint !== undefined && { hint }), ...(at && { at }) });
   }
+}
+
+/** The first of `always()`, `failure()` and the like outside of texts. */
+function statusWordIn(condition: string): string | undefined {
+  return condition.replaceAll(/'[^']*'|"[^"]*"/g, '').match(/(?<![\w.$])(always|failure|success)\(\)/)?.[0];
 }

@@ -89,8 +89,11 @@ export interface NodePlan {
   readonly outgoing: readonly EdgePlan[];
   /** The number of distinct predecessors. Joins count these: several edges from one node count once. */
   readonly sources: number;
-  /** The number of sources from which an edge must be taken; `all` waits until every source has ended. */
-  readonly join: 'all' | number;
+  /**
+   * The number of sources from which an edge must be taken. `all` and `ended` wait until every source has ended;
+   * `ended` needs no taken edge.
+   */
+  readonly join: 'all' | 'ended' | number;
   readonly level: number;
   /** Estimated time (ms) of the longest path to an end node; the critical path is started first. */
   readonly rank: number;

@@ -127,7 +127,8 @@ export class Ways {
     }
     const open = node.incoming.filter((edge) => this.isOpen(edge));
     const vetoes = this.vetoesAt(node);
-    const requires = this.withoutFailures(this.requirementsOf(open), node.join === 'all' ? vetoes : NO_VETOES);
+    const required = node.join === 'ended' ? NONE : this.requirementsOf(open);
+    const requires = this.withoutFailures(required, node.join === 'all' ? vetoes : NO_VETOES);
     const isJoined = node.incoming.length === 0 || this.canJoin(node, open, vetoes);
     const canRun = isJoined && constantTruth(node.when) !== false;
     // An edge condition that cannot be evaluated fails the node before it runs.
@@ -149,6 +150,7 @@ export class Ways {
   }
 
   private canJoin({ join }: NodePlan, open: readonly EdgePlan[], vetoes: ReadonlySet<number>): boolean {
+    if (join === 'ended') return true;
     if (join === 'all') return open.some((edge) => this.withoutFailures(this.requirements(edge), vetoes) !== undefined);
     const sources = sourcesOf(open);
     if (sources.length < join) return false;
@@ -164,6 +166,7 @@ export class Ways {
 
   /** Nodes whose failure makes the join impossible. A source that also has an edge for failures is not one of them. */
   private vetoesAt({ join, incoming }: NodePlan): ReadonlySet<number> {
+    if (join === 'ended') return NO_VETOES;
     const sources = sourcesOf(incoming);
     const counts = new Map<number, number>();
     for (const edges of sources) {

@@ -85,7 +85,7 @@ function pendingCauses(state: RunState, node: NodeState): Cause[] {
   }
   const listed = [...sources].slice(0, LISTED);
   const names = listed.map(([id, status]) => `${id} (${status})`).join(', ');
-  const more = join === 'all' ? '' : ` It starts when ${join} of its edges are taken.`;
+  const more = typeof join === 'number' ? ` It starts when ${join} of its edges are taken.` : '';
   const value = { join, sources: Object.fromEntries(listed) };
   return [cause('upstream', `It waits for ${names}.${more}`, { value })];
 }

@@ -1,5 +1,6 @@
 /** Jobs files of workflow-graph, read as definitions of ours. */
 import { describe, expect, it } from 'vitest';
+import { stepsCommand } from '../../src/imports/job-action.ts';
 import {
   compileSource,
   createCatalog,
@@ -42,11 +43,20 @@ describe('a jobs file', () => {
     expect(jobsIn(definition as unknown as JsonObject)?.[1]).toEqual({
       id: '2nd',
       name: 'Second',
-      command: "export G='v'\nexport L='7'\necho {{.x}}",
+      command: 'echo {{.x}}',
+      env: { G: 'v', L: '7' },
       needs: ['unit-tests'],
       labels: ['linux'],
       retries: 0,
+      timeoutSeconds: 1.5,
     });
+    expect(jobsIn(definition as unknown as JsonObject)?.map(({ condition }) => condition)).toEqual([
+      undefined,
+      undefined,
+      'always()',
+      'failure()',
+      undefined,
+    ]);
     expect(compileSource(FILE, createCatalog([])).problems).toEqual([]);
   });
 
@@ -57,9 +67,22 @@ describe('a jobs file', () => {
       { from: 'unit-tests', to: 'tidy', on: 'always' },
       { from: '2nd', to: 'page', on: 'always', when: "$nodes['2nd'].status == 'failed'" },
       { from: 'unit-tests', to: 'page', on: 'always', when: "$nodes['unit-tests'].status == 'failed'" },
+      { from: '2nd', to: 'after', when: "$nodes['2nd'].status == 'failed'" },
     ]);
+    expect(definition?.nodes?.['tidy']).toMatchObject({ join: 'ended' });
     expect(definition?.nodes?.['tidy']).not.toHaveProperty('needs');
-    expect(definition?.nodes?.['after']?.when).toContain("$nodes['unit-tests'].status");
+    expect(definition?.nodes?.['after']).not.toHaveProperty('when');
+  });
+
+  it('[DEF-117] a job after a cleanup behind hundreds of jobs needs a few edges, and no long expression', () => {
+    const chain = Array.from(
+      { length: 300 },
+      (_, at) => `  job-${at}: { run: x${at > 0 ? `, needs: job-${at - 1}` : ''} }`,
+    );
+    const file = `jobs:\n${chain.join('\n')}\n  tidy: { run: x, needs: job-299, if: always() }\n  after: { run: x, needs: tidy }`;
+    const { problems, definition } = compileSource(file, createCatalog([]));
+    expect(problems).toEqual([]);
+    expect(definition?.edges?.filter(({ to }) => to === 'after')).toHaveLength(1);
   });
 
   it('[DEF-118] problems are reported at their position, unknown keys included', () => {
@@ -80,8 +103,9 @@ jobs:
       'WRONG_TYPE 7:40',
       'MISSING_KEY 8:16',
     ]);
+    expect(places(yaml('name: t\njobs: { build.linux: { run: x } }'))).toEqual(['BAD_ID 2:9']);
     expect(codes(yaml('name: t\nmore: 1\njobs: { a: { run: x } }'))).toEqual(['UNKNOWN_KEY']);
-    expect(codes(yaml('name: t\njobs: {}'))).toEqual(['WRONG_TYPE']);
+    expect(codes(yaml('name: t\njobs:'))).toEqual(['WRONG_TYPE']);
     expect(codes(yaml('jobs: { a: { run: x, needs: b }, b: { run: x, needs: a } }'))).toEqual(['CYCLE']);
     const broken = compileSource('name: t\njobs:\n  a: { run: x, if: "((" }', createCatalog([]));
     expect(broken.problems.map(({ code, range, path }) => [code, range?.line, path])).toEqual([
@@ -98,8 +122,8 @@ jobs:
     expect(findings).toEqual([]);
     const { definition } = jobsDefinition(document as NonNullable<typeof document>);
     expect(jobsIn(definition)).toEqual([
-      { id: 'a', name: 'A', command: 'make', needs: [], labels: ['x'], retries: 2 },
-      { id: 'b', name: 'B', command: 'ship', needs: ['a'], labels: [], retries: 0 },
+      { id: 'a', name: 'A', command: 'make', needs: [], labels: ['x'], retries: 2, env: {} },
+      { id: 'b', name: 'B', command: 'ship', needs: ['a'], labels: [], retries: 0, env: {} },
     ]);
     expect(document?.jobs[1]?.display).toEqual({ metadata: { icon: 'rocket' } });
     const wrong = readJobsDocument({
@@ -110,6 +134,67 @@ jobs:
       ],
     });
     expect(wrong.findings.map(({ code }) => code)).toEqual(['UNKNOWN_KEY', 'MISSING_KEY', 'WRONG_TYPE']);
+  });
+
+  it('[DEF-130] ids that look like integers keep their order, in a file and in a list', () => {
+    const order = ['b', '10', '2', 'a'];
+    const { definition } = yaml('jobs: { b: { run: x }, "10": { run: x }, 2: { run: x, needs: b }, a: { run: x } }');
+    expect(definition?.order).toEqual(order);
+    expect(jobsIn(definition as unknown as JsonObject)?.map(({ id }) => id)).toEqual(order);
+    const { document } = readJobsDocument({ jobs: order.map((id) => ({ id, command: 'x' })) });
+    expect(jobsIn(jobsDefinition(document as NonNullable<typeof document>).definition)?.map(({ id }) => id)).toEqual(
+      order,
+    );
+  });
+
+  it('[DEF-131] a list of jobs may be empty, and may have what a status shows', () => {
+    for (const empty of ['jobs: {}', 'jobs: []']) {
+      const { definition, problems } = yaml(empty);
+      expect([definition?.nodes, problems.map(({ code }) => code)]).toEqual([{}, ['NO_NODES']]);
+    }
+    const steps = [
+      { run: 'make', if: '$input.x', env: { A: '1' } },
+      { run: 'rm', if: 'always()' },
+    ];
+    const own = { id: 'a', command: 'make', if: 'failure()', timeout: 1.5, env: { B: '2' } };
+    const shown = { outputs: {}, error: null, started_at_ms: null, completed_at_ms: null, status: 'queued' };
+    const read = (job: JsonObject) => {
+      const body = { id: 'w', status: 'created', run_id: null, jobs: [{ ...own, ...shown, ...job }] };
+      const { document, findings } = readJobsDocument(body);
+      expect(findings).toEqual([]);
+      return document?.jobs[0];
+    };
+    expect(read({})).toMatchObject({ condition: 'failure()', timeoutSeconds: 1.5, env: { B: '2' } });
+    const listed = read({
+      steps,
+      command: stepsCommand(steps.map(({ if: condition, env = {}, ...step }) => ({ ...step, env, condition }))),
+    });
+    expect(listed?.steps.map(({ run, condition }) => [run, condition])).toEqual([
+      ['make', '$input.x'],
+      ['rm', 'always()'],
+    ]);
+    // An edited command replaces the steps.
+    expect(read({ steps, command: 'other' })?.steps).toEqual([
+      { run: 'other', env: {}, condition: undefined, isWhole: true },
+    ]);
+  });
+
+  it('[DEF-132] always() and the like stand alone, in a job and in a step', () => {
+    const file = (condition: string) => `name: t
+jobs:
+  a: { run: x }
+  b: { needs: a, run: x, if: "${condition}" }
+  c: { steps: [{ run: x }, { run: y, if: "${condition}" }] }
+`;
+    for (const condition of ['always() && $a.x', '!failure()', "$a.x == 'y' and success()"]) {
+      const { problems } = yaml(file(condition));
+      expect(problems.map(({ code, path, hint }) => [code, path.join('.'), hint])).toEqual(
+        ['jobs.b.if', 'jobs.c.steps.1.if'].map((path) => ['WRONG_TYPE', path, expect.stringContaining('write `if: ')]),
+      );
+    }
+    expect(yaml(file("$input.x == 'always()'")).problems).toEqual([]);
+    const wrong = compileSource(file('(('), createCatalog([])).problems;
+    expect(wrong.map(({ path }) => path.join('.'))).toEqual(['jobs.b.if', 'jobs.c.steps.1.if']);
   });
 
   it('[DEF-116] a workflow of ours is never taken for one', () => {

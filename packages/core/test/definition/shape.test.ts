@@ -195,7 +195,7 @@ describe('values', () => {
     [node('when: " "'), "'when' is empty", 'write an expression or remove the key'],
     [
       node('join: true'),
-      "'join' must be one of all, any or a whole number from 1 to 1000000, not true",
+      "'join' must be one of all, any, ended or a whole number from 1 to 1000000, not true",
       'put it in quotes: "true"',
     ],
     [
@@ -267,7 +267,7 @@ describe('values', () => {
     ],
     [node('onError: continue'), "'onError' must be one of halt, ignore, branch, not 'continue'", undefined],
     [node('effect: Pure'), "'effect' must be one of pure, idempotent, once, not 'Pure'", "did you mean 'pure'?"],
-    [node('join: some'), "'join' must be one of all, any, not 'some'", undefined],
+    [node('join: some'), "'join' must be one of all, any, ended, not 'some'", undefined],
     [
       workflow('edges: [{ from: a, to: b, on: failure }]'),
       "'on' must be one of success, error, always, result, not 'failure'",

@@ -678,6 +678,7 @@ export class Oracle {
     const taken = verdicts.filter((one) => one === true).length;
     const isOpen = verdicts.includes(undefined);
     const isLost = verdicts.includes('failure');
+    if (fact.plan.join === 'ended') return isOpen ? 'open' : 'satisfied';
     if (fact.plan.join === 'all') return isLost ? 'lost' : isOpen ? 'open' : taken > 0 ? 'satisfied' : 'dead';
     if (taken >= (fact.plan.join === 'any' ? 1 : fact.plan.join)) return 'satisfied';
     return isOpen ? 'open' : isLost ? 'lost' : 'dead';

@@ -24,7 +24,7 @@ export interface RandomRetry {
 }
 
 export interface RandomNode {
-  readonly join: 'all' | 'any' | number;
+  readonly join: 'all' | 'any' | 'ended' | number;
   readonly enabled: boolean;
   readonly when: Condition | undefined;
   readonly brokenParameters: boolean;
@@ -91,7 +91,12 @@ const retry: fc.Arbitrary<RandomRetry> = fc.record({
 });
 
 const node: fc.Arbitrary<RandomNode> = fc.record({
-  join: fc.oneof({ weight: 4, arbitrary: fc.constant('all' as const) }, fc.constant('any' as const), fc.constant(2)),
+  join: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('all' as const) },
+    fc.constant('any' as const),
+    fc.constant('ended' as const),
+    fc.constant(2),
+  ),
   enabled: oneIn(12, fc.constant(false)).map((value) => value ?? true),
   when: oneIn(4, fc.constantFrom<Condition>('true', 'true', 'false', 'broken', 'upstream-success')),
   brokenParameters: oneIn(20, fc.constant(true)).map((value) => value ?? false),

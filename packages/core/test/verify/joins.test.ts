@@ -20,6 +20,23 @@ edges: [{ from: try, to: fallback, on: error }]`;
     expect(codes(fallback(', join: any'))).toEqual([]);
   });
 
+  it('[VER-70] with `join: ended` runs in any case, and so may its successors', () => {
+    const graph = (join: string) =>
+      codes(`nodes:
+  never: { action: do, when: "false" }
+  clean: { action: do, needs: never${join} }
+  after: { action: do, needs: clean }`);
+    expect(graph('')).toEqual(['NEVER_RUNS nodes.never.when']);
+    expect(graph(', join: ended')).toEqual(['NEVER_RUNS nodes.never.when']);
+    expect(
+      found(`nodes:
+  never: { action: do, when: "false" }
+  clean: { action: do, needs: never, join: ended }
+  after: { action: do, needs: clean }`)[0],
+    ).not.toContain('after');
+    expect(codes(fallback(', join: ended'))).toEqual([]);
+  });
+
   it('[VER-63] also further down, on both ways', () => {
     const ways = (join: string) =>
       codes(`nodes:

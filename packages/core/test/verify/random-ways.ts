@@ -22,7 +22,7 @@ export function randomWays(dice: Dice): Short {
   }
   for (const [index, id] of ids.entries()) {
     const incoming = sourcesOf(ids.slice(0, index), nodes, edges, id);
-    const join = dice.pick(['all', 'any', 2, 2, 3]);
+    const join = dice.pick(['all', 'any', 'ended', 2, 2, 3]);
     if (typeof join !== 'number' || join <= incoming) (nodes[id] as Node).join = join;
   }
   const onFailure = dice.pick(['fail-fast', 'finish-running', 'ignore'] as const);

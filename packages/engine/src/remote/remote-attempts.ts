@@ -253,7 +253,7 @@ export class RemoteAttempts implements RemoteWorkers {
       const told = message === undefined ? undefined : this.context.sandbox.admitLine(foreign, { message });
       this.context.effects.progress(lease.executionId, lease.node, progress, told?.message);
     }
-    return { until: known.until, cancel: stopReason(run.state, node) };
+    return { holder: known.holder, until: known.until, cancel: stopReason(run.state, node) };
   }
 
   async log(leaseId: string, lines: readonly LeaseLine[], by?: string): Promise<LeaseState> {
@@ -280,7 +280,7 @@ export class RemoteAttempts implements RemoteWorkers {
     }
     // A worker that logs is alive.
     await this.prolong(known);
-    return { until: known.until, cancel: stopReason(run.state, node) };
+    return { holder: known.holder, until: known.until, cancel: stopReason(run.state, node) };
   }
 
   async credential(leaseId: string, alias: string, by?: string): Promise<string> {

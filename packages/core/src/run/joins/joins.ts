@@ -82,6 +82,7 @@ export type Join = 'open' | 'satisfied' | 'dead' | 'lost';
 
 export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }: NodeState): Join {
   if (sources === 0) return 'satisfied';
+  if (join === 'ended') return decided < sources ? 'open' : 'satisfied';
   if (join === 'all') {
     if (failedEdges > 0) return 'lost';
     if (decided < sources) return 'open';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { explainNode } from '../../../src/index.ts';
 import { drive } from '../drive.ts';
 
 describe('joins and edges', () => {
@@ -56,6 +57,28 @@ describe('joins and edges', () => {
     run.complete('a').complete('b');
     expect(run.statusOf('c')).toBe('skipped');
     expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-470] join ended starts when every source has ended, whichever of its edges are taken', () => {
+    const nodes = { a: { when: 'false' }, b: { needs: ['a'] }, c: {}, d: { needs: ['b', 'c'], join: 'ended' } };
+    const run = drive({ config: { onFailure: 'finish-running' }, nodes });
+    expect(run.statuses()).toMatchObject({ a: 'skipped', b: 'skipped', d: 'pending' });
+    expect(explainNode(run.state, 'd', run.now)?.causes).toMatchObject([{ message: 'It waits for c (running).' }]);
+    run.fail('c');
+    expect(run.running()).toEqual(['d']);
+    expect(run.complete('d').status).toBe('failed');
+    const alone = drive({ nodes: { a: { when: 'false' }, b: { needs: ['a'], join: 'ended' } } });
+    expect(alone.running()).toEqual(['b']);
+    expect(alone.complete('b').status).toBe('completed');
+  });
+
+  it('[RUN-470] join ended is cancelled with its scope, unless an always edge leads to it', () => {
+    const run = drive({
+      nodes: { a: {}, plain: { needs: ['a'], join: 'ended' }, clean: { join: 'ended' } },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    });
+    run.fail('a');
+    expect(run.statuses()).toEqual({ a: 'failed', plain: 'cancelled', clean: 'running' });
   });
 
   it('[RUN-5] skips a node whose edges are all dead, and its targets by always edges', () => {
