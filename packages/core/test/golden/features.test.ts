@@ -22,7 +22,7 @@ import {
   type WorkflowDefinition,
 } from '../../src/index.ts';
 import { type Drive, definitionOf, testActions } from '../run/drive.ts';
-import { oldRuns } from '../run/old-runs.ts';
+import { acceptedRuns, oldRuns } from '../run/old-runs.ts';
 import * as earlier from '../run/scenario.ts';
 import { FEATURES, type Feature, play } from './features.ts';
 
@@ -42,7 +42,8 @@ const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const lookup = ({ sha256 }: BlobRef): Json => `the value ${sha256}`;
 
 function planIn({ definition, workflows }: Pick<Golden, 'definition' | 'workflows'>): Plan {
-  const { plan, problems } = compilePlan(definition, createCatalog(testActions), { workflows: (id) => workflows[id] });
+  const options = { workflows: (id: string) => workflows[id], isAccepted: true };
+  const { plan, problems } = compilePlan(definition, createCatalog(testActions), options);
   if (plan === undefined) throw new Error(problems.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return plan;
 }
@@ -68,6 +69,12 @@ const OLDER: Readonly<Record<string, () => { definition: Feature['definition']; 
     Object.entries(oldRuns).map(([name, definition]) => [
       `before-finally-${name}`,
       () => ({ definition, ...old('before-finally.golden.json')[name] }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(acceptedRuns).map(([name, definition]) => [
+      `accepted-${name}`,
+      () => ({ definition, ...old('accepted-1.golden.json')[name] }),
     ]),
   ),
 };
