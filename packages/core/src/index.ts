@@ -148,7 +148,7 @@ export {
 export { timeoutsOf } from './run/state/settings.ts';
 export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
-export { TIMEOUT_MARGIN_MS } from './run/timers/timers.ts';
+export { TIMEOUT_MARGIN_MS, totalLeftMs } from './run/timers/timers.ts';
 export {
   concerns,
   hasEndChecks,

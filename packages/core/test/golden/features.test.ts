@@ -22,7 +22,7 @@ import {
   type WorkflowDefinition,
 } from '../../src/index.ts';
 import { type Drive, definitionOf, testActions } from '../run/drive.ts';
-import { acceptedRuns, oldRuns } from '../run/old-runs.ts';
+import { acceptedRuns, oldRuns, stuckRun } from '../run/old-runs.ts';
 import * as earlier from '../run/scenario.ts';
 import { FEATURES, type Feature, play } from './features.ts';
 
@@ -71,6 +71,7 @@ const OLDER: Readonly<Record<string, () => { definition: Feature['definition']; 
       () => ({ definition, ...old('before-finally.golden.json')[name] }),
     ]),
   ),
+  'accepted-stuck': () => ({ definition: stuckRun, ...old('stuck-1.golden.json').stuck }),
   ...Object.fromEntries(
     Object.entries(acceptedRuns).map(([name, definition]) => [
       `accepted-${name}`,
@@ -111,6 +112,14 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** The time at which a node became ready was shown later by the length of the pauses (RUN-472). */
+const PAUSED = ['pause-1'];
+
+function corrected(name: string, document: object): object {
+  if (!PAUSED.includes(name)) return document;
+  return JSON.parse(JSON.stringify(document), (key, value) => (key === 'queuedAt' ? undefined : value)) as object;
+}
+
 const names = [...Object.keys(FEATURES), ...Object.keys(OLDER)];
 if (process.env['GOLDEN'] === 'record') for (const name of names) if (!existsSync(pathOf(name))) record(name);
 const recorded = readdirSync(here('features')).map((file) => file.replace('.golden.json', ''));
@@ -124,7 +133,7 @@ describe('golden journals, one per feature', () => {
     const golden = read(name);
     const now = folded(golden);
     // Documents and events may have gained members since.
-    expect(now.document).toMatchObject(golden.document);
+    expect(now.document).toMatchObject(corrected(name, golden.document));
     expect(now.timeline).toMatchObject(golden.timeline);
     // A snapshot of another format is not used, so there is nothing to compare with.
     if (now.state.format !== golden.state.format) return;

@@ -64,3 +64,10 @@ export const acceptedGraph = {
   },
   edges: [always('a', 'tidy'), always('previous', 'twice')],
 };
+
+/** A failure node that ended in the turn of the failure left the run `compensating` (`../golden/stuck-1.golden.json`). */
+export const stuckRun = {
+  config: { failureNode: 'f' },
+  variables: { failed: false },
+  nodes: { a: {}, f: { set: { failed: true } } },
+} satisfies Short;

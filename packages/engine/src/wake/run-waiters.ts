@@ -232,10 +232,13 @@ export class RunWaiters {
   }
 }
 
-/** Keys of the permits that nodes of a run wait for; none if a node waits at another gate. */
+/** Keys of the permits that nodes of a run wait for; none if a node waits for another grant. */
 function permitKeys({ state }: LiveRun): string[] {
   if (isPaused(state)) return [];
-  const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));
+  const keys: (string | undefined)[] = [];
+  for (const { phase } of state.gated) {
+    if (phase.status === 'gated' && phase.until === null) keys.push(permitKey(phase.gate));
+  }
   const known = keys.flatMap((key) => key ?? []);
   return known.length === keys.length ? [...new Set(known)] : [];
 }
