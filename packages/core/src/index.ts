@@ -110,6 +110,7 @@ export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } fro
 export { type Attempt, backlogOf, nextReady, type ReadyNode, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
 export { evolve, foldFrames } from './run/evolve/evolve.ts';
+export { isTaken } from './run/joins/joins.ts';
 export {
   type AwaitedEvent,
   type CacheHit,
@@ -148,7 +149,7 @@ export {
 export { timeoutsOf } from './run/state/settings.ts';
 export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
-export { TIMEOUT_MARGIN_MS, totalLeftMs } from './run/timers/timers.ts';
+export { delayedNodes, TIMEOUT_MARGIN_MS, totalLeftMs } from './run/timers/timers.ts';
 export {
   concerns,
   hasEndChecks,

@@ -227,6 +227,15 @@ describe('crash and close', () => {
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
+  it('[ENG-24] waiting for a run whose retry is far away says so', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '2m' } } } });
+    await top.fail('a');
+    const result = await top.engine.waitFor(executionId);
+    expect(result).toMatchObject({ parked: true, waitingFor: [{ node: 'a', status: 'waiting' }] });
+  });
+
   it('[ENG-280] runs of a registered definition that is refused today are read and continued', async () => {
     const top = new BenchTop();
     await top.open();

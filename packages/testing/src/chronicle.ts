@@ -3,6 +3,7 @@ import {
   type Entry,
   isFinished,
   isPaused,
+  isTaken,
   type Json,
   type NodeState,
   type Plan,
@@ -68,7 +69,7 @@ export class Chronicle {
   movesByItself(now: number, externalWorld: ExternalWorld): boolean {
     const { state } = this;
     if (this.isOver || isPaused(state)) return false;
-    if (state.stopping !== null || state.delayedUntil !== null) return true;
+    if (state.delayedUntil !== null) return true;
     for (const scope of state.scopes.values()) {
       for (const node of scope.nodes) if (moves(state, node, now, externalWorld)) return true;
     }
@@ -95,6 +96,8 @@ export class Chronicle {
         for (const node of entry.nodes) this.end(node);
         return;
       case 'node.cancelled':
+      // While its scope ends, an unknown outcome decides the edges of its node.
+      case 'node.unknown':
         this.end(entry.node);
         return;
       default:
@@ -107,25 +110,7 @@ export class Chronicle {
     if (node === undefined) return;
     const { phase, plan } = node;
     if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.places, plan);
-    for (const edge of plan.outgoing) if (isTaken(edge, phase)) this.coverage.taken(this.places, edge);
-  }
-}
-
-type EdgePlan = NodeState['plan']['outgoing'][number];
-
-/** Whether an edge was taken, derived from the final phase of its node. */
-function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
-  const isDead = 'dead' in phase && phase.dead?.includes(key) === true;
-  switch (phase.status) {
-    case 'completed':
-      return on !== 'error' && !isDead;
-    case 'failed':
-      if (phase.handling === 'handled') return phase.taken?.includes(key) === true;
-      return phase.handling === 'ignored' && on !== 'error' && !isDead;
-    case 'skipped':
-      return phase.why === 'disabled' && (on === 'success' || on === 'always') && !isDead;
-    default:
-      return false;
+    for (const edge of plan.outgoing) if (isTaken(edge, node)) this.coverage.taken(this.places, edge);
   }
 }
 
@@ -137,13 +122,14 @@ function moves(state: RunState, node: NodeState, now: number, externalWorld: Ext
     case 'waiting':
       return true;
     case 'running':
+      // An attempt that is being stopped has the timer of its grace time.
       return externalWorld.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
     case 'gated':
       return phase.until !== null || timeouts.queuedMs !== null || timeouts.totalMs !== null;
     case 'listening':
       return phase.waits.every(({ kind }) => kind === 'time');
     case 'open':
-      return phase.stopping !== null || phase.body.until !== null;
+      return phase.body.until !== null;
     default:
       return false;
   }

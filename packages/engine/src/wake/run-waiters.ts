@@ -7,6 +7,7 @@
  *    10,000 children each is waited for once.
  */
 import {
+  delayedNodes,
   documentOf,
   type ExecutionId,
   explainNode,
@@ -31,6 +32,9 @@ import { sharedName } from '../turn/messages.ts';
 const CHILD_AGAIN_MS = 1_000;
 /** How long a run is quiet before the holders of its permits are checked: in a large loop they change often. */
 const QUIET_MS = 150;
+
+/** The most delayed nodes that are explained. */
+const MAX_EXPLAINED = 10;
 
 interface Waiter {
   readonly until: 'end' | 'parked';
@@ -207,7 +211,8 @@ export class RunWaiters {
     const waiters = this.take(run.executionId, 'parked');
     const { state } = run;
     const now = this.context.clock.now();
-    const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
+    const nodes = [...state.unknown, ...delayedNodes(state).take(MAX_EXPLAINED)];
+    const waitingFor = nodes.flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
     const document = documentOf(state, this.context.values.glance);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }

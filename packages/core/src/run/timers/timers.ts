@@ -259,6 +259,14 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
+/** Nodes that wait for their next attempt or iteration. */
+export function* delayedNodes(state: RunState): Generator<NodeState> {
+  for (const item of state.timers) {
+    const isDelay = item.kind === 'retry' || item.kind === 'iteration';
+    if (isDelay && item.node !== null && isDue(state, item)) yield item.node;
+  }
+}
+
 /** Returns whether time alone moves the run before `until`. */
 export function movesByItself(state: RunState, until: number): boolean {
   if (isPaused(state)) return false;
