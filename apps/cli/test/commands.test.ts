@@ -320,6 +320,28 @@ describe('resume', () => {
     expect(json.io.err.text()).toContain('parked');
   });
 
+  test('[CLI-430] a run that cannot be read is reported, and the others continue', async () => {
+    const documents = ['exe_1', 'exe_2'].map((executionId) => ({ ...running, executionId }));
+    const rows = documents.map(({ executionId }) => ({
+      ...row,
+      executionId,
+      status: 'running' as const,
+      finishedAt: null,
+    }));
+    const waited = async (executionId: string): Promise<WaitResult> => ({
+      parked: false,
+      document: { ...done, executionId },
+    });
+    const script = { documents, rows, waited, unreadable: ['exe_1'] };
+    const { exitCode, io } = await play(['resume'], script);
+    expect([exitCode, io.out.text()]).toEqual([1, expect.stringContaining('✓ completed in 2.3s  exe_2')]);
+    expect(io.err.text()).toContain(
+      "error PLAN_INVALID: exe_1 cannot be continued: Workflow 'w' cannot run here: there is no action 'gone'",
+    );
+    const none = await play(['resume', '--json'], { ...script, unreadable: ['exe_1', 'exe_2'] });
+    expect([none.exitCode, JSON.parse(none.io.out.text())]).toEqual([1, { items: [] }]);
+  });
+
   test('[CLI-45] nothing to continue', async () => {
     const { exitCode, io } = await play(['resume']);
     expect([exitCode, io.out.text()]).toEqual([0, 'nothing to continue: all runs have ended\n']);

@@ -21,6 +21,7 @@ export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } fro
 export { type Attempt, backlogOf, nextReady, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';
 export { countFrame, foldFrames } from './run/evolve/evolve.ts';
+export { isTaken } from './run/joins/joins.ts';
 export {
   type CacheHit,
   type CacheMiss,
@@ -55,6 +56,7 @@ export {
 } from './run/state/selectors.ts';
 export { timeoutsOf } from './run/state/settings.ts';
 export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
+export { delayedNodes, totalLeftMs } from './run/timers/timers.ts';
 export {
   concerns,
   hasEndChecks,

@@ -227,6 +227,31 @@ describe('crash and close', () => {
     expect(await top.engine.waitFor(executionId)).toMatchObject({ parked: false, document: { status: 'completed' } });
   });
 
+  it('[ENG-24] waiting for a run whose retry is far away says so', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const executionId = await top.start({ nodes: { a: { action: 'hand@1', retry: { attempts: 2, delay: '2m' } } } });
+    await top.fail('a');
+    const result = await top.engine.waitFor(executionId);
+    expect(result).toMatchObject({ parked: true, waitingFor: [{ node: 'a', status: 'waiting' }] });
+  });
+
+  it('[ENG-280] runs of a registered definition that is refused today are read and continued', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const nodes = { a: { action: 'hand@1', onError: 'branch' }, b: { action: 'hand@1' } };
+    const definition = { nodes, edges: [{ from: 'a', to: 'b', on: 'always' }] };
+    const { problems } = top.engine.checks.check({ id: 'x', ...definition } as never, { project: undefined });
+    expect(problems.map(({ code }) => code)).toContain('BRANCH_WITHOUT_EDGE');
+    const executionId = await top.start(definition);
+    await top.open();
+    expect(await top.statuses(executionId)).toMatchObject({ b: 'pending' });
+    await top.untilIdle();
+    await top.complete('a');
+    await top.complete('b');
+    expect(await top.status(executionId)).toBe('completed');
+  });
+
   it('[ENG-59] a workflow whose action is gone is reported, does not spin, and continues when the action is back', async () => {
     const top = new BenchTop();
     await top.open();

@@ -1,6 +1,15 @@
 /** The state of one execution, folded from its journal, and its coverage of the workflow. */
 import { type Entry, type Json, type Plan, type RunDocument, RunView, type ViewFrame } from '@nebula/core';
-import { countFrame, isFinished, isPaused, type NodeState, pathOf, type RunState, wakeTime } from '@nebula/core/run';
+import {
+  countFrame,
+  isFinished,
+  isPaused,
+  isTaken,
+  type NodeState,
+  pathOf,
+  type RunState,
+  wakeTime,
+} from '@nebula/core/run';
 import type { Coverage, Places } from './coverage.ts';
 import type { ExternalWorld } from './external-world.ts';
 
@@ -56,7 +65,7 @@ export class Chronicle {
   movesByItself(now: number, externalWorld: ExternalWorld): boolean {
     const { state } = this;
     if (this.isOver || isPaused(state)) return false;
-    if (state.stopping !== null || state.delayedUntil !== null) return true;
+    if (state.delayedUntil !== null) return true;
     for (const scope of state.scopes.values()) {
       for (const node of scope.nodes) if (moves(state, node, now, externalWorld)) return true;
     }
@@ -83,6 +92,8 @@ export class Chronicle {
         for (const node of entry.nodes) this.end(node);
         return;
       case 'node.cancelled':
+      // While its scope ends, an unknown outcome decides the edges of its node.
+      case 'node.unknown':
         this.end(entry.node);
         return;
       case 'child.requested':
@@ -129,34 +140,7 @@ export class Chronicle {
     if (node === undefined) return;
     const { phase, plan } = node;
     if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.places, plan);
-    for (const edge of plan.outgoing) if (isTaken(edge, phase)) this.coverage.taken(this.places, edge);
-  }
-}
-
-type EdgePlan = NodeState['plan']['outgoing'][number];
-
-/** Whether an edge was taken, derived from the final phase of its node. */
-function isTaken({ on, key }: EdgePlan, phase: NodeState['phase']): boolean {
-  const isDead = 'dead' in phase && phase.dead?.includes(key) === true;
-  switch (phase.status) {
-    case 'completed':
-      return on !== 'error' && !isDead;
-    case 'failed':
-      if (phase.handling === 'handled') return phase.taken?.includes(key) === true;
-      return phase.handling === 'ignored' && on !== 'error' && !isDead;
-    case 'skipped':
-      return phase.why === 'disabled' && (on === 'success' || on === 'always') && !isDead;
-    case 'cancelled':
-    case 'child':
-    case 'gated':
-    case 'listening':
-    case 'open':
-    case 'pending':
-    case 'queued':
-    case 'running':
-    case 'unknown':
-    case 'waiting':
-      return false;
+    for (const edge of plan.outgoing) if (isTaken(edge, node)) this.coverage.taken(this.places, edge);
   }
 }
 
@@ -168,13 +152,14 @@ function moves(state: RunState, node: NodeState, now: number, externalWorld: Ext
     case 'waiting':
       return true;
     case 'running':
+      // An attempt that is being stopped has the timer of its grace time.
       return externalWorld.endsByItself(state.executionId, pathOf(node)) || hasTimer(state, now);
     case 'gated':
       return phase.until !== null || timeouts.queuedMs !== null || timeouts.totalMs !== null;
     case 'listening':
       return phase.waits.every(({ kind }) => kind === 'time');
     case 'open':
-      return phase.stopping !== null || phase.body.until !== null;
+      return phase.body.until !== null;
     case 'cancelled':
     case 'child':
     case 'completed':

@@ -297,6 +297,19 @@ export default workflow('built', {}, (w) => w.workflow('part', part, {}));
     expect(other.summary()).toEqual(coverage.summary());
   });
 
+  it('[TST-19] always edges of unhandled failures and of cancelled nodes count', async () => {
+    const nodes = 'a: { action: x.y@1 }, slow: { action: x.z@1 }, tidy: { action: x.t@1 }, off: { action: x.t@1 }';
+    const edges = '[{ from: a, to: tidy, on: always }, { from: slow, to: off, on: always }]';
+    writeFileSync(path.join(dir, 'tidy.yaml'), `id: tidy\nnodes: { ${nodes} }\nedges: ${edges}`);
+    const mocks = '{ x.y: { error: NO }, x.z: { hang: true }, x.t: { output: 1 } }';
+    const { file } = readTestFile(
+      `workflow: tidy.yaml\ntests: [{ name: x, mocks: ${mocks}, expect: { status: failed } }]`,
+    );
+    const coverage = new Coverage();
+    expect(await runTestFile(file as never, { dir, coverage })).toMatchObject([{ passed: true }]);
+    expect(coverage.summary()).toMatchObject([{ edges: { total: 2, taken: 2, never: [] } }]);
+  });
+
   it('[TST-19] only edges that are written in the definition count', async () => {
     writeFileSync(
       path.join(dir, 'split.yaml'),

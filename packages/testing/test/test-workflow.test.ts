@@ -46,6 +46,18 @@ describe('a workflow under test', () => {
     expect(run.calls().map(({ node }) => node)).toEqual(['ship', 'more', 'more/inner']);
   });
 
+  it('[TST-40] rests where a cleanup waits for a signal', { timeout: 10_000 }, async () => {
+    const nodes = { a: { action: 'parcel.ship@1' }, ask: { wait: { signal: 'go' } } };
+    const body = { nodes, edges: [{ from: 'a', to: 'ask', on: 'always' }] };
+    const mocked = { mocks: { 'parcel.ship': fail('NO_VAN') } };
+    const run = await testWorkflow({ id: 'w', ...body } as never, mocked);
+    expect(run.waitingFor).toEqual([{ node: 'ask', kind: 'signal', name: 'go' }]);
+    expect(await run.signal('go')).toMatchObject({ status: 'failed', error: { code: 'NO_VAN' } });
+    const inside = await testWorkflow({ id: 'w', nodes: { g: { timeout: '1m', group: body } } } as never, mocked);
+    expect(inside.waitingFor).toEqual([{ node: 'g/ask', kind: 'signal', name: 'go' }]);
+    expect(await inside.signal('go')).toMatchObject({ status: 'failed', error: { code: 'NO_VAN' } });
+  });
+
   it('[TST-1] runs in memory to its end: status, output, error, path and skipped nodes', async () => {
     const run = await testWorkflow(order, { input: { amount: 5 }, mocks, config });
     expect(run).toMatchObject({ status: 'completed', output: { shipped: true }, error: null });

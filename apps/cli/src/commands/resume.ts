@@ -1,10 +1,14 @@
+import { NebulaError } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { inProject } from '../command-options.ts';
 import { continueRuns, resumeSome, watchedRun } from '../continue-runs.ts';
+import { EXIT, worstExitCode } from '../exit-code.ts';
+import { failureOf } from '../failure.ts';
 import type { WatchedRun } from '../live/live-view.ts';
-import { print } from '../print.ts';
+import { print, writeLines } from '../print.ts';
 import { runNamed, runsOf } from '../runs.ts';
 import type { Command, OpenCall } from '../services.ts';
+import { errorLines } from '../views/error.ts';
 
 const UNFINISHED = 'pending,running,paused,compensating';
 
@@ -22,10 +26,27 @@ async function resumeAll(open: OpenCall): Promise<number> {
   const filter = { status: UNFINISHED, ...inProject(options) };
   const { rows } = await runsOf(api, filter, { limit: Number.POSITIVE_INFINITY });
   const runs: WatchedRun[] = [];
+  const codes: number[] = [];
   for (const { executionId } of rows) {
-    const run = await watchedRun(session, executionId);
+    const run = await watchedRun(session, executionId).catch((error: unknown) => {
+      codes.push(reportUnreadable(open, executionId, error));
+    });
     if (run !== undefined) runs.push(run);
   }
-  if (runs.length > 0) return await continueRuns(open, runs, () => session.work(), true);
-  return print(open, { items: [] }, () => ['nothing to continue: all runs have ended']);
+  if (runs.length > 0) {
+    const code = await continueRuns(open, runs, () => session.work(), true);
+    return code === EXIT.interrupted ? code : worstExitCode([...codes, code]);
+  }
+  print(open, { items: [] }, () => (codes.length > 0 ? [] : ['nothing to continue: all runs have ended']));
+  return worstExitCode(codes);
+}
+
+/** Reports a run that cannot be continued here, e.g. because an action is missing; the others continue. */
+function reportUnreadable({ io }: OpenCall, executionId: string, error: unknown): number {
+  // The store or the server is not available: no run can be read.
+  if (error instanceof NebulaError && error.retryable) throw error;
+  const failure = failureOf(error, false);
+  const message = `${executionId} cannot be continued: ${failure.message}`;
+  writeLines(io.err, errorLines({ ...failure, message }, io.err.colors));
+  return failure.exitCode === EXIT.internal ? EXIT.internal : EXIT.failed;
 }

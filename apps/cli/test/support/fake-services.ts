@@ -19,6 +19,8 @@ export interface Script {
   readonly definition?: WorkflowDefinition;
   readonly documents?: readonly RunDocument[];
   readonly rows?: readonly ExecutionRow[];
+  /** Runs that cannot be read, because an action is missing. */
+  readonly unreadable?: readonly string[];
   readonly next?: string | null;
   /** Told to whoever follows a run, after those of `timeline`. */
   readonly events?: readonly TimelineEvent[];
@@ -110,6 +112,9 @@ async function answerOf(
   const page = (items: readonly unknown[]) => ({ items, next: null });
   if (params?.['executionId'] !== undefined && document === undefined) {
     throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
+  }
+  if (script.unreadable?.includes(executionId)) {
+    throw new NebulaError('PLAN_INVALID', `Workflow 'w' cannot run here: there is no action 'gone'`);
   }
   switch (operation) {
     case 'getExecution':

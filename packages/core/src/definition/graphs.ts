@@ -3,7 +3,13 @@ import { buildGraph, checkGraph, edgeCountAt, type Graph } from '../graph/index.
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { isJsonList, isJsonObject } from '../value.ts';
-import { BODY_KEYS, type BodyDefinition, type NodeDefinition, type WorkflowDefinition } from './model.ts';
+import {
+  BODY_KEYS,
+  type BodyDefinition,
+  type EdgeDefinition,
+  type NodeDefinition,
+  type WorkflowDefinition,
+} from './model.ts';
 import type { ProblemList } from './problem-list.ts';
 import { bodyKey } from './source-map.ts';
 
@@ -35,7 +41,7 @@ function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems
   }
 }
 
-export function checkNodeCount(definition: BodyDefinition, problems: ProblemList, path: DocumentPath): boolean {
+function checkNodeCount(definition: BodyDefinition, problems: ProblemList, path: DocumentPath): boolean {
   const { nodes: count } = countGraphs(definition);
   if (count <= DEFINITION_LIMITS.maxNodes) return true;
   const message = `the workflow has ${count} nodes; the limit is ${DEFINITION_LIMITS.maxNodes}`;
@@ -120,7 +126,7 @@ export function* allNodes(definition: BodyDefinition): Generator<NodeDefinition>
   for (const { body } of allBodies(definition)) yield* Object.values(body.nodes ?? {});
 }
 
-/** A node with `onError: branch` needs an edge that handles the error. */
+/** A node with `onError: branch` needs an edge that handles the error; an always edge sufficed once. */
 function checkErrorBranches(
   { nodes = {}, edges = [] }: BodyDefinition,
   path: DocumentPath,
@@ -128,14 +134,17 @@ function checkErrorBranches(
 ): void {
   const branching = Object.keys(nodes).filter((id) => nodes[id]?.onError === 'branch');
   if (branching.length === 0) return;
-  const taken = new Set(edges.filter(({ on }) => on === 'error').map(({ from }) => from));
+  const sourcesOf = (kind: EdgeDefinition['on']): ReadonlySet<string> =>
+    new Set(edges.filter(({ on }) => on === kind).map(({ from }) => from));
+  const [handled, always] = [sourcesOf('error'), sourcesOf('always')];
   for (const id of branching) {
-    if (taken.has(id)) continue;
+    if (handled.has(id)) continue;
     problems.error({
       code: 'BRANCH_WITHOUT_EDGE',
       message: `'${id}' has onError: branch, but no error edge leaves it`,
       hint: `add an edge, e.g. { from: ${id}, to: …, on: error }`,
       path: [...path, 'nodes', id, 'onError'],
+      isTightened: always.has(id),
     });
   }
 }

@@ -18,16 +18,21 @@ export interface Finding {
   readonly at?: 'key' | 'value' | { readonly offset: number; readonly length: number };
   /** The position, if already known. */
   readonly range?: SourceRange;
+  /** Earlier versions accepted the construct: the finding does not apply to a definition that was accepted before. */
+  readonly isTightened?: boolean;
 }
 
 export class ProblemList {
   readonly source: SourceMap;
+  /** The definition was accepted before, perhaps by an earlier version: checks and limits added since do not apply. */
+  readonly isAccepted: boolean;
   // Errors and warnings have separate limits, so that no number of warnings can hide an error.
   readonly #errors: Problem[] = [];
   readonly #warnings: Problem[] = [];
 
-  constructor(source: SourceMap) {
+  constructor(source: SourceMap, isAccepted = false) {
     this.source = source;
+    this.isAccepted = isAccepted;
   }
 
   /** True when further errors are dropped, so that checking can stop. */
@@ -45,6 +50,7 @@ export class ProblemList {
   }
 
   error(finding: Finding): void {
+    if (finding.isTightened === true && this.isAccepted) return;
     if (!this.full) this.#errors.push(this.#place('error', finding));
   }
 

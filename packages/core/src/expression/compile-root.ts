@@ -27,7 +27,7 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
     case 'items':
       return (frame) => loopOf(frame, at).items;
     case 'previous':
-      return (frame) => loopOf(frame, at).previous ?? null;
+      return (frame) => previousOf(frame, at);
     case 'parent': {
       const { level, member } = root;
       return (frame) => outerLoop(loopOf(frame, at), level, at)[member];
@@ -77,6 +77,14 @@ function readerOf(member: NodeMember): (node: NodeView, id: string, at: Span) =>
         );
       };
   }
+}
+
+/** In a definition from before `$previous` existed, it is the node of that id where no iteration precedes. */
+function previousOf(frame: Frame, at: Span): Json {
+  const previous = frame.scope.loop?.previous;
+  if (previous !== undefined) return previous;
+  const node = frame.scope.node('previous');
+  return node === undefined ? (loopOf(frame, at).previous ?? null) : node.output;
 }
 
 function loopOf(frame: Frame, at: Span): LoopView {

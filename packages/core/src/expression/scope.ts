@@ -20,8 +20,8 @@ export interface LoopView {
   readonly item: Json;
   readonly index: number;
   readonly items: Json;
-  /** The result of the previous iteration; null in the first one. */
-  readonly previous?: Json;
+  /** The result of the previous iteration; null in the first one, undefined where iterations run at the same time. */
+  readonly previous?: Json | undefined;
   readonly parent?: LoopView | undefined;
 }
 

@@ -1,17 +1,20 @@
 /** Checks a graph as a whole: cycles, unreachable nodes, joins that cannot be satisfied. */
 import type { Problem } from '../problem.ts';
 import { type Cycle, findCycles } from './cycles.ts';
-import { edgePath, edgesAt, type Graph } from './graph.ts';
+import { edgeCountAt, edgePath, edgesAt, type Graph } from './graph.ts';
 import { entryNodes, topologicalOrder } from './order.ts';
 
 /** Maximum number of ids shown for a cycle or a list of nodes. */
 const MAX_IDS_SHOWN = 10;
 
+/** `isTightened`: earlier versions accepted the graph. */
+export type GraphProblem = Problem & { readonly isTightened?: boolean };
+
 export interface JoinDefinition {
   readonly join?: 'all' | 'any' | 'ended' | number;
 }
 
-export function checkGraph(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): Problem[] {
+export function checkGraph(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): GraphProblem[] {
   const problems = checkJoins(graph, nodes);
   if (topologicalOrder(graph).length === graph.ids.length) return problems;
   const { cycles, cyclic } = findCycles(graph);
@@ -21,8 +24,8 @@ export function checkGraph(graph: Graph, nodes: Readonly<Record<string, JoinDefi
   return problems;
 }
 
-function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): Problem[] {
-  const problems: Problem[] = [];
+function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>>): GraphProblem[] {
+  const problems: GraphProblem[] = [];
   graph.ids.forEach((id, node) => {
     const join = nodes[id]?.join;
     if (typeof join !== 'number') return;
@@ -35,6 +38,8 @@ function checkJoins(graph: Graph, nodes: Readonly<Record<string, JoinDefinition>
       message: `the node '${id}' waits for ${join} nodes but has edges from ${others}`,
       hint: sources === 0 ? 'remove the join' : `use a join of at most ${sources}, or all`,
       path: ['nodes', id, 'join'],
+      // Joins counted edges once, and two edges may have one source.
+      isTightened: join <= edgeCountAt(graph.incoming, node),
     });
   });
   return problems;

@@ -49,5 +49,12 @@ export function checkPolicy({ catalog, problems }: Known, policy: string | undef
   const known = ['fixed', 'exponential', 'exponential-jitter', ...catalog.retryPolicyNames()];
   const near = didYouMean(policy, known);
   const hint = near === undefined ? `available policies: ${known.join(', ')}` : `did you mean '${near}'?`;
-  problems.error({ code: 'UNKNOWN_RETRY_POLICY', message: `there is no retry policy '${policy}'`, hint, path });
+  problems.error({
+    code: 'UNKNOWN_RETRY_POLICY',
+    message: `there is no retry policy '${policy}'`,
+    hint,
+    path,
+    // The policy of the workflow was not checked once; an unknown one counts as exponential.
+    isTightened: path[0] === 'config',
+  });
 }

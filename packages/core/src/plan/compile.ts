@@ -10,7 +10,7 @@ import { ProblemList } from '../definition/problem-list.ts';
 import { bodyKey, type SourceMap, TextSourceMap } from '../definition/source-map.ts';
 import { type CompiledValue, createBudget } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
-import { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
+import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
 import { describePath, givenProblem, type SchemaCheck } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
@@ -25,11 +25,6 @@ import { durationOf, retryPlan } from './retry-plan.ts';
 import { compileTriggers } from './trigger-plan.ts';
 import { ValueCompiler } from './value-compiler.ts';
 import { variablesOf } from './variables.ts';
-
-const MAX_EXPRESSION_CHARS = DEFINITION_LIMITS.maxExpressionChars;
-
-/** Options for inlined workflows. */
-const ACCEPTED = { isAccepted: true } as const;
 
 export interface Compilation {
   /** Undefined when there is at least one error. */
@@ -46,7 +41,7 @@ export interface CompileOptions {
   /** Adds positions to problems; without it they have paths only. */
   readonly source?: SourceMap;
   readonly limits?: ExpressionLimits;
-  /** The definition was accepted before: newer limits do not apply to it. */
+  /** The definition was accepted before, perhaps by an earlier version: newer checks and limits do not apply to it. */
   readonly isAccepted?: boolean;
   /** Also reports constructs that can never work; a plan does not depend on it. */
   readonly verify?: boolean;
@@ -69,7 +64,7 @@ export function* compileDefinition(
   verify: Verify,
 ): Steps<Compilation> {
   const { source = nowhere(), limits = EXPRESSION_LIMITS } = options;
-  const problems = new ProblemList(source);
+  const problems = new ProblemList(source, options.isAccepted);
   const workflows = inlined({ catalog, options, verify, around: [definition.id] });
   const graphs: GraphRecord[] = [];
   const record = options.verify ? (graph: GraphRecord): unknown => graphs.push(graph) : undefined;
@@ -127,7 +122,7 @@ function* compileWorkflow(
   const graphs = options.graphs ?? checkGraphs(definition, problems);
   yield;
   if (graphs === undefined) return undefined;
-  const values = new ValueCompiler(problems, options.isAccepted ? Number.POSITIVE_INFINITY : MAX_EXPRESSION_CHARS);
+  const values = new ValueCompiler(problems);
   const context: CompileContext = {
     definition,
     catalog,
@@ -221,13 +216,19 @@ function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, Compile
     within: (narrower) => inlined({ ...inlining, bound: narrower, draws }),
   };
   function* compileInside(definition: WorkflowDefinition): Steps<CompiledInside> {
-    const problems = new ProblemList(nowhere());
+    const problems = new ProblemList(nowhere(), true);
     const inner = inlined({ ...inlining, around: [...around, definition.id], draws }, known);
-    const compiled = yield* compileWorkflow(definition, catalog, problems, ACCEPTED, {
-      workflows: inner,
-      verify,
-      bound,
-    });
+    const compiled = yield* compileWorkflow(
+      definition,
+      catalog,
+      problems,
+      {},
+      {
+        workflows: inner,
+        verify,
+        bound,
+      },
+    );
     const error = problems.sorted().find(({ severity }) => severity === 'error');
     return error === undefined && compiled !== undefined
       ? { plan: compiled.sub, output: compiled.output }

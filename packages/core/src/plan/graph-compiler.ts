@@ -199,6 +199,8 @@ class GraphCompiler {
       node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
       node.sources = node.incoming.filter(({ isTwin }) => !isTwin).length;
+      // Joins counted edges once: a definition from then may ask for more sources than there are.
+      if (typeof node.join === 'number') node.join = Math.min(node.join, Math.max(1, node.sources));
       if (node.work.kind === 'branch') linkSubject(node.work as Mutable<BranchWork>, node.incoming);
       if (node.id === this.failureNode) continue;
       levels[node.level] ??= [];

@@ -97,7 +97,10 @@ function knownMembers(schema: JsonSchema): string[] {
   return isJsonObject(schema) && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
 }
 
-/** Compiles a JSON Schema of a definition, and reports an invalid one. */
+/**
+ * Compiles a JSON Schema of a definition, and reports an invalid one. The limits on schemas are newer than some
+ * definitions that were accepted; a schema that is invalid by now rejects every value.
+ */
 export function checkedSchema(
   problems: ProblemList,
   schema: JsonSchema | undefined,
@@ -106,10 +109,12 @@ export function checkedSchema(
 ): SchemaCheck | undefined {
   if (schema === undefined) return undefined;
   try {
-    return compileSchema(schema, options);
+    return compileSchema(schema, { ...options, isBounded: !problems.isAccepted });
   } catch (error) {
     if (!(error instanceof NebulaError)) throw error;
-    problems.error({ code: 'BAD_SCHEMA', message: error.message, hint: error.hint, path });
-    return undefined;
+    const { message, hint } = error;
+    problems.error({ code: 'BAD_SCHEMA', message, hint, path, isTightened: true });
+    const problem = { path: [], message: `cannot be checked. ${message}` };
+    return problems.isAccepted ? { takesAll: false, problems: () => [problem] } : undefined;
   }
 }

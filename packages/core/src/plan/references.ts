@@ -70,8 +70,7 @@ export class References {
         this.checkItem(reference, path, site, 0, [reference.kind, ...reference.path]);
         return undefined;
       case 'previous':
-        this.checkPrevious(reference, path, site);
-        return undefined;
+        return this.checkPrevious(reference, path, site);
       case 'draw':
         this.checkDraw(reference, path, site);
         return undefined;
@@ -211,7 +210,7 @@ export class References {
           level === 0 ? `${name} is available only inside a loop` : `there are fewer than ${level + 1} enclosing loops`,
         hint: loops.length === 0 ? 'use $input or a node instead' : 'the innermost loop has $item, $index and $items',
       });
-    } else if (loop === 'iterations' && member !== 'index' && member !== 'previous') {
+    } else if (loop === 'iterations' && member !== 'index') {
       const outer = loops.findIndex((one, at) => at > level && one !== 'iterations');
       this.report(reference, path, {
         code: 'NOT_IN_A_LOOP',
@@ -221,20 +220,33 @@ export class References {
     }
   }
 
-  /** Between iterations, the last output is `$self.output`; parallel iterations have no previous one. */
-  private checkPrevious(reference: ValueReference, path: DocumentPath, site: Site): void {
+  /**
+   * Between iterations, the last output is `$self.output`; parallel iterations have no previous one. Before `$previous`
+   * existed, it read the node of that id, and it still does so in a definition that was accepted then.
+   */
+  private checkPrevious(reference: ValueReference, path: DocumentPath, site: Site): NodeRead | undefined {
     const loop = loopAround(this.scope);
-    if (loop === undefined && !site.betweenIterations) return this.checkLoop(reference, path, site, 0, 'previous');
-    const report = (message: string, hint: string): void =>
-      this.report(reference, path, { code: 'NO_PREVIOUS', message, hint });
-    if (site.betweenIterations)
-      report('$previous is not available here', 'use $self.output for the output of the last iteration');
-    else if (loop?.isParallel) {
-      report(
-        '$previous is not available in a parallel loop, whose iterations run at the same time',
-        'remove `parallel`',
-      );
+    if (loop !== undefined && !loop.isParallel && !site.betweenIterations) return undefined;
+    const members = ['output', ...reference.path];
+    const { offset, length, optional, valuePath } = reference;
+    const isNode = [...this.visibleIds()].includes('previous');
+    if (isNode && this.context.problems.isAccepted) {
+      const node = { kind: 'node', id: 'previous', member: 'output', path: members } as const;
+      return this.checkNode({ ...node, offset, length, optional, valuePath }, path, site);
     }
+    const hint = isNode ? 'to read the node of that id, write $nodes.previous.output' : undefined;
+    if (loop === undefined && !site.betweenIterations) {
+      const message = '$previous is available only inside a loop';
+      this.report(reference, path, { code: 'NOT_IN_A_LOOP', message, hint: hint ?? 'use $input or a node instead' });
+    } else if (site.betweenIterations) {
+      const message = '$previous is not available here';
+      const self = 'use $self.output for the output of the last iteration';
+      this.report(reference, path, { code: 'NO_PREVIOUS', message, hint: hint ?? self });
+    } else {
+      const message = '$previous is not available in a parallel loop, whose iterations run at the same time';
+      this.report(reference, path, { code: 'NO_PREVIOUS', message, hint: hint ?? 'remove `parallel`' });
+    }
+    return undefined;
   }
 
   private checkDraw(reference: ValueReference, path: DocumentPath, site: Site): void {

@@ -66,7 +66,8 @@ function policyOf(policy: string, catalog: Catalog): RetryRule['policy'] {
 function matchOf(on: readonly string[], { values }: Known, path: DocumentPath): RetryMatch {
   const isPattern = (text: string): boolean => /^\/.+\/i?$/s.test(text);
   const patterns = on.flatMap((text, index): readonly (ErrorMatcher | undefined)[] =>
-    isPattern(text) ? [values.errorMatcher({ code: text }, [...path, index])] : [],
+    // A text between slashes was a code once.
+    isPattern(text) ? [values.errorMatcher({ code: text }, [...path, index], true)] : [],
   );
   return {
     names: new Set(on.filter((text) => !isPattern(text))),

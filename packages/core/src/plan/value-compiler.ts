@@ -13,25 +13,24 @@ import {
   type ExpressionError,
   type Matcher,
 } from '../expression/index.ts';
+import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { Json } from '../value.ts';
 
 export class ValueCompiler {
   private readonly problems: ProblemList;
-  private readonly maxChars: number;
   private readonly options: CompileOptions;
   private path: DocumentPath = [];
 
-  /** `maxChars` limits the total length of the compiled expressions and patterns. */
-  constructor(problems: ProblemList, maxChars: number) {
+  constructor(problems: ProblemList) {
     this.problems = problems;
-    this.maxChars = maxChars;
-    this.options = { allowance: new Allowance(maxChars), report: (error) => this.report(error) };
+    const allowance = new Allowance(problems.isAccepted ? undefined : DEFINITION_LIMITS.maxExpressionChars);
+    this.options = { allowance, report: (error) => this.report(error) };
   }
 
   /** For a part of the definition (a node, an edge, an output) that compiles in one step, with its own allowance. */
   forPart(): ValueCompiler {
-    return new ValueCompiler(this.problems, this.maxChars);
+    return new ValueCompiler(this.problems);
   }
 
   value(raw: Json, path: DocumentPath): CompiledValue;
@@ -52,8 +51,9 @@ export class ValueCompiler {
     return raw === undefined ? undefined : this.placed(compileMatcher(raw, this.options.allowance), path);
   }
 
-  errorMatcher(raw: Json | undefined, path: DocumentPath): ErrorMatcher | undefined {
-    return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw, this.options.allowance), path);
+  errorMatcher(raw: Json | undefined, path: DocumentPath, isTightened = false): ErrorMatcher | undefined {
+    const { allowance } = this.options;
+    return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw, allowance), path, isTightened);
   }
 
   private report(error: ExpressionError): void {
@@ -66,9 +66,9 @@ export class ValueCompiler {
     });
   }
 
-  private placed<M>(compiled: CompiledMatcher<M>, path: DocumentPath): M | undefined {
+  private placed<M>(compiled: CompiledMatcher<M>, path: DocumentPath, isTightened = false): M | undefined {
     for (const { severity, ...finding } of compiled.problems) {
-      this.problems[severity]({ ...finding, path: [...path, ...finding.path] });
+      this.problems[severity]({ ...finding, path: [...path, ...finding.path], isTightened });
     }
     return compiled.matcher;
   }

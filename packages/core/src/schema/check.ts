@@ -18,16 +18,16 @@ export interface SchemaCheck {
   problems(value: Json): readonly SchemaProblem[] | undefined;
 }
 
-/** Cached per schema object, and collected with it. */
+/** Cached per schema object, and collected with it. A schema that is too large is cached only without limits. */
 const cached = { plain: new WeakMap<JsonObject, SchemaCheck>(), filling: new WeakMap<JsonObject, SchemaCheck>() };
 
-/** Throws `SCHEMA_INVALID` when the schema is invalid or exceeds the limits. */
-export function compileSchema(schema: JsonSchema, { fillDefaults = false } = {}): SchemaCheck {
+/** Throws `SCHEMA_INVALID` when the schema is invalid or, with `isBounded`, exceeds the limits. */
+export function compileSchema(schema: JsonSchema, { fillDefaults = false, isBounded = true } = {}): SchemaCheck {
   if (typeof schema === 'boolean') return checkOf(schema ? pass : (_, trail) => trail.report([], 'is not allowed'));
   const cache = fillDefaults ? cached.filling : cached.plain;
   let check = cache.get(schema);
   if (check === undefined) {
-    check = checkOf(compileChecks(schema, fillDefaults));
+    check = checkOf(compileChecks(schema, fillDefaults, isBounded));
     cache.set(schema, check);
   }
   return check;

@@ -19,12 +19,12 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRU
 /** Run last, because they depend on what the other keywords have evaluated. */
 const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 
-/** Throws `SCHEMA_INVALID`. */
-export function compileChecks(schema: JsonObject, fillDefaults: boolean): Check {
+/** Throws `SCHEMA_INVALID`. The depth is limited in any case, because compiling is recursive. */
+export function compileChecks(schema: JsonObject, fillDefaults: boolean, isBounded: boolean): Check {
   const { maxDepth, maxValues } = SCHEMA_LIMITS;
   if (nestsDeeper(schema, maxDepth)) throw tooLarge(`It nests deeper than ${maxDepth} levels.`);
-  if (countValues(schema) > maxValues) throw tooLarge(`It has more than ${maxValues} values.`);
-  return new Compiler(schema, fillDefaults).whole();
+  if (isBounded && countValues(schema) > maxValues) throw tooLarge(`It has more than ${maxValues} values.`);
+  return new Compiler(schema, fillDefaults, isBounded).whole();
 }
 
 class Compiler implements KeywordCompiler {
@@ -33,11 +33,13 @@ class Compiler implements KeywordCompiler {
   readonly #checks = new Map<string, Map<Json, { check: Check }>>();
   readonly #waiting: (() => void)[] = [];
   readonly #path: (string | number)[] = [];
+  readonly #maxInstructions: number;
   #fills: boolean;
   #instructions = 0;
 
-  constructor(root: JsonObject, fills: boolean) {
+  constructor(root: JsonObject, fills: boolean, isBounded: boolean) {
     this.#root = root;
+    this.#maxInstructions = isBounded ? SCHEMA_LIMITS.maxPatternInstructions : Number.POSITIVE_INFINITY;
     this.#fills = fills;
     this.#references = new References(root);
     if (this.#references.isAsync) {
@@ -105,8 +107,7 @@ class Compiler implements KeywordCompiler {
       throw this.wrong(`is not a pattern: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#instructions += pattern.size;
-    if (this.#instructions > SCHEMA_LIMITS.maxPatternInstructions)
-      throw tooLarge('Its patterns exceed the limit in total.');
+    if (this.#instructions > this.#maxInstructions) throw tooLarge('Its patterns exceed the limit in total.');
     return pattern;
   }
 

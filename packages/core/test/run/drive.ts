@@ -79,6 +79,8 @@ export interface DriveOptions {
   readonly frames?: readonly { seq: number; at: number; entries: Entry[] }[];
   /** Other workflows, by id. */
   readonly workflows?: Readonly<Record<string, Short>>;
+  /** The definition was accepted before, perhaps by an earlier version. */
+  readonly isAccepted?: boolean;
 }
 
 /** A definition in short: nodes without an action do `do@1`. */
@@ -90,8 +92,10 @@ export function planOf(
   short: Short,
   policies: Record<string, RetryPolicyFunction> = {},
   others: DriveOptions['workflows'] = {},
+  isAccepted = false,
 ): Plan {
   const { plan, problems } = compilePlan(definitionOf('test', short), createCatalog(testActions, policies), {
+    isAccepted,
     workflows: (id) => (others[id] === undefined ? undefined : definitionOf(id, others[id])),
   });
   if (plan === undefined) throw new Error(problems.map((problem) => `${problem.code} ${problem.message}`).join('\n'));
@@ -137,7 +141,8 @@ export class Drive {
   private readonly folded: RunState;
 
   constructor(short: Short, options: DriveOptions = {}) {
-    this.plan = { ...planOf(short, options.policies, options.workflows), callbackUrl: options.callbackUrl };
+    const { policies, workflows, isAccepted, callbackUrl } = options;
+    this.plan = { ...planOf(short, policies, workflows, isAccepted), callbackUrl };
     this.state = newRunState(this.plan, 'exe_test');
     this.folded = newRunState(this.plan, 'exe_test');
     this.slots = options.slots ?? 1_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentOf, foldFrames, newRunState } from '../../src/run.ts';
 import { type Drive, drive, planOf, type Short } from './drive.ts';
-import { oldRuns } from './old-runs.ts';
+import { acceptedRuns, oldRuns } from './old-runs.ts';
 import {
   AUTHORITY,
   authorityDefinition,
@@ -28,6 +28,7 @@ const second = { ...read('journal-2.golden.json'), ...read('finally-2.golden.jso
 /** Runs with an undo, written since the journal has `scope.compensated`, and one with a snapshot. */
 const written = { ...second, ...read('journal-3.golden.json') };
 const old = read('before-finally.golden.json');
+const accepted = read('accepted-1.golden.json');
 const authority = read('authority-1.golden.json');
 
 /** The document may have gained members since. */
@@ -149,5 +150,31 @@ describe('golden journals', () => {
     const joined = drive(oldRuns.joined, { frames: old.joined.frames }).complete('mend');
     expect(joined.statusOf('go')).toBe('skipped');
     expect(joined.status).toBe('completed');
+  });
+
+  it.each(Object.keys(acceptedRuns) as (keyof typeof acceptedRuns)[])(
+    '[RUN-470] a run of a definition that is refused today keeps its state: %s',
+    (name) => {
+      const state = newRunState(planOf(acceptedRuns[name], {}, {}, true), 'exe_test');
+      const document = JSON.parse(JSON.stringify(documentOf(foldFrames(state, accepted[name].frames), () => null)));
+      expect(document).toMatchObject(accepted[name].document);
+    },
+  );
+
+  it('[RUN-470] a run of a definition that is refused today continues, and can be cancelled', () => {
+    const on = (name: keyof typeof acceptedRuns) =>
+      drive(acceptedRuns[name], { isAccepted: true, frames: accepted[name].frames });
+    expect(on('branch').complete('tidy').status).toBe('completed');
+    expect(on('join').complete('b').status).toBe('completed');
+    const previous = on('previous').complete('after');
+    expect(previous.document).toMatchObject({ status: 'completed', output: { n: 1 } });
+    expect(on('policy').advance(60_000).complete('a').status).toBe('completed');
+    const dynamic = on('dynamic').complete('plan/tidy').complete('plan/twice').complete('plan/after');
+    expect(dynamic.status).toBe('completed');
+    for (const name of Object.keys(acceptedRuns) as (keyof typeof acceptedRuns)[]) {
+      const run = on(name).cancel();
+      for (const node of run.running()) run.breakOff(node);
+      expect(run.status, name).toBe('cancelled');
+    }
   });
 });

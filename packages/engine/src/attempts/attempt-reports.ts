@@ -1,7 +1,14 @@
 /** Time limit and outcome of attempts, whether this process or a remote worker runs them. */
-
 import type { ExecutionId, NodePath, RunError } from '@nebula/core';
-import { type Attempt, type NodeState, type Outcome, type Stimulus, timeoutError, timeoutsOf } from '@nebula/core/run';
+import {
+  type Attempt,
+  type NodeState,
+  type Outcome,
+  type Stimulus,
+  timeoutError,
+  timeoutsOf,
+  totalLeftMs,
+} from '@nebula/core/run';
 import type { EngineContext } from '../context.ts';
 
 /** An attempt of a node. `worker`: reports count only while the journal has the attempt open for this worker. */
@@ -22,11 +29,11 @@ export interface TimeLimit {
 export function timeLimitOf({
   attemptMs,
   totalMs,
-  totalLeftMs,
+  totalLeftMs: leftMs,
   node,
 }: Pick<Attempt, 'attemptMs' | 'totalMs' | 'totalLeftMs' | 'node'>): TimeLimit | null {
-  if (totalLeftMs !== null && (attemptMs === null || totalLeftMs < attemptMs)) {
-    return { limitMs: Math.max(0, totalLeftMs), error: timeoutError('total', totalMs, node) };
+  if (leftMs !== null && (attemptMs === null || leftMs < attemptMs)) {
+    return { limitMs: Math.max(0, leftMs), error: timeoutError('total', totalMs, node) };
   }
   return attemptMs === null ? null : { limitMs: attemptMs, error: timeoutError('attempt', attemptMs, node) };
 }
@@ -34,8 +41,7 @@ export function timeLimitOf({
 /** The time limit of an attempt that another process began at `since`. */
 export function openTimeLimit(node: NodeState, path: NodePath, since: number): TimeLimit | null {
   const { attemptMs, totalMs } = timeoutsOf(node);
-  const totalLeftMs = totalMs === null || node.queuedAt === null ? null : node.queuedAt + totalMs - since;
-  return timeLimitOf({ attemptMs, totalMs, totalLeftMs, node: path });
+  return timeLimitOf({ attemptMs, totalMs, totalLeftMs: totalLeftMs(node, since), node: path });
 }
 
 /** Returns the outcome of an attempt as a stimulus of its run. */

@@ -9,6 +9,7 @@
 
 import { type ExecutionId, NebulaError, type RunDocument } from '@nebula/core';
 import {
+  delayedNodes,
   documentOf,
   explainNode,
   isFinished,
@@ -31,6 +32,9 @@ import { sharedName } from '../turn/messages.ts';
 const CHILD_AGAIN_MS = 1_000;
 /** How long a run is quiet before the holders of its permits are checked: in a large loop they change often. */
 const QUIET_MS = 150;
+
+/** The most delayed nodes that are explained. */
+const MAX_EXPLAINED = 10;
 
 interface Waiter {
   readonly until: 'end' | 'parked';
@@ -207,7 +211,8 @@ export class RunWaiters {
     const waiters = this.take(run.executionId, 'parked');
     const { state } = run;
     const now = this.context.clock.now();
-    const waitingFor = [...state.unknown].flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
+    const nodes = [...state.unknown, ...[...delayedNodes(state)].slice(0, MAX_EXPLAINED)];
+    const waitingFor = nodes.flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
     const document = documentOf(state, this.context.values.glance, now);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });
   }
@@ -232,10 +237,13 @@ export class RunWaiters {
   }
 }
 
-/** Keys of the permits that nodes of a run wait for; none if a node waits at another gate. */
+/** Keys of the permits that nodes of a run wait for; none if a node waits for another grant. */
 function permitKeys({ state }: LiveRun): string[] {
   if (isPaused(state)) return [];
-  const keys = [...state.gated].map(({ phase }) => (phase.status === 'gated' ? permitKey(phase.gate) : undefined));
+  const keys: (string | undefined)[] = [];
+  for (const { phase } of state.gated) {
+    if (phase.status === 'gated' && phase.until === null) keys.push(permitKey(phase.gate));
+  }
   const known = keys.flatMap((key) => key ?? []);
   return known.length === keys.length ? [...new Set(known)] : [];
 }

@@ -1,7 +1,7 @@
 /** Compiles nodes that run a graph returned by an action. The graph is checked and compiled when it arrives. */
 import type { Action, Capabilities } from '../../action.ts';
 import { checkData } from '../../definition/data.ts';
-import { checkedGraph, checkNodeCount, countGraphs } from '../../definition/graphs.ts';
+import { checkedGraph, countGraphs } from '../../definition/graphs.ts';
 import type { ActionCall, BodyDefinition } from '../../definition/model.ts';
 import { normaliseBody } from '../../definition/normalise.ts';
 import { ProblemList } from '../../definition/problem-list.ts';
@@ -59,13 +59,13 @@ interface Place {
 }
 
 /**
- * With `isNew`, constructs that can never work are errors, too. A graph from the journal was accepted before and stays
- * accepted.
+ * With `isNew`, the shape is checked, and constructs that can never work are errors, too. A graph from the journal was
+ * accepted before and stays accepted: it is compiled like a registered definition.
  */
 function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
   const { context, scope, index, depth, bound, secrets } = place;
-  const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
-  const body = yield* readBody(returned, problems, depth + 1, isNew);
+  const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined), !isNew);
+  const body = isNew ? yield* readBody(returned, problems, depth + 1) : journalledBody(returned, problems);
   yield;
   const graph = body && checkedGraph(body, [], problems);
   yield;
@@ -77,7 +77,7 @@ function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<C
     secrets: isNew ? secrets : undefined,
     workflows: context.workflows.within(bound),
     problems,
-    values: new ValueCompiler(problems, isNew ? DEFINITION_LIMITS.maxExpressionChars : Number.POSITIVE_INFINITY),
+    values: new ValueCompiler(problems),
     variables: new Set([...context.variables, ...assignedIn(body)]),
     graphs: new Map(),
     isGraphWhole: true,
@@ -96,37 +96,31 @@ function errorsIn(problems: ProblemList): Problem[] {
   return problems.sorted().filter(({ severity }) => severity === 'error');
 }
 
-function* readBody(
-  returned: Json,
-  problems: ProblemList,
-  depth: number,
-  isNew: boolean,
-): Steps<BodyDefinition | undefined> {
-  if (!isJsonObject(returned)) {
-    const message = 'the action did not return a graph';
-    problems.error({ code: 'WRONG_TYPE', message, hint: 'it must return { nodes, edges, output }' });
-    return undefined;
-  }
+function journalledBody(returned: Json, problems: ProblemList): BodyDefinition | undefined {
+  if (isJsonObject(returned)) return normaliseBody(returned);
+  reportNoGraph(problems);
+  return undefined;
+}
+
+function* readBody(returned: Json, problems: ProblemList, depth: number): Steps<BodyDefinition | undefined> {
+  if (!isJsonObject(returned)) return void reportNoGraph(problems);
   if (nestsDeeper(returned, DEFINITION_LIMITS.maxNestingDepth)) {
     const message = `the graph nests deeper than ${DEFINITION_LIMITS.maxNestingDepth} levels`;
-    problems.error({ code: 'TOO_DEEP', message });
-    return undefined;
+    return void problems.error({ code: 'TOO_DEEP', message });
   }
   yield;
   // Counted before anything is built from it, as far as possible: a chain of edges is one text.
-  if (isNew && !checkCounts(returned as BodyDefinition, problems)) return undefined;
+  if (!checkCounts(returned as BodyDefinition, problems)) return undefined;
   const { maxDynamicValues } = DEFINITION_LIMITS;
-  if (isNew && hasMoreValues(returned, maxDynamicValues)) {
+  if (hasMoreValues(returned, maxDynamicValues)) {
     const message = `the graph has more than ${maxDynamicValues} values`;
-    problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
-    return undefined;
+    return void problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
   }
   yield;
   const bytes = new TextEncoder().encode(JSON.stringify(returned)).length;
   if (bytes > DEFINITION_LIMITS.maxDynamicBytes) {
     const message = `the graph has a size of ${formatSize(bytes)}; the limit is ${formatSize(DEFINITION_LIMITS.maxDynamicBytes)}`;
-    problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
-    return undefined;
+    return void problems.error({ code: 'TOO_LARGE', message, hint: RETURN_LESS });
   }
   yield;
   checkData(returned, problems);
@@ -135,8 +129,12 @@ function* readBody(
   if (problems.hasErrors) return undefined;
   yield;
   const body = normaliseBody(returned);
-  const isWithin = isNew ? checkCounts(body, problems) : checkNodeCount(body, problems, ['nodes']);
-  return isWithin ? body : undefined;
+  return checkCounts(body, problems) ? body : undefined;
+}
+
+function reportNoGraph(problems: ProblemList): void {
+  const message = 'the action did not return a graph';
+  problems.error({ code: 'WRONG_TYPE', message, hint: 'it must return { nodes, edges, output }' });
 }
 
 const RETURN_LESS = 'return a smaller graph, and pass large data in a separate output';

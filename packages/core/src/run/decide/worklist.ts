@@ -142,7 +142,7 @@ function configure(turn: Turn, node: NodeState): boolean {
   const values: Record<string, number | string> = Object.create(null);
   for (const setting of settings) {
     try {
-      const scope = new RunScope(turn.state, node.scope, turn.lookup);
+      const scope = new RunScope(turn.state, node.scope, turn.lookup).at(node, setting.key);
       values[setting.key] = acceptedSetting(setting, setting.value.evaluate(scope, turn.budgets.next()));
     } catch (error) {
       failNode(turn, node, expressionFailure(error, setting.key));

@@ -16,7 +16,7 @@ import { enterDispatched } from '../state/phases.ts';
 import { actionWork, idempotencyKey, isFinished, isPaused, isStopped, nodeAt, pathOf } from '../state/selectors.ts';
 import { priorityOf, timeoutsOf } from '../state/settings.ts';
 import type { NodeState, RunState } from '../state/state.ts';
-import { isPastTotal } from '../timers/timers.ts';
+import { isPastTotal, totalLeftMs } from '../timers/timers.ts';
 import { firstReady } from '../timers/wake.ts';
 import { goesFirst } from './dispatch-order.ts';
 
@@ -123,7 +123,7 @@ export function startAttempt(turn: Turn, path: NodePath, attempt: number, worker
     attemptMs,
     totalMs,
     queuedAt,
-    totalLeftMs: totalMs === null || node.queuedAt === null ? null : node.queuedAt + totalMs - turn.now,
+    totalLeftMs: totalLeftMs(node, turn.now),
   };
 }
 

@@ -254,7 +254,9 @@ function settle({ state }: Fold, { node: path, outcome, by }: NodeSettled): void
   const node = requireNode(state, path);
   if (outcome === 'unknown' && node.phase.status === 'unknown') node.phase = { ...node.phase, isVerified: true };
   // A person may answer late, so a node that they repeat gets its whole `total` time again.
-  if (outcome === 'retry' && by === 'person') node.queuedAt = null;
+  if (outcome !== 'retry' || by !== 'person') return;
+  node.queuedAt = null;
+  node.pausedMs = 0;
 }
 
 function listen(fold: Fold, entry: NodeWaiting): void {

@@ -33,6 +33,7 @@ export function reopen({ state, at }: Fold, entry: RunReopened): void {
     const node = requireNode(state, path);
     node.phase = { status: 'open', body: requireBody(node), since: at, stopping: null };
     node.queuedAt = at;
+    node.pausedMs = 0;
   }
   for (const scope of state.scopes.values()) {
     scope.stopping = null;

@@ -27,7 +27,7 @@ import { needsEndCheck } from '../undo/transactions.ts';
 import { openUndo } from '../undo/undo.ts';
 import { NULL_VALUE, type StoredValue } from './stored-value.ts';
 
-const SNAPSHOT_FORMAT = 7;
+const SNAPSHOT_FORMAT = 8;
 
 /**
  * How a field gets into a restored state. Every field of the state has a line in these tables; a missing one does not
@@ -126,6 +126,7 @@ const NODE_ROLES = {
   lost: 'stored',
   settings: 'stored',
   queuedAt: 'stored',
+  pausedMs: 'stored',
   startedAt: 'stored',
   input: 'stored',
   output: 'stored',
@@ -177,6 +178,7 @@ const UNCHANGED: Partial<StoredNode> = {
   retries: NO_RETRIES,
   lost: 0,
   queuedAt: null,
+  pausedMs: 0,
   startedAt: null,
   passed: 0,
   permits: NO_PERMITS,

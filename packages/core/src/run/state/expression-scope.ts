@@ -176,10 +176,12 @@ class StateLoop implements LoopView {
   }
 
   /** The result of the iteration before, for iterations that run one after the other. */
-  get previous(): Json {
+  get previous(): Json | undefined {
     const { parent, iteration } = this.scope;
-    const isForEach = parent?.plan.work.kind === 'forEach';
-    return iteration === 0 ? null : resolveValue(this.body?.results[isForEach ? iteration - 1 : 0], this.lookup);
+    const { work } = parent?.plan ?? {};
+    if (work?.kind === 'forEach' && work.maxConcurrency > 1) return undefined;
+    const before = work?.kind === 'forEach' ? iteration - 1 : 0;
+    return iteration === 0 ? null : resolveValue(this.body?.results[before], this.lookup);
   }
 
   get items(): Json {

@@ -123,6 +123,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     lost: 0,
     settings: undefined,
     queuedAt: null,
+    pausedMs: 0,
     startedAt: null,
     input: undefined,
     output: undefined,
@@ -151,6 +152,7 @@ export function resetNode(node: NodeState): void {
   node.endings = 0;
   node.settings = undefined;
   node.queuedAt = null;
+  node.pausedMs = 0;
   node.startedAt = null;
   node.input = undefined;
   node.output = undefined;

@@ -179,6 +179,7 @@ export function returnToPending(fold: Fold, node: NodeState): void {
   free(fold, node);
   node.passed = 0;
   node.queuedAt = null;
+  node.pausedMs = 0;
   if (node.phase.status !== 'pending') enter(fold, node, { status: 'pending' });
 }
 

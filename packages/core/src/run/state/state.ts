@@ -168,8 +168,10 @@ export interface NodeState {
   lost: number;
   /** Results of the node's setting expressions when it became ready; undefined if it has none. */
   settings: SettingValues | undefined;
-  /** The time at which the node first became ready; `total` counts from here. */
+  /** The time at which the node first became ready. */
   queuedAt: number | null;
+  /** How much later than `queuedAt` the time `total` begins, because of pauses. */
+  pausedMs: number;
   /** Start of the first attempt. */
   startedAt: number | null;
   input: StoredValue | undefined;

@@ -13,7 +13,7 @@ import { rootOutput } from '../state/expression-scope.ts';
 import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet, pathOf } from '../state/selectors.ts';
 import type { Ending, RunState, ScopeState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
-import { hasDone, isAtWork, isUndoing } from '../undo/transactions.ts';
+import { hasDone, isAtWork, isConcluded, isUndoing } from '../undo/transactions.ts';
 
 export function finishIfDone(turn: Turn): void {
   const { state } = turn;
@@ -56,10 +56,9 @@ function stopped(turn: Turn, { status, error, output, compensate }: Ending): voi
   finishIfDone(turn);
 }
 
-function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
+function finishEnding(turn: Turn, { status, error }: Ending): void {
   const { state } = turn;
-  if (isPaused(state)) return;
-  if (isAtWork(state.root)) return;
+  if (isPaused(state) || isAtWork(state.root)) return;
   if (!isUndoing(state, state.root)) emitCompensated(turn, state.root);
   const failureNode = status === 'cancelled' ? undefined : failureNodeOf(state);
   if (failureNode !== undefined && !isFinal(failureNode.phase.status)) {
@@ -69,9 +68,7 @@ function finishEnding(turn: Turn, { status, error, compensate }: Ending): void {
     // The node may have ended at once, or been skipped.
     return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
   }
-  // An unknown outcome has to be settled first: if the node took effect, it is undone.
-  if (compensate && isUndoing(state, state.root)) return;
-  finish(turn, status, error);
+  if (isConcluded(state)) finish(turn, status, error);
 }
 
 /** Ends a run that waits only for the outcome of its failure node, because a person cancels it. */

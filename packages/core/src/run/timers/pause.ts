@@ -29,7 +29,8 @@ export function endPause(state: RunState, pausedAt: number, at: number): void {
 }
 
 function move(node: NodeState, lengthMs: number, since: (moment: number) => number): void {
-  if (node.queuedAt !== null) node.queuedAt = since(node.queuedAt);
+  const { queuedAt, pausedMs } = node;
+  if (queuedAt !== null) node.pausedMs = since(queuedAt + pausedMs) - queuedAt;
   const body = bodyOf(node);
   if (body !== undefined && body.until !== null) body.until += lengthMs;
   node.phase = moved(node.phase, lengthMs, since);

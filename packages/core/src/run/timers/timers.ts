@@ -43,8 +43,8 @@ export function armAttempt(state: RunState, node: NodeState): void {
 
 function armTotal(state: RunState, node: NodeState, marginMs = 0): void {
   const { totalMs } = timeoutsOf(node);
-  if (totalMs === null || node.queuedAt === null) return;
-  arm(state, { at: node.queuedAt + totalMs + marginMs, kind: 'total', node });
+  const since = totalSince(node);
+  if (totalMs !== null && since !== null) arm(state, { at: since + totalMs + marginMs, kind: 'total', node });
 }
 
 export function armRetry(state: RunState, node: NodeState): void {
@@ -231,9 +231,20 @@ function isOverdue({ node, at }: TimerItem): boolean {
 
 /** Returns whether the node's `total` time, over all attempts, is up. */
 export function isPastTotal(node: NodeState, now: number): boolean {
+  const leftMs = totalLeftMs(node, now);
+  return leftMs !== null && leftMs <= 0;
+}
+
+/** What is left of the node's `total` time; null: it has no limit. */
+export function totalLeftMs(node: NodeState, now: number): number | null {
   const { totalMs } = timeoutsOf(node);
-  const { queuedAt } = node;
-  return totalMs !== null && queuedAt !== null && queuedAt + totalMs <= now;
+  const since = totalSince(node);
+  return totalMs === null || since === null ? null : since + totalMs - now;
+}
+
+/** The time from which `total` counts. */
+function totalSince({ queuedAt, pausedMs }: NodeState): number | null {
+  return queuedAt === null ? null : queuedAt + pausedMs;
 }
 
 /** The earliest time at which a timer of the run may be due; undefined when there is none. */
@@ -248,17 +259,18 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
-/** Timers that make the run act by itself. The others end a wait or enforce a limit. */
-const GOES_ON: ReadonlySet<TimerItem['kind']> = new Set(['retry', 'iteration', 'gate', 'delayed', 'stop']);
+/** Nodes that wait for their next attempt or iteration. */
+export function* delayedNodes(state: RunState): Generator<NodeState> {
+  for (const item of state.timers) {
+    const isDelay = item.kind === 'retry' || item.kind === 'iteration';
+    if (isDelay && item.node !== null && isDue(state, item)) yield item.node;
+  }
+}
 
-/**
- * Returns whether time alone moves the run: by an action of its own, or by the end of a wait or limit before `until`.
- */
+/** Returns whether time alone moves the run before `until`. */
 export function movesByItself(state: RunState, until: number): boolean {
   if (isPaused(state)) return false;
-  for (const item of state.timers) {
-    if ((GOES_ON.has(item.kind) || item.at <= until) && isDue(state, item)) return true;
-  }
+  for (const item of state.timers) if (item.at <= until && isDue(state, item)) return true;
   return false;
 }
 

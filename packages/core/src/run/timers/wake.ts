@@ -4,7 +4,7 @@ import type { Heap } from '../../heap.ts';
 import type { OpenAttempt } from '../decide/stimulus.ts';
 import { actionWork, isFinished, isPaused, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
-import { needsEndCheck } from '../undo/transactions.ts';
+import { isConcluded, needsEndCheck } from '../undo/transactions.ts';
 import { movesByItself, nextTimer } from './timers.ts';
 
 /** Returns null if only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
@@ -46,7 +46,8 @@ export function concerns(state: RunState, worker: string): boolean {
 }
 
 function hasWork(state: RunState): boolean {
-  return state.dispatched > 0 || hasEndChecks(state) || hasReady(state) || toVerify(state).length > 0;
+  if (state.dispatched > 0 || hasEndChecks(state) || hasReady(state) || isConcluded(state)) return true;
+  return toVerify(state).length > 0;
 }
 
 /**
@@ -81,7 +82,7 @@ export function firstReady(state: RunState, ready: Heap<NodeState>): NodeState |
   return undefined;
 }
 
-/** A caller that waits for a run sits out waits, deadlines and limits up to this length; a longer one parks the run. */
+/** A caller that waits for a run sits out waits, delays and limits up to this length; a longer one parks the run. */
 const PARKS_AFTER_MS = 60_000;
 
 /** The run is unfinished and waits only for a person, a signal, a call or a far time. */
@@ -91,7 +92,13 @@ export function isParked(state: RunState, now: number): boolean {
 
 /** Only a person, a signal, a far time or a child moves the run. The run is parked if its children are. */
 export function isParkedExceptChildren(state: RunState, now: number): boolean {
-  return isQuiescent(state, now) && (isPaused(state) || (state.gated.size === 0 && !waitsForSlot(state)));
+  return isQuiescent(state, now) && (isPaused(state) || !(waitsForGrant(state) || waitsForSlot(state)));
+}
+
+/** A node waits for the grant of another run. One that was granted waits for its moment. */
+function waitsForGrant({ gated }: RunState): boolean {
+  for (const { phase } of gated) if (phase.status === 'gated' && phase.until === null) return true;
+  return false;
 }
 
 /**

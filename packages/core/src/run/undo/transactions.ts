@@ -4,7 +4,7 @@
  */
 
 import { joinOf } from '../joins/joins.ts';
-import { isInside, isPaused, isQuiet, isStopped } from '../state/selectors.ts';
+import { endingOf, failureNodeOf, isFinal, isInside, isPaused, isQuiet, isStopped } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { toUndo } from './undo.ts';
 
@@ -54,6 +54,16 @@ export function isInDoubt(state: RunState, scope: ScopeState): boolean {
     if (node.plan.compensate !== undefined && node.scope.undoes === null && isInside(node.scope, scope)) return true;
   }
   return false;
+}
+
+/** Nothing of an ending run is left to do, so the next turn records its end. Earlier versions left runs like that. */
+export function isConcluded(state: RunState): boolean {
+  const ending = endingOf(state);
+  if (ending === null || isPaused(state) || isAtWork(state.root)) return false;
+  const failureNode = ending.status === 'cancelled' ? undefined : failureNodeOf(state);
+  if (failureNode !== undefined && !isFinal(failureNode.phase.status)) return false;
+  // An unknown outcome has to be settled first: if the node took effect, it is undone.
+  return !(ending.compensate && isUndoing(state, state.root));
 }
 
 /** Nodes of the scope have to be undone if the scope fails. */

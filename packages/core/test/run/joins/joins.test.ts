@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode } from '../../../src/index.ts';
+import { explainNode } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
 
 describe('joins and edges', () => {

@@ -62,6 +62,51 @@ describe('drawn values', () => {
     expect(run.status).toBe('completed');
   });
 
+  it.each([
+    ['timeout', { timeout: '{{ random() * 1000 + 1 }}' }],
+    ['retry.attempts', { retry: { attempts: '{{ (random() * 3).ceil() }}' } }],
+    ['retry.delay', { retry: { attempts: 2, delay: '{{ random() * 1000 }}' } }],
+    ['priority', { priority: '{{ (random() * 9).floor() }}' }],
+    ['concurrency.limit', { concurrency: { key: 'k', limit: '{{ (random() * 3).ceil() }}' } }],
+    [
+      'forEach',
+      {
+        forEach: {
+          in: [1],
+          parallel: true,
+          maxConcurrency: '{{ (random() * 3).ceil() }}',
+          minSuccess: '{{ random().floor() }}',
+        },
+        do: { nodes: { x: {} } },
+      },
+    ],
+    [
+      'retryUntil',
+      {
+        retryUntil: { attempts: '{{ (random() * 3).ceil() }}', backoff: { delay: '{{ random() }}' } },
+        do: { nodes: { x: {} } },
+      },
+    ],
+  ])('[RUN-348] %s can be drawn, and is the same after a recovery', (_, node) => {
+    const [one, two] = [drive({ nodes: { a: node } }), drive({ nodes: { a: node } })];
+    const [configured] = one.entries.filter(({ type }) => type === 'node.configured');
+    expect(configured).toBeDefined();
+    expect(two.frames).toEqual(one.frames);
+    expect(one.error).toBeNull();
+  });
+
+  it('[RUN-348] merge.timeout can be drawn', () => {
+    const run = drive({
+      nodes: {
+        s: { split: { in: [1] } },
+        x: { needs: ['s'], wait: { signal: 'never' } },
+        m: { needs: ['x'], merge: { timeout: '{{ random() * 1000 + 1 }}' } },
+      },
+    });
+    expect(run.statusOf('s/0/x')).toBe('waiting');
+    expect(run.advance(1_001).error?.code).toBe('TIMEOUT');
+  });
+
   it('[RUN-348] the seed in the journal distinguishes runs with the same id', () => {
     const start = (seed?: string): string => {
       const run = drive({ nodes: { a: drawing } }, seed === undefined ? {} : { seed });

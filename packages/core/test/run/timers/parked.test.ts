@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isParked } from '../../../src/run.ts';
+import { isParked, isQuiescent } from '../../../src/run.ts';
 import { drive, type Short } from '../drive.ts';
+import { stuckRun } from '../old-runs.ts';
+
+const DELAY = '(delay)';
+const { stuck } = JSON.parse(readFileSync(new URL('../../golden/stuck-1.golden.json', import.meta.url), 'utf8'));
 
 const parkedAtOnce = (nodes: Short['nodes'], more: Omit<Short, 'nodes'> = {}): boolean => {
   const run = drive({ nodes, ...more } as Short);
@@ -32,8 +37,41 @@ describe('a run parks', () => {
     expect(parkedAtOnce(nodes)).toBe(false);
   });
 
-  it('[RUN-345] not for the delay of a retry, however long: then there is work to do', () => {
-    const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '1h' } } } }).fail('a');
+  it.each([
+    ['a retry', { a: { retry: { attempts: 2, delay: DELAY } } }, 'a'],
+    [
+      'an iteration',
+      { r: { retryUntil: { attempts: 2, backoff: { delay: DELAY } }, do: { nodes: { a: {} } } } },
+      'r/0/a',
+    ],
+    ['a group', { g: { retry: { attempts: 2, delay: DELAY }, group: { nodes: { a: {} } } } }, 'g/a'],
+  ])('[RUN-345] for the delay of %s of more than a minute, and not for a shorter one', (_, nodes, failing) => {
+    for (const delay of ['61s', '60s']) {
+      const run = drive({ nodes: JSON.parse(JSON.stringify(nodes).replaceAll(DELAY, delay)) }).fail(failing);
+      expect(isParked(run.state, run.now), delay).toBe(delay === '61s');
+    }
+  });
+
+  it('[RUN-345] for the moment of a rate limit more than a minute away, but not for the grant of another run', () => {
+    const limited = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1h' } } } });
+    expect(isParked(limited.state, limited.now)).toBe(false);
+    limited.step({ type: 'granted', node: 'a', gate: 'rate', until: limited.now + 61_000 });
+    expect(isParked(limited.state, limited.now)).toBe(true);
+    const waiting = drive({ nodes: { a: { concurrency: { key: 'k' } } } });
+    expect(isParked(waiting.state, waiting.now)).toBe(false);
+  });
+
+  it('[RUN-345] before a start that is more than a minute away', () => {
+    for (const delay of [61_000, 60_000]) {
+      const run = drive({ nodes: { a: {} } }, { delay });
+      expect(isParked(run.state, run.now), String(delay)).toBe(delay === 61_000);
+    }
+  });
+
+  it('[RUN-471] not where the next turn records its end, in which an earlier version left a run', () => {
+    const run = drive(stuckRun, { frames: stuck.frames });
     expect(isParked(run.state, run.now)).toBe(false);
+    expect(isQuiescent(run.state, run.now)).toBe(false);
+    expect(run.advance(0).status).toBe('failed');
   });
 });

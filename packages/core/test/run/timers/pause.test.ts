@@ -118,6 +118,15 @@ describe('a paused run stands still', () => {
     expect(run.advance(1).statusOf('w')).toBe('completed');
   });
 
+  it('[RUN-472] the document shows when a node became ready, and not later because of a pause', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 2, delay: '1h' }, timeout: { total: '2h' } } } });
+    const { queuedAt } = run.document.nodes.a ?? {};
+    run.fail('a').step({ type: 'pause' }).advance(HOUR).step({ type: 'resume' }).advance(HOUR);
+    expect(run.document.nodes.a).toMatchObject({ queuedAt, status: 'running' });
+    run.fail('a').step({ type: 'retry' });
+    expect(run.document.nodes.a?.queuedAt).not.toBe(queuedAt);
+  });
+
   it('[RUN-341] a moment that is written as a date stays: a wait ends with the resumption, a deadline has passed', () => {
     const at = new Date(drive({ nodes: {} }).now + MINUTE).toISOString();
     const until = drive({ nodes: { w: { wait: { until: `'${at}'` } }, v: { wait: { signal: 'x', deadline: at } } } });
