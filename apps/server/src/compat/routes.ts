@@ -65,7 +65,7 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     const { workflowId } = named;
     const executionId = random.id('exe');
     await graphs.claimName(workflowId, executionId);
-    await launcher.start({ workflowId, executionId }, { type: 'api', by: 'workflow-graph' });
+    await launcher.start({ workflowId, executionId }, { type: 'api', by: who.name });
     await told(request, 'startExecution', who, executionId, graph.project);
     return reply.status(202).send({ workflow_id: workflowId, run_id: executionId });
   });
