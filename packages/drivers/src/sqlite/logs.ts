@@ -105,13 +105,15 @@ export class SqliteLogs implements Logs {
 
   #pollLater(): void {
     if (this.#closing !== undefined) return;
-    this.#pollTimer ??= this.#options.clock.timer(POLL_MS, async () => {
-      await this.#look().catch(() => {
-        this.#seen = undefined;
-      });
-      this.#stopPolling();
-      if (!this.#followers.isEmpty) this.#pollLater();
+    this.#pollTimer ??= this.#options.clock.timer(POLL_MS, () => void this.#poll());
+  }
+
+  async #poll(): Promise<void> {
+    await this.#look().catch(() => {
+      this.#seen = undefined;
     });
+    this.#stopPolling();
+    if (!this.#followers.isEmpty) this.#pollLater();
   }
 
   #stopPolling(): void {
