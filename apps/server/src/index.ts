@@ -176,7 +176,7 @@ interface OfApp extends HandlerParts, Pick<AppParts, 'handlers' | 'audit' | 'ope
 
 /** The application with all its routes, not yet listening. */
 async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
-  const { parts, options, seen, authenticate, audit, launcher, waits, registry, feed, followers } = own;
+  const { parts, options, seen, authenticate, launcher, waits, feed, followers } = own;
   const { origins = [] } = options.app ?? {};
   const app = buildApp(
     {
@@ -190,8 +190,7 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   publicRoutes(app, options.version);
   seen.routes(app, authenticate);
   webhookRoutes(app, { parts, launcher, waits }, origins);
-  const { tokenless } = options;
-  compatRoutes(app, { parts, launcher, registry, authenticate, audit, tokenless, onRequest: seen.onRequest });
+  compatRoutes(app, { ...own, tokenless: options.tokenless, onRequest: seen.onRequest });
   callbackRoutes(app, parts, await callbackKey(parts.records));
   await liveSocket(app, { parts, feed, followers, authenticate, origins });
   return app;

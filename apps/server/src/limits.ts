@@ -16,6 +16,8 @@ export const HTTP_LIMITS = {
   headMs: 15_000,
   silentBodyMs: 30_000,
   requestMs: 180_000,
+  /** Pause between two requests of a connection: longer than the 60 s of usual proxies. */
+  keepAliveMs: 72_000,
   /** How long the rest of a refused body is read and dropped. */
   lingerMs: 5_000,
   maxConnections: 4_096,
@@ -28,6 +30,8 @@ export const HTTP_LIMITS = {
   /** The body of one request; `server.bodyLimit` sets another limit. */
   maxBodyBytes: 4 * 1024 * 1024,
   maxBodyBytesInFlight: 64 * 1024 * 1024,
+  /** The first bytes of every body, which find room whatever others send: at most 256 MiB for all connections. */
+  maxFreeBodyBytes: 64 * 1024,
   /** An input may nest 200 levels deep; code that walks a body stays far from the end of the stack. */
   maxBodyDepth: 256,
   /** Lists, objects, members and items of a JSON body: reading so many takes about 15 ms. */

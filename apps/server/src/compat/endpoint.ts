@@ -6,6 +6,8 @@ import type { AppParts } from '../http/app.ts';
 import { unknownWorkflow } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
+import type { Feed } from '../live/feed.ts';
+import type { Followers } from '../live/followers.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Registry } from '../workers/registry.ts';
 import { type Access, allowed } from './access.ts';
@@ -16,6 +18,8 @@ export interface CompatParts extends Pick<AppParts, 'audit'>, Access {
   readonly parts: EngineParts;
   readonly launcher: Launcher;
   readonly registry: Registry;
+  readonly feed: Feed;
+  readonly followers: Followers;
   onRequest(route: string, status: number, milliseconds: number): void;
 }
 

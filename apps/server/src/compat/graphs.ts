@@ -26,8 +26,8 @@ import { type Graph, workflowDocument } from './wire.ts';
 const KIND = 'workflow-graph';
 const PAGE = 500;
 const MAX_OTHERS = 10_000;
-/** The trigger of runs that are started through the protocol. */
-export const STARTED_BY = 'workflow-graph';
+/** Marks the trigger of runs that are started through the protocol. */
+export const PROTOCOL = 'workflow-graph';
 
 /** The record of a posted workflow. */
 interface GraphRecord {
@@ -182,7 +182,7 @@ export class Graphs {
       const page = await store.list({ ...filter, ...(cursor !== undefined && { cursor }) });
       for (const row of page.rows) {
         const trigger = (await executions.document(row.executionId))?.trigger ?? null;
-        if (isJsonObject(trigger) && trigger['by'] === STARTED_BY) found.push(row.executionId);
+        if (isJsonObject(trigger) && trigger['protocol'] === PROTOCOL) found.push(row.executionId);
       }
       cursor = page.next;
     }

@@ -1,56 +1,82 @@
 /** Logs of jobs: as a list, and as a stream that begins with the stored lines and ends with the job. */
 import { Readable } from 'node:stream';
 import type { OperationId } from '@nebula/client/contract';
-import { isFinal, type RunDocument } from '@nebula/core';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { EventStream } from '../http/handler.ts';
 import { sendEvents } from '../http/sse.ts';
+import { projectOfWorkflow, unknownWorkflow } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
+import { NodeEnds } from '../live/node-ends.ts';
 import type { Parts } from '../parts.ts';
-import { callerOf } from './access.ts';
-import { type Ask, type Compat, found } from './endpoint.ts';
+import { allowed, callerOf } from './access.ts';
+import type { Ask, Compat } from './endpoint.ts';
+import { namedRun } from './graphs.ts';
+import { queryIn } from './input.ts';
 import { chunkDocument } from './wire.ts';
 
 const PAGE = 1_000;
 const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
-/** How often a followed job is checked for its end. */
-const ENDED_EVERY_MS = 500;
+/** A worker may send the last lines of a job after its end. */
+const LAST_LINES_MS = 500;
 
 export function logRoutes(app: FastifyInstance, own: Compat): void {
-  const { parts, graphs } = own;
-  const runOf = async (request: Ask, like: OperationId): Promise<RunDocument | undefined> => {
-    const { named } = await found(own, request, like, 'viewer', 'wf');
-    return await graphs.run(named);
+  const { parts, feed, followers } = own;
+  const ends = new NodeEnds(parts, feed);
+
+  /** The run that the path names. Neither the graph nor the state is read: both may be large. */
+  const runOf = async (request: Ask, like: OperationId): Promise<Run> => {
+    const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(request.params['wf'] as string);
+    await allowed(own, request, like, 'viewer', undefined);
+    const project = await projectOfWorkflow(parts, workflowId);
+    const who = await allowed(own, request, like, 'viewer', project, () => unknownWorkflow(workflowId));
+    const [row] =
+      executionId === undefined
+        ? (await parts.store.list({ workflowId, limit: 1 })).rows
+        : [await parts.store.execution(executionId)];
+    return { who, executionId: row?.workflowId === workflowId ? row.executionId : undefined };
   };
 
   app.get('/api/workflows/:wf/jobs/:job/logs', async (request: Ask, reply) => {
     const { wf, job: node } = request.params as { wf: string; job: string };
-    const run = await runOf(request, 'listLogs');
-    if (run === undefined) return [];
+    const { executionId } = await runOf(request, 'listLogs');
+    if (executionId === undefined) return [];
     await parts.logs.flush();
-    const text = Readable.from(chunksOf(parts, run.executionId, node, wf));
+    const text = Readable.from(chunksOf(parts, executionId, node, wf));
     return await reply.type('application/json; charset=utf-8').send(text);
   });
 
   app.get('/api/workflows/:wf/jobs/:job/logs/stream', async (request: Ask, reply) => {
-    const run = await runOf(request, 'followLogs');
+    const { wf, job: node } = request.params as { wf: string; job: string };
+    const { who, executionId } = await runOf(request, 'followLogs');
     // There are no logs, and no run that could get some: an empty stream.
-    if (run === undefined) return await reply.type(EVENTS_TYPE).send('');
+    if (executionId === undefined) return await reply.type(EVENTS_TYPE).send('');
     const ended = new AbortController();
+    const stream = followers.count(who, chunkEvents(parts, { executionId, node, wf }, ended.signal));
     const look = (): Promise<Principal> => callerOf(own, request, 'viewer');
-    const stop = watchRights(parts.clock, await look(), look, () => ended.abort());
-    reply.raw.once('close', () => {
+    const stop = watchRights(parts.clock, who, look, () => ended.abort());
+    const leave = (): void => {
       stop();
       ended.abort();
-    });
+    };
+    // The caller may have disconnected during the reads.
+    if (reply.raw.destroyed) leave();
+    else reply.raw.once('close', leave);
     reply.hijack();
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': EVENTS_TYPE,
     });
-    await streamLogs(parts, run, request, reply, ended);
+    void ends.end(executionId, node, ended.signal).then(() => endAfterLastLines(parts, ended));
+    await sendEvents(reply.raw, stream, ended.signal);
     return reply;
   });
+}
+
+interface Run {
+  readonly who: Principal;
+  /** Undefined: the workflow has not been run. */
+  readonly executionId: string | undefined;
 }
 
 /** A list of all chunks, page by page: a slow reader holds one page. */
@@ -73,34 +99,20 @@ async function* chunksOf({ logs }: Parts, executionId: string, node: string, wf:
   yield ']';
 }
 
-/** Sends the stored log, then new lines, until the job has ended. */
-async function streamLogs(
-  { logs, executions }: Parts,
-  { executionId }: RunDocument,
-  request: Ask,
-  reply: FastifyReply,
-  ended: AbortController,
-): Promise<void> {
-  const { wf, job: node } = request.params as { wf: string; job: string };
-  const look = async (): Promise<void> => {
-    const run = await executions.document(executionId);
-    const status = run?.nodes[node]?.status;
-    if (run !== undefined && run.finishedAt === null && (status === undefined || !isFinal(status))) return;
-    await logs.flush();
-    setTimeout(() => ended.abort(), ENDED_EVERY_MS).unref();
-  };
-  const timer = setInterval(() => void look().catch(() => ended.abort()), ENDED_EVERY_MS);
-  timer.unref();
-  async function* events() {
-    let index = 0;
-    for await (const line of logs.follow({ executionId, node, limit: PAGE }, ended.signal)) {
-      const json = JSON.stringify(chunkDocument(line, wf, index++));
-      yield [{ id: String(line.position), event: 'log', json }];
-    }
+/** The stored log, then new lines, until the signal aborts. */
+async function* chunkEvents(
+  { logs }: Parts,
+  { executionId, node, wf }: { readonly executionId: string; readonly node: string; readonly wf: string },
+  signal: AbortSignal,
+): EventStream {
+  let index = 0;
+  for await (const line of logs.follow({ executionId, node, limit: PAGE }, signal)) {
+    const json = JSON.stringify(chunkDocument(line, wf, index++));
+    yield [{ id: String(line.position), event: 'log', json }];
   }
-  try {
-    await sendEvents(reply.raw, events(), ended.signal);
-  } finally {
-    clearInterval(timer);
-  }
+}
+
+async function endAfterLastLines({ logs }: Parts, ended: AbortController): Promise<void> {
+  await logs.flush().catch(() => undefined);
+  setTimeout(() => ended.abort(), LAST_LINES_MS).unref();
 }

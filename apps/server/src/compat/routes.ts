@@ -8,7 +8,7 @@ import { COMPAT_LIMITS } from '../limits.ts';
 import { isNoop } from '../routes/execution-requests.ts';
 import { allowed, refuseStrangers, SECRET_PREFIX } from './access.ts';
 import { type Ask, type Compat, type CompatParts, found } from './endpoint.ts';
-import { Graphs, STARTED_BY } from './graphs.ts';
+import { Graphs, PROTOCOL } from './graphs.ts';
 import { countIn, queryIn } from './input.ts';
 import { logRoutes } from './log-routes.ts';
 import { workflowDocument } from './wire.ts';
@@ -80,7 +80,8 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     const { workflowId } = named;
     const executionId = random.id('exe');
     await graphs.claimName(workflowId, executionId);
-    await launcher.start({ workflowId, executionId }, { type: 'api', by: STARTED_BY });
+    const cause = { type: 'api', by: who.name, protocol: PROTOCOL };
+    await launcher.start({ workflowId, executionId }, cause);
     await told(request, 'startExecution', who, executionId, graph.project);
     return reply.status(202).send({ workflow_id: workflowId, run_id: executionId });
   });

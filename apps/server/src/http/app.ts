@@ -78,6 +78,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
   const app = fastify({
     http: serverTimeouts(limits),
     requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: options.bodyLimitBytes,
     logger: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -92,7 +93,7 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => refuseRaw(socket, bodyError(error)),
   });
   limitConnections(app.server, limits, options.trustProxy.length === 0);
-  limitBodies(app, limits);
+  limitBodies(app, limits, callerOf);
   readJsonBodies(app);
   const turns = new RequestPacer(HTTP_LIMITS.maxBegunPerTurn);
   app.addHook('onRequest', async (request, reply) => {
@@ -198,6 +199,12 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, o
 }
 
 const callers = new WeakMap<FastifyRequest, Principal>();
+
+/** The principal, or the address of a caller without one. */
+function callerOf(request: FastifyRequest): string {
+  const who = callers.get(request);
+  return who === undefined ? `address ${request.ip}` : `${who.kind} ${who.name}`;
+}
 
 /** Rejects with `NOT_SIGNED_IN`. */
 async function signedIn({ authenticate }: Pick<AppParts, 'authenticate'>, request: FastifyRequest): Promise<Principal> {

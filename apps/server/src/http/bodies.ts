@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { findJsonError, type Json, type JsonObject, NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
+import { tooLarge as bodyTooLarge } from './body-memory.ts';
 import { RequestPacer } from './request-pacer.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
@@ -153,9 +154,7 @@ export function bodyError(error: unknown): unknown {
   if (error instanceof NebulaError || typeof error !== 'object' || error === null) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new NebulaError('TOO_LARGE', 'The body is larger than this server accepts.', {
-      hint: 'Raise `server.bodyLimit` in the configuration, or pass the data as a file or a link.',
-    });
+    return bodyTooLarge();
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new NebulaError('MEDIA_TYPE', 'The body must be JSON.', { hint: 'Send content-type: application/json.' });

@@ -1,18 +1,19 @@
 /**
  * Sockets, and how long they may keep the server waiting.
  *
- *  1 The head of a request comes within `headMs` of its connection, or of the request before it; a body is never silent
- *    for longer than `silentBodyMs`; a whole request comes within `requestMs`. A socket that is late is destroyed.
+ *  1 The head of a request comes within `headMs` of its connection, or of its first byte; a body is never silent for
+ *    longer than `silentBodyMs`; a whole request comes within `requestMs`. A socket that is late is destroyed. A
+ *    connection without a request is closed `keepAliveMs` after the last answer: longer than proxies keep theirs.
  *  2 At most `maxConnections` sockets are open, and `maxConnectionsPerAddress` of one address; more are destroyed at once.
- *  3 Bodies that are under way hold at most `maxBodyBytesInFlight` together.
+ *  3 Bodies that are under way hold at most `maxBodyBytesInFlight` together, beside the first `maxFreeBodyBytes` of each.
  *  4 The rest of a body that is refused is read and dropped for `lingerMs` at most. Closing a socket with unread bytes
  *    resets it, and the caller would lose the answer.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
-import { NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HTTP_LIMITS } from '../limits.ts';
+import { BodyMemory, GatheredBody } from './body-memory.ts';
 
 export type ConnectionLimits = { readonly [K in keyof typeof HTTP_LIMITS]: number };
 
@@ -43,18 +44,28 @@ export function limitConnections(server: Server, limits: ConnectionLimits, count
   });
 }
 
-/** Limits bodies while they arrive: after the caller is authenticated, before the body is parsed. */
-export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): void {
-  let inFlight = 0;
+/**
+ * Limits bodies while they arrive: after the caller is authenticated, before the body is parsed. `callerOf`: whose share
+ * of the memory the body takes.
+ */
+export function limitBodies(
+  app: FastifyInstance,
+  limits: ConnectionLimits,
+  callerOf: (request: FastifyRequest) => string,
+): void {
+  const memory = new BodyMemory(limits.maxBodyBytesInFlight);
   app.addHook('preParsing', async (request: FastifyRequest, reply) => {
     const { raw } = request;
     if (raw.complete || !hasBody(request)) return;
-    const length = raw.headers['content-length'];
-    const most = request.routeOptions.bodyLimit ?? limits.maxBodyBytes;
-    // A chunked body is counted with the largest size allowed.
-    const held = length === undefined ? most : Math.min(Number(length), most);
-    if (inFlight + held > limits.maxBodyBytesInFlight) throw tooBusy();
-    inFlight += held;
+    const maxBytes = request.routeOptions.bodyLimit ?? limits.maxBodyBytes;
+    // A body that is refused for its declared length is not read.
+    if (Number(raw.headers['content-length']) > maxBytes) return;
+    const body = new GatheredBody(raw, {
+      memory,
+      caller: callerOf(request),
+      freeBytes: limits.maxFreeBodyBytes,
+      maxBytes,
+    });
     // An injected request has no socket.
     const socket = raw.socket instanceof Socket ? raw.socket : undefined;
     const late = (): void => void socket?.destroy();
@@ -63,7 +74,7 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
     const over = (): void => {
       if (isOver) return;
       isOver = true;
-      inFlight -= held;
+      body.release();
       socket?.setTimeout(0);
       // A keep-alive connection carries many requests: remove the listener of this one.
       socket?.off('timeout', late);
@@ -71,6 +82,7 @@ export function limitBodies(app: FastifyInstance, limits: ConnectionLimits): voi
     raw.once('end', over);
     // A request that is answered before its body is complete does not end; its answer closes, as with a broken connection.
     reply.raw.once('close', over);
+    return body;
   });
   app.addHook('onSend', async ({ raw }, reply) => {
     if (raw.complete || reply.statusCode < 400) return;
@@ -96,8 +108,4 @@ function closeAfterBody(request: IncomingMessage, lingerMs: number): void {
 
 function hasBody({ raw }: FastifyRequest): boolean {
   return raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
-}
-
-function tooBusy(): NebulaError {
-  return new NebulaError('BUSY', 'Too many large requests are in progress.', { hint: 'Try again.', retryable: true });
 }

@@ -17,6 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { bodyFault, readForm } from '../../src/http/bodies.ts';
+import { BodyMemory } from '../../src/http/body-memory.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
@@ -125,6 +126,16 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   'body.public': async (size) => {
     const raw = JSON.stringify({ user: 'a', password: 'b' }).padEnd(size);
     return (await ask(booted, 'POST /api/v1/login', { raw })).status !== 413;
+  },
+  'body.memory': (size) => {
+    // Each caller takes half of what the others have left, and the last ones a byte each.
+    const memory = new BodyMemory(BUDGETS['body.memory'].limit);
+    let held = 0;
+    for (let caller = 0; held < size && caller < 100; caller++) {
+      const share = Math.max(1, Math.floor((size - held) / 2));
+      if (memory.take(`caller ${caller}`, share)) held += share;
+    }
+    return held === size;
   },
   'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
   'body.fields': (size) =>

@@ -1,8 +1,10 @@
 /** Sockets that keep a server waiting, on a real port. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BodyMemory, GatheredBody } from '../../src/http/body-memory.ts';
 import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
 import { type Raw, raw as rawSocket, startHead } from '../support/sockets.ts';
 import { addUser, ask, signIn } from '../support/users.ts';
@@ -28,6 +30,8 @@ async function raw(server: Booted, text?: string): Promise<Raw> {
 }
 
 const open = (server: Booted) => new Promise<number>((done) => server.server.connections((count) => done(count)));
+const JSON_ONLY = { 'content-type': 'application/json' };
+const POST = { method: 'POST', headers: { ...JSON_ONLY, authorization: `Bearer ${TOKEN}` } };
 const start = (length: number, token = TOKEN): string => startHead(length, token);
 
 describe('slow callers', () => {
@@ -130,20 +134,64 @@ describe('bodies', () => {
 
   it('[SRV-488] bodies in flight share one budget', async () => {
     const server = await booted({ maxBodyBytesInFlight: 5_000_000 });
-    const held = [await raw(server, start(2_000_000)), await raw(server, start(2_000_000))];
+    await server.client.call('registerWorkflow', { body: { definition: echo() } });
+    const half = 'x'.repeat(1_300_000);
+    const held = [await raw(server, start(2_000_000) + half), await raw(server, start(2_000_000) + half)];
     await expect
-      .poll(async () => (await raw(server, start(2_000_000))).over.then((said) => said.slice(0, 12)))
+      .poll(async () => (await raw(server, start(2_000_000) + half)).over.then((said) => said.slice(0, 12)))
       .toBe('HTTP/1.1 503');
     for (const { socket } of held) socket.destroy();
+    const body = { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } };
+    const begun = () => fetch(`${server.server.url}/api/v1/executions`, { ...POST, body: JSON.stringify(body) });
+    await expect.poll(async () => (await begun()).status).toBe(201);
+  });
+
+  it('[SRV-722] the declared length of a body reserves nothing', async () => {
+    const server = await booted({ maxBodyBytesInFlight: 5_000_000 });
     await server.client.call('registerWorkflow', { body: { definition: echo() } });
-    await expect
-      .poll(() =>
-        ask(server, 'POST /api/v1/executions', {
-          headers: { authorization: `Bearer ${TOKEN}` },
-          body: { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } },
-        }).then(({ status }) => status),
-      )
-      .toBe(201);
+    for (let times = 0; times < 20; times++) await raw(server, start(4_000_000));
+    await raw(server, start(4_000_000).replace(/content-length.*/, 'transfer-encoding: chunked'));
+    const body = { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } };
+    const { status } = await fetch(`${server.server.url}/api/v1/executions`, { ...POST, body: JSON.stringify(body) });
+    expect(status).toBe(201);
+  });
+
+  it('[SRV-723] a caller who holds all that it may leaves room to others, and to its own small bodies', async () => {
+    const server = await booted({ maxBodyBytesInFlight: 4_000_000 });
+    const definition = { ...echo(), triggers: [{ webhook: { path: '/open', method: 'POST' } }] };
+    await server.client.call('registerWorkflow', { body: { definition } });
+    const head = `POST /hooks/open HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: `;
+    const most = 'x'.repeat(2_000_000);
+    await raw(server, `${head}4000000\r\n\r\n${most}`);
+    const hook = async (bytes: number) => {
+      const body = JSON.stringify({ text: 'x'.repeat(bytes) });
+      return (await fetch(`${server.server.url}/hooks/open`, { ...POST, headers: JSON_ONLY, body })).status;
+    };
+    await expect.poll(() => hook(300_000)).toBe(503);
+    expect(await hook(60_000)).toBe(202);
+    const body = JSON.stringify({ workflowId: 'echo', input: { text: 'x'.repeat(1_000_000) } });
+    expect((await fetch(`${server.server.url}/api/v1/executions`, { ...POST, body })).status).toBe(201);
+  });
+
+  it('[SRV-723] no number of callers leaves nothing to the next one', () => {
+    const memory = new BodyMemory(64);
+    const most = (caller: string) => {
+      let bytes = 0;
+      while (memory.take(caller, 1)) bytes++;
+      return bytes;
+    };
+    expect(['a', 'b', 'c', 'a', 'd'].map(most)).toEqual([32, 16, 8, 0, 4]);
+    memory.release('a', 32);
+    expect(most('e')).toBe(18);
+  });
+
+  it('[SRV-724] a body that comes in many pieces is handed on as one buffer', async () => {
+    const pieces = Array.from('{"text":"piece by piece"}'.repeat(1_000), (text) => Buffer.from(text));
+    const room = { memory: new BodyMemory(10), caller: 'a', freeBytes: 30_000, maxBytes: 100_000 };
+    const chunks = await new GatheredBody(Readable.from(pieces), room).toArray();
+    expect(chunks.map(String)).toEqual([pieces.join('')]);
+    const large = new GatheredBody(Readable.from(pieces), { ...room, maxBytes: 20_000 });
+    await expect(large.toArray()).rejects.toMatchObject({ code: 'TOO_LARGE' });
   });
 
   it('[SRV-489] a JSON body has a limited number of values, and a login few bytes', async () => {

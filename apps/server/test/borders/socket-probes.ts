@@ -169,14 +169,34 @@ export const SOCKET_PROBES = {
   'request.time': withServer({ headMs: 500, requestMs: 2_000, silentBodyMs: 60_000 }, (booted, isOver) =>
     bodyByByte(booted, isOver ? 6_000 : 100),
   ),
-  'body.memory': withServer({ maxBodyBytesInFlight: 100_000 }, async (booted, isOver) => {
-    const held = await raw(booted, startHead(60_000, TOKEN));
+  'body.perCaller': withServer({ maxBodyBytesInFlight: 200_000, maxFreeBodyBytes: 0 }, async (booted, isOver) => {
+    const held = await raw(booted, startHead(80_000, TOKEN) + ' '.repeat(60_000));
     await later(300);
+    // The last byte is held back: a body that comes with its head at once is complete before it is looked at.
     const body = BODY.padEnd(isOver ? 40_001 : 40_000);
-    const other = await raw(booted, `${startHead(body.length, TOKEN)}${body}`);
-    await Promise.race([other.over, once(other.socket, 'data'), later(5_000)]);
+    const other = await raw(booted, `${startHead(body.length + 1, TOKEN)}${body}`);
+    await Promise.race([other.over, later(300)]);
     for (const { socket } of [held, other]) socket.destroy();
     return !other.said().startsWith('HTTP/1.1 503');
+  }),
+  'body.free': withServer({ maxBodyBytesInFlight: 0, maxFreeBodyBytes: 1_000 }, async (booted, isOver) => {
+    const { socket, over, said } = await raw(
+      booted,
+      `${startHead(1_001, TOKEN)}${BODY.padEnd(isOver ? 1_001 : 1_000)}`,
+    );
+    await Promise.race([over, once(socket, 'data').catch(() => undefined), later(300)]);
+    socket.destroy();
+    return said() === '';
+  }),
+  'connection.idle': withServer({ keepAliveMs: 1_000 }, async (booted, isOver) => {
+    const { socket, said } = await raw(booted, HEALTH.replace('close', 'keep-alive'));
+    await once(socket, 'data');
+    const first = said();
+    await later(isOver ? 4_000 : 100);
+    socket.write(HEALTH);
+    await Promise.race([once(socket, 'data').catch(() => undefined), later(1_000)]);
+    socket.destroy();
+    return said() !== first;
   }),
   'follower.buffer': async (isOver) => {
     const count = LIVE_LIMITS.maxBuffered + (isOver ? 1 : 0);

@@ -3,7 +3,15 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { realClock } from '@nebula/drivers/real';
 import type { Clock } from '@nebula/ports';
+import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
+import { compatRoutes } from '../../src/compat/routes.ts';
+import { refuse } from '../../src/http/app.ts';
+import { NOBODY } from '../../src/identity/principal.ts';
+import { Launcher } from '../../src/launcher.ts';
+import { Feed } from '../../src/live/feed.ts';
+import { Followers } from '../../src/live/followers.ts';
+import { Registry } from '../../src/workers/registry.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { addUser, ask, type Headers, signIn } from '../support/users.ts';
 
@@ -119,4 +127,85 @@ it('[SRV-485] the stream of a log ends when the key that asked for it is revoked
   const ended = once(response, 'end');
   expect((await ask(booted, `DELETE /api/v1/keys/${key.keyId}`, { headers: session })).status).toBe(204);
   await ended;
+});
+
+/** The endpoints beside those of the server: with a limit of streams, and a count of the looks at runs. */
+async function endpoints(booted: Booted, maxFollowers: number): Promise<{ url: string; looks: () => number }> {
+  let looks = 0;
+  const { executions } = booted.parts;
+  const parts = {
+    ...booted.parts,
+    executions: {
+      ...executions,
+      document: (id: string, at?: number) => {
+        looks++;
+        return executions.document(id, at);
+      },
+      bareDocument: (id: string, at?: number) => {
+        looks++;
+        return executions.bareDocument(id, at);
+      },
+    },
+  };
+  const feed = new Feed({ ...parts, onTrouble: () => undefined });
+  const app = fastify({ forceCloseConnections: true });
+  app.setErrorHandler((error, _, reply) => refuse(reply, error));
+  compatRoutes(app, {
+    parts,
+    feed,
+    followers: new Followers({ maxFollowers, maxFollowersPerCaller: maxFollowers }),
+    launcher: new Launcher(parts),
+    registry: new Registry(parts),
+    authenticate: async () => ({ ...NOBODY, kind: 'user', name: 'ada', isAdmin: true }),
+    audit: async () => undefined,
+    onRequest: () => undefined,
+  });
+  await feed.open();
+  closing.push(async () => {
+    feed.close();
+    await app.close();
+  });
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), looks: () => looks };
+}
+
+async function stream(url: string, id: string): Promise<IncomingMessage> {
+  const [response] = (await once(get(`${url}/api/workflows/${id}/jobs/one/logs/stream`), 'response')) as [
+    IncomingMessage,
+  ];
+  return response.resume();
+}
+
+it('[SRV-720] log streams of workflow-graph count as followers until they end', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  const { id } = await claimed(booted, { authorization: `Bearer ${TOKEN}` });
+  const { url } = await endpoints(booted, 2);
+  const [first] = await Promise.all([stream(url, id), stream(url, id)]);
+  expect((await stream(url, id)).statusCode).toBe(429);
+  first.destroy();
+  await expect.poll(async () => (await stream(url, id)).statusCode).toBe(200);
+});
+
+it('[SRV-721] all log streams of a run share one look at it, and end with their job', async () => {
+  const booted = await boot();
+  closing.push(() => booted.close());
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const { id, lease } = await claimed(booted, headers);
+  const { url, looks } = await endpoints(booted, 100);
+  const streams = await Promise.all(Array.from({ length: 30 }, () => stream(url, id)));
+  const ended = Promise.all(streams.map((one) => once(one, 'end')));
+  expect((await ask(booted, `POST /api/jobs/${lease}/complete`, { headers, body: {} })).status).toBe(200);
+  await ended;
+  expect(looks()).toBe(1);
+  // A stream of a job that has ended is closed, too.
+  await once(await stream(url, id), 'end');
+});
+
+it('[SRV-458] a run that workflow-graph starts has its caller as principal', async () => {
+  const booted = await boot({ users: true });
+  closing.push(() => booted.close());
+  await addUser(booted, 'ada', { roles: { default: 'owner' } });
+  const { run } = await claimed(booted, await signIn(booted, 'ada'));
+  const [{ entries: [started] = [] } = {}] = await booted.parts.executions.journal(run);
+  expect(started).toMatchObject({ type: 'run.started', authority: { principal: 'ada' } });
 });

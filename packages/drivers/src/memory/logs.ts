@@ -1,10 +1,10 @@
 import type { LogFilter, Logs, StoredLogLine } from '@nebula/ports';
-import { decodeLine, encodeLine, followLines, News, rankOf } from '@nebula/ports/rows';
+import { decodeLine, encodeLine, LogFollowers, rankOf } from '@nebula/ports/rows';
 
 export function memoryLogs(): Logs {
   let lines: StoredLogLine[] = [];
   let position = 0;
-  const news = new News();
+  const followers = new LogFollowers();
   const ended = new AbortController();
 
   const read = async (filter: LogFilter): Promise<readonly StoredLogLine[]> =>
@@ -21,12 +21,13 @@ export function memoryLogs(): Logs {
   return {
     append(line) {
       if (ended.signal.aborted) return;
-      lines.push(decodeLine(encodeLine(line), ++position));
-      news.announce();
+      const encoded = encodeLine(line);
+      lines.push(decodeLine(encoded, ++position));
+      followers.announce(encoded);
     },
     async flush() {},
     read,
-    follow: (filter, signal) => followLines(filter, AbortSignal.any([signal, ended.signal]), news, read),
+    follow: (filter, signal) => followers.follow(filter, AbortSignal.any([signal, ended.signal]), read),
     async deleteExecution(executionId) {
       lines = lines.filter((line) => line.executionId !== executionId);
     },

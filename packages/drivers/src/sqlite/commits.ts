@@ -30,7 +30,7 @@ export interface CommitsOptions {
   readonly busyTimeoutMs: number;
   /** Called after each commit with the approximate number of bytes that went into the log. */
   readonly onCommit: (bytes: number) => void;
-  readonly onLines: () => void;
+  readonly onLines: (lines: readonly EncodedLine[]) => void;
 }
 
 interface Job {
@@ -238,7 +238,7 @@ export class Commits {
     const place = this.#pace.note(commitMs);
     if (this.#mayMove) this.#place = place;
     this.#options.onCommit(bytes);
-    if (lines.length > 0) this.#options.onLines();
+    if (lines.length > 0) this.#options.onLines(lines);
   }
 
   #mayWaitForLock(jobs: readonly Job[]): boolean {

@@ -2,11 +2,13 @@
  * Logs in the database of the store.
  *
  *  1. Lines wait in the buffer until the next append takes them along, or `FLUSH_MS` have passed.
- *  2. Followers are woken at once by lines of this process, and look for lines of other processes every `POLL_MS`.
+ *  2. Followers are woken at once by lines of this process. For lines of other processes, the followed runs are looked at
+ *     every `POLL_MS`, each once for all its followers, and only if another connection has written.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { ExecutionId } from '@nebula/core';
 import type { Clock, LogFilter, LogLine, Logs, StoredLogLine, Timer } from '@nebula/ports';
-import { encodeLine, followLines, News } from '@nebula/ports/rows';
+import { type EncodedLine, encodeLine, LogFollowers } from '@nebula/ports/rows';
 import type { Commits } from './commits.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import type { Reads } from './reads.ts';
@@ -22,14 +24,17 @@ export interface SqliteLogsOptions {
 const FLUSH_MS = 250;
 const POLL_MS = 250;
 const MAX_PIECES_PER_FLUSH = 64;
+/** Followed runs that are looked at in one turn of the event loop: each takes about 10 µs. */
+const LOOKS_PER_TURN = 256;
 
 export class SqliteLogs implements Logs {
   readonly #options: SqliteLogsOptions;
-  readonly #news = new News();
+  readonly #followers = new LogFollowers();
   readonly #ended = new AbortController();
   #flushTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
-  #followers = 0;
+  /** The version of the database at the last look; undefined if this process has written lines since. */
+  #seen: number | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SqliteLogsOptions) {
@@ -57,13 +62,13 @@ export class SqliteLogs implements Logs {
   }
 
   async *follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<StoredLogLine> {
-    this.#followers++;
-    this.#poll();
+    const either = AbortSignal.any([signal, this.#ended.signal]);
+    this.#seen = undefined;
+    this.#pollLater();
     try {
-      const either = AbortSignal.any([signal, this.#ended.signal]);
-      yield* followLines(filter, either, this.#news, (page) => this.read(page));
+      yield* this.#followers.follow(filter, either, (page) => this.read(page));
     } finally {
-      if (--this.#followers === 0) this.#stopPolling();
+      if (this.#followers.isEmpty) this.#stopPolling();
     }
   }
 
@@ -78,8 +83,10 @@ export class SqliteLogs implements Logs {
   }
 
   /** Wakes followers after lines of this process were written. */
-  written(): void {
-    this.#news.announce();
+  written(lines: readonly EncodedLine[]): void {
+    if (this.#followers.isEmpty) return;
+    this.#seen = undefined;
+    for (const line of lines) this.#followers.announce(line);
   }
 
   async #close(): Promise<void> {
@@ -96,16 +103,35 @@ export class SqliteLogs implements Logs {
     this.flush().catch(() => {});
   }
 
-  #poll(): void {
-    this.#pollTimer ??= this.#options.clock.timer(POLL_MS, () => {
-      this.#pollTimer = undefined;
-      this.#news.announce();
-      if (this.#followers > 0) this.#poll();
+  #pollLater(): void {
+    if (this.#closing !== undefined) return;
+    this.#pollTimer ??= this.#options.clock.timer(POLL_MS, () => void this.#poll());
+  }
+
+  async #poll(): Promise<void> {
+    await this.#look().catch(() => {
+      this.#seen = undefined;
     });
+    this.#stopPolling();
+    if (!this.#followers.isEmpty) this.#pollLater();
   }
 
   #stopPolling(): void {
     this.#pollTimer?.cancel();
     this.#pollTimer = undefined;
+  }
+
+  async #look(): Promise<void> {
+    const { read } = this.#options;
+    const version = await read((reads) => reads.dataVersion());
+    if (version === this.#seen) return;
+    this.#seen = version;
+    let looks = 0;
+    for (const { executionId, position } of this.#followers.runs()) {
+      const { last, lines } = await read((reads) => reads.newLines(executionId, position));
+      for (const line of lines) this.#followers.announce(line);
+      this.#followers.looked(executionId, last);
+      if (++looks % LOOKS_PER_TURN === 0) await setImmediate();
+    }
   }
 }

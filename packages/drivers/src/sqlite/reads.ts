@@ -24,7 +24,7 @@ import type {
   WorkflowVersionRow,
 } from '@nebula/ports';
 import { FINISHED_STATUSES, positionOf } from '@nebula/ports';
-import { decodeLine, type EncodedLine, type ExecutionCursor, rankOf } from '@nebula/ports/rows';
+import { decodeLine, type EncodedLine, type ExecutionCursor, type NewLine, rankOf } from '@nebula/ports/rows';
 import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
@@ -224,6 +224,24 @@ export class Reads {
       bounded(filter.limit),
     );
     return rows.map((row) => decodeLine(row, row.position));
+  }
+
+  /** The nodes that have lines after the position, and the last position of the run. Without a position, only that. */
+  newLines(
+    executionId: ExecutionId,
+    afterPosition: number | undefined,
+  ): { readonly last: number; readonly lines: readonly NewLine[] } {
+    if (afterPosition === undefined) {
+      const select = 'SELECT max(position) FROM logs WHERE execution_id = ?';
+      return { last: this.#statements.value<number>(select, executionId) ?? 0, lines: [] };
+    }
+    const lines = this.#statements.all<NewLine & { readonly last: number }>(
+      `SELECT execution_id AS executionId, node, max(level) AS level, max(position) AS last FROM logs
+       WHERE execution_id = ? AND position > ? GROUP BY node`,
+      executionId,
+      afterPosition,
+    );
+    return { last: lines.reduce((most, { last }) => Math.max(most, last), afterPosition), lines };
   }
 
   /** Changes when another connection has committed. */

@@ -168,7 +168,7 @@ class OpenStore implements SqliteStore {
       slowCommitMs: options.slowCommitMs ?? DEFAULT_SLOW_COMMIT_MS,
       busyTimeoutMs,
       onCommit: (bytes) => this.#checkpointer?.committed(bytes),
-      onLines: () => this.logs.written(),
+      onLines: (written) => this.logs.written(written),
     });
     this.logs = new SqliteLogs({
       clock,
