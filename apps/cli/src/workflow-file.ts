@@ -1,6 +1,7 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import type { NebulaClient } from '@nebula/client';
 import {
+  type Ceiling,
   type Compile,
   compilePlan,
   compileRead,
@@ -51,13 +52,22 @@ export async function readFile(io: Io, file: string): Promise<CheckedFile> {
   return { file, definition, problems, source, plan: undefined, others: [] };
 }
 
-/** Checks the file against the available actions and the workflows beside it. */
-export async function checkFile(context: Context, project: Project, file: string): Promise<CheckedFile> {
+/**
+ * Checks the file against the available actions and the workflows beside it. `ceilingOf`: capabilities beyond this
+ * ceiling cause warnings.
+ */
+export async function checkFile(
+  context: Context,
+  project: Project,
+  file: string,
+  ceilingOf?: (definition: WorkflowDefinition) => Promise<Ceiling>,
+): Promise<CheckedFile> {
   const catalog = await context.services.catalog(project);
-  const compile: Compile = (definition, options) => compilePlan(definition, catalog, options);
   const { bytes, given } = await readSource(context.io, file);
   const read = readDefinition(bytes, { file: shownName(file) });
   const { definition } = read;
+  const ceiling = (definition && (await ceilingOf?.(definition))) ?? 'all';
+  const compile: Compile = (one, options) => compilePlan(one, catalog, { ...options, ceiling });
   if (definition === undefined || usedWorkflows(definition).length === 0) {
     return { file, others: [], ...compileRead(read, compile) };
   }
