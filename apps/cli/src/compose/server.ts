@@ -60,7 +60,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   } as ServerConfig;
   const preset = presetOf(config);
   let publicUrl = '';
-  const reserved = new ReservedFiles(project);
+  const reserved = new ReservedFiles(project, env);
   const opened = await openParts(project, env, {
     publicUrl: () => publicUrl,
     reserved,

@@ -432,7 +432,8 @@ A value may be a JSON object of several fields.`,
       ['secrets rotate --key', 'all values stay the same'],
     ],
     notes: `${VALUE_NOTE}
-With NEBULA_SECRETS_KEY, --key takes the new key from NEBULA_SECRETS_NEXT_KEY.`,
+With NEBULA_SECRETS_KEY or NEBULA_SECRETS_KEY_FILE, --key takes the new key from NEBULA_SECRETS_NEXT_KEY or
+NEBULA_SECRETS_NEXT_KEY_FILE.`,
     load: async () => (await import('../commands/secrets.ts')).rotate,
   },
   {
