@@ -1,6 +1,7 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import type { NebulaClient } from '@nebula/client';
 import {
+  type Ceiling,
   type Compile,
   compileRead,
   type DefinitionChecks,
@@ -55,21 +56,28 @@ export async function readFile(io: Io, file: string): Promise<CheckedFile> {
   return { file, definition, problems, source, plan: undefined, others: [] };
 }
 
-/**
- * Checks the file against the available actions and the workflows beside it. `owner`: the project of the API that the
- * workflow is for; without it, actions of all projects are available.
- */
+interface CheckOptions {
+  readonly checks?: DefinitionChecks;
+  /** The project of the API that the workflow is for; without it, actions of all projects are available. */
+  readonly owner?: string;
+  /** Capabilities beyond this ceiling cause warnings. */
+  readonly ceilingOf?: (definition: WorkflowDefinition) => Promise<Ceiling>;
+}
+
+/** Checks the file against the available actions and the workflows beside it. */
 export async function checkFile(
   context: Context,
   project: Project,
   file: string,
-  { checks, owner }: { readonly checks?: DefinitionChecks; readonly owner?: string } = {},
+  { checks, owner, ceilingOf }: CheckOptions = {},
 ): Promise<CheckedFile> {
   const available = checks ?? (await context.services.checks(project));
-  const compile: Compile = (definition, options) => available.check(definition, { project: owner, ...options });
   const { bytes, given } = await readSource(context.io, file);
   const read = readDefinition(bytes, { file: shownName(file) });
   const { definition } = read;
+  const ceiling = definition && (await ceilingOf?.(definition));
+  const compile: Compile = (one, options) =>
+    available.check(one, { project: owner, ...options, ...(ceiling !== undefined && { ceiling }) });
   if (definition === undefined || usedWorkflows(definition).length === 0) {
     return { file, others: [], ...compileRead(read, compile) };
   }

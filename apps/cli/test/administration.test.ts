@@ -112,14 +112,12 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     const set = async (...argv: string[]) =>
       JSON.parse((await nebula('projects', 'set', 'caged', ...argv, '--json')).out);
     expect(await set()).toMatchObject({ ceiling: 'all' });
-    const allowed = await set(
-      '--allow',
-      'network=api.example.com',
-      '--allow',
-      'shell=git,node',
-      '--allow',
-      'files.read=data/**',
-    );
+    for (const option of ['--allow', '--deny']) {
+      const refused = await nebula('projects', 'set', 'caged', option, 'shell=git');
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("the ceiling in force is 'all'")]);
+    }
+    expect((await nebula('projects', 'set', 'caged', '--only', 'shell=sh')).out).toContain('grants at most shell sh\n');
+    const allowed = await set('--only', 'network=api.example.com', '--only', 'shell=git,node', '--only', 'files.read=data/**');
     expect(allowed.ceiling).toEqual({
       network: ['api.example.com'],
       files: { read: ['data/**'], write: [] },
@@ -132,6 +130,8 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     expect((await nebula('projects', 'list')).out).toContain(
       'network api.example.com · files.read data/** · shell git · env HOME',
     );
+    expect((await set('--only', 'nothing')).ceiling).toEqual({});
+    expect((await nebula('projects', 'set', 'caged', '--only', 'shell=sh', '--allow', 'env=HOME')).code).toBe(2);
     const slip = await nebula('projects', 'set', 'caged', '--allow', 'disk=all');
     expect([slip.code, slip.err]).toEqual([2, expect.stringContaining("'disk=all' is not a capability")]);
     expect(await set('--reset-ceiling')).toMatchObject({ ceiling: 'all' });
@@ -160,9 +160,9 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const made = await nebula('projects', 'set', 'team');
-    expect([made.code, made.out, made.err]).toEqual([0, '✓ the project team is there\n', '']);
+    expect([made.code, made.out, made.err]).toEqual([0, '✓ the project team is there; grants at most whatever they ask for\n', '']);
     expect((await nebula('projects', 'set', 'team', '--name', 'Our team')).out).toBe(
-      '✓ the project team is there, called Our team\n',
+      '✓ the project team is there, called Our team; grants at most whatever they ask for\n',
     );
     expect((await nebula('projects', 'list')).out).toMatch(
       /^PROJECT +SINCE +NAME +GRANTS AT MOST\n(.*\n)*team +(?:just now|\d+s ago) +Our team +whatever they ask for\n/,

@@ -42,3 +42,16 @@ test('[CLI-323] the configuration sets the ceiling of runs without a server', as
   writeFileSync(path.join(folder, 'nebula.config.yaml'), 'projects: { default: { ceiling: { disk: [x] } } }\n');
   expect((await run('-q')).err).toContain("projects.default has a ceiling with an unknown key 'disk'");
 });
+
+test('[CLI-411] validate warns of capabilities beyond the ceiling', async () => {
+  const validate = (...argv: string[]) => say(folder, ['validate', 'who.yaml', ...argv]);
+  expect((await validate()).out).not.toContain('OVER_CEILING');
+  writeFileSync(path.join(folder, 'nebula.config.yaml'), 'projects: { default: { ceiling: { network: ["*"] } } }\n');
+  const warned = await validate();
+  expect([warned.code, warned.out]).toEqual([0, expect.stringMatching(/who\.yaml:2:\d+ .*OVER_CEILING .*'id' in shell/)]);
+  expect((await validate('--strict')).code).toBe(2);
+  expect((await say(folder, ['projects', 'set', 'default', '--allow', 'shell=id'])).out).toContain(
+    'grants at most network * · shell id',
+  );
+  expect((await validate()).out).not.toContain('OVER_CEILING');
+});

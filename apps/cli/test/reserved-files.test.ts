@@ -85,6 +85,17 @@ describe('[CLI-410] the folders of workflow files', () => {
   });
 });
 
+test('[CLI-360] the file with the key of secrets is neither read nor written, under any name', () => {
+  dir = projectFolder({ 'keys/key': 'the key' });
+  symlinkSync('keys', path.join(dir, 'mounted'));
+  const reserved = new ReservedFiles({ dir, config: {} }, { NEBULA_SECRETS_KEY_FILE: path.join(dir, 'mounted/key') });
+  for (const file of ['keys/key', 'mounted/key']) {
+    for (const access of ['read', 'write'] as const) {
+      expect(reserved.why(path.join(dir, file), access)).toBe('it is the key of secrets');
+    }
+  }
+});
+
 test('[CLI-410] a server that gets other patterns reserves their folders at once', async () => {
   const config = (folder: string) => `server: { port: 0, workflows: ["${folder}/*.yaml"] }\n`;
   dir = projectFolder({ 'nebula.config.yaml': config('flows'), 'flows/write.yaml': WRITE, 'later/write.yaml': WRITE });

@@ -140,12 +140,14 @@ function checkSecretsKey({ io }: Context, dataDir: string): Finding[] {
   const key = path.join(dataDir, 'secrets.key');
   if (!existsSync(sealed)) return [];
   if (io.env.NEBULA_SECRETS_KEY) return [well('secrets', 'sealed under $NEBULA_SECRETS_KEY')];
+  const named = io.env.NEBULA_SECRETS_KEY_FILE || undefined;
+  if (named !== undefined && existsSync(named)) return [checkPrivate('secrets', named)];
   if (existsSync(key)) return [checkPrivate('secrets', key)];
   return [
     ill(
       'secrets',
       `${sealed} exists, but its key does not`,
-      'put secrets.key back beside it, or set $NEBULA_SECRETS_KEY',
+      'put secrets.key back beside it, or set $NEBULA_SECRETS_KEY or $NEBULA_SECRETS_KEY_FILE',
     ),
   ];
 }

@@ -1,8 +1,17 @@
-import { workflowJsonSchema } from '@nebula/core';
+import { ApiError } from '@nebula/client';
+import {
+  askedBy,
+  type Ceiling,
+  isNothing,
+  NebulaError,
+  usedWorkflows,
+  type WorkflowDefinition,
+  workflowJsonSchema,
+} from '@nebula/core';
 import { EXIT } from '../exit-code.ts';
 import { locationOf } from '../location.ts';
 import { print } from '../print.ts';
-import type { Command, Context } from '../services.ts';
+import type { Command, Context, Project } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonDocument } from '../views/json.ts';
 import { plural } from '../views/words.ts';
@@ -14,7 +23,7 @@ export const execute: Command = async (call, args) => {
   for (const file of args) {
     // Each file is checked against the actions of its own project.
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    checked.push(await checkFile(call, project, file));
+    checked.push(await checkFile(call, project, file, { ceilingOf: (definition) => ceilingOf(call, project, definition) }));
   }
   const accepts = (one: CheckedFile): boolean =>
     one.definition !== undefined && (options.strict !== true || allProblems(one).length === 0);
@@ -23,6 +32,20 @@ export const execute: Command = async (call, args) => {
   print(call, { valid: isValid, files: documents }, () => checked.flatMap((one) => fileLines(call, one, accepts(one))));
   return isValid ? EXIT.completed : EXIT.invalid;
 };
+
+/** The ceiling of the project that the workflow belongs to, or would belong to; `all` if the caller may not know it. */
+async function ceilingOf({ services }: Context, project: Project, definition: WorkflowDefinition): Promise<Ceiling> {
+  if (isNothing(askedBy(definition)) && usedWorkflows(definition).length === 0) return 'all';
+  const any = { id: definition.id, nodes: { a: { action: 'core.noop' } } };
+  try {
+    const session = await services.openApi(project, 'look', { orEmpty: true });
+    const validation = session.api.call('validateWorkflow', { body: { definition: any } });
+    return (await validation.finally(() => session.close())).ceiling as Ceiling;
+  } catch (error) {
+    if (error instanceof NebulaError || error instanceof ApiError) return 'all';
+    throw error;
+  }
+}
 
 function fileDocument(checked: CheckedFile, isValid: boolean): Record<string, unknown> {
   const { file, definition } = checked;

@@ -1,5 +1,6 @@
 /**
- * The workflow files of a project, which no grant reaches: a workflow that writes one could grant itself everything.
+ * The files of a project that no grant reaches: the key of secrets, and workflow files. A workflow that writes one could
+ * grant itself everything.
  *
  *  1 No grant reads or writes a file that a server registers, under any of its names.
  *  2 No grant writes into a folder in which a server looks for workflow files, because workflows use the files beside
@@ -10,18 +11,21 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { baseFolder, workflowPatterns } from '../project.ts';
 import type { Project } from '../services.ts';
+import { type Io, KEY_VARIABLES } from '../terminal/io.ts';
 
 /** Endings of files that a workflow finds beside it. */
 const WORKFLOW = /\.(ya?ml|json)$/i;
 
 export class ReservedFiles {
   readonly #roots: readonly string[];
+  readonly #keys: readonly string[];
   #patterns: readonly string[];
   /** Real paths. */
   #files: ReadonlySet<string> = new Set();
 
-  constructor({ dir, config }: Pick<Project, 'dir' | 'config'>) {
+  constructor({ dir, config }: Pick<Project, 'dir' | 'config'>, env: Io['env'] = {}) {
     this.#roots = namesOf(path.resolve(dir));
+    this.#keys = KEY_VARIABLES.flatMap((name) => env[`${name}_FILE`] || []).map((file) => path.resolve(file));
     this.#patterns = workflowPatterns(config);
   }
 
@@ -36,6 +40,7 @@ export class ReservedFiles {
 
   /** Returns why no grant gives this access to an absolute path; undefined if one may. */
   why(file: string, access: 'read' | 'write'): string | undefined {
+    if (this.#keys.flatMap(namesOf).includes(file)) return 'it is the key of secrets';
     if (this.#files.has(file)) return 'it is a workflow file';
     for (const root of this.#roots) {
       const name = path.relative(root, file);

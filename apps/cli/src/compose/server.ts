@@ -61,7 +61,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   checkWithOptions(config);
   const preset = presetOf(config);
   let publicUrl = '';
-  const reserved = new ReservedFiles(project);
+  const reserved = new ReservedFiles(project, env);
   const opened = await openParts(project, env, {
     publicUrl: () => publicUrl,
     reserved,

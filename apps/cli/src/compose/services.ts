@@ -5,6 +5,7 @@ import { holdingServer, readToken } from '../remote/found-server.ts';
 import type { ApiSession, Project, Purpose, Services, SessionOptions } from '../services.ts';
 import type { Io } from '../terminal/io.ts';
 import { allActions, commandSettings } from './engine-options.ts';
+import { ReservedFiles } from './reserved-files.ts';
 import { announcedIn, driverContext, openSecrets, projectSandbox } from './storage.ts';
 
 export function composeServices(io: Io): Services {
@@ -12,7 +13,7 @@ export function composeServices(io: Io): Services {
     openProject: (options) => openProject(io, options),
     actions: actionsOf,
     checks: checksOf,
-    sandbox: (project) => projectSandbox(project),
+    sandbox: (project) => projectSandbox(project, new ReservedFiles(project, io.env)),
     rotateKey: (project) => rotateKey(io, project),
     openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),

@@ -147,7 +147,7 @@ export async function openRuntime(
   project: Project,
   context: DriverContext,
   env: Io['env'],
-  reserved = new ReservedFiles(project),
+  reserved = new ReservedFiles(project, env),
 ): Promise<Pick<Drivers, 'queue' | 'sandbox' | 'secrets'>> {
   const { drivers = {} } = project.config;
   const { rememberingSecrets } = await import('@nebula/drivers/secrets');
@@ -162,7 +162,7 @@ export async function openRuntime(
 }
 
 /** A sandbox whose grants reach neither the data folder nor workflow files. */
-export async function projectSandbox(project: Project, reserved = new ReservedFiles(project)): Promise<Sandbox> {
+export async function projectSandbox(project: Project, reserved: ReservedFiles): Promise<Sandbox> {
   const { createInProcessSandbox } = await import('@nebula/drivers/sandbox-inprocess');
   const { dir: projectDir, dataDir } = project;
   return createInProcessSandbox({ projectDir, dataDir, reserved: (file, access) => reserved.why(file, access) });

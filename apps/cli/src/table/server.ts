@@ -273,10 +273,15 @@ export const SERVER_COMMANDS = commands('Server', [
       { flags: '--name <text>', text: 'display name (default: the id)' },
       {
         flags: '--allow <capability>',
-        text: 'raise the ceiling by this: network=HOST, files.read=PATH, files.write=PATH, shell=PROGRAM, env=NAME, or all',
+        text: 'add this to the ceiling in force: network=HOST, files.read=PATH, files.write=PATH, shell=PROGRAM, env=NAME, or all',
         repeatable: true,
       },
-      { flags: '--deny <capability>', text: 'remove an entry of the ceiling', repeatable: true },
+      { flags: '--deny <capability>', text: 'remove this entry from the ceiling in force', repeatable: true },
+      {
+        flags: '--only <capability>',
+        text: 'set the whole ceiling: what is listed, and nothing else; `nothing` for an empty one',
+        repeatable: true,
+      },
       { flags: '--reset-ceiling', text: 'use the ceiling of the configuration' },
       ...AS_USER,
       ...AT,
@@ -284,10 +289,12 @@ export const SERVER_COMMANDS = commands('Server', [
     examples: [
       ["projects set team --name 'Our team'", 'create or rename it'],
       ['projects set team --allow network=api.example.com --allow shell=git', 'raise its ceiling'],
+      ['projects set team --only network=api.example.com', 'replace its ceiling'],
     ],
     notes: `\`nebula workflows register FILE --project PROJECT\` puts a workflow into the project.
 Workflows get the capabilities that they ask for, up to the ceiling of their project. Owners and administrators set the
-ceiling; outside the preset desktop it is empty until they do.`,
+ceiling; outside the preset desktop it is empty until they do. The ceiling in force is that of the project, else that of
+the configuration. The command prints the ceiling that results.`,
     load: async () => (await import('../commands/projects.ts')).set,
   },
   {
@@ -425,7 +432,8 @@ A value may be a JSON object of several fields.`,
       ['secrets rotate --key', 'all values stay the same'],
     ],
     notes: `${VALUE_NOTE}
-With NEBULA_SECRETS_KEY, --key takes the new key from NEBULA_SECRETS_NEXT_KEY.`,
+With NEBULA_SECRETS_KEY or NEBULA_SECRETS_KEY_FILE, --key takes the new key from NEBULA_SECRETS_NEXT_KEY or
+NEBULA_SECRETS_NEXT_KEY_FILE.`,
     load: async () => (await import('../commands/secrets.ts')).rotate,
   },
   {

@@ -78,7 +78,7 @@ function withoutKeys(env: NodeJS.ProcessEnv): Environment {
   return given;
 }
 
-const KEY_VARIABLES = ['NEBULA_SECRETS_KEY', 'NEBULA_SECRETS_NEXT_KEY'];
+export const KEY_VARIABLES: readonly string[] = ['NEBULA_SECRETS_KEY', 'NEBULA_SECRETS_NEXT_KEY'];
 
 /** `userInfo` throws for a user without an entry in the password file, e.g. in a container. */
 function userName(env: Environment): string {

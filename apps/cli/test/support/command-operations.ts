@@ -22,7 +22,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
     'revealCredential',
   ],
   init: [],
-  validate: ['listActions', 'getWorkflowVersion'],
+  validate: ['listActions', 'getWorkflowVersion', 'validateWorkflow'],
   graph: ['getWorkflowVersion'],
   test: [],
   types: ['listWorkflows', 'getWorkflowVersion'],

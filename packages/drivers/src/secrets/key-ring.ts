@@ -1,6 +1,7 @@
 /**
- * Sources of keys: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` during a rotation), or a file
- * beside the secrets that is created with the first secret.
+ * Sources of keys: the environment (`NEBULA_SECRETS_KEY`, and `NEBULA_SECRETS_NEXT_KEY` during a rotation), a file that
+ * the environment names (the same names with `_FILE`), or a file beside the secrets that is created with the first
+ * secret.
  *
  *  1 The sealed file names its key by id; any available key with that id opens it.
  *  2 A new key is on disk as `secrets.key.new` before anything is sealed under it, and gets its final name after
@@ -16,6 +17,7 @@ import { SealingKey } from './key.ts';
 
 const KEY = 'NEBULA_SECRETS_KEY';
 const NEXT_KEY = 'NEBULA_SECRETS_NEXT_KEY';
+const FILE = '_FILE';
 /** Files that only the owner may read. */
 export const PRIVATE_MODE = 0o600;
 
@@ -39,17 +41,18 @@ export class KeyRing {
   /** Returns undefined if no available key has this id. */
   async find(id: string): Promise<SealingKey | undefined> {
     // The new file is read first: if it is gone by then, its key has its final name already.
-    const keys = [this.#fromEnv(KEY), this.#fromEnv(NEXT_KEY), await read(this.#newFile), await read(this.#file)];
+    const given = [await this.#given(KEY), await this.#given(NEXT_KEY)];
+    const keys = [...given, await read(this.#newFile), await read(this.#file)];
     return keys.find((key) => key?.id === id);
   }
 
   async hasAny(): Promise<boolean> {
-    return (this.#fromEnv(KEY) ?? this.#fromEnv(NEXT_KEY) ?? (await read(this.#file))) !== undefined;
+    return ((await this.#given(KEY)) ?? (await this.#given(NEXT_KEY)) ?? (await read(this.#file))) !== undefined;
   }
 
   /** The key for the first secret. */
   async first(): Promise<SealingKey> {
-    const key = this.#fromEnv(KEY) ?? (await read(this.#file));
+    const key = (await this.#given(KEY)) ?? (await read(this.#file));
     if (key !== undefined) return key;
     const text = SealingKey.newText();
     await replaceFile(this.#file, text, PRIVATE_MODE);
@@ -63,8 +66,8 @@ export class KeyRing {
   }
 
   async next(currentId: string): Promise<NextKey> {
-    const current = this.#fromEnv(KEY);
-    const given = this.#fromEnv(NEXT_KEY) ?? (current?.id === currentId ? undefined : current);
+    const current = await this.#given(KEY);
+    const given = (await this.#given(NEXT_KEY)) ?? (current?.id === currentId ? undefined : current);
     // A key under which nothing is sealed is deleted, because it could only leak.
     if (given !== undefined) return { key: given, adopt: () => this.#removeFiles() };
     if (current !== undefined) {
@@ -86,9 +89,21 @@ export class KeyRing {
     for (const file of [this.#newFile, this.#file]) await rm(file, { force: true });
   }
 
-  #fromEnv(name: string): SealingKey | undefined {
-    const text = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
-    return text === undefined || text === '' ? undefined : SealingKey.parse(text, name);
+  /** The key in a variable, or in the file that the variable with `_FILE` names. */
+  async #given(name: string): Promise<SealingKey | undefined> {
+    const text = this.#variable(name);
+    if (text !== undefined) return SealingKey.parse(text, name);
+    const file = this.#variable(name + FILE);
+    if (file === undefined) return undefined;
+    const key = await read(file);
+    if (key !== undefined) return key;
+    throw new NebulaError('SECRETS_KEY_MISSING', `there is no ${file}, which ${name}${FILE} names`, {
+      hint: 'Make the file with the key available to this process, or unset the variable.',
+    });
+  }
+
+  #variable(name: string): string | undefined {
+    return (Object.hasOwn(this.#env, name) ? this.#env[name] : undefined) || undefined;
   }
 }
 

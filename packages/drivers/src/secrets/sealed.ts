@@ -18,7 +18,7 @@ import { withWriteLock } from './write-lock.ts';
 export interface SealedSecretsOptions {
   readonly dataDir: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** The environment with `NEBULA_SECRETS_KEY`; by default that of this process. */
+  /** The environment with `NEBULA_SECRETS_KEY` or `NEBULA_SECRETS_KEY_FILE`; by default that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -199,12 +199,12 @@ function damaged(file: string, why: string): NebulaError {
 
 function wrongKey(file: string): NebulaError {
   return new NebulaError('SECRETS_KEY_WRONG', `${file} is sealed under another key than the one that is here`, {
-    hint: 'Give the key that it was sealed under: in NEBULA_SECRETS_KEY, or as secrets.key beside it.',
+    hint: 'Give the key that it was sealed under: in NEBULA_SECRETS_KEY, in the file of NEBULA_SECRETS_KEY_FILE, or as secrets.key beside it.',
   });
 }
 
 function missingKey(file: string): NebulaError {
   return new NebulaError('SECRETS_KEY_MISSING', `${file} is sealed, and there is no key`, {
-    hint: 'Give the key that it was sealed under: in NEBULA_SECRETS_KEY, or as secrets.key beside it.',
+    hint: 'Give the key that it was sealed under: in NEBULA_SECRETS_KEY, in the file of NEBULA_SECRETS_KEY_FILE, or as secrets.key beside it.',
   });
 }

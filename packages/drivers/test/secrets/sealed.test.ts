@@ -154,6 +154,24 @@ describe('keys', () => {
       expect(await readdir(dir)).not.toContain('secrets.key');
     }));
 
+  test('[SEC-18] keys may be in files that the environment names', () =>
+    inFolder(async ({ dir, open }) => {
+      const [file, next] = [join(dir, 'mounted'), join(dir, 'mounted-next')];
+      await writeFile(file, `${KEY}\n`);
+      await writeFile(next, OTHER_KEY);
+      const env = { NEBULA_SECRETS_KEY_FILE: file };
+      await open(env).set('a', 'value of a');
+      expect(await open({ NEBULA_SECRETS_KEY: KEY }).get('a')).toBe('value of a');
+      expect(await readdir(dir)).not.toContain('secrets.key');
+      expect(await open({ ...env, NEBULA_SECRETS_NEXT_KEY_FILE: next }).rotateKey?.()).toBe(1);
+      expect(await open({ NEBULA_SECRETS_KEY_FILE: next }).get('a')).toBe('value of a');
+      await expect(open({ NEBULA_SECRETS_KEY_FILE: join(dir, 'nowhere') }).get('a')).rejects.toMatchObject({
+        code: 'SECRETS_KEY_MISSING',
+        message: expect.stringContaining('NEBULA_SECRETS_KEY_FILE'),
+      });
+      expect((await readdir(dir)).sort()).toContain('mounted');
+    }));
+
   test('[SEC-7] a key from the environment takes the place of the file', () =>
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'value of a');
