@@ -213,7 +213,7 @@ export const variants = [
     workflow(mode, { config: { mode, retry: { policy: 'exponential', attempts: 2 } } }, (w) => {
       w.startsBy(w.trigger, { policy: mode === 'levels' ? 'allow' : 'singleton' });
       const a = w.node('a', pack, {}, { effect: mode === 'levels' ? 'idempotent' : 'once', onError: 'ignore' });
-      const b = w.node('b', pack, {}, { join: 'all', onError: 'halt' });
+      const b = w.node('b', pack, {}, { join: mode === 'levels' ? 'all' : 'ended', onError: 'halt' });
       w.edge(a, b, { on: 'success', when: true });
       w.merge(
         'all',

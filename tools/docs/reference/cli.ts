@@ -47,7 +47,10 @@ const EXIT_CODES = [
   ['1', 'the run failed'],
   ['2', 'invalid file, input or usage'],
   ['3', 'cancelled or timed out'],
-  ['4', 'parked: it waits for a person, a signal, a call, the settling of an unknown outcome, or for longer than a minute'],
+  [
+    '4',
+    'parked: it waits for a person, a signal, a call, the settling of an unknown outcome, or for longer than a minute',
+  ],
   ['70', 'a bug in Nebula'],
   ['130', 'interrupted; the run can be resumed'],
 ] as const;

@@ -117,7 +117,10 @@ function typeText(type: ValueType): string {
       return `${type.known!.map(code).join(', ')} or a registered name`;
     case 'integer':
     case 'number':
-      return orExpression(`${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`, type);
+      return orExpression(
+        `${type.is === 'integer' ? 'whole number' : 'number'} ${rangeText(type.min!, type.max!)}`,
+        type,
+      );
     case 'text':
       return 'string';
     case 'boolean':

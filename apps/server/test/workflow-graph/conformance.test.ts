@@ -150,6 +150,27 @@ jobs:
     await expect.poll(() => whole(good)).toBe('completed');
   });
 
+  it('[SRV-562] a job after jobs for failures runs only if its other needs say so', async () => {
+    const site = await Site.open();
+    site.worker('w-1');
+    const file = (code: number, condition: string) => `name: t
+on: push
+jobs:
+  build: { run: exit ${code} }
+  page: { needs: build, run: echo page, if: failure() }
+  maybe: { run: echo maybe, if: "${condition}" }
+  after: { needs: page, run: echo after }
+  both: { needs: [page, maybe], run: echo both }
+`;
+    const ends = async (code: number, condition: string) => {
+      const { page, after, both } = statuses(await site.ended(await site.run(file(code, condition))));
+      return [page, after, both];
+    };
+    expect(await ends(0, 'true')).toEqual(['skipped', 'skipped', 'success']);
+    expect(await ends(0, 'false')).toEqual(['skipped', 'skipped', 'skipped']);
+    expect(await ends(1, 'true')).toEqual(['success', 'skipped', 'skipped']);
+  });
+
   it('[SRV-562] a clean-up runs, too, if every ancestor was skipped', async () => {
     const site = await Site.open();
     site.worker('w-1');

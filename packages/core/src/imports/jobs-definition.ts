@@ -7,9 +7,8 @@
  *   if: failure()    the same edges, each taken only if that ancestor failed
  *   if: <expression> `when`
  *
- * A job that needs a cleanup job is downstream of the failures that the cleanup job ran after. It has a veto from each
- * ancestor that the cleanup job hides: a success edge whose condition never holds, so that it is dead by failure after a
- * failure, and dead by choice otherwise.
+ * A job that needs a cleanup job is downstream of the failures that the cleanup job ran after: it has a success edge from
+ * each ancestor that the cleanup job hides, which is dead by failure after a failure.
  */
 import { parseDuration } from '../duration.ts';
 import { idsInOrder, writtenOrder } from '../node-order.ts';
@@ -138,14 +137,18 @@ interface JobEdge {
 function edgesOf(job: Job, byId: ReadonlyMap<string, Job>): JobEdge[] {
   const { id: to } = job;
   const runs = runsOf(job);
+  const when = (from: string): JsonObject => ({ when: failed(from) });
   if (runs === 'success') {
-    return [...hiddenFrom(job, byId)].map((from) => ({ job, key: 'needs', edge: { from, to, when: failed(from) } }));
+    // A job that only needs jobs for failures must not run because of these edges: with a condition that never holds
+    // after a success, they are never taken.
+    const isSure = job.needs.some((id) => byId.get(id)?.condition === 'always()');
+    const edge = (from: string): JsonObject => ({ from, to, ...(!isSure && when(from)) });
+    return [...hiddenFrom(job, byId)].map((from) => ({ job, key: 'needs', edge: edge(from) }));
   }
-  const when = (from: string): JsonObject => (runs === 'failure' ? { when: failed(from) } : {});
   return [...ancestorsOf(job, byId)].map((from) => ({
     job,
     key: 'if',
-    edge: { from, to, on: 'always', ...when(from) },
+    edge: { from, to, on: 'always', ...(runs === 'failure' && when(from)) },
   }));
 }
 
@@ -228,7 +231,7 @@ export function jobsIn(definition: JsonObject): readonly JobSummary[] | undefine
 }
 
 function summaryOf(id: string, node: JsonObject, word: string | undefined): JobSummary {
-  const { name = id, labels = [], retry, timeout, when, with: input = {} } = node;
+  const { name = id, labels = [], needs, retry, timeout, when, with: input = {} } = node;
   const {
     upstream = {},
     env = {},
@@ -245,7 +248,7 @@ function summaryOf(id: string, node: JsonObject, word: string | undefined): JobS
     id,
     name: String(name),
     command: jobCommand({ steps } as unknown as JsonObject),
-    needs: Object.keys(upstream),
+    needs: (needs as string[] | undefined) ?? Object.keys(upstream),
     labels: labels as string[],
     retries: attempts - 1,
     env,

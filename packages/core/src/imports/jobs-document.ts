@@ -232,7 +232,7 @@ class JobsReader {
     if (text === '') return this.wrong(path, "'if' must be an expression");
     const word = statusWordIn(text);
     if (word === undefined || word === text) return text;
-    const hint = `write \`if: ${word}\`, or an expression without it; the nodes of an expression have a status`;
+    const hint = `write \`if: ${word}\`, or an expression that tests \`$nodes['id'].status\``;
     return void this.add('WRONG_TYPE', path, `${word} must stand alone`, hint);
   }
 

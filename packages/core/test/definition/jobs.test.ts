@@ -67,7 +67,7 @@ describe('a jobs file', () => {
       { from: 'unit-tests', to: 'tidy', on: 'always' },
       { from: '2nd', to: 'page', on: 'always', when: "$nodes['2nd'].status == 'failed'" },
       { from: 'unit-tests', to: 'page', on: 'always', when: "$nodes['unit-tests'].status == 'failed'" },
-      { from: '2nd', to: 'after', when: "$nodes['2nd'].status == 'failed'" },
+      { from: '2nd', to: 'after' },
     ]);
     expect(definition?.nodes?.['tidy']).toMatchObject({ join: 'ended' });
     expect(definition?.nodes?.['tidy']).not.toHaveProperty('needs');
