@@ -28,6 +28,10 @@ export class View {
     );
   }
 
+  takenInto(id: string): Edge[] {
+    return [...this.graph.incoming(id).values()].flat().filter((edge) => this.takes(edge));
+  }
+
   join(id: string): Join {
     return joinOf(this.factOf(id).keys.join, this.sources(id));
   }

@@ -241,7 +241,7 @@ describe('crash and close', () => {
     await top.open();
     const nodes = { a: { action: 'hand@1', onError: 'branch' }, b: { action: 'hand@1' } };
     const definition = { nodes, edges: [{ from: 'a', to: 'b', on: 'always' }] };
-    const { problems } = top.engine.checks.check({ id: 'x', ...definition } as never, { project: undefined });
+    const { problems } = top.engine.checks.check({ id: 'x', ...definition } as never, { project: 'default' });
     expect(problems.map(({ code }) => code)).toContain('BRANCH_WITHOUT_EDGE');
     const executionId = await top.start(definition);
     await top.open();

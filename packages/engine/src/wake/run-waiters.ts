@@ -211,7 +211,7 @@ export class RunWaiters {
     const waiters = this.take(run.executionId, 'parked');
     const { state } = run;
     const now = this.context.clock.now();
-    const nodes = [...state.unknown, ...[...delayedNodes(state)].slice(0, MAX_EXPLAINED)];
+    const nodes = [...state.unknown, ...delayedNodes(state, MAX_EXPLAINED)];
     const waitingFor = nodes.flatMap((node) => explainNode(state, pathOf(node), now) ?? []);
     const document = documentOf(state, this.context.values.glance, now);
     for (const waiter of waiters) waiter.resolve({ parked: true, document, waitingFor, inside });

@@ -259,12 +259,15 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
-/** Nodes that wait for their next attempt or iteration. */
-export function* delayedNodes(state: RunState): Generator<NodeState> {
+/** Nodes that wait for their next attempt or iteration, `most` of them. */
+export function delayedNodes(state: RunState, most: number): NodeState[] {
+  const nodes: NodeState[] = [];
   for (const item of state.timers) {
+    if (nodes.length >= most) break;
     const isDelay = item.kind === 'retry' || item.kind === 'iteration';
-    if (isDelay && item.node !== null && isDue(state, item)) yield item.node;
+    if (isDelay && item.node !== null && isDue(state, item)) nodes.push(item.node);
   }
+  return nodes;
 }
 
 /** Returns whether time alone moves the run before `until`. */
