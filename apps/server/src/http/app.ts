@@ -123,79 +123,124 @@ function bodyLimitOf(operation: OperationId, { needs }: Operation, { bodyLimitBy
   return DEFINING.has(operation) ? Math.min(bodyLimitBytes, HTTP_LIMITS.maxDefinitionBodyBytes) : bodyLimitBytes;
 }
 
+interface Route {
+  readonly own: AppParts;
+  readonly operation: OperationId;
+  readonly contract: Operation;
+  /** Calls are written to the audit log. */
+  readonly isAudited: boolean;
+}
+
 function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, options: AppOptions): void {
   const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
   const contract: Operation = OPERATIONS[operation];
+  const route: Route = { own, operation, contract, isAudited: auditOf(operation) !== 'never' };
   app.route({
     method,
     url: API_PREFIX + path,
     bodyLimit: bodyLimitOf(operation, contract, options),
     // Callers are authenticated before the body is read, so an unknown caller costs no memory.
-    onRequest: async (request) => {
-      // A login request may still carry the cookie of an expired session.
-      if (contract.needs === 'public') return;
-      const begun = performance.now();
-      try {
-        callers.set(request, await signedIn(own, request));
-      } catch (error) {
-        own.onRequest?.(operation, problemOf(error).status, performance.now() - begun);
-        throw error;
-      }
-    },
-    handler: async (request, response) => {
-      const begun = performance.now();
-      const who = callers.get(request) ?? NOBODY;
-      const input = {
-        params: request.params as Record<string, unknown>,
-        query: request.query as Record<string, unknown>,
-        body: contract.body === undefined ? undefined : (request.body ?? {}),
-      };
-      const isAudited = auditOf(operation) !== 'never';
-      const auditedCall = { operation, who, params: input.params, body: input.body, ip: request.ip };
-      let project: string | undefined;
-      try {
-        validatorOf(operation)(input);
-        project = await allowed(own, operation, contract, who, input);
-        const call = {
-          operation,
-          ...input,
-          who,
-          project,
-          headers: request.headers,
-          ip: request.ip,
-          isSecure: request.protocol === 'https',
-          get signal() {
-            return signalOf(request, response, contract);
-          },
-        };
-        const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
-        const act = (repeatId?: string) =>
-          handler((repeatId === undefined ? call : Object.assign(call, { repeatId })) as unknown as Call<OperationId>);
-        const key = contract.isIdempotent ? request.headers['idempotency-key'] : undefined;
-        const answer =
-          typeof key === 'string'
-            ? await own.idempotentRequests.once(call as unknown as Call<OperationId>, key, act)
-            : await act();
-        if (isAudited) await own.audit({ ...auditedCall, project, status: answer.status, answer: answer.body });
-        own.onRequest?.(operation, answer.status, performance.now() - begun);
-        if (contract.stream !== 'events') return await send(request, response, contract, answer);
-        const stop = watchRights(
-          own.parts.clock,
-          who,
-          () => own.authenticate(request),
-          () => response.raw.end(),
-        );
-        return await sendStream(response, answer, call.signal).finally(stop);
-      } catch (error) {
-        const { status } = problemOf(bodyError(error));
-        // Of unauthenticated calls only failed logins are audited; their rate is limited.
-        const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
-        if (isAudited && isToTell) await own.audit({ ...auditedCall, project, status });
-        own.onRequest?.(operation, status, performance.now() - begun);
-        throw error;
-      }
-    },
+    onRequest: (request) => identify(route, request),
+    handler: (request, response) => handle(route, request, response),
   });
+}
+
+/** Finds out who calls. Rejects with `NOT_SIGNED_IN`, unless the operation is public. */
+async function identify({ own, operation, contract }: Route, request: FastifyRequest): Promise<void> {
+  // A login request may still carry the cookie of an expired session.
+  if (contract.needs === 'public') return;
+  const begun = performance.now();
+  try {
+    callers.set(request, await signedIn(own, request));
+  } catch (error) {
+    own.onRequest?.(operation, problemOf(error).status, performance.now() - begun);
+    throw error;
+  }
+}
+
+/** Checks the request, calls the operation, audits and counts it, and sends the answer. */
+async function handle(route: Route, request: FastifyRequest, response: FastifyReply): Promise<unknown> {
+  const { own, operation, contract, isAudited } = route;
+  const begun = performance.now();
+  const who = callers.get(request) ?? NOBODY;
+  const input: Input = {
+    params: request.params as Record<string, unknown>,
+    query: request.query as Record<string, unknown>,
+    body: contract.body === undefined ? undefined : (request.body ?? {}),
+  };
+  const auditedCall = { operation, who, params: input.params, body: input.body, ip: request.ip };
+  let project: string | undefined;
+  try {
+    validatorOf(operation)(input);
+    project = await allowed(own, operation, contract, who, input);
+    const call = callOf(route, { ...input, who, project }, request, response);
+    const answer = await answerTo(route, call, request.headers['idempotency-key']);
+    if (isAudited) await own.audit({ ...auditedCall, project, status: answer.status, answer: answer.body });
+    own.onRequest?.(operation, answer.status, performance.now() - begun);
+    if (contract.stream !== 'events') return await send(request, response, contract, answer);
+    return await streamTo(own, request, response, answer, call);
+  } catch (error) {
+    const { status } = problemOf(bodyError(error));
+    // Of unauthenticated calls only failed logins are audited; their rate is limited.
+    const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
+    if (isAudited && isToTell) await own.audit({ ...auditedCall, project, status });
+    own.onRequest?.(operation, status, performance.now() - begun);
+    throw error;
+  }
+}
+
+interface Input {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: unknown;
+}
+
+/** The call as handlers see it. Most of them never ask for the signal, so it is made on demand. */
+function callOf(
+  { operation, contract }: Route,
+  given: Input & Pick<Call<OperationId>, 'who' | 'project'>,
+  request: FastifyRequest,
+  response: FastifyReply,
+): Call<OperationId> {
+  const call = {
+    operation,
+    ...given,
+    headers: request.headers,
+    ip: request.ip,
+    isSecure: request.protocol === 'https',
+    get signal() {
+      return signalOf(request, response, contract);
+    },
+  };
+  return call as unknown as Call<OperationId>;
+}
+
+/** Calls the handler, or repeats the answer that was given to the same idempotency key. */
+async function answerTo(
+  { own, operation, contract }: Route,
+  call: Call<OperationId>,
+  key: string | string[] | undefined,
+): Promise<Reply<unknown>> {
+  const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
+  if (!contract.isIdempotent || typeof key !== 'string') return await handler(call);
+  return await own.idempotentRequests.once(call, key, (repeatId) => handler(Object.assign(call, { repeatId })));
+}
+
+/** Sends events until the stream ends, or the caller loses the right to it. */
+async function streamTo(
+  { parts, authenticate }: AppParts,
+  request: FastifyRequest,
+  response: FastifyReply,
+  answer: Reply<unknown>,
+  { who, signal }: Call<OperationId>,
+): Promise<unknown> {
+  const stop = watchRights(
+    parts.clock,
+    who,
+    () => authenticate(request),
+    () => response.raw.end(),
+  );
+  return await sendStream(response, answer, signal).finally(stop);
 }
 
 const callers = new WeakMap<FastifyRequest, Principal>();

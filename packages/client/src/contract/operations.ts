@@ -1,6 +1,6 @@
 /**
  * The input, output and required permission of every operation. Server, client, OpenAPI document and tests are derived
- * from it.
+ * from it. Long because it is one table: an operation has its line here and nowhere else.
  */
 import { Type } from 'typebox';
 import type { OperationId } from './routes.ts';

@@ -5,6 +5,8 @@
  *
  * Entries of one frame share its time. Decisions that need an expression are recorded with their result (`dead`,
  * `taken`, `input`), so folding a journal evaluates nothing.
+ *
+ * Long because it is the whole format: a reader of journals finds every entry here.
  */
 
 import type { Effect } from '../../action.ts';
