@@ -177,7 +177,7 @@ class GraphCompiler {
       action: this.actions[index],
       edges: this.source.body.edges ?? [],
       splitOf: (merge) => this.splitOf.get(merge),
-      limitOf: (split) => this.regions.get(split)?.limit,
+      mergeOf: (split) => this.regions.get(split)?.merge,
       compileSplit: (reader) => compileSplit(reader, this.regions.get(reader.parts.id)),
     };
   }

@@ -8,7 +8,7 @@ import type { NodeReader } from './node-reader.ts';
 import type { CachePlan, Mutable, NodePlan, RetryPlan, Timeouts, Work } from './plan.ts';
 import { durationOf, effectiveRetry, numberOf, retryPlan, timeoutsOf } from './retry-plan.ts';
 import { HERE, routeOf } from './route.ts';
-import { type MergeLimit, settingsOf } from './settings.ts';
+import { type MergeKeys, settingsOf } from './settings.ts';
 import { compileWork, type Surroundings } from './work.ts';
 
 export interface CompiledNode {
@@ -36,12 +36,14 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
     rateLimit: rateLimitOf(reader),
     emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
   };
+  const merge = around.mergeOf(id);
+  checkMergeRetry(reader, merge);
+  const retry = work?.kind === 'merge' ? undefined : (definition.retry ?? merge?.retry);
   const effective = {
-    retry: effectiveRetry(definition.retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
+    retry: effectiveRetry(retry, work?.kind === 'action' ? config.retry : undefined) as Json | undefined,
     // A node that needs no slot does not queue, so the workflow's priority expression is not evaluated for it.
     priority: definition.priority ?? (work && 'action' in work ? config.priority : numberOf(config.priority)),
   };
-  const limit = around.limitOf(id);
   const estimateMs = durationOf(definition.estimate) ?? body?.longestMs ?? DEFAULT_ESTIMATE_MS;
   return {
     output,
@@ -63,9 +65,9 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
       enabled: definition.enabled ?? true,
       when,
       onError: definition.onError,
-      retry: retryOf(reader, work),
-      timeouts: timeoutsWith(definition.timeout, work, limit),
-      settings: settingsOf(reader, effective, limit),
+      retry: retryOf(reader, work, merge),
+      timeouts: timeoutsWith(definition.timeout, work, merge),
+      settings: settingsOf(reader, effective, merge),
       // Every node of a plan without errors has its work.
       work: work as Work,
       ...rest,
@@ -81,10 +83,10 @@ const ONCE: RetryPlan = { rules: [], lost: 0 };
 function timeoutsWith(
   given: NodeDefinition['timeout'],
   work: Work | undefined,
-  limit: MergeLimit | undefined,
+  merge: MergeKeys | undefined,
 ): Timeouts {
   const own = timeoutsOf(given);
-  if (limit !== undefined) return { ...own, attemptMs: smaller(own.attemptMs, durationOf(limit.timeout) ?? null) };
+  if (merge !== undefined) return { ...own, attemptMs: smaller(own.attemptMs, durationOf(merge.timeout) ?? null) };
   return work?.kind === 'inline' ? { ...own, totalMs: own.totalMs ?? work.workflow.timeoutMs } : own;
 }
 
@@ -93,13 +95,21 @@ function smaller(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** The default retry of the workflow applies to action nodes only. */
-function retryOf(reader: NodeReader, work: Work | undefined): RetryPlan {
+/** The default retry of the workflow applies to action nodes only; that of a merge applies to its split. */
+function retryOf(reader: NodeReader, work: Work | undefined, merge: MergeKeys | undefined): RetryPlan {
   const { context, definition, path } = reader.parts;
   const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
-  if (!isAttempted && definition.retry === undefined) return ONCE;
+  const retry = definition.retry ?? merge?.retry;
+  if (work?.kind === 'merge' || (!isAttempted && retry === undefined)) return ONCE;
+  const owner = definition.retry === undefined && merge !== undefined ? merge.path : path;
   const defaults = work?.kind === 'action' ? context.defaultRetry : undefined;
-  return retryPlan(definition.retry, defaults, { ...context, values: reader.values }, [...path, 'retry']);
+  return retryPlan(retry, defaults, { ...context, values: reader.values }, [...owner, 'retry']);
+}
+
+function checkMergeRetry(reader: NodeReader, merge: MergeKeys | undefined): void {
+  if (reader.parts.definition.retry === undefined || merge?.retry === undefined) return;
+  const message = "'retry' is on the split and on its merge: both repeat the nodes between them";
+  reader.error('MISPLACED_KEY', message, 'keep one of them', ['retry'], 'key');
 }
 
 function checkLoopKeys(reader: NodeReader): void {

@@ -3,6 +3,7 @@
  */
 
 import { LIMIT } from '../definition/attempt-keys.ts';
+import type { RetryRules } from '../definition/model.ts';
 import { NODE } from '../definition/node-keys.ts';
 import {
   acceptsJsonType,
@@ -38,9 +39,11 @@ export interface Effective {
   readonly priority: Json | undefined;
 }
 
-/** The time limit of the iterations of a split, set by its merge. */
-export interface MergeLimit {
-  readonly timeout: string;
+/** Keys of a merge that apply to its split, which runs the iterations. */
+export interface MergeKeys {
+  readonly timeout: string | undefined;
+  readonly retry: RetryRules | undefined;
+  /** The document path of the merge. */
   readonly path: DocumentPath;
 }
 
@@ -48,20 +51,21 @@ export interface MergeLimit {
 export function settingsOf(
   reader: NodeReader,
   effective: Effective,
-  merge: MergeLimit | undefined,
+  merge: MergeKeys | undefined,
 ): readonly SettingPlan[] | undefined {
-  const { definition } = reader.parts;
+  const { definition, path } = reader.parts;
   const found: SettingPlan[] = [];
   for (const key of KEYS) {
     const raw = key in effective ? effective[key as keyof Effective] : (definition[key] as Json | undefined);
     const type = NODE.keys[key]?.type;
     if (raw === undefined || type === undefined) continue;
+    const owner = key === 'retry' && merge !== undefined && definition.retry === undefined ? merge.path : path;
     for (const { keys, value, type: own } of expressionsIn(type, raw, [key])) {
-      found.push({ key: nameOf(keys), type: own, value: reader.value(value, keys) });
+      found.push({ key: nameOf(keys), type: own, value: reader.valueAt(value, [...owner, ...keys]) });
     }
   }
-  if (merge?.timeout.includes('{{')) {
-    const value = reader.valueAt(merge.timeout, merge.path);
+  if (merge?.timeout?.includes('{{')) {
+    const value = reader.valueAt(merge.timeout, [...merge.path, 'merge', 'timeout']);
     found.push({ key: 'merge.timeout', type: LIMIT, value });
   }
   return found.length === 0 ? undefined : found;

@@ -18,7 +18,7 @@ import { itemOf } from './kinds/loops.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
 import type { Holder } from './scope.ts';
-import type { MergeLimit } from './settings.ts';
+import type { MergeKeys } from './settings.ts';
 import { type Places, placeNodes } from './split-places.ts';
 import { listSchema } from './value-schema.ts';
 
@@ -26,7 +26,7 @@ import { listSchema } from './value-schema.ts';
 export interface Region {
   readonly source: GraphSource;
   readonly until: ForEachWork['until'];
-  readonly limit: MergeLimit | undefined;
+  readonly merge: MergeKeys;
 }
 
 export interface Unfolded {
@@ -103,12 +103,11 @@ class Unfolding {
     const last = this.places.before(merge).map((index) => ids[index] as string);
     const inside = last.filter((id) => id !== split);
     const mergeId = ids[merge] as string;
-    const { wait, timeout } = this.definitionOf(mergeId).merge ?? {};
-    const path = [...this.source.path, 'nodes', mergeId, 'merge', 'timeout'];
+    const { merge: { wait, timeout } = {}, retry } = this.definitionOf(mergeId);
     return {
       source: { ...this.part(split, (_, node) => node), output: iterationOutput(inside), outputReads: inside },
       until: wait === 'any' ? 'first' : 'all',
-      limit: timeout === undefined ? undefined : { timeout, path },
+      merge: { timeout, retry, path: [...this.source.path, 'nodes', mergeId] },
     };
   }
 

@@ -13,7 +13,7 @@ import { subWorkflowWork } from './kinds/sub-workflow.ts';
 import { waitWork } from './kinds/wait.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { Work } from './plan.ts';
-import type { MergeLimit } from './settings.ts';
+import type { MergeKeys } from './settings.ts';
 import { listSchema } from './value-schema.ts';
 
 /** Information about a node that its graph has. */
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly action: Action | undefined;
   readonly edges: readonly EdgeDefinition[];
   splitOf(merge: string): string | undefined;
-  limitOf(split: string): MergeLimit | undefined;
+  mergeOf(split: string): MergeKeys | undefined;
   compileSplit(reader: NodeReader): Steps<(CompiledWork & { readonly body: CompiledGraph }) | undefined>;
 }
 

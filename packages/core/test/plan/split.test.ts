@@ -134,4 +134,19 @@ nodes:
     const merges = ids.map((n) => `  m${n}: { needs: ${n === 0 ? 's1999' : `m${n - 1}`}, merge: {} }`);
     expect(codes(`id: x\nnodes:\n${[...splits, ...merges].join('\n')}`)).toContain('TOO_DEEP');
   });
+
+  it('[RUN-474] retry belongs to the split or to its merge, and is checked where it is written', () => {
+    const pair = (split: string, merge: string) =>
+      `id: x\nnodes:\n  s: { split: { in: [1] }${split} }\n  a: { needs: s, action: do }\n  m: { needs: a, merge: {}${merge} }`;
+    const retry = ', retry: { attempts: 2 }';
+    expect(nodeOf(planOf(pair('', retry)), 's').retry.rules).toMatchObject([{ attempts: 2 }]);
+    expect(nodeOf(planOf(pair('', retry)), 'm').retry.rules).toEqual([]);
+    expect(findings(pair(retry, retry))).toEqual(['MISPLACED_KEY nodes.s.retry (keep one of them)']);
+    const wrong = codesAt(pair('', ', retry: { attempts: "{{ $nope }}", policy: mine }'));
+    expect(wrong).toEqual(['UNKNOWN_REFERENCE nodes.m.retry.attempts', 'UNKNOWN_RETRY_POLICY nodes.m.retry.policy']);
+  });
 });
+
+function codesAt(yaml: string): string[] {
+  return findings(yaml).map((finding) => finding.replace(/ \(.*\)$/s, ''));
+}

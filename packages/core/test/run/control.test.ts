@@ -305,6 +305,20 @@ describe('split and merge', () => {
     expect(run.output).toEqual({ all: { aggregated: [{ p: 'p' }] } });
   });
 
+  it('[RUN-474] retry of a merge repeats everything between the split and it', () => {
+    const pair = (retry: object) => ({
+      nodes: { s: { split: { in: [1, 2] } }, a: { needs: ['s'] }, m: { needs: ['a'], merge: {}, retry } },
+    });
+    const run = drive(pair({ attempts: 2, delay: '1s' }));
+    run.complete('s/0/a', 1).fail('s/1/a').advance(1_000);
+    expect(run.running()).toEqual(['s/0/a', 's/1/a']);
+    run.complete('s/0/a', 1).complete('s/1/a', 2);
+    expect(run.document).toMatchObject({ status: 'completed', output: { m: { aggregated: [1, 2] } } });
+    const drawn = drive(pair({ attempts: '{{ $input.n }}', delay: '0s' }), { input: { n: 2 } });
+    expect(drawn.fail('s/0/a').breakOff('s/1/a').advance(0).running()).toEqual(['s/0/a', 's/1/a']);
+    expect(drawn.fail('s/0/a').breakOff('s/1/a').statuses()).toMatchObject({ s: 'failed', m: 'failed' });
+  });
+
   it('[RUN-118] an empty split gives an empty list, and with wait any the first item ends it', () => {
     const flow = (wait: string) => ({
       nodes: {
