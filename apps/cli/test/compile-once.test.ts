@@ -36,7 +36,7 @@ async function compiledBy(cwd: string, ...argv: string[]): Promise<number> {
 }
 
 describe('one compilation', () => {
-  test('[CLI-410] run compiles a file once, whatever its size', async () => {
+  test('[CLI-450] run compiles a file once, whatever its size', async () => {
     const cwd = projectFolder(FILES);
     expect(await compiledBy(cwd, 'validate', 'small.yaml')).toBe(1);
     // The first run asks for the grants, registers and starts.
@@ -45,7 +45,7 @@ describe('one compilation', () => {
     expect(await compiledBy(cwd, 'run', 'large.yaml', '--quiet')).toBe(1);
   });
 
-  test('[CLI-410] a file with errors is compiled once, and no data folder is created', async () => {
+  test('[CLI-450] a file with errors is compiled once, and no data folder is created', async () => {
     const cwd = projectFolder(FILES);
     const counter = await counterIn(cwd);
     const { code, err } = await say(cwd, ['run', 'wrong.yaml']);
@@ -53,7 +53,7 @@ describe('one compilation', () => {
     expect(existsSync(path.join(cwd, '.nebula'))).toBe(false);
   });
 
-  test('[CLI-410] serve compiles a file once, and once more when actions were announced', async () => {
+  test('[CLI-450] serve compiles a file once, and once more when actions were announced', async () => {
     const cwd = projectFolder(FILES);
     const counter = await counterIn(cwd);
     const io = memoryIo({ cwd, env: {} });

@@ -51,7 +51,7 @@ test('[CLI-360] neither workflow files, nor the configuration, nor the data fold
   expect((await write('out/notes.txt')).code).toBe(0);
 });
 
-describe('[CLI-410] the folders of workflow files', () => {
+describe('[CLI-431] the folders of workflow files', () => {
   const why = (workflows: readonly string[] | undefined, ...files: string[]) => {
     dir = projectFolder({});
     const reserved = new ReservedFiles({ dir, config: workflows === undefined ? {} : { server: { workflows } } });
@@ -96,7 +96,7 @@ test('[CLI-360] the file with the key of secrets is neither read nor written, un
   }
 });
 
-test('[CLI-410] a server that gets other patterns reserves their folders at once', async () => {
+test('[CLI-431] a server that gets other patterns reserves their folders at once', async () => {
   const config = (folder: string) => `server: { port: 0, workflows: ["${folder}/*.yaml"] }\n`;
   dir = projectFolder({ 'nebula.config.yaml': config('flows'), 'flows/write.yaml': WRITE, 'later/write.yaml': WRITE });
   const cwd = dir;

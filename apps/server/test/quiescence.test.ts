@@ -104,7 +104,7 @@ describe('rest', () => {
     expect(await client.call('validateWorkflow', { body: { definition } })).toMatchObject({ ceiling: 'all' });
   });
 
-  test('[SRV-684] all versions are counted, also when the first one is registered again', async () => {
+  test('[SRV-751] all versions are counted, also when the first one is registered again', async () => {
     booted = await boot();
     const { client } = booted;
     for (const description of ['first', 'second', 'first']) {

@@ -111,7 +111,6 @@ export class Chronicle {
       case 'node.started':
       case 'node.stopping':
       case 'node.unhandled':
-      case 'node.unknown':
       case 'node.waiting':
       case 'round.delayed':
       case 'run.begun':

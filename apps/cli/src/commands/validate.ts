@@ -23,7 +23,9 @@ export const execute: Command = async (call, args) => {
   for (const file of args) {
     // Each file is checked against the actions of its own project.
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    checked.push(await checkFile(call, project, file, { ceilingOf: (definition) => ceilingOf(call, project, definition) }));
+    checked.push(
+      await checkFile(call, project, file, { ceilingOf: (definition) => ceilingOf(call, project, definition) }),
+    );
   }
   const accepts = (one: CheckedFile): boolean =>
     one.definition !== undefined && (options.strict !== true || allProblems(one).length === 0);

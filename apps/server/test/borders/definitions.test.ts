@@ -76,7 +76,7 @@ it('[SRV-650] a definition that is too long is refused by its head', async () =>
   }
 });
 
-it('[SRV-684] a definition is compiled once to be validated, registered and started', async () => {
+it('[SRV-750] a definition is compiled once to be validated, registered and started', async () => {
   let compiled = 0;
   const action: Action = {
     id: 'counted',

@@ -59,7 +59,7 @@ describe('joins and edges', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('[RUN-470] join ended starts when every source has ended, whichever of its edges are taken', () => {
+  it('[RUN-480] join ended starts when every source has ended, whichever of its edges are taken', () => {
     const nodes = { a: { when: 'false' }, b: { needs: ['a'] }, c: {}, d: { needs: ['b', 'c'], join: 'ended' } };
     const run = drive({ config: { onFailure: 'finish-running' }, nodes });
     expect(run.statuses()).toMatchObject({ a: 'skipped', b: 'skipped', d: 'pending' });
@@ -72,7 +72,7 @@ describe('joins and edges', () => {
     expect(alone.complete('b').status).toBe('completed');
   });
 
-  it('[RUN-470] join ended is cancelled with its scope, unless an always edge leads to it', () => {
+  it('[RUN-480] join ended is cancelled with its scope, unless an always edge leads to it', () => {
     const run = drive({
       nodes: { a: {}, plain: { needs: ['a'], join: 'ended' }, clean: { join: 'ended' } },
       edges: [{ from: 'a', to: 'clean', on: 'always' }],
