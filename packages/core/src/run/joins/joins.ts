@@ -99,11 +99,15 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
  */
 export function isHeldBack({ scope, plan, inFinally }: NodeState): boolean {
   if (scope.deferredError === null || scope.stopping !== null || !inFinally) return false;
-  return plan.incoming.every((edge) => {
+  // With `join: ended` a node may have no taken edge: then it belongs to no finally.
+  let isReached = false;
+  for (const edge of plan.incoming) {
     const from = stateIn(scope, edge.from);
-    if (!isTaken(edge, from)) return true;
-    return edge.on === 'always' && from.phase.status === 'failed' && from.phase.handling === 'deferred';
-  });
+    if (!isTaken(edge, from)) continue;
+    if (edge.on !== 'always' || from.phase.status !== 'failed' || from.phase.handling !== 'deferred') return false;
+    isReached = true;
+  }
+  return isReached;
 }
 
 /** In `mode: levels` a node waits until everything on the levels before it has ended. */
