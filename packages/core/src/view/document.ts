@@ -157,9 +157,7 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
     finishedAt: isoTime(endedAt),
     durationMs: endedAt === null ? null : endedAt - startedAt,
     seq: state.seq,
-    ...(isFinished(phase.status)
-      ? {}
-      : { parked: isParked(state, now), parkedExceptChildren: isParkedExceptChildren(state, now) }),
+    ...(isFinished(phase.status) ? {} : parkingOf(state, now)),
     ...(waitsForSlot(state) ? { place: { key: state.slot?.key, limit: state.slot?.limit } } : {}),
     ...(phase.status === 'paused' ? { paused: { since: iso(phase.at), reason: phase.reason } } : {}),
     ...(ending === undefined ? {} : { ending }),
@@ -172,6 +170,12 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
     ...orderOf(state, nodes),
     // `finishedAt` goes with the status: the fold sets both with `run.finished`, and clears both with `run.reopened`.
   } as RunDocument;
+}
+
+function parkingOf(state: RunState, now: number): Pick<OpenDocument, 'parked' | 'parkedExceptChildren'> {
+  // Both walk through the timers of a run that waits, so the second one is called only if it can be true.
+  const parkedExceptChildren = isParkedExceptChildren(state, now);
+  return { parked: parkedExceptChildren && isParked(state, now), parkedExceptChildren };
 }
 
 type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables' | 'nodes'> : never;
