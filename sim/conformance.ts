@@ -50,8 +50,6 @@ interface NodeFact extends Fact {
   isSettled: boolean;
   /** The node runs in a finally. */
   isCleanup: boolean;
-  /** The node failed unhandled with `finish-running`. */
-  isDeferred: boolean;
 }
 
 interface Scope {
@@ -66,8 +64,6 @@ interface Scope {
   readonly nodes: Map<string, NodeFact>;
   /** The scope ends early: nodes that have not begun are cancelled, until the finally revives some of them. */
   isEnding: boolean;
-  /** A failure with `finish-running` waits for the end of the scope. */
-  isDeferring: boolean;
   /** The finally has begun; undefined: a second cancel skipped it. */
   isRevived: boolean | undefined;
   isOver: boolean;
@@ -215,7 +211,6 @@ export class Conformance {
       retry,
       nodes,
       isEnding: false,
-      isDeferring: false,
       isRevived: false,
       isOver: false,
     };
@@ -257,7 +252,6 @@ export class Conformance {
     this.touched.add(scope);
     this.revive(scope);
     if (fact.status === 'cancelled' && !fact.started) this.demand(false, `${type} of ${path}, which is cancelled`);
-    this.demand(!this.isHeldBack(scope, id), `${type} of ${path}, which waits for independent nodes`);
     if (fact.status === 'pending') {
       const join = this.joinOf(scope, id);
       this.demand(join === 'satisfied', `${type} of ${path}, whose join is ${join}`);
@@ -281,7 +275,6 @@ export class Conformance {
     const join = this.joinOf(scope, id);
     fact.isFollower = this.isFollowing(scope, id);
     const isDisabled = fact.keys.enabled === false;
-    this.demand(!this.isHeldBack(scope, id), `${path} is skipped, and waits for independent nodes`);
     if (join === 'satisfied') {
       const expected = isDisabled ? 'disabled' : this.whenOf(scope, fact.keys) === false ? 'when' : 'nothing';
       this.demand(why === expected, `${path} is skipped by ${why}, and its join is satisfied`);
@@ -377,17 +370,6 @@ export class Conformance {
       onError === 'ignore' ? 'ignored' : onError === 'halt' ? halt : policy === 'fatal' ? atOnce : policy;
     this.demand(handling === expected, `${path} is ${handling}, and should be ${expected}`);
     if (expected === 'fatal' && onError === 'halt') this.isHalted = true;
-    if (expected !== 'deferred' || scope.isEnding) return;
-    fact.isDeferred = true;
-    scope.isDeferring = true;
-  }
-
-  /** With `finish-running`: only `always` edges of unhandled failures led to the node. */
-  private isHeldBack(scope: Scope, id: string): boolean {
-    if (!scope.isDeferring || scope.isEnding || scope.nodes.get(id)?.status !== 'pending') return false;
-    const taken = this.view(scope).takenInto(id);
-    const isHeld = taken.every(({ on, from }) => on === 'always' && scope.nodes.get(from)?.isDeferred === true);
-    return taken.length > 0 && isHeld && this.joinOf(scope, id) === 'satisfied';
   }
 
   private branches(path: string, scope: Scope, fact: NodeFact): void {
@@ -403,11 +385,9 @@ export class Conformance {
   private nothingLeft(scope: Scope): void {
     if (scope.isOver) return;
     this.revive(scope);
-    const isBusy = [...scope.nodes.values()].some(({ status }) => status === 'active');
     for (const [id, fact] of scope.nodes) {
       if (fact.status !== 'pending') continue;
       const join = this.joinOf(scope, id);
-      if (isBusy && this.isHeldBack(scope, id)) continue;
       const isDue = !scope.isEnding || (join === 'satisfied' && this.isFollowing(scope, id));
       this.demand(join === 'open' || !isDue, `${pathOf(scope, id)} is left, and its join is ${join}`);
     }
@@ -499,8 +479,7 @@ export class Conformance {
     this.isFinished = false;
     this.isHalted = false;
     this.isEnding = false;
-    for (const scope of this.scopes.values())
-      Object.assign(scope, { isEnding: false, isDeferring: false, isRevived: false });
+    for (const scope of this.scopes.values()) Object.assign(scope, { isEnding: false, isRevived: false });
     for (const path of nodes) {
       for (const scope of [...this.scopes.keys()])
         if (scope === path || scope.startsWith(`${path}/`)) this.scopes.delete(scope);
@@ -566,7 +545,6 @@ function blankFact(keys: Keys, retry: unknown): NodeFact {
     isUnknown: false,
     isSettled: false,
     isCleanup: false,
-    isDeferred: false,
     retries: new Retries(own),
   };
 }

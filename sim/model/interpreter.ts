@@ -245,12 +245,6 @@ export class Interpreter {
     }
     const changed = nodes.some((node) => this.judge(node)) || nodes.some((node) => this.decide(node));
     if (changed) return true;
-    // Independent nodes have finished: now the finally of a deferred failure begins.
-    if (nodes.some((node) => this.isHeldBack(node))) {
-      if (nodes.some(({ status }) => OPEN.includes(status) || status === 'unknown')) return false;
-      this.end(scope, { status: 'failed', error: scope.deferred });
-      return true;
-    }
     const blocking: readonly Status[] = scope.phase === 'live' ? [...OPEN, 'pending', 'unknown'] : OPEN;
     if (nodes.some(({ status }) => blocking.includes(status))) return false;
     for (const node of nodes) if (node.status === 'pending') node.status = 'cancelled';
@@ -277,7 +271,6 @@ export class Interpreter {
     const join = this.joinOf(node);
     if (join === 'open') return false;
     if (join === 'satisfied' && node.scope.phase === 'finally' && !this.isFollowing(node)) return false;
-    if (this.isHeldBack(node)) return false;
     const isFollower = this.isFollowing(node);
     if (join === 'satisfied' && isFollower && this.isOversupplied(node)) this.isUnspecified = true;
     if (join === 'satisfied') this.begin(node);
@@ -286,22 +279,6 @@ export class Interpreter {
     // Until an attempt begins, an edge may make a queued node part of a cleanup.
     if (!OPEN.includes(node.status) || node.started) node.isFollower = isFollower;
     return true;
-  }
-
-  /** With `finish-running`: the node could begin, and only `always` edges of unhandled failures led to it. */
-  private isHeldBack(node: Node): boolean {
-    const { id, scope } = node;
-    if (scope.deferred === undefined || scope.phase !== 'live' || node.status !== 'pending') return false;
-    const isUnhandled = (from: string): boolean => {
-      const source = nodeOf(scope, from);
-      return source.status === 'failed' && source.isJudged && source.keys.onError !== 'ignore';
-    };
-    const taken = this.view(scope).takenInto(id);
-    return (
-      taken.length > 0 &&
-      taken.every(({ on, from }) => on === 'always' && isUnhandled(from)) &&
-      this.joinOf(node) === 'satisfied'
-    );
   }
 
   /** More edges were taken at once than the join needs: the first of them decides how the node begins. */
@@ -414,9 +391,7 @@ export class Interpreter {
     // A failure that seemed handled at first has had consequences by the time it is judged.
     const cause = node.wasHandled ? undefined : node.id;
     const isReady = (other: Node): boolean =>
-      (other.status === 'pending' &&
-        !this.isHeldBack(other) &&
-        this.joinOf(other, other.scope === node.scope ? cause : undefined) !== 'open') ||
+      (other.status === 'pending' && this.joinOf(other, other.scope === node.scope ? cause : undefined) !== 'open') ||
       (other.status === 'failed' && !other.isJudged && other.keys.onError !== 'ignore');
     if (this.isHasty || others.some((other) => other !== node && isReady(other))) this.isUnspecified = true;
   }

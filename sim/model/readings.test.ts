@@ -285,44 +285,12 @@ describe('a reading of the language', () => {
   it('[SIM-61] nodes after a terminate run if the terminate is a cleanup', () => {
     expectStand({
       definition: {
+        config: { onFailure: 'finish-running' },
         nodes: { a: act(), end: { terminate: 'failed' }, more: act({ needs: ['end'] }) },
         edges: [{ from: 'a', to: 'end', on: 'always' }],
       },
-      events: ['complete a'],
-      stand: 'running; running more; a completed, end completed, more running',
+      events: ['fail A a'],
+      stand: 'running; running more; a failed, end completed, more running',
     });
-  });
-
-  it('[SIM-66] with finish-running independent nodes finish first, then the finally begins, and it is not compensated', () => {
-    const definition = {
-      config: { onFailure: 'finish-running' as const },
-      nodes: {
-        a: act(),
-        b: act(),
-        c: act({ needs: ['b'] }),
-        clean: act({ compensate: { action: 'do@1' } }),
-        both: act({ needs: ['b'] }),
-      },
-      edges: [
-        { from: 'a', to: 'clean', on: 'always' },
-        { from: 'a', to: 'both', on: 'always' },
-      ],
-    };
-    const nodes = 'a failed, b completed, c completed';
-    const events = ['fail A a', 'complete b', 'complete both', 'complete c'];
-    expectStand({
-      definition,
-      events: events.slice(0, 1),
-      stand: 'running; running b; a failed, b running, c pending, clean pending, both pending',
-    });
-    expectStand({
-      definition,
-      events: events.slice(0, 2),
-      stand: 'running; running both c; a failed, b completed, c running, clean pending, both running',
-    });
-    const rest = 'both completed';
-    expectStand({ definition, events, stand: `running; running clean; ${nodes}, clean running, ${rest}` });
-    const ended = [...events, 'complete clean'];
-    expectStand({ definition, events: ended, stand: `failed; running nothing; ${nodes}, clean completed, ${rest}` });
   });
 });

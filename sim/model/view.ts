@@ -28,10 +28,6 @@ export class View {
     );
   }
 
-  takenInto(id: string): Edge[] {
-    return [...this.graph.incoming(id).values()].flat().filter((edge) => this.takes(edge));
-  }
-
   join(id: string): Join {
     return joinOf(this.factOf(id).keys.join, this.sources(id));
   }

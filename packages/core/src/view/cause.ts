@@ -16,7 +16,6 @@ export type CauseCode =
   | 'edge'
   | 'ending'
   | 'error'
-  | 'finally'
   | 'handling'
   | 'held-back'
   | 'held-by'

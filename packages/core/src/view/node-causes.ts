@@ -3,10 +3,19 @@ import { formatDuration } from '../duration.ts';
 import { unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
-import { isBlockedByLevel, isHeldBack, isTaken, verdictOf } from '../run/joins/joins.ts';
+import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
-import { bodyOf, isFinal, isStopped, pathOf, stateIn, statusOf, workerName } from '../run/state/selectors.ts';
+import {
+  bodyOf,
+  isBlockedByLevel,
+  isFinal,
+  isStopped,
+  pathOf,
+  stateIn,
+  statusOf,
+  workerName,
+} from '../run/state/selectors.ts';
 import { retryPlanOf } from '../run/state/settings.ts';
 import type { NodeState, Phase, RunState } from '../run/state/state.ts';
 import { undoingIn } from '../run/undo/transactions.ts';
@@ -71,9 +80,6 @@ function pendingCauses(state: RunState, node: NodeState): Cause[] {
       .filter((edge) => !isFinal(sourceOf(node, edge).phase.status))
       .map((edge) => [edge.from.id, statusOf(sourceOf(node, edge).phase)]),
   );
-  if (isHeldBack(node)) {
-    return [cause('finally', 'It is part of the finally: it starts when the other nodes have ended (finish-running).')];
-  }
   if (sources.size === 0) {
     return [cause('pending', state.stopping === null ? 'It is about to start.' : 'The run is ending.')];
   }

@@ -266,7 +266,6 @@ export class Oracle {
     if (fact.status === 'unknown') return expect(fact.mayRepeat, `${id} may be repeated`).toBe(true);
     expect(fact.status, `${id} has run`).toBe('pending');
     if (this.stopping !== undefined) expect(this.underWay(), `${id} is first in the finally`).toEqual([]);
-    expect(this.isHeld(fact), `${id} waits for independent nodes`).toBe(false);
     expect(this.join(fact), `join of ${id}`).toBe('satisfied');
     expect(fact.plan.enabled, `${id} is enabled`).toBe(true);
     expect(this.holds(fact.plan.when, this.into(fact.index)[0]?.from), `when of ${id}`).toBe(true);
@@ -495,9 +494,8 @@ export class Oracle {
     expect(this.stopping, 'stopped once').toBeUndefined();
     if (status === 'failed') {
       const fatal = this.facts.filter((fact) => fact.how === 'fatal' && fact.status === 'failed');
-      expect(fatal.length).toBeLessThanOrEqual(1);
-      expect(error).toEqual(fatal[0]?.error ?? this.deferred);
-      if (fatal.length === 0) expect(this.isFinallyDue(), 'independent nodes finish first').toBe(true);
+      expect(fatal.length).toBe(1);
+      expect(error).toEqual(fatal[0]?.error);
     } else if (status === 'timed-out') {
       expect(this.isOver(this.activeSince, this.workflow.timeoutMs)).toBe(true);
     } else {
@@ -721,23 +719,9 @@ export class Oracle {
     }
   }
 
-  /** With finish-running: only always edges out of unhandled failures led to the node. */
-  private isHeld(fact: Fact): boolean {
-    if (this.deferred === undefined || this.stopping !== undefined || fact.status !== 'pending') return false;
-    const taken = this.into(fact.index).filter((one) => this.edge(one) === true);
-    return taken.length > 0 && taken.every(({ from, on }) => on === 'always' && this.facts[from]?.how === 'deferred');
-  }
-
-  /** Everything except for the finally has ended. */
-  private isFinallyDue(): boolean {
-    const isHeld = this.facts.some((one) => this.isHeld(one) && this.join(one) === 'satisfied');
-    return isHeld && this.open().every(({ status }) => status === 'pending');
-  }
-
   private expectSettled(fact: Fact): void {
     const id = idOf(fact.index);
-    if (this.isHeld(fact)) expect(this.isFinallyDue(), `the finally with ${id} begins`).toBe(false);
-    else if (fact.status === 'pending') {
+    if (fact.status === 'pending') {
       const isOpen = this.into(fact.index).some((one) => this.edge(one) === undefined);
       const join = this.join(fact);
       // In a finally: ready, but not reached by an always edge yet.
@@ -761,9 +745,7 @@ export class Oracle {
 
   private isLevel(fact: Fact): boolean {
     if (this.workflow.mode !== 'levels' || this.stopping !== undefined) return true;
-    const isHeld = this.facts.some((one) => this.isHeld(one) && this.join(one) === 'satisfied');
-    const isLower = ({ index }: Fact): boolean => (this.levels[index] as number) < (this.levels[fact.index] as number);
-    return this.open().every((one) => !isLower(one) || (isHeld && one.status === 'pending'));
+    return this.open().every(({ index }) => (this.levels[index] as number) >= (this.levels[fact.index] as number));
   }
 
   private parallelism(): number {

@@ -22,8 +22,6 @@ import {
   notAList,
   repeat,
   retryOf,
-  stop,
-  stopScope,
   tooManyItems,
 } from '../decide/advance.ts';
 import { evaluated, inputOf } from '../decide/evaluate.ts';
@@ -31,14 +29,12 @@ import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { bodyOutput, RunScope } from '../state/expression-scope.ts';
-import { releaseBlocked } from '../state/phases.ts';
 import { bodyOf, isInside, isQuiet, isStopped, pathOf, requireBody, stateIn } from '../state/selectors.ts';
 import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from '../state/settings.ts';
 import type { BodyState, NodeState, RunState, ScopeState, Stopping } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 import { abort } from '../stop/abort.ts';
 import {
-  endsDeferred,
   hasDone,
   isToBeUndone,
   isTransaction,
@@ -180,9 +176,7 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
   if ('plan' in subject) return checkNodeEnd(turn, subject);
   const node = subject.parent;
   if (subject.undoes !== null) return undone(turn, subject.undoes);
-  if (endsDeferred(turn.state, subject)) return endDeferred(turn, subject);
   if (subject.stopping !== null && !isQuiet(subject, turn.state.plan.failureNode)) return beginFinally(turn, subject);
-  if (subject.stopping === null && subject.open > 0) return;
   if (node === null || subject.isClosed || isStopped(turn.state, node) || isStoppedNode(node)) return;
   const ended = endOf(turn, subject);
   const { work } = node.plan;
@@ -193,15 +187,6 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
     return bodyEnded(turn, node, subject, work, ended);
   emit(turn, { type: 'scope.closed', scope: subject.path, ...ended });
   iterationEnded(turn, node, ended.error);
-}
-
-/** Ends a scope with a deferred failure early, for its finally. Levels that only the finally keeps open are passed first. */
-function endDeferred(turn: Turn, scope: ScopeState): void {
-  const { deferredError, parent, blockedByLevel } = scope;
-  if (blockedByLevel.size > 0) return releaseBlocked(turn.state, scope);
-  if (deferredError === null) return;
-  if (parent === null) stop(turn, 'failed', deferredError);
-  else stopScope(turn, scope, deferredError);
 }
 
 /** Begins the finally: nothing that must end first is under way, so the pending nodes evaluate their joins. */

@@ -7,7 +7,7 @@ import { acceptedSetting } from '../../plan/settings.ts';
 import { canonicalJson } from '../../value.ts';
 import { checkEnd } from '../composite/composite.ts';
 import { decideOnward, expressionFailure } from '../joins/edges.ts';
-import { isHeldBack, joinOf } from '../joins/joins.ts';
+import { joinOf } from '../joins/joins.ts';
 import type { CacheMiss, Gate } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import { RunScope } from '../state/expression-scope.ts';
@@ -60,7 +60,6 @@ function consider(turn: Turn, node: NodeState): void {
     case 'lost':
       return skip(turn, node, 'failure');
     case 'satisfied':
-      if (isHeldBack(node)) return;
       if (!isStopped(state, node)) return admit(turn, node);
       // The scope ends early, and the node is not in its finally.
       if (node.decided >= node.plan.sources) endCancelled(turn, node);

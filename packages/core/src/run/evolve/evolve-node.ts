@@ -203,7 +203,7 @@ function fail(fold: Fold, entry: NodeFailed): void {
   const { state, at } = fold;
   const node = requireNode(state, entry.node);
   const { error, handling, taken, dead } = entry;
-  if (handling === 'deferred') defer(state, node.scope, error);
+  if (handling === 'deferred') defer(node.scope, error);
   // There is no child to continue.
   if (isUnstarted(error)) node.child = undefined;
   endNode(fold, node, { status: 'failed', at, error, handling, taken, dead });
@@ -213,13 +213,12 @@ function fail(fold: Fold, entry: NodeFailed): void {
  * Fails the scope at its end. If the scope ends early with the scope around it, a cleanup has failed, so that scope
  * fails too.
  */
-function defer(state: RunState, scope: ScopeState, error: RunError): void {
+function defer(scope: ScopeState, error: RunError): void {
   scope.deferredError ??= error;
-  if (scope.stopping === null) state.endChecks.add(scope);
   const { parent, stopping, undoes } = scope;
   if (parent === null || undoes !== null || stopping?.finally !== true) return;
   const isAround = parent.scope.stopping?.finally === true && !parent.inFinally;
-  if (isAround && parent.plan.onError !== 'ignore') defer(state, parent.scope, error);
+  if (isAround && parent.plan.onError !== 'ignore') defer(parent.scope, error);
 }
 
 /** The handler of the failure was skipped. */
@@ -227,7 +226,7 @@ function leaveUnhandled({ state }: Fold, { node: path, handling }: NodeUnhandled
   const node = requireNode(state, path);
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };
-  if (handling === 'deferred') defer(state, node.scope, node.phase.error);
+  if (handling === 'deferred') defer(node.scope, node.phase.error);
 }
 
 function cancel(fold: Fold, { node: path, error, dead }: NodeCancelled): void {

@@ -90,10 +90,7 @@ export function resume({ state, at }: Fold): void {
   if (phase.status !== 'paused') return;
   state.phase = phase.resumes;
   endPause(state, phase.at, at);
-  for (const scope of state.scopes.values()) {
-    releaseBlocked(state, scope);
-    if (scope.deferredError !== null && scope.stopping === null) state.endChecks.add(scope);
-  }
+  for (const scope of state.scopes.values()) releaseBlocked(state, scope);
 }
 
 function stop(fold: Fold, entry: RunStopping): void {

@@ -1,7 +1,7 @@
 /** The outcomes of the edges out of a node, derived from its phase, and the joins that they decide. */
 import type { EdgePlan } from '../../plan/plan.ts';
 import { countOpen, isFinal, stateIn } from '../state/selectors.ts';
-import type { NodeState, Phase, RunState, ScopeState } from '../state/state.ts';
+import type { NodeState, Phase, ScopeState } from '../state/state.ts';
 
 /** A decided edge that is not taken is dead by choice or by failure. */
 type Verdict = 'taken' | 'choice' | 'failure';
@@ -91,40 +91,6 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
   if (taken >= join) return 'satisfied';
   if (decided < sources) return 'open';
   return failedEdges > 0 ? 'lost' : 'dead';
-}
-
-/**
- * With `finish-running`, a finally begins when everything else in its scope has ended: until then, the node waits if
- * only always edges out of unhandled failures led to it.
- */
-export function isHeldBack({ scope, plan, inFinally }: NodeState): boolean {
-  if (scope.deferredError === null || scope.stopping !== null || !inFinally) return false;
-  // With `join: ended` a node may have no taken edge: then it belongs to no finally.
-  let isReached = false;
-  for (const edge of plan.incoming) {
-    const from = stateIn(scope, edge.from);
-    if (!isTaken(edge, from)) continue;
-    if (edge.on !== 'always' || from.phase.status !== 'failed' || from.phase.handling !== 'deferred') return false;
-    isReached = true;
-  }
-  return isReached;
-}
-
-/** In `mode: levels` a node waits until everything on the levels before it has ended. */
-export function isBlockedByLevel(state: RunState, { plan, scope }: NodeState): boolean {
-  // A finally runs when all other nodes have ended, except for those with an unknown outcome.
-  if (state.plan.mode !== 'levels' || plan.level <= scope.level || scope.stopping !== null) return false;
-  // Nodes that are held back, and those that follow them, hold back no level.
-  return (
-    scope.deferredError === null || scope.nodes.some((other) => other.plan.level < plan.level && isBeforeFinally(other))
-  );
-}
-
-function isBeforeFinally(node: NodeState): boolean {
-  const { phase, dispatchState } = node;
-  if (isFinal(phase.status)) return false;
-  if (phase.status !== 'pending' || dispatchState !== 'none') return true;
-  return joinOf(node) === 'satisfied' && !isHeldBack(node);
 }
 
 /** Longer lists are looked up as sets: 100,000 dead edges out of one node took 12 s, and now take 0.1 s. */

@@ -5,12 +5,11 @@
 import type { Heap } from '../../heap.ts';
 import { HERE } from '../../plan/route.ts';
 import type { Fold } from '../evolve/fold.ts';
-import { isBlockedByLevel } from '../joins/joins.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import { armQueued } from '../timers/timers.ts';
 import { gatesOf, isReservation } from '../waits/gates.ts';
 import { countBusy } from './scopes.ts';
-import { countOpen, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
+import { countOpen, isBlockedByLevel, isFinal, isPaused, isQuiet, pathOf } from './selectors.ts';
 import type { NodeState, Phase, RunState, ScopeState } from './state.ts';
 
 /** The only place that changes a phase with an index behind it. */
@@ -172,7 +171,6 @@ function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   if (scope.level > level && scope.blockedByLevel.size > 0) releaseBlocked(state, scope);
   if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.endChecks.add(scope);
-  if (scope.deferredError !== null && scope.stopping === null) state.endChecks.add(scope);
 }
 
 /** Puts a ready node back to pending: the finally of its scope runs it later. */

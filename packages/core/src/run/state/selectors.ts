@@ -86,6 +86,12 @@ export function batchOf({ items }: BodyState, iteration: number): Batch | undefi
   return batch !== undefined && iteration >= batch.from && iteration < batch.from + batch.count ? batch : undefined;
 }
 
+/** In `mode: levels` a node waits until everything on the levels before it has ended. */
+export function isBlockedByLevel(state: RunState, node: NodeState): boolean {
+  // A finally runs when all other nodes have ended, except for those with an unknown outcome.
+  return state.plan.mode === 'levels' && node.plan.level > node.scope.level && node.scope.stopping === null;
+}
+
 /** The permit that blocks other starts with the same key. */
 export function startPermit(workflowId: WorkflowId, key: string): string {
   return `start:${workflowId}:${key}`;

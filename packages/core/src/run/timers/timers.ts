@@ -259,7 +259,7 @@ export function nextTimer(state: RunState): number | undefined {
   }
 }
 
-/** Nodes that wait for their next attempt or iteration, `most` of them. */
+/** Nodes that wait for their next attempt or iteration; `most` of them. */
 export function delayedNodes(state: RunState, most: number): NodeState[] {
   const nodes: NodeState[] = [];
   for (const item of state.timers) {

@@ -3,7 +3,7 @@
  * scope around a transaction may be stopped meanwhile; it ends once the transactions inside have been undone.
  */
 
-import { isHeldBack, joinOf } from '../joins/joins.ts';
+import { joinOf } from '../joins/joins.ts';
 import { endingOf, failureNodeOf, isFinal, isInside, isPaused, isQuiet, isStopped } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 import { toUndo } from './undo.ts';
@@ -117,26 +117,10 @@ export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): b
     return parent !== null && !isClosed && isOver && !isUndoing(state, undoes);
   }
   if (isClosed) return false;
-  if (endsDeferred(state, ended)) return true;
   if (stopping !== null && !isQuiet(ended, state.plan.failureNode)) return isFinallyDue(state, ended);
   const isOver = parent !== null && (open === 0 || stopping !== null);
   if (!isOver || isStopped(state, parent)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
-}
-
-/**
- * A failure was deferred, its finally waits, and nothing else in the scope is under way or ready, except for nodes that
- * wait for their level.
- */
-export function endsDeferred(state: RunState, { deferredError, stopping, busy, nodes }: ScopeState): boolean {
-  if (deferredError === null || stopping !== null || busy > 0 || isPaused(state)) return false;
-  let isHeld = false;
-  for (const node of nodes) {
-    if (isFinal(node.phase.status) || node.dispatchState === 'blocked') continue;
-    if (node.phase.status !== 'pending' || node.dispatchState !== 'none') return false;
-    isHeld ||= joinOf(node) === 'satisfied' && isHeldBack(node);
-  }
-  return isHeld;
 }
 
 /** The last turn left a pending node for the next turn: one of the finally, or one whose join is decided. */
