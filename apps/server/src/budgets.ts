@@ -271,6 +271,20 @@ export const BUDGETS = {
     'Folders of a file trigger pattern',
     '422 `BAD_FILE_PATTERN`',
   ),
+  'watch.files': budget(
+    'count',
+    FILE_PATTERN_LIMITS.maxFiles,
+    'files',
+    'Files that the triggers of one project watch',
+    'not noticed, reported once',
+  ),
+  'watch.names': budget(
+    'count',
+    FILE_PATTERN_LIMITS.maxEntries,
+    'names',
+    'Names of files and folders that one look reads for the triggers of one project',
+    'not noticed, reported once',
+  ),
   'follower.total': budget('count', LIVE_LIMITS.maxFollowers, 'streams', 'Open streams', '429 `TOO_MANY_FOLLOWERS`'),
   'follower.perCaller': budget(
     'count',

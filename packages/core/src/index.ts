@@ -17,6 +17,7 @@ export {
   capabilitiesOf,
   entriesOf,
   grantLine,
+  grantsOne,
   isNothing,
   isWithin,
   joinCapabilities,
@@ -92,7 +93,7 @@ export {
   type TriggerPlan,
 } from './plan/plan.ts';
 export { HERE, mayServe, parseRoute } from './plan/route.ts';
-export { startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
+export { askedByTrigger, startKey, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export { type DocumentPath, didYouMean, type Problem, type SourceRange } from './problem.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';

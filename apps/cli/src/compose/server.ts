@@ -1,4 +1,6 @@
 /** A whole server on the drivers of a preset: engine, records, secrets, leader, API. */
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
 import { NebulaClient } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
@@ -22,7 +24,7 @@ import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { engineOptions, sizeOf } from './engine-options.ts';
-import { driverContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
+import { driverContext, openRuntime, openSecrets, openStorage, reservedFiles, type Storage } from './storage.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 7777;
@@ -184,6 +186,7 @@ async function listening(
       preset,
       version: await ownVersion(),
       projectDir: project.dir,
+      reserved: untold(project),
       leader: localLeader(),
       onRequest,
       openEngine,
@@ -201,6 +204,15 @@ async function listening(
   } catch (error) {
     throw cannotListen(error as NodeJS.ErrnoException, host, port);
   }
+}
+
+/** Files of which triggers tell nobody: those that no grant reaches. */
+function untold(project: Project): (file: string) => string | undefined {
+  const reserved = reservedFiles(project);
+  const folders = [project.dataDir, realpathSync(project.dataDir)];
+  const isData = (file: string): boolean =>
+    folders.some((folder) => !/^\.\.(?:[/\\]|$)/.test(path.relative(folder, file)));
+  return (file) => (isData(file) ? 'it is in the data folder' : reserved(file));
 }
 
 /** Restricts host names on loopback, where a foreign page could otherwise call the server for the user who views it. */

@@ -166,7 +166,7 @@ export async function openRuntime(
  * The files of a project that no grant reaches: a writer of the configuration, or of a workflow file that a server
  * picks up, could grant itself everything.
  */
-function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file: string) => string | undefined {
+export function reservedFiles({ dir, config }: Pick<Project, 'dir' | 'config'>): (file: string) => string | undefined {
   const roots = new Set([path.resolve(dir), realpathSync(dir)]);
   const patterns = workflowPatterns(config);
   return (file) => {

@@ -12,6 +12,7 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import { type Grants, grantsOf } from '../grants.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
@@ -39,6 +40,8 @@ export interface ServedWorkflow {
   /** The workflow cannot be started without an input. */
   readonly needsInput: boolean;
   readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
+  /** The grants of a new version that asks for capabilities. */
+  readonly grants?: Grants;
 }
 
 interface Known {
@@ -140,7 +143,9 @@ export class WorkflowFiles {
       trigger,
       nextFireAt: schedules.get(triggerScheduleId(workflowId, index)) ?? null,
     }));
-    return { workflow: { workflowId, version, needsInput: needsInput(definition), triggers }, isNew: created };
+    const grants = created ? await grantsOf(this.#api, definition) : undefined;
+    const workflow = { workflowId, version, needsInput: needsInput(definition), triggers, ...(grants && { grants }) };
+    return { workflow, isNew: created };
   }
 }
 

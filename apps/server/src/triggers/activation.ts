@@ -2,7 +2,17 @@
  * The triggers of a workflow follow its active version. When that changes, one commit deletes the records of the old
  * triggers and writes those of the new ones.
  */
-import { type Json, NebulaError, parseDuration, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import {
+  askedByTrigger,
+  type Ceiling,
+  entriesOf,
+  type Json,
+  NebulaError,
+  overCeiling,
+  parseDuration,
+  type TriggerDefinition,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
 import { readRecord, type WorkflowRecord } from '../records.ts';
@@ -20,17 +30,19 @@ interface Made {
   readonly body: Json;
 }
 
-/** Checks triggers before any change. Rejects with `PATH_TAKEN`, `PATH_OUTSIDE`. */
+/** Checks triggers before any change. Rejects with `PATH_TAKEN`, `PATH_OUTSIDE`, `OVER_CEILING`. */
 export async function checkTriggers(
-  { records }: Parts,
+  { records, projects }: Parts,
   { id: workflowId, triggers = [] }: WorkflowDefinition,
   project: string,
 ): Promise<void> {
   const own = new Set<string>();
-  for (const { webhook, file } of triggers) {
+  for (const trigger of triggers) {
+    const { webhook, file } = trigger;
     if (file !== undefined) {
       refuseOutside(file.path);
       parseFilePattern(file.path);
+      refuseUngranted(trigger, project, await projects.ceilingOf(project));
     }
     if (webhook === undefined) continue;
     const id = webhookId(webhook);
@@ -47,6 +59,19 @@ function refuseOutside(path: string): void {
   throw new NebulaError('PATH_OUTSIDE', `'${path}' is outside of the project folder.`, {
     hint: 'Paths of file triggers are relative to it.',
   });
+}
+
+/** A file trigger tells its runs about files: the project must be granted to read what it watches. */
+export function refuseUngranted(trigger: TriggerDefinition, project: string, ceiling: Ceiling): void {
+  const [over] = overCeiling(askedByTrigger(trigger), ceiling);
+  if (over === undefined) return;
+  const { list, entry } = over;
+  const allowed = ceiling === 'all' ? [] : entriesOf(ceiling, list);
+  throw new NebulaError(
+    'OVER_CEILING',
+    `The trigger on '${trigger.file?.path}' reads ${entry}, and the project '${project}' may read ${allowed.join(', ') || 'nothing'}.`,
+    { hint: `An owner of the project can allow it: nebula projects set ${project} --allow ${list}=${entry}` },
+  );
 }
 
 /** Names the other workflow only within its own project. */

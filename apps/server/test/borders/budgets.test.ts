@@ -29,6 +29,7 @@ import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';
+import { WATCH_PROBES } from './watch-probes.ts';
 
 let booted: Booted;
 beforeAll(async () => {
@@ -113,13 +114,14 @@ function isAccepted(graph: Json, bytes?: number): boolean {
 
 const sizeOf = (value: Json): number => JSON.stringify(value).length;
 
-/** Budgets of sockets and of the checking thread are tested with a lowered limit. */
+/** Budgets of sockets, of the checking thread and of file triggers are tested with a lowered limit. */
+const DRIVEN_PROBES = { ...SOCKET_PROBES, ...CHECK_PROBES, ...WATCH_PROBES };
 const driven = Object.fromEntries(
-  Object.entries({ ...SOCKET_PROBES, ...CHECK_PROBES }).map(([name, probe]): [string, Probe] => [
+  Object.entries(DRIVEN_PROBES).map(([name, probe]): [string, Probe] => [
     name,
     (size) => probe(size > BUDGETS[name as BudgetName].limit),
   ]),
-) as Record<keyof typeof SOCKET_PROBES | keyof typeof CHECK_PROBES, Probe>;
+) as Record<keyof typeof DRIVEN_PROBES, Probe>;
 
 const PROBES: Readonly<Record<BudgetName, Probe>> = {
   ...driven,
