@@ -13,7 +13,7 @@ import type { WorkflowVersionRow } from '@nebula/ports';
 import { type CheckedDefinition, checkedDefinition } from '../definitions/definitions.ts';
 import { type Call, created, type Handlers, ok, type Reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow, requireProject } from '../http/subject.ts';
-import { visibleProjects } from '../identity/principal.ts';
+import { onlyProject, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isRegistered } from '../projects.ts';
 import { etagOf, expectedRevision, idTaken, readRecord, type WorkflowRecord } from '../records.ts';
@@ -27,7 +27,9 @@ export function workflowRoutes(parts: Parts, onActivation: () => void) {
   const { store, records } = parts;
   const recordOf = (workflowId: string) => readRecord<WorkflowRecord>(records, 'workflow', workflowId);
   return {
-    async validateWorkflow({ body, project = DEFAULT_PROJECT, isLocal }) {
+    async validateWorkflow({ body, project: named, who, isLocal }) {
+      const project = named ?? onlyProject(who, 'editor', 'You may edit workflows', 'Send `project`.');
+      await requireProject(parts, project);
       const { problems } = await compiled(parts, body, project, isLocal);
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),
