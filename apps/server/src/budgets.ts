@@ -18,6 +18,7 @@ import {
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
+  PROJECT_LIMITS,
   UPLOAD_LIMITS,
 } from './limits.ts';
 
@@ -172,6 +173,14 @@ export const BUDGETS = {
     ANNOUNCEMENT_LIMITS.maxActions,
     'actions',
     'Actions that workers have announced in one project, in all versions',
+    '413 `TOO_LARGE`',
+  ),
+  'plan.count': budget('count', PROJECT_LIMITS.maxPlans, 'plans', 'Launch plans of one project', '413 `TOO_LARGE`'),
+  'schedule.count': budget(
+    'count',
+    PROJECT_LIMITS.maxSchedules,
+    'schedules',
+    'Schedules of one project, those of triggers included',
     '413 `TOO_LARGE`',
   ),
   'returned.size': budget(

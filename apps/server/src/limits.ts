@@ -99,6 +99,13 @@ export const ANNOUNCEMENT_LIMITS = {
   maxActions: 2_000,
 } as const;
 
+/** Records of one project. */
+export const PROJECT_LIMITS = {
+  maxPlans: 2_000,
+  /** Those of triggers included. */
+  maxSchedules: 2_000,
+} as const;
+
 /** Checking definitions. */
 export const CHECK_LIMITS = {
   /**

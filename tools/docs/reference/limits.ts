@@ -12,6 +12,7 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['File triggers', /^(pattern|watch)\./],
   ['Followers', /^(follower|socket)\./],
   ['Remote workers', /^announced\./],
+  ['Launch plans and schedules', /^(plan|schedule)\./],
   ['Graphs that actions return', /^returned\./],
 ];
 

@@ -15,9 +15,16 @@ import {
 } from '@nebula/core';
 import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
-import { readRecord, type WorkflowRecord } from '../records.ts';
+import { indexChange, readRecord, refuseMany, type WorkflowRecord } from '../records.ts';
 import { parseFilePattern } from './file-pattern.ts';
-import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
+import {
+  eventPrefix,
+  SCHEDULES,
+  type ScheduleRecord,
+  type TriggerSource,
+  triggerId,
+  type WebhookRecord,
+} from './records.ts';
 
 /** The records of a workflow's triggers, by workflow. */
 interface TriggersRecord {
@@ -105,6 +112,7 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
   const before = await readRecord<TriggersRecord>(records, 'triggers', workflowId);
   const source = { project, workflowId, version: active ?? 0 };
   const made = await triggersOf(parts, definition?.triggers ?? [], source);
+  if (schedulesIn(made).length > 0) await refuseMany(records, { ...SCHEDULES, project }, schedulesIn(made));
   const owned = made.map(({ kind, id }) => ({ kind, id }));
   const stale = (before?.body.owned ?? []).filter(
     (old) => !made.some(({ kind, id }) => kind === old.kind && id === old.id),
@@ -118,12 +126,18 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
       expected: before?.revision ?? 0,
     },
     ...stale.map(({ kind, id }) => ({ kind, id, body: null })),
+    ...schedulesIn(stale).map((id) => indexChange('schedule', project, id, false)),
+    ...schedulesIn(made).map((id) => indexChange('schedule', project, id, true)),
   ];
   for (const { kind, id, body } of made) {
     const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, source) } : {};
     changes.push({ kind, id, body: JSON.stringify(body), ...fence });
   }
   return (await records.commit(changes)).ok;
+}
+
+function schedulesIn(all: readonly { readonly kind: string; readonly id: string }[]): readonly string[] {
+  return all.flatMap(({ kind, id }) => (kind === 'schedule' ? [id] : []));
 }
 
 /** A path has one owner, even with concurrent requests: the commit is fenced by the records that were read. */
