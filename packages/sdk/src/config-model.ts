@@ -36,7 +36,7 @@ export interface ServerConfig {
   readonly bodyLimit?: string | number;
   readonly workflows?: readonly string[];
   readonly workflowGraph?: { readonly project: string; readonly loopback?: boolean; readonly path?: string };
-  readonly metrics?: 'signed-in' | 'public';
+  readonly metrics?: 'admins' | 'signed-in' | 'public';
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly database?: string;
   readonly queue?: string;

@@ -191,7 +191,7 @@ async function listening(
       onRequest,
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
-      ...given({ metrics, tokenless, token }),
+      ...given({ metrics, metricsToken: env.NEBULA_METRICS_TOKEN || undefined, tokenless, token }),
       ...(wantsTraces(env) && { openTraces: openTelemetry }),
       isSecure: url?.startsWith('https:') ?? false,
       app: {
