@@ -1,7 +1,9 @@
 /** Prints the capabilities that a workflow is granted on this machine, on its first run. */
+import type { NebulaClient } from '@nebula/client';
 import {
   askedBy,
   CAPABILITY_LISTS,
+  type Capabilities,
   type Ceiling,
   canonicalJson,
   entriesOf,
@@ -14,21 +16,42 @@ import {
 import { writeLines } from './print.ts';
 import { definitionOf } from './runs.ts';
 import type { OpenCall } from './services.ts';
+import type { Colors } from './terminal/io.ts';
 import { printableLine } from './terminal/width.ts';
+
+/** What a workflow asks for, divided by the ceiling of its project. */
+export interface Grants {
+  readonly granted: Capabilities;
+  /** The entries beyond the ceiling: `shell id`. */
+  readonly over: readonly string[];
+}
+
+/** Undefined for a workflow that asks for no capabilities. */
+export async function grantsOf(api: NebulaClient, definition: WorkflowDefinition): Promise<Grants | undefined> {
+  const asked = askedBy(definition);
+  if (isNothing(asked)) return undefined;
+  const body = { definition: definition as unknown as Json };
+  const { ceiling } = (await api.call('validateWorkflow', { body })) as { readonly ceiling: Ceiling };
+  const over = overCeiling(asked, ceiling).map(({ list, entry }) => `${list} ${entry}`);
+  return { granted: narrow(asked, ceiling), over };
+}
 
 /** Prints nothing for a workflow that asks for no capabilities, or whose version has run here before. */
 export async function printGrants({ io, api, session }: OpenCall, definition: WorkflowDefinition): Promise<void> {
-  const asked = askedBy(definition);
-  if (session.server !== undefined || isNothing(asked)) return;
+  if (session.server !== undefined || isNothing(askedBy(definition))) return;
   const known = await definitionOf(api, definition.id);
   if (known !== undefined && textOf(known) === textOf(definition)) return;
-  const { ceiling } = (await api.call('validateWorkflow', { body: { definition } })) as { readonly ceiling: Ceiling };
-  const { dim } = io.err.colors;
-  const over = overCeiling(asked, ceiling).map(({ list, entry }) => `${list} ${entry}`);
-  writeLines(io.err, [
-    dim(`${definition.id} is granted on this machine: ${ceilingText(narrow(asked, ceiling))}`),
-    ...(over.length === 0 ? [] : [`over the ceiling of the project, and not granted: ${over.join(' · ')}`]),
-  ]);
+  const grants = await grantsOf(api, definition);
+  if (grants !== undefined) writeLines(io.err, grantLines(definition.id, grants, io.err.colors));
+}
+
+export function grantLines(workflowId: string, { granted, over }: Grants, { dim }: Colors): string[] {
+  return [
+    dim(`${workflowId} is granted on this machine: ${ceilingText(granted)}`),
+    ...(over.length === 0
+      ? []
+      : [printableLine(`over the ceiling of the project, and not granted: ${over.join(' · ')}`)]),
+  ];
 }
 
 function textOf({ version: _, ...content }: WorkflowDefinition): string {

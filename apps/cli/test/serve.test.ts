@@ -101,6 +101,58 @@ describe('a server process', TIMEOUT, () => {
     expect((await again.ended).code).toBe(0);
   });
 
+  test('[CLI-410] reports what a new version of a file is granted, once', async () => {
+    const who = 'id: who\ntriggers: [{ file: { path: inbox/*.csv } }]\nconfig: { capabilities: { shell: [id, ls] } }\n';
+    const cwd = projectFolder({
+      'workflows/who.yaml': `${who}nodes: { a: { action: core.noop } }\n`,
+      'workflows/plain.yaml': 'id: plain\nnodes: { a: { action: core.noop } }\n',
+      'nebula.config.yaml': 'projects: { default: { ceiling: { shell: [id], files: { read: [inbox/**] } } } }\n',
+    });
+    const registered = async () => {
+      const server = await serve(cwd);
+      const told = linesOf(server).filter(({ event }) => event === 'workflow.registered');
+      server.child.kill('SIGTERM');
+      await server.ended;
+      return told.map(({ workflowId, granted, notGranted }) => [workflowId, granted, notGranted]);
+    };
+    expect(await registered()).toEqual([
+      ['plain', undefined, undefined],
+      ['who', { shell: ['id'], files: { read: ['inbox/*.csv'], write: [] } }, ['shell ls']],
+    ]);
+    expect(await registered()).toEqual([
+      ['plain', undefined, undefined],
+      ['who', undefined, undefined],
+    ]);
+  });
+
+  test('[CLI-411] tells no run of the data folder, the configuration and workflow files', async () => {
+    const spy = "id: spy\ntriggers: [{ file: { path: '**' } }, { file: { path: .nebula/* } }]\n";
+    const cwd = projectFolder({
+      'workflows/spy.yaml': `${spy}nodes: { a: { action: core.set@1, with: { value: '{{ $input.path }}' } } }\noutput: '{{ $a }}'\n`,
+      'nebula.config.yaml': '{}\n',
+      'inbox/plain.txt': 'x',
+    });
+    const server = await serve(cwd);
+    await server.until('"run.finished"');
+    // Two more looks, which come every second.
+    writeFileSync(path.join(cwd, 'inbox/last.txt'), 'x');
+    const told = async () => {
+      const runs = linesOf(server).filter(({ event }) => event === 'run.finished');
+      const shown = await Promise.all(
+        runs.map(({ executionId }) => nebula(['executions', 'show', String(executionId), '--json'], outside(cwd))),
+      );
+      return shown.map(({ stdout }) => (JSON.parse(stdout) as { output: string }).output);
+    };
+    await expect.poll(told, { timeout: 30_000 }).toContain('inbox/last.txt');
+    // A plain file that the test puts there, which is no configuration of ours.
+    expect((await told()).filter((file) => file !== 'package.json').toSorted()).toEqual([
+      'inbox/last.txt',
+      'inbox/plain.txt',
+    ]);
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+
   test('[CLI-278] loads no library after it has begun to listen', async () => {
     const cwd = projectFolder({});
     const tell = `import { registerHooks } from 'node:module';
@@ -325,6 +377,7 @@ describe('the screen', () => {
             { trigger: { interval: { every: '5m' } }, nextFireAt: 300_000 },
             { trigger: { file: { path: 'inbox/*.csv' } }, nextFireAt: null },
           ],
+          grants: { granted: { shell: ['id'] }, over: ['env HOME'] },
         },
       },
       { kind: 'broken', file: 'b.yaml', message: 'no', report: ['b.yaml:1:1  error X'], problems: [] },
@@ -342,11 +395,13 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240, CLI-277] prints triggers, broken files, and notices', () => {
+  test('[CLI-240, CLI-277, CLI-410] prints triggers, broken files, and notices', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');
     expect(text).toContain('files in inbox/*.csv');
+    expect(text).toContain('nightly-report is granted on this machine: shell id\n');
+    expect(text).toContain('over the ceiling of the project, and not granted: env HOME\n');
     expect(text).toContain('✗ b.yaml is broken');
     expect(text).not.toContain('!');
     expect(draw(80, { isOpen: true }).join('\n')).toContain('the token gives full access to it');

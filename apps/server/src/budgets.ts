@@ -17,6 +17,7 @@ import {
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
+  PROJECT_LIMITS,
   UPLOAD_LIMITS,
 } from './limits.ts';
 
@@ -172,6 +173,14 @@ export const BUDGETS = {
     'Actions that workers have announced in one project, in all versions',
     '413 `TOO_LARGE`',
   ),
+  'plan.count': budget('count', PROJECT_LIMITS.maxPlans, 'plans', 'Launch plans of one project', '413 `TOO_LARGE`'),
+  'schedule.count': budget(
+    'count',
+    PROJECT_LIMITS.maxSchedules,
+    'schedules',
+    'Schedules of one project, those of triggers included',
+    '413 `TOO_LARGE`',
+  ),
   'returned.size': budget(
     'size',
     DEFINITION_LIMITS.maxDynamicBytes,
@@ -268,6 +277,20 @@ export const BUDGETS = {
     'names',
     'Folders of a file trigger pattern',
     '422 `BAD_FILE_PATTERN`',
+  ),
+  'watch.files': budget(
+    'count',
+    FILE_PATTERN_LIMITS.maxFiles,
+    'files',
+    'Files that the triggers of one project watch',
+    'not noticed, reported once',
+  ),
+  'watch.names': budget(
+    'count',
+    FILE_PATTERN_LIMITS.maxEntries,
+    'names',
+    'Names of files and folders that one look reads for the triggers of one project',
+    'not noticed, reported once',
   ),
   'follower.total': budget('count', LIVE_LIMITS.maxFollowers, 'streams', 'Open streams', '429 `TOO_MANY_FOLLOWERS`'),
   'follower.perCaller': budget(

@@ -73,6 +73,9 @@ export function handlersOf(own: HandlerParts): Handlers {
     ...fireRoutes(parts, launcher),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
-    ...identityRoutes(parts, accounts, { isSecure: options.isSecure ?? false }),
+    ...identityRoutes(parts, accounts, {
+      isSecure: options.isSecure ?? false,
+      onRemoved: () => announced.refresh(),
+    }),
   };
 }

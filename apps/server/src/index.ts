@@ -54,6 +54,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly tokenless?: TokenlessPrograms | undefined;
   /** The folder to which paths of file triggers are relative. */
   readonly projectDir: string;
+  /** The reason why file triggers tell no run of a file or folder: of the data folder and of the configuration. */
+  readonly reserved?: (file: string) => string | undefined;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
   /** Called when the server listens, before it handles requests. Omitted if the engine is open already. */
@@ -148,7 +150,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
 
 function makeParts(
   parts: EngineParts,
-  { leader, projectDir }: ServerOptions,
+  { leader, projectDir, reserved }: ServerOptions,
   { onFire }: Observability,
   onTrouble: (error: unknown) => void,
 ) {
@@ -161,7 +163,7 @@ function makeParts(
     feed: new Feed({ ...parts, onTrouble }),
     followers: new Followers(),
     accounts: new Accounts(parts),
-    files: new FileWatch({ parts, launcher, projectDir, isLeader: () => scheduler.isLeader, onTrouble }),
+    files: new FileWatch({ parts, launcher, projectDir, reserved, isLeader: () => scheduler.isLeader, onTrouble }),
     announced: new Announced(parts, onTrouble),
     registry: new Registry(parts),
     sweeper: sweeping(parts, onTrouble),

@@ -54,9 +54,9 @@ export const FILE_PATTERN_LIMITS = {
   maxSegments: 32,
   /** Alternatives of `{a,b}`, multiplied. */
   maxAlternatives: 64,
-  /** Names of files and folders that one look reads. */
+  /** Names of files and folders that one look reads for the triggers of a project. */
   maxEntries: 100_000,
-  /** Files that one trigger watches. */
+  /** Files that the triggers of a project watch. */
   maxFiles: 10_000,
 } as const;
 
@@ -98,6 +98,13 @@ export const ANNOUNCEMENT_LIMITS = {
   maxActionChars: 256 * 1024,
   /** Actions of one project, with their versions. */
   maxActions: 2_000,
+} as const;
+
+/** Records of one project. */
+export const PROJECT_LIMITS = {
+  maxPlans: 2_000,
+  /** Those of triggers included. */
+  maxSchedules: 2_000,
 } as const;
 
 /** Checking definitions. */

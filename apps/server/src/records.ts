@@ -1,7 +1,7 @@
 /** The records of the server, kind by kind. */
 import type { Role } from '@nebula/client/contract';
 import { type Ceiling, type Json, NebulaError } from '@nebula/core';
-import type { RecordRow, Records } from '@nebula/ports';
+import type { RecordChange, RecordRow, Records } from '@nebula/ports';
 
 /**
  * The record of a workflow, by its id. A workflow registered without a server has none: default project, newest
@@ -88,25 +88,58 @@ export async function listRecords<Body>(
 }
 
 /** All records of a kind, page by page. */
-export async function* everyRecord<Body>(records: Records, kind: string, prefix?: string): AsyncGenerator<Read<Body>> {
+export async function* everyRecord<Body>(
+  records: Records,
+  kind: string,
+  prefix?: string,
+  limit = 500,
+): AsyncGenerator<Read<Body>> {
   let cursor: string | undefined;
   do {
-    const more = { limit: 500, ...(cursor !== undefined && { cursor }), ...(prefix !== undefined && { prefix }) };
+    const more = { limit, ...(cursor !== undefined && { cursor }), ...(prefix !== undefined && { prefix }) };
     const page = await listRecords<Body>(records, kind, more);
     yield* page.items;
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
 }
 
-/** Removes the record, or only the revision that the caller has seen. */
+/**
+ * The kind of the index of records by project, in which they are counted: a record may have megabytes. Records that were
+ * written before there was an index are counted when they are written again.
+ */
+export const indexKind = (kind: string): string => `${kind}-in`;
+
+/** The entry of a record in the index of its project; `isThere`: false removes it. */
+export function indexChange(kind: string, project: string, id: string, isThere: boolean): RecordChange {
+  return { kind: indexKind(kind), id: `${project} ${id}`, body: isThere ? '{}' : null };
+}
+
+/** Throws `TOO_LARGE` if the project would have more than `limit` records of the kind with these. */
+export async function refuseMany(
+  records: Records,
+  { kind, project, limit, what }: { kind: string; project: string; limit: number; what: string },
+  added: readonly string[],
+): Promise<void> {
+  const rows = await records.list(indexKind(kind), { prefix: `${project} `, limit });
+  const known = new Set(rows.map(({ id }) => id.slice(project.length + 1)));
+  for (const id of added) known.add(id);
+  if (known.size <= limit) return;
+  throw new NebulaError('TOO_LARGE', `Project '${project}' would have more than ${limit} ${what}.`, {
+    hint: 'Delete those that are no longer used.',
+  });
+}
+
+/** Removes the record with `also`, or only the revision that the caller has seen. */
 export async function removeRecord(
   records: Records,
   kind: string,
   id: string,
   ifMatch: string | readonly string[] | undefined,
+  also: readonly RecordChange[] = [],
 ): Promise<void> {
   const expected = expectedRevision(ifMatch);
-  const outcome = await records.commit([{ kind, id, body: null, ...(expected !== undefined && { expected }) }]);
+  const removed = { kind, id, body: null, ...(expected !== undefined && { expected }) };
+  const outcome = await records.commit([removed, ...also]);
   if (!outcome.ok) throw changedBySomebody(id);
 }
 
@@ -120,19 +153,20 @@ export interface Put<Body> {
 }
 
 /**
- * Writes the result of `make` for the current record. With `If-Match`, only over the revision that the caller has seen.
+ * Writes the result of `make` for the current record, and `also`. With `If-Match`, only over the revision that the caller has seen.
  */
 export async function putRecord<Body>(
   records: Records,
   { kind, id, ifMatch }: { kind: string; id: string; ifMatch: string | readonly string[] | undefined },
-  make: (before: Read<Body> | undefined) => Body,
+  make: (before: Read<Body> | undefined) => Body | Promise<Body>,
+  also: readonly RecordChange[] = [],
 ): Promise<Put<Body>> {
   const seen = expectedRevision(ifMatch);
   for (let left = seen === undefined ? PUT_TRIES : 1; left > 0; left--) {
     const before = await readRecord<Body>(records, kind, id);
-    const body = make(before);
+    const body = await make(before);
     const expected = seen ?? before?.revision ?? 0;
-    const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
+    const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }, ...also]);
     if (outcome.ok) return { body, revision: outcome.revision, isNew: before === undefined };
   }
   throw changedBySomebody(id);

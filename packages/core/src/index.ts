@@ -17,6 +17,7 @@ export {
   capabilitiesOf,
   entriesOf,
   grantLine,
+  grantsOne,
   isNothing,
   joinCeilings,
   NOTHING,
@@ -81,7 +82,7 @@ export { idsInOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
 export { type CallbackUrl, isImplied, type Plan, type RetryRule, type TriggerPlan } from './plan/plan.ts';
 export { mayServe, parseRoute } from './plan/route.ts';
-export { triggerInput, triggerKey } from './plan/trigger-plan.ts';
+export { askedByTrigger, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export {
   type DocumentPath,

@@ -175,6 +175,8 @@ export interface ExecutionService {
   publishSignal(
     signal: SignalRequest & { readonly keepMs?: number; readonly messageId?: string; readonly project?: string },
   ): Promise<string | undefined>;
+  /** Drops the signals that are buffered for runs of a project; not for the default project, which stays. */
+  forgetSignals(project: string): Promise<void>;
   /** Rejects with `NOT_WAITING`, `NOT_ALLOWED`, `FORM_INVALID`. */
   requestAnswer(executionId: ExecutionId, node: NodePath, answer: AnswerRequest): Promise<boolean>;
   requestCallback(executionId: ExecutionId, node: NodePath, payload: Json): Promise<boolean>;

@@ -133,6 +133,19 @@ export const inboxSuite = portSuite('inbox', (test) => {
     expect(await bodies(store, 'c')).toEqual(['m3', 'other']);
   });
 
+  test('[STO-90] buffered signals whose names begin with a prefix are forgotten, and no others', async ({ store }) => {
+    await put(store, 'a');
+    const publish = (signal: string) =>
+      store.publish({ signal, key: '', messageId: `m ${signal}`, body: signal, at: 1, expiresAt: 100 });
+    for (const signal of ['["p","s"]', '["p2","s"]', 's']) await publish(signal);
+    await store.forgetSignals('["p",');
+    // A repeated message is still the same one.
+    await publish('["p","s"]');
+    const add = ['["p","s"]', '["p2","s"]', 's'].map((signal, at) => ({ signal, key: '', node: `n${at}` }));
+    await store.append([{ executionId: 'a', subscriptions: { at: 2, add } }]);
+    expect(await bodies(store, 'a')).toEqual(['["p2","s"]', 's']);
+  });
+
   test('[STO-38] a removed subscription gets no signal, and a buffered signal expires', async ({ store }) => {
     await put(store, 'a');
     const add = [{ signal: 's', key: '', node: 'n' }];

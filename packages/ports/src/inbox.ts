@@ -56,4 +56,6 @@ export interface Inbox {
    * message id has no effect.
    */
   publish(signal: PublishedSignal): Promise<string | undefined>;
+  /** Drops the buffered signals whose names begin with the prefix. */
+  forgetSignals(prefix: string): Promise<void>;
 }

@@ -369,11 +369,11 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     check: checkTokenless,
   },
   'server.metrics': {
-    type: '`signed-in` or `public`',
-    doc: 'Who may read `/metrics`.',
-    default: '`signed-in`',
+    type: '`admins`, `signed-in` or `public`',
+    doc: 'Who may read `/metrics`, which counts over all projects. The token in `NEBULA_METRICS_TOKEN` is accepted always.',
+    default: '`admins`',
     example: 'server: { metrics: public }',
-    check: is(isOneOf(['signed-in', 'public']), "Use 'signed-in' or 'public'"),
+    check: is(isOneOf(['admins', 'signed-in', 'public']), "Use 'admins', 'signed-in' or 'public'"),
   },
   'server.logLevel': {
     type: '`debug`, `info`, `warn` or `error`',

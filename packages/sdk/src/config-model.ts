@@ -41,7 +41,7 @@ export interface ServerConfig {
     readonly path?: string;
     readonly clients?: boolean;
   };
-  readonly metrics?: 'signed-in' | 'public';
+  readonly metrics?: 'admins' | 'signed-in' | 'public';
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly database?: string;
   readonly queue?: string;

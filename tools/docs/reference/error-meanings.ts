@@ -93,7 +93,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   TOO_FEW_ITEMS: '`minSuccess` is larger than the number of items.',
   TOO_LARGE: 'The file is larger than the limit.',
   OVER_CEILING:
-    'The workflow asks for more than the ceiling of its project allows: it runs, and access beyond the ceiling is denied (warning). An owner of the project sets the ceiling.',
+    'The workflow asks for more than the ceiling of its project allows: it runs, and access beyond the ceiling is denied (warning). A file trigger beyond the ceiling cannot be activated. An owner of the project sets the ceiling.',
   TOO_MANY_ALIASES: 'The file has too many YAML aliases.',
   TOO_MANY_NODES: 'More than 200,000 nodes.',
   TRACES_NOT_TAKEN: 'The trace collector rejected spans or could not be reached; the spans are lost, nothing else is.',

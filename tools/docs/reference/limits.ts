@@ -9,9 +9,10 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Log lines', /^(log|chunk)\./],
   ['Definitions and expressions', /^(definition|expression)\./],
   ['JSON Schemas', /^schema\./],
-  ['Patterns of file triggers', /^pattern\./],
+  ['File triggers', /^(pattern|watch)\./],
   ['Followers', /^(follower|socket)\./],
   ['Remote workers', /^announced\./],
+  ['Launch plans and schedules', /^(plan|schedule)\./],
   ['Graphs that actions return', /^returned\./],
 ];
 

@@ -1,4 +1,6 @@
 /** A whole server on the drivers of a preset: engine, records, secrets, leader, API. */
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
 import { NebulaClient } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
@@ -17,6 +19,7 @@ import {
 } from '@nebula/server';
 import { given } from '../command-options.ts';
 import { ownVersion } from '../own-version.ts';
+import { isConfigName } from '../project.ts';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
 import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
@@ -77,7 +80,7 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   };
   try {
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
-    const server = await listening(project, parts, config, { ...options, preset, token, env, openEngine });
+    const server = await listening(project, parts, config, { ...options, preset, token, env, reserved, openEngine });
     const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
     return {
       url: reachable(server.url),
@@ -176,6 +179,7 @@ interface Listening extends ServeOptions {
   readonly preset: string;
   readonly token: string | undefined;
   readonly env: Io['env'];
+  readonly reserved: ReservedFiles;
   openEngine(url: string): Promise<void>;
 }
 
@@ -196,11 +200,12 @@ async function listening(
       preset,
       version: await ownVersion(),
       projectDir: project.dir,
+      reserved: untold(project, options.reserved),
       leader: localLeader(),
       onRequest,
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
-      ...given({ metrics, tokenless, token }),
+      ...given({ metrics, metricsToken: env.NEBULA_METRICS_TOKEN || undefined, tokenless, token }),
       ...(wantsTraces(env) && { openTraces: openTelemetry }),
       isSecure: url?.startsWith('https:') ?? false,
       app: {
@@ -213,6 +218,17 @@ async function listening(
   } catch (error) {
     throw cannotListen(error as NodeJS.ErrnoException, host, port);
   }
+}
+
+/** Files of which triggers tell nobody: those that no grant reaches. */
+function untold(project: Project, reserved: ReservedFiles): (file: string) => string | undefined {
+  const folders = [project.dataDir, realpathSync(project.dataDir)];
+  const isData = (file: string): boolean =>
+    folders.some((folder) => !/^\.\.(?:[/\\]|$)/.test(path.relative(folder, file)));
+  return (file) => {
+    if (isData(file)) return 'it is in the data folder';
+    return isConfigName(path.basename(file)) ? 'it is the configuration' : reserved.why(file, 'read');
+  };
 }
 
 /** Restricts host names on loopback, where a foreign page could otherwise call the server for the user who views it. */

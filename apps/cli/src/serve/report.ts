@@ -1,5 +1,6 @@
 /** The output of `nebula serve`: a screen at the start and a line per run, or one JSON document per line. */
 import { formatDuration, type RunDocument } from '@nebula/core';
+import { grantLines } from '../grants.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Output } from '../terminal/io.ts';
 import { column, fit, printable, printableLine, visibleWidth, wrap } from '../terminal/width.ts';
@@ -97,8 +98,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
         report.say('error', 'workflow.broken', { file, message, ...(problems.length > 0 && { problems }) });
       } else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
       else {
-        const { workflowId, version } = news.workflow;
-        report.say('info', 'workflow.registered', { file, workflowId, version, new: news.isNew });
+        const { workflowId, version, grants } = news.workflow;
+        const members = { file, workflowId, version, new: news.isNew };
+        const told = grants && { granted: grants.granted, ...(grants.over.length > 0 && { notGranted: grants.over }) };
+        report.say('info', 'workflow.registered', { ...members, ...told });
       }
     },
     finished({ executionId, workflowId, version, status, startedAt, finishedAt, error }: RunDocument): void {
@@ -149,8 +152,11 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
         const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
         say('error', colors.red('✗'), `${what}; the previously active version stays active`);
       } else {
-        const { workflowId, version } = news.workflow;
+        const { workflowId, version, grants } = news.workflow;
         say('info', colors.green('✓'), `${workflowId} ${colors.dim(`v${version}`)} is active`);
+        for (const line of grants === undefined ? [] : grantLines(workflowId, grants, colors)) {
+          say('info', colors.dim('·'), line);
+        }
       }
     },
     finished(document) {
@@ -273,6 +279,9 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
   return [
     `${INDENT}${colors.bold(plural(served.length, 'workflow'))}`,
     ...served.flatMap((workflow) => servedLines(workflow, Math.min(cells, 30), { colors, width, now })),
+    ...served
+      .flatMap(({ workflowId, grants }) => (grants === undefined ? [] : grantLines(workflowId, grants, colors)))
+      .flatMap((line) => wrap(line, width - INDENT.length).map((part) => INDENT + part)),
     ...broken.flatMap(({ file, report }) => [
       ...report.map((line) => `${INDENT}${line}`),
       `${INDENT}${colors.red('✗')} ${printableLine(file)} ${colors.red('is broken')}`,

@@ -13,6 +13,7 @@ import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
+import { type Grants, grantsOf } from '../grants.ts';
 import { baseFolder } from '../project.ts';
 import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
@@ -41,6 +42,8 @@ export interface ServedWorkflow {
   /** The workflow cannot be started without an input. */
   readonly needsInput: boolean;
   readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
+  /** The grants of a new version that asks for capabilities. */
+  readonly grants?: Grants;
 }
 
 interface Known {
@@ -151,7 +154,9 @@ export class WorkflowFiles {
       trigger,
       nextFireAt: schedules.get(triggerScheduleId(workflowId, index)) ?? null,
     }));
-    return { workflow: { workflowId, version, needsInput: needsInput(definition), triggers }, isNew: created };
+    const grants = created ? await grantsOf(this.#api, definition) : undefined;
+    const workflow = { workflowId, version, needsInput: needsInput(definition), triggers, ...(grants && { grants }) };
+    return { workflow, isNew: created };
   }
 }
 

@@ -69,7 +69,7 @@ export function processIo(): Io {
 }
 
 /**
- * A copy of the environment. The keys of secrets are deleted from `process.env`, so neither an action nor a program that
+ * A copy of the environment. The keys of secrets, and the token of the scraper, are deleted from `process.env`, so neither an action nor a program that
  * it starts can read them there.
  */
 function withoutKeys(env: NodeJS.ProcessEnv): Environment {
@@ -78,7 +78,11 @@ function withoutKeys(env: NodeJS.ProcessEnv): Environment {
   return given;
 }
 
-export const KEY_VARIABLES: readonly string[] = ['NEBULA_SECRETS_KEY', 'NEBULA_SECRETS_NEXT_KEY'];
+export const KEY_VARIABLES: readonly string[] = [
+  'NEBULA_SECRETS_KEY',
+  'NEBULA_SECRETS_NEXT_KEY',
+  'NEBULA_METRICS_TOKEN',
+];
 
 /** `userInfo` throws for a user without an entry in the password file, e.g. in a container. */
 function userName(env: Environment): string {

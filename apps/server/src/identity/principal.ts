@@ -1,5 +1,7 @@
 /** The caller: a user, a key, or the owner of a data folder. */
 import type { Needs, OperationId, Role } from '@nebula/client/contract';
+import { NebulaError } from '@nebula/core';
+import { DEFAULT_PROJECT } from '@nebula/ports';
 
 export interface Principal {
   readonly kind: 'token' | 'user' | 'key' | 'nobody';
@@ -53,4 +55,19 @@ export function judge(who: Principal, operation: OperationId, needs: Needs, proj
 /** The projects that the principal may read; undefined: all. */
 export function visibleProjects(who: Principal): readonly string[] | undefined {
   return who.isAdmin ? undefined : Object.keys(who.roles);
+}
+
+/**
+ * The project of a call that names none: the only one in which the principal has the role, and the default one of an
+ * administrator. `what`: what the principal may do there. Throws `PROJECT_NEEDED`.
+ */
+export function onlyProject({ isAdmin, roles }: Principal, least: Role, what: string, hint: string): string {
+  if (isAdmin) return DEFAULT_PROJECT;
+  const own = Object.keys(roles).filter((project) => isAtLeast(roles[project] as Role, least));
+  const [only, ...others] = own;
+  if (only !== undefined && others.length === 0) return only;
+  throw new NebulaError('PROJECT_NEEDED', `${what} in ${own.join(', ')}: name one of them.`, {
+    hint,
+    details: { errors: [{ pointer: '/project', detail: 'is missing' }] },
+  });
 }

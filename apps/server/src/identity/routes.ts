@@ -22,15 +22,22 @@ import {
 } from '../records.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, keyOf, SESSION_COOKIE } from './accounts.ts';
+import { belongingsOf, forgetBeside } from './belongings.ts';
 import { isAtLeast, type Principal, visibleProjects } from './principal.ts';
 
-/** `isSecure`: marks the cookie `Secure`, also if the request came over HTTP. */
-export function identityRoutes(parts: Parts, accounts: Accounts, { isSecure }: { readonly isSecure: boolean }) {
+interface IdentityOptions {
+  /** Marks the cookie `Secure`, also if the request came over HTTP. */
+  readonly isSecure: boolean;
+  /** Called when a project was deleted, with its announced actions. */
+  onRemoved?(): Promise<void>;
+}
+
+export function identityRoutes(parts: Parts, accounts: Accounts, { isSecure, onRemoved }: IdentityOptions) {
   return {
     ...sessionRoutes(parts, accounts, isSecure),
     ...userRoutes(parts, accounts),
     ...keyRoutes(parts, accounts),
-    ...projectRoutes(parts),
+    ...projectRoutes(parts, onRemoved),
   };
 }
 
@@ -189,7 +196,7 @@ function keyRoutes(parts: Parts, accounts: Accounts) {
   } satisfies Partial<Handlers>;
 }
 
-function projectRoutes(parts: Parts) {
+function projectRoutes(parts: Parts, onRemoved: () => Promise<void> = async () => undefined) {
   const { records, clock } = parts;
   return {
     async listProjects({ query, who }) {
@@ -207,7 +214,11 @@ function projectRoutes(parts: Parts) {
         ...(ceiling !== undefined && { ceiling }),
         createdAt: before?.body.createdAt ?? clock.now(),
       };
-      const revision = await put(parts, headers, { kind: 'project', id: projectId, body: record }, before);
+      // An earlier project of this name may have been deleted by a version that left its things behind.
+      if (before === undefined) await forgetBeside(parts, projectId);
+      const leftovers = before === undefined ? await belongingsOf(parts, projectId) : [];
+      const made = { kind: 'project', id: projectId, body: record };
+      const revision = await put(parts, headers, made, before, leftovers);
       const document = await projectDocument(parts, { id: projectId, body: record });
       return reply(before === undefined ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
@@ -218,8 +229,11 @@ function projectRoutes(parts: Parts) {
       }
       const claims = await claimsOf(parts, projectId);
       if (claims === undefined) throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
-      await removeRecord(records, 'project', projectId, headers['if-match']);
-      if (claims.length > 0) await records.commit(claims.map((id) => ({ kind: 'workflow', id, body: null })));
+      const claimed = claims.map((id) => ({ kind: 'workflow', id, body: null }));
+      const belongings = [...claimed, ...(await belongingsOf(parts, projectId))];
+      await removeRecord(records, 'project', projectId, headers['if-match'], belongings);
+      await forgetBeside(parts, projectId);
+      await onRemoved();
       return gone();
     },
   } satisfies Partial<Handlers>;
@@ -231,9 +245,10 @@ async function put(
   headers: Call<OperationId>['headers'],
   { kind, id, body }: { readonly kind: string; readonly id: string; readonly body: unknown },
   before: { readonly revision: number } | undefined,
+  also: readonly RecordChange[] = [],
 ): Promise<number> {
   const expected = expectedRevision(headers['if-match']) ?? before?.revision ?? 0;
-  const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }]);
+  const outcome = await records.commit([{ kind, id, body: JSON.stringify(body), expected }, ...also]);
   if (outcome.ok) return outcome.revision;
   throw changedBySomebody(id);
 }

@@ -1,8 +1,10 @@
 /** Connects metrics, traces, the log and health to the engine and the routes. */
+import { NebulaError } from '@nebula/core';
 import type { Spans } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notSignedIn, refuse } from '../http/app.ts';
 import type { Principal } from '../identity/principal.ts';
+import { bearerOf, isSameSecret } from '../identity/tokens.ts';
 import type { EngineParts } from '../parts.ts';
 import { EventLoop } from './event-loop.ts';
 import { EXPOSITION_TYPE } from './exposition.ts';
@@ -20,8 +22,10 @@ export interface ObservabilityOptions {
   readonly preset: string;
   /** Default: `warn` and above on stderr. */
   readonly log?: LogOptions;
-  /** The callers that may read `/metrics`. Default: signed-in callers. */
-  readonly metrics?: 'signed-in' | 'public';
+  /** The callers that may read `/metrics`, which counts over all projects. Default: administrators. */
+  readonly metrics?: 'admins' | 'signed-in' | 'public';
+  /** A bearer token with which a scraper reads `/metrics`, and nothing else. */
+  readonly metricsToken?: string | undefined;
   /** Opens the driver that takes spans of runs. If absent, there are no traces. */
   openTraces?(host: TracesHost): Promise<Spans>;
   /** Called in addition to the log. */
@@ -128,6 +132,22 @@ export class Observability {
     if (times > 0) this.log.error({ ...fields, ...more, ...(times > 1 && { times }) }, what);
   }
 
+  private async metricsRefusal(
+    request: FastifyRequest,
+    authenticate: (request: FastifyRequest) => Promise<Principal>,
+  ): Promise<NebulaError | undefined> {
+    const { metrics = 'admins', metricsToken } = this.options;
+    if (metrics === 'public') return undefined;
+    const given = bearerOf(request.headers.authorization);
+    if (given !== undefined && metricsToken !== undefined && isSameSecret(given, metricsToken)) return undefined;
+    const who = await authenticate(request);
+    if (who.kind === 'nobody') return notSignedIn();
+    if (who.isAdmin || metrics === 'signed-in') return undefined;
+    return new NebulaError('NOT_ALLOWED', `${who.name} may not read the metrics of the server.`, {
+      hint: 'Sign in as an administrator, or send the token of the scraper (NEBULA_METRICS_TOKEN).',
+    });
+  }
+
   routes(app: FastifyInstance, authenticate: (request: FastifyRequest) => Promise<Principal>): void {
     app.get('/health', async (_request, reply) => {
       const { status, body } = this.health.alive();
@@ -138,9 +158,8 @@ export class Observability {
       return reply.status(status).send(body);
     });
     app.get('/metrics', async (request, reply) => {
-      if (this.options.metrics !== 'public' && (await authenticate(request)).kind === 'nobody') {
-        return refuse(reply, notSignedIn());
-      }
+      const refusal = await this.metricsRefusal(request, authenticate);
+      if (refusal !== undefined) return refuse(reply, refusal);
       return reply.type(EXPOSITION_TYPE).send(await this.metrics.text());
     });
     // Operations of the contract report themselves; webhooks are not part of it.

@@ -13,19 +13,24 @@ import type { WorkflowVersionRow } from '@nebula/ports';
 import { gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
+import { PROJECT_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import {
   etagOf,
   idTaken,
+  indexChange,
   type LaunchPlanRecord,
   listRecords,
   putRecord,
   type Read,
   readRecord,
+  refuseMany,
   removeRecord,
   type WorkflowRecord,
 } from '../records.ts';
 import { isoTime } from './times.ts';
+
+const PLANS = { kind: 'plan', limit: PROJECT_LIMITS.maxPlans, what: 'launch plans' };
 
 export function launchPlanRoutes(parts: Parts) {
   const { records, store, clock } = parts;
@@ -73,17 +78,21 @@ export function launchPlanRoutes(parts: Parts) {
         active: body.active ?? true,
       };
       const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
-      const { isNew, revision } = await putRecord<LaunchPlanRecord>(records, place, (before) => {
-        if (before === undefined || before.body.project === record.project) return record;
-        throw idTaken(planId);
-      });
+      const made = async (before: Read<LaunchPlanRecord> | undefined): Promise<LaunchPlanRecord> => {
+        if (before === undefined) await refuseMany(records, { ...PLANS, project: record.project }, [planId]);
+        else if (before.body.project !== record.project) throw idTaken(planId);
+        return record;
+      };
+      const index = indexChange('plan', record.project, planId, true);
+      const { isNew, revision } = await putRecord<LaunchPlanRecord>(records, place, made, [index]);
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
       return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
     async deletePlan({ params: { planId }, headers }) {
-      await found(planId);
-      await removeRecord(records, 'plan', planId, headers['if-match']);
+      const { project } = (await found(planId)).body;
+      const index = indexChange('plan', project, planId, false);
+      await removeRecord(records, 'plan', planId, headers['if-match'], [index]);
       return gone();
     },
   } satisfies Partial<Handlers>;

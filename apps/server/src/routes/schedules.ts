@@ -14,9 +14,19 @@ import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Launcher } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
-import { etagOf, idTaken, listRecords, putRecord, type Read, readRecord, removeRecord } from '../records.ts';
+import {
+  etagOf,
+  idTaken,
+  indexChange,
+  listRecords,
+  putRecord,
+  type Read,
+  readRecord,
+  refuseMany,
+  removeRecord,
+} from '../records.ts';
 import { fireSchedule } from '../triggers/fire.ts';
-import { isTriggerId, type ScheduleRecord } from '../triggers/records.ts';
+import { isTriggerId, SCHEDULES, type ScheduleRecord } from '../triggers/records.ts';
 import { nextTime } from '../triggers/schedules.ts';
 import { resultOf } from './executions.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
@@ -50,12 +60,13 @@ export function scheduleRoutes(parts: Parts, onChange: () => void) {
       const now = clock.now();
       const home = project ?? DEFAULT_PROJECT;
       const place = { kind: 'schedule', id: scheduleId, ifMatch: headers['if-match'] };
-      const put = await putRecord<ScheduleRecord>(records, place, (before) => {
-        if (before !== undefined && before.body.project !== home) {
-          throw idTaken(scheduleId);
-        }
+      const made = async (before: Read<ScheduleRecord> | undefined): Promise<ScheduleRecord> => {
+        if (before === undefined) await refuseMany(records, { ...SCHEDULES, project: home }, [scheduleId]);
+        else if (before.body.project !== home) throw idTaken(scheduleId);
         return recordOf(body, { home, times, now, before: before?.body });
-      });
+      };
+      const index = indexChange('schedule', home, scheduleId, true);
+      const put = await putRecord<ScheduleRecord>(records, place, made, [index]);
       onChange();
       return reply(put.isNew ? 201 : 200, documentOf({ id: scheduleId, body: put.body }, now), { etag: etagOf(put) });
     },
@@ -63,7 +74,8 @@ export function scheduleRoutes(parts: Parts, onChange: () => void) {
     async deleteSchedule({ params: { scheduleId }, headers }) {
       const { body } = await scheduleNamed(parts, scheduleId);
       if (body.trigger !== null) throw ofWorkflow(scheduleId, body);
-      await removeRecord(records, 'schedule', scheduleId, headers['if-match']);
+      const index = indexChange('schedule', body.project, scheduleId, false);
+      await removeRecord(records, 'schedule', scheduleId, headers['if-match'], [index]);
       onChange();
       return gone();
     },

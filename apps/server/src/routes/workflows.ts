@@ -14,7 +14,7 @@ import type { WorkflowHead, WorkflowVersionRow } from '@nebula/ports';
 import { type CheckedDefinition, checkedDefinition } from '../definitions/definitions.ts';
 import { type Call, created, type Handlers, ok, type Reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, projectOfWorkflow, requireProject, unknownWorkflow } from '../http/subject.ts';
-import { visibleProjects } from '../identity/principal.ts';
+import { onlyProject, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isRegistered } from '../projects.ts';
 import { etagOf, expectedRevision, idTaken, type Read, readRecord, type WorkflowRecord } from '../records.ts';
@@ -28,7 +28,9 @@ export function workflowRoutes(parts: Parts, onActivation: () => void) {
   const { store, records } = parts;
   const recordOf = (workflowId: string) => readRecord<WorkflowRecord>(records, 'workflow', workflowId);
   return {
-    async validateWorkflow({ body, project = DEFAULT_PROJECT, isLocal }) {
+    async validateWorkflow({ body, project: named, who, isLocal }) {
+      const project = named ?? onlyProject(who, 'editor', 'You may edit workflows', 'Send `project`.');
+      await requireProject(parts, project);
       const { problems } = await compiled(parts, body, project, isLocal);
       return ok({
         valid: problems.every(({ severity }) => severity !== 'error'),

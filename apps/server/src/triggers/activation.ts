@@ -2,12 +2,29 @@
  * The triggers of a workflow follow its active version. When that changes, one commit deletes the records of the old
  * triggers and writes those of the new ones.
  */
-import { type Json, NebulaError, parseDuration, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
+import {
+  askedByTrigger,
+  type Ceiling,
+  entriesOf,
+  type Json,
+  NebulaError,
+  overCeiling,
+  parseDuration,
+  type TriggerDefinition,
+  type WorkflowDefinition,
+} from '@nebula/core';
 import type { RecordChange, Records } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
-import { readRecord, type WorkflowRecord } from '../records.ts';
+import { indexChange, readRecord, refuseMany, type WorkflowRecord } from '../records.ts';
 import { parseFilePattern } from './file-pattern.ts';
-import { eventPrefix, type ScheduleRecord, type TriggerSource, triggerId, type WebhookRecord } from './records.ts';
+import {
+  eventPrefix,
+  SCHEDULES,
+  type ScheduleRecord,
+  type TriggerSource,
+  triggerId,
+  type WebhookRecord,
+} from './records.ts';
 
 /** The records of a workflow's triggers, by workflow. */
 interface TriggersRecord {
@@ -20,17 +37,19 @@ interface Made {
   readonly body: Json;
 }
 
-/** Checks triggers before any change. Rejects with `PATH_TAKEN`, `PATH_OUTSIDE`. */
+/** Checks triggers before any change. Rejects with `PATH_TAKEN`, `PATH_OUTSIDE`, `OVER_CEILING`. */
 export async function checkTriggers(
-  { records }: Parts,
+  { records, projects }: Parts,
   { id: workflowId, triggers = [] }: WorkflowDefinition,
   project: string,
 ): Promise<void> {
   const own = new Set<string>();
-  for (const { webhook, file } of triggers) {
+  for (const trigger of triggers) {
+    const { webhook, file } = trigger;
     if (file !== undefined) {
       refuseOutside(file.path);
       parseFilePattern(file.path);
+      refuseUngranted(trigger, project, await projects.ceilingOf(project));
     }
     if (webhook === undefined) continue;
     const id = webhookId(webhook);
@@ -47,6 +66,19 @@ function refuseOutside(path: string): void {
   throw new NebulaError('PATH_OUTSIDE', `'${path}' is outside of the project folder.`, {
     hint: 'Paths of file triggers are relative to it.',
   });
+}
+
+/** A file trigger tells its runs about files: the project must be granted to read what it watches. */
+export function refuseUngranted(trigger: TriggerDefinition, project: string, ceiling: Ceiling): void {
+  const [over] = overCeiling(askedByTrigger(trigger), ceiling);
+  if (over === undefined) return;
+  const { list, entry } = over;
+  const allowed = ceiling === 'all' ? [] : entriesOf(ceiling, list);
+  throw new NebulaError(
+    'OVER_CEILING',
+    `The trigger on '${trigger.file?.path}' reads ${entry}, and the project '${project}' may read ${allowed.join(', ') || 'nothing'}.`,
+    { hint: `An owner of the project can allow it: nebula projects set ${project} --allow ${list}=${entry}` },
+  );
 }
 
 /** Names the other workflow only within its own project. */
@@ -80,6 +112,7 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
   const before = await readRecord<TriggersRecord>(records, 'triggers', workflowId);
   const source = { project, workflowId, version: active ?? 0 };
   const made = await triggersOf(parts, definition?.triggers ?? [], source);
+  if (schedulesIn(made).length > 0) await refuseMany(records, { ...SCHEDULES, project }, schedulesIn(made));
   const owned = made.map(({ kind, id }) => ({ kind, id }));
   const stale = (before?.body.owned ?? []).filter(
     (old) => !made.some(({ kind, id }) => kind === old.kind && id === old.id),
@@ -93,12 +126,18 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
       expected: before?.revision ?? 0,
     },
     ...stale.map(({ kind, id }) => ({ kind, id, body: null })),
+    ...schedulesIn(stale).map((id) => indexChange('schedule', project, id, false)),
+    ...schedulesIn(made).map((id) => indexChange('schedule', project, id, true)),
   ];
   for (const { kind, id, body } of made) {
     const fence = kind === 'webhook' ? { expected: await ownRevision(records, id, source) } : {};
     changes.push({ kind, id, body: JSON.stringify(body), ...fence });
   }
   return (await records.commit(changes)).ok;
+}
+
+function schedulesIn(all: readonly { readonly kind: string; readonly id: string }[]): readonly string[] {
+  return all.flatMap(({ kind, id }) => (kind === 'schedule' ? [id] : []));
 }
 
 /** A path has one owner, even with concurrent requests: the commit is fenced by the records that were read. */

@@ -3,7 +3,7 @@
  *
  *  1 A pattern expands to at most `maxAlternatives` plain ones; more are rejected before expansion.
  *  2 Names are matched by `matchesSequence`: O(pattern × name), never exponential.
- *  3 One scan reads at most `maxEntries` folder entries, in pieces, and every folder once.
+ *  3 The scans of a project read at most `maxEntries` folder entries, in pieces, and each scan every folder once.
  */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -64,9 +64,18 @@ function firstChoice(text: string): string[] | undefined {
 
 const isPlain = (name: string): boolean => !/[*?[]/.test(name);
 
+/** The names that a scan may still read, and the folders that it does not enter. */
+export interface Look {
+  left: number;
+  isSkipped?(folder: string): boolean;
+}
+
 /** Yields files below `root` that match the pattern, as relative paths. */
-export async function* filesOf(root: string, { alternatives }: FilePattern): AsyncGenerator<string> {
-  const look = { left: FILE_PATTERN_LIMITS.maxEntries };
+export async function* filesOf(
+  root: string,
+  { alternatives }: FilePattern,
+  look: Look = { left: FILE_PATTERN_LIMITS.maxEntries },
+): AsyncGenerator<string> {
   const found = new Set<string>();
   for (const names of alternatives) {
     const seen = new Set<string>();
@@ -76,10 +85,6 @@ export async function* filesOf(root: string, { alternatives }: FilePattern): Asy
       yield file;
     }
   }
-}
-
-interface Look {
-  left: number;
 }
 
 async function* walk(
@@ -94,6 +99,7 @@ async function* walk(
   const name = names[at];
   if (name === undefined || look.left <= 0 || seen.has(key)) return;
   seen.add(key);
+  if (look.isSkipped?.(path.join(root, folder)) === true) return;
   const isLast = at === names.length - 1;
   if (isPlain(name)) {
     const next = path.join(folder, name);

@@ -1,15 +1,22 @@
-/** Starts runs for new files in folders. Polls, because not every file system reports changes. */
+/**
+ * Starts runs for new files in folders. Polls, because not every file system reports changes.
+ *
+ *  1 A run learns of a file only if it is below the project folder, not reserved, and within the ceiling of the
+ *    project; each is checked for the path as written and with links followed.
+ *  2 The triggers of a project share a budget of names that a look reads and of files that they watch.
+ */
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { NebulaError } from '@nebula/core';
+import { type Ceiling, grantsOne, NebulaError } from '@nebula/core';
 import type { Launcher } from '../launcher.ts';
 import { FILE_PATTERN_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { everyRecord, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
-import { filesOf, parseFilePattern } from './file-pattern.ts';
+import { refuseUngranted } from './activation.ts';
+import { filesOf, type Look, parseFilePattern } from './file-pattern.ts';
 import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
 
@@ -17,10 +24,16 @@ const LOOK_MS = 1_000;
 /** How long a file that started a run is remembered, so that deleting the run does not start it again. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
+type WatchLimits = { readonly [K in 'maxEntries' | 'maxFiles']: number };
+
 export interface FileWatchParts {
   readonly parts: Parts;
   readonly launcher: Launcher;
   readonly projectDir: string;
+  /** The reason why no run learns of a file or folder. */
+  readonly reserved?: ((file: string) => string | undefined) | undefined;
+  /** For tests: other limits than those of the server. */
+  readonly limits?: WatchLimits;
   isLeader(): boolean;
   onTrouble(error: unknown): void;
 }
@@ -29,6 +42,13 @@ interface Seen {
   /** Size and time of change. */
   readonly state: string;
   readonly isDone: boolean;
+}
+
+/** The share of a project in one look. */
+interface ProjectWatch {
+  readonly ceiling: Ceiling;
+  readonly names: Look;
+  filesLeft: number;
 }
 
 interface Dropped {
@@ -43,10 +63,12 @@ export class FileWatch {
   /** Files as of the last scan: a file that still changes is not taken yet. */
   private seen = new Map<string, Seen>();
   private readonly refused = new Set<string>();
+  private readonly limits: WatchLimits;
 
   constructor(own: FileWatchParts) {
     this.own = own;
-    const { parts, onTrouble } = own;
+    const { parts, onTrouble, limits = FILE_PATTERN_LIMITS } = own;
+    this.limits = limits;
     this.task = new PeriodicTask({ clock: parts.clock, everyMs: LOOK_MS, run: () => this.look(), onTrouble });
   }
 
@@ -61,8 +83,11 @@ export class FileWatch {
   private async look(): Promise<void> {
     if (!this.own.isLeader()) return;
     const now = new Map<string, Seen>();
+    const watches = new Map<string, ProjectWatch>();
     for await (const { id, body } of everyRecord<FileRecord>(this.own.parts.records, 'file')) {
-      for (const file of await this.filesOf(id, body)) {
+      const watch = watches.get(body.project) ?? (await this.watchOf(body.project));
+      watches.set(body.project, watch);
+      for (const file of await this.filesOf(id, body, watch)) {
         const seen = await this.consider(id, body, file);
         if (seen !== undefined) now.set(`${id} ${file}`, seen);
       }
@@ -70,32 +95,57 @@ export class FileWatch {
     this.seen = now;
   }
 
-  /** A stored pattern may be invalid under newer rules. It is reported once and does not stop other triggers. */
-  private async filesOf(id: string, { path: pattern }: FileRecord): Promise<readonly string[]> {
+  private async watchOf(project: string): Promise<ProjectWatch> {
+    const { parts, reserved } = this.own;
+    return {
+      ceiling: await parts.projects.ceilingOf(project),
+      names: { left: this.limits.maxEntries, isSkipped: (folder) => reserved?.(folder) !== undefined },
+      filesLeft: this.limits.maxFiles,
+    };
+  }
+
+  /**
+   * A stored pattern may be invalid under newer rules, be over a ceiling that was lowered, or match too much. It is
+   * reported once and does not stop other triggers.
+   */
+  private async filesOf(id: string, { project, path: pattern }: FileRecord, watch: ProjectWatch): Promise<string[]> {
+    const found: string[] = [];
     try {
-      return await this.found(pattern);
+      refuseUngranted({ file: { path: pattern } }, project, watch.ceiling);
+      for await (const file of this.found(pattern, watch)) found.push(file);
+      this.refused.delete(id);
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
       if (!this.refused.has(id)) this.own.onTrouble(error);
       this.refused.add(id);
-      return [];
     }
+    return found;
   }
 
-  private async found(pattern: string): Promise<readonly string[]> {
+  private async *found(pattern: string, watch: ProjectWatch): AsyncGenerator<string> {
     const { projectDir } = this.own;
     const isFolder = await stat(path.resolve(projectDir, pattern)).then(
       (stats) => stats.isDirectory(),
       () => false,
     );
-    const found: string[] = [];
     const root = await realpath(projectDir);
-    for await (const file of filesOf(projectDir, parseFilePattern(isFolder ? `${pattern}/*` : pattern))) {
-      if (!(await isBelow(root, path.resolve(projectDir, file)))) continue;
-      found.push(file);
-      if (found.length >= FILE_PATTERN_LIMITS.maxFiles) break;
+    const parsed = parseFilePattern(isFolder ? `${pattern}/*` : pattern);
+    for await (const file of filesOf(projectDir, parsed, watch.names)) {
+      if (!(await this.mayTell(file, root, watch.ceiling))) continue;
+      if (watch.filesLeft-- <= 0) throw tooMany(`watch more than ${this.limits.maxFiles} files`, pattern);
+      yield file;
     }
-    return found;
+    if (watch.names.left <= 0) throw tooMany(`look through more than ${this.limits.maxEntries} names`, pattern);
+  }
+
+  private async mayTell(file: string, root: string, ceiling: Ceiling): Promise<boolean> {
+    const { projectDir, reserved } = this.own;
+    const written = path.resolve(projectDir, file);
+    const real = await realpath(written).catch(() => undefined);
+    if (real === undefined || !isBelow(root, real)) return false;
+    if ((reserved?.(written) ?? reserved?.(real)) !== undefined) return false;
+    const resources = [path.relative(root, real).replaceAll(path.sep, '/'), real];
+    return resources.some((resource) => grantsOne(ceiling, 'files.read', resource));
   }
 
   private async consider(id: string, source: FileRecord, file: string): Promise<Seen | undefined> {
@@ -129,10 +179,14 @@ export class FileWatch {
   }
 }
 
-/** Checks the real path of every found file: patterns and links may lead out of the project. */
-async function isBelow(root: string, file: string): Promise<boolean> {
-  const real = await realpath(file).catch(() => undefined);
-  if (real === undefined) return false;
+function tooMany(what: string, pattern: string): NebulaError {
+  return new NebulaError('TOO_LARGE', `The file triggers of the project ${what}.`, {
+    hint: `The others are not noticed. Narrow '${pattern}', or move files away that were processed.`,
+  });
+}
+
+/** Patterns and links may lead out of the project. */
+function isBelow(root: string, real: string): boolean {
   const relative = path.relative(root, real);
   return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }

@@ -1,5 +1,6 @@
 /** The records of triggers of active versions. */
 import type { Json } from '@nebula/core';
+import { PROJECT_LIMITS } from '../limits.ts';
 
 /** The trigger and its version, whose plan has the compiled input. */
 export interface TriggerSource {
@@ -47,6 +48,9 @@ export interface ScheduleRecord {
   readonly anchor: number;
   readonly lastFiredAt: number | null;
 }
+
+/** How schedules are counted, those of triggers included. */
+export const SCHEDULES = { kind: 'schedule', limit: PROJECT_LIMITS.maxSchedules, what: 'schedules' };
 
 export const eventPrefix = (name: string): string => `${JSON.stringify(name)} `;
 

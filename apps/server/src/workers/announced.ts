@@ -158,7 +158,7 @@ export class Announced {
   }
 
   /** Commits changes and reads all actions. One refresh at a time: an older one never replaces the actions of a newer one. */
-  private async refresh(changes: readonly RecordChange[] = []): Promise<void> {
+  async refresh(changes: readonly RecordChange[] = []): Promise<void> {
     const refresh = this.lastRefresh.then(async () => {
       if (changes.length > 0) {
         this.checkCount(changes);

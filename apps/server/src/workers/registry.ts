@@ -1,8 +1,8 @@
 /** The registered remote workers: one record each, until the worker leaves or has been silent for a day. */
-import type { AnswerOf, Role } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
-import { isAtLeast, type Principal, visibleProjects } from '../identity/principal.ts';
+import { onlyProject, type Principal, visibleProjects } from '../identity/principal.ts';
 import type { EngineParts } from '../parts.ts';
 import { listRecords, type Read, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
@@ -125,15 +125,8 @@ export class Registry {
 }
 
 /** The project of a worker that names none. */
-export function onlyProjectOf({ isAdmin, roles }: Principal): string {
-  if (isAdmin) return DEFAULT_PROJECT;
-  const mayWork = Object.keys(roles).filter((project) => isAtLeast(roles[project] as Role, 'operator'));
-  const [only, ...others] = mayWork;
-  if (only !== undefined && others.length === 0) return only;
-  throw new NebulaError('PROJECT_NEEDED', `This key may work in ${mayWork.join(', ')}: name one of them.`, {
-    hint: 'Send `project`; `nebula worker --project NAME`.',
-    details: { errors: [{ pointer: '/project', detail: 'is missing' }] },
-  });
+export function onlyProjectOf(who: Principal): string {
+  return onlyProject(who, 'operator', 'This key may work', 'Send `project`; `nebula worker --project NAME`.');
 }
 
 /** Records without a project, from before projects existed, belong to the default one. */

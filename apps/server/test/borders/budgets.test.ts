@@ -21,6 +21,7 @@ import { BodyMemory } from '../../src/http/body-memory.ts';
 import { NOBODY } from '../../src/identity/principal.ts';
 import { HTTP_LIMITS } from '../../src/limits.ts';
 import { Followers } from '../../src/live/followers.ts';
+import { indexChange } from '../../src/records.ts';
 import { parseFilePattern } from '../../src/triggers/file-pattern.ts';
 import { announcing } from '../support/announcing.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
@@ -28,6 +29,7 @@ import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';
+import { WATCH_PROBES } from './watch-probes.ts';
 
 let booted: Booted;
 beforeAll(async () => {
@@ -112,13 +114,27 @@ function isAccepted(graph: Json, bytes?: number): boolean {
 
 const sizeOf = (value: Json): number => JSON.stringify(value).length;
 
-/** Budgets of sockets and of the checking thread are tested with a lowered limit. */
+const STARTS_ECHO = { workflowId: 'echo' };
+
+/** Puts the last of so many records of a project; the others are only in the index. */
+async function isLast(kind: string, size: number, put: (id: string) => Promise<boolean>): Promise<boolean> {
+  const others = Array.from({ length: size - 1 }, (_, at) => indexChange(kind, 'default', `other${at}`, true));
+  await booted.parts.records.commit(others);
+  try {
+    return await put(`last${size}`);
+  } finally {
+    await booted.parts.records.commit(others.map((one) => ({ ...one, body: null })));
+  }
+}
+
+/** Budgets of sockets, of the checking thread and of file triggers are tested with a lowered limit. */
+const DRIVEN_PROBES = { ...SOCKET_PROBES, ...CHECK_PROBES, ...WATCH_PROBES };
 const driven = Object.fromEntries(
-  Object.entries({ ...SOCKET_PROBES, ...CHECK_PROBES }).map(([name, probe]): [string, Probe] => [
+  Object.entries(DRIVEN_PROBES).map(([name, probe]): [string, Probe] => [
     name,
     (size) => probe(size > BUDGETS[name as BudgetName].limit),
   ]),
-) as Record<keyof typeof SOCKET_PROBES | keyof typeof CHECK_PROBES, Probe>;
+) as Record<keyof typeof DRIVEN_PROBES, Probe>;
 
 const PROBES: Readonly<Record<BudgetName, Probe>> = {
   ...driven,
@@ -181,6 +197,11 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
       () => false,
     );
   },
+  'plan.count': (size) => isLast('plan', size, (id) => isTaken(`PUT /api/v1/plans/${id}`, { body: STARTS_ECHO })),
+  'schedule.count': (size) =>
+    isLast('schedule', size, (id) =>
+      isTaken(`PUT /api/v1/schedules/${id}`, { body: { ...STARTS_ECHO, every: '1h', active: false } }),
+    ),
   'announced.size': (size) => {
     const action = (chars: number) => ({
       id: 'far.long',

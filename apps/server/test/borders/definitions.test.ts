@@ -33,6 +33,45 @@ it('[SRV-496] validateWorkflow is for editors, and reveals nothing about other p
   expect((await check(ann)).text).not.toContain('hidden');
 });
 
+it('[SRV-728] a definition is checked in the project that it names, or in the only one of the caller', async () => {
+  const booted = await boot({ users: true });
+  closing.push(() => booted.close());
+  await addProject(booted, 'beta');
+  await addUser(booted, 'dan', { roles: { default: 'editor' } });
+  await addUser(booted, 'bob', { roles: { beta: 'editor', default: 'viewer' } });
+  await addUser(booted, 'eva', { roles: { beta: 'editor' } });
+  await addUser(booted, 'two', { roles: { beta: 'editor', default: 'owner' } });
+  const [dan, bob, eva, two] = await Promise.all(['dan', 'bob', 'eva', 'two'].map((user) => signIn(booted, user)));
+  const priv = (id: string) => echo(id, { input: { type: 'object', required: [`${id}-hidden`] } });
+  for (const [headers, project] of [
+    [dan, 'default'],
+    [eva, 'beta'],
+  ] as const) {
+    const body = { definition: priv(`${project}-priv`), project };
+    expect((await ask(booted, 'POST /api/v1/workflows', { headers: headers as never, body })).status).toBe(201);
+  }
+  await ask(booted, 'PUT /api/v1/projects/default', {
+    headers: two as never,
+    body: { ceiling: { shell: ['dangerous'] } },
+  });
+  const nodes = (id: string) => ({ c: { workflow: { id, mode: 'child' } } });
+  const check = async (headers: unknown, id: string, project?: string) =>
+    await ask(booted, 'POST /api/v1/workflows/validate', {
+      headers: headers as never,
+      body: { definition: { id: 'outer', nodes: nodes(id) }, ...(project !== undefined && { project }) },
+    });
+  for (const who of [bob, eva]) {
+    const foreign = await check(who, 'default-priv');
+    expect(foreign.json).toMatchObject({ ceiling: {}, problems: [{ code: 'UNKNOWN_WORKFLOW' }] });
+    expect(foreign.text).not.toContain('hidden');
+    expect((await check(who, 'beta-priv')).text).toContain('beta-priv-hidden');
+  }
+  expect([(await check(bob, 'x', 'default')).status, (await check(eva, 'x', 'default')).status]).toEqual([403, 404]);
+  expect((await check(two, 'x')).json).toMatchObject({ code: 'PROJECT_NEEDED' });
+  expect((await check(two, 'default-priv', 'default')).text).toContain('default-priv-hidden');
+  expect((await check(two, 'beta-priv', 'beta')).text).toContain('beta-priv-hidden');
+});
+
 it('[SRV-497] a definition that is sent is limited in text and in nodes', async () => {
   const booted = await boot();
   closing.push(() => booted.close());

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { expositionOf } from '../../src/observability/exposition.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { readExposition } from '../support/exposition.ts';
+import { addUser, ask, type Headers, signIn } from '../support/users.ts';
 
 let booted: Booted | undefined;
 afterEach(async () => {
@@ -92,6 +93,25 @@ describe('metrics', () => {
     expect(sample(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(sample(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(families.get('nodejs_eventloop_delay_ms')?.samples).toHaveLength(3);
+  });
+
+  it('[SRV-203] is for administrators and for the token of the scraper, unless it is configured otherwise', async () => {
+    const secret = 'token-of-the-scraper';
+    for (const metrics of [undefined, 'signed-in'] as const) {
+      const server = await boot({ users: true, metricsToken: secret, ...(metrics && { metrics }) });
+      await addUser(server, 'root', { admin: true });
+      await addUser(server, 'ann', { roles: { default: 'owner' } });
+      await addUser(server, 'eve');
+      const reads = async (headers: Headers, line = 'GET /metrics') => (await ask(server, line, { headers })).status;
+      const [root, ann, eve] = await Promise.all(['root', 'ann', 'eve'].map((user) => signIn(server, user)));
+      const scraper = { authorization: `Bearer ${secret}` };
+      const others = metrics === undefined ? 403 : 200;
+      expect([await reads(root as Headers), await reads(scraper)]).toEqual([200, 200]);
+      expect([await reads(ann as Headers), await reads(eve as Headers)]).toEqual([others, others]);
+      expect([await reads({}), await reads({ authorization: 'Bearer guess' })]).toEqual([401, 401]);
+      expect(await reads(scraper, 'GET /api/v1/me')).toBe(401);
+      await server.close();
+    }
   });
 
   it('[SRV-203] needs a signed-in caller, unless it is configured as public', async () => {

@@ -73,6 +73,12 @@ export function isWithin(ask: Capabilities, ceiling: Ceiling): boolean {
   return overCeiling(ask, ceiling).length === 0;
 }
 
+/** Whether the ceiling grants one resource: a path, a host or a name, and not a pattern. */
+export function grantsOne(ceiling: Ceiling, list: CapabilityList, resource: string): boolean {
+  if (ceiling === 'all') return true;
+  return entriesOf(ceiling, list).some((entry) => patternsOf(entry).every((one) => covers(list, one, resource)));
+}
+
 export function isNothing(capabilities: Capabilities): boolean {
   return CAPABILITY_LISTS.every((list) => entriesOf(capabilities, list).length === 0);
 }

@@ -17,7 +17,7 @@ import type { Steps } from '../steps.ts';
 import type { Json, JsonSchema } from '../value.ts';
 import type { CompileContext, CompiledInside, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
-import { checkCeiling } from './kinds/action.ts';
+import { checkCeiling, entryPath } from './kinds/action.ts';
 import { checkedSchema } from './parameters.ts';
 import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
@@ -140,7 +140,7 @@ function* compileWorkflow(
     compileGraph,
     verify,
   };
-  checkCeiling(context, config.capabilities, ['config', 'capabilities']);
+  checkCeiling(context, config.capabilities, entryPath(['config', 'capabilities']));
   const graph = graphs.get(bodyKey([])) as Graph;
   const start = compileStart(context, graph);
   const triggers = compileTriggers(context, (value, path) => checkAtStart(context, graph, value, path));

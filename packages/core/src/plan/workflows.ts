@@ -3,6 +3,7 @@ import type { Capabilities } from '../action.ts';
 import { joinCapabilities, NOTHING } from '../capability/narrow.ts';
 import { allNodes } from '../definition/graphs.ts';
 import { BODY_KEYS, type WorkflowDefinition } from '../definition/model.ts';
+import { askedByTrigger } from './trigger-plan.ts';
 
 export interface UsedWorkflow {
   readonly id: string;
@@ -59,11 +60,12 @@ function pinnedNode(node: Nodes[string], newest: (id: string) => number | undefi
   return inner === body.nodes ? node : { ...node, [key]: { ...body, nodes: inner } };
 }
 
-/** All capabilities that a workflow and its nodes ask for, at any depth. */
+/** All capabilities that a workflow, its nodes at any depth and its triggers ask for. */
 export function askedBy(definition: WorkflowDefinition): Capabilities {
   let asked = definition.config?.capabilities ?? NOTHING;
   for (const { capabilities } of allNodes(definition)) {
     if (capabilities !== undefined) asked = joinCapabilities(asked, capabilities);
   }
+  for (const trigger of definition.triggers ?? []) asked = joinCapabilities(asked, askedByTrigger(trigger));
   return asked;
 }

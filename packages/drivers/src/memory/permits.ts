@@ -135,6 +135,10 @@ export class MemoryPermits {
     return subscription.executionId;
   }
 
+  forgetSignals(prefix: string): void {
+    this.#signals = this.#signals.filter(({ signal }) => !signal.startsWith(prefix));
+  }
+
   rows(key: string): PermitRow[] {
     return this.#at(key)
       .map(({ executionId, node, isHeld }) => ({ executionId, node, isHeld }))

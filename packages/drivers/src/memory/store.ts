@@ -46,6 +46,10 @@ function memoryInbox(open: OpenData): Inbox {
       open.wrote();
       return executionId;
     },
+    async forgetSignals(prefix) {
+      open.get().permits.forgetSignals(prefix);
+      open.wrote();
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type RateRequest,
   type SubscriptionChanges,
 } from '@nebula/ports';
+import { endOfPrefix } from '@nebula/ports/rows';
 import type { Statements } from './statements.ts';
 
 interface Waiting {
@@ -194,6 +195,15 @@ export class Permits {
     this.#statements.run('UPDATE signals SET body = NULL WHERE message_id = ?', messageId);
     deliver({ executionId: subscription.executionId, messageId, body }, at);
     return subscription.executionId;
+  }
+
+  /** Their ids stay, so that a repeated message has no effect. */
+  forgetSignals(prefix: string): void {
+    this.#statements.run(
+      'UPDATE signals SET body = NULL WHERE signal >= ? AND signal < ? AND body IS NOT NULL',
+      prefix,
+      endOfPrefix(prefix) ?? prefix,
+    );
   }
 
   /** A rate without a request for a whole period has no history that counts. */

@@ -277,6 +277,10 @@ class OpenStore implements SqliteStore {
     return this.#write('publish', signal);
   }
 
+  forgetSignals(prefix: string): Promise<void> {
+    return this.#write('forgetSignals', prefix);
+  }
+
   permits(key: string): Promise<readonly PermitRow[]> {
     return this.#read((reads) => reads.permits(key));
   }

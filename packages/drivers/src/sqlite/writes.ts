@@ -111,6 +111,10 @@ export class Writes {
     return this.#transaction(() => this.#permits.publish(signal, (message, at) => this.#deliver(message, at)));
   }
 
+  forgetSignals(prefix: string): void {
+    this.#transaction(() => this.#permits.forgetSignals(prefix));
+  }
+
   forgetCached(which: CacheChoice, limit: number): readonly string[] {
     return this.#transaction(() => forgetCached(this.#statements, which, bounded(limit)));
   }

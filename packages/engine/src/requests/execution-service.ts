@@ -48,7 +48,7 @@ import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
 import { framesOf } from '../turn/codec.ts';
-import { encodeMessage, leave, type Message, receivedMessage, sharedName } from '../turn/messages.ts';
+import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
 import { readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
@@ -270,6 +270,10 @@ export class StoreExecutionService implements ExecutionService {
     const executionId = await store.publish(shared);
     this.#onSent();
     return executionId;
+  };
+
+  readonly forgetSignals: ExecutionService['forgetSignals'] = async (project) => {
+    if (project !== DEFAULT_PROJECT) await this.#drivers.store.forgetSignals(sharedPrefix(project));
   };
 
   readonly requestAnswer: ExecutionService['requestAnswer'] = async (executionId, node, answer) => {

@@ -46,6 +46,11 @@ export function sharedName(project: string, name: string): string {
   return project === DEFAULT_PROJECT && !name.startsWith('[') ? name : JSON.stringify([project, name]);
 }
 
+/** The beginning of all shared names of a project that is not the default one. */
+export function sharedPrefix(project: string): string {
+  return `[${JSON.stringify(project)},`;
+}
+
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
 }

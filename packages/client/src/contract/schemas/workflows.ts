@@ -13,6 +13,7 @@ export const DefinitionBody = Type.Object(
       }),
     ),
     filename: Type.Optional(Type.String({ maxLength: 500, description: 'The name of the source in messages.' })),
+    project: Type.Optional(Id),
   },
   closed,
 );
@@ -39,7 +40,6 @@ export const Validation = Type.Object({
 export const RegisterBody = Type.Object(
   {
     ...DefinitionBody.properties,
-    project: Type.Optional(Id),
     activate: Type.Optional(
       Type.Boolean({
         default: true,

@@ -1,6 +1,7 @@
 /** Compiles nodes that run an action, and compensating actions. */
 import type { Action, Capabilities } from '../../action.ts';
 import { entriesOf, joinCapabilities, narrow, overCeiling } from '../../capability/narrow.ts';
+import type { CapabilityList } from '../../capability/pattern.ts';
 import type { ActionCall, NodeDefinition } from '../../definition/model.ts';
 import { type DocumentPath, didYouMean } from '../../problem.ts';
 import type { Json } from '../../value.ts';
@@ -34,7 +35,7 @@ export function callParts(
   checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
   checkCredentials(reader, action, keys);
   if (!self) checkSecrets(reader);
-  if (!self) checkCeiling(context, definition.capabilities, [...path, 'capabilities']);
+  if (!self) checkCeiling(context, definition.capabilities, entryPath([...path, 'capabilities']));
   const { credentials = {} } = definition;
   return { action, with: parameters, granted: grantedTo(context, definition), credentials };
 }
@@ -79,7 +80,7 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
 export function checkCeiling(
   { ceiling, problems }: Pick<CompileContext, 'ceiling' | 'problems'>,
   asked: Capabilities | undefined,
-  path: DocumentPath,
+  pathOf: (list: CapabilityList, index: number) => DocumentPath,
 ): void {
   if (asked === undefined) return;
   for (const { list, entry } of overCeiling(asked, ceiling)) {
@@ -88,7 +89,7 @@ export function checkCeiling(
       code: 'OVER_CEILING',
       message: `'${entry}' in ${list} exceeds the ceiling of the project, which allows ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
       hint: `an owner of the project can allow it: nebula projects set PROJECT --allow ${list}=${entry}`,
-      path: [...path, ...list.split('.'), entriesOf(asked, list).indexOf(entry)],
+      path: pathOf(list, entriesOf(asked, list).indexOf(entry)),
     });
   }
 }
@@ -103,6 +104,11 @@ function checkSecrets(reader: NodeReader): void {
     const hint = `add it to the dynamic node: credentials: { ${alias}: ${name} }`;
     reader.error('SECRET_NOT_SHARED', message, hint, ['credentials', alias]);
   }
+}
+
+/** The path of an entry in the capabilities at this path. */
+export function entryPath(path: DocumentPath): (list: CapabilityList, index: number) => DocumentPath {
+  return (list, index) => [...path, ...list.split('.'), index];
 }
 
 /** Checks that a node maps a secret to every credential that its action reads. `keys` lead to the action call. */

@@ -1,6 +1,12 @@
 /** A run carries the authority it was started with, and nothing in it can widen that. */
 import { describe, expect, it } from 'vitest';
-import { compileSource, createCatalog } from '../../../src/index.ts';
+import {
+  askedBy,
+  compileSource,
+  createCatalog,
+  readDefinition,
+  type WorkflowDefinition,
+} from '../../../src/index.ts';
 import { ceilingOf } from '../../../src/run/state/authority.ts';
 import { childAuthority, decodeSnapshot, encodeSnapshot, foldFrames, grantTo, newRunState } from '../../../src/run.ts';
 import { type Drive, drive, type Short, testActions } from '../drive.ts';
@@ -181,5 +187,25 @@ describe('the authority of a run', () => {
     ]);
     expect(compileSource(text, catalog, { ceiling: 'all' }).problems).toEqual([]);
     expect(compileSource(text, catalog).problems).toEqual([]);
+  });
+
+  it.each([
+    ['inbox/*.csv', 'inbox/*.csv'],
+    ['inbox', 'inbox/**'],
+    ['./in//box/a.csv', 'in/box/a.csv/**'],
+    ['inbox/{a,b}/x?.csv', 'inbox/*/*'],
+    ['in/[a-c]x', 'in/*'],
+    ['in/{a/b,c}/x', 'in/**'],
+    ['**/*.csv', '**/*.csv'],
+    ['.', '**'],
+  ])('[PLN-120] a trigger on %s asks to read %s', (path, read) => {
+    const text = `id: w\ntriggers: [{ file: { path: '${path}' } }]\nnodes: { a: { action: do@1 } }`;
+    const catalog = createCatalog(testActions);
+    const { definition } = readDefinition(text, { file: 'w.yaml' });
+    expect(askedBy(definition as WorkflowDefinition).files?.read).toEqual([read]);
+    expect(compileSource(text, catalog, { ceiling: {} }).problems).toMatchObject([
+      { code: 'OVER_CEILING', severity: 'warning', path: ['triggers', 0, 'file', 'path'], range: { line: 2 } },
+    ]);
+    expect(compileSource(text, catalog, { ceiling: { files: { read: [read] } } }).problems).toEqual([]);
   });
 });
