@@ -117,7 +117,14 @@ describe.each(places)('records of a server, %s', (_name, place) => {
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("the ceiling in force is 'all'")]);
     }
     expect((await nebula('projects', 'set', 'caged', '--only', 'shell=sh')).out).toContain('grants at most shell sh\n');
-    const allowed = await set('--only', 'network=api.example.com', '--only', 'shell=git,node', '--only', 'files.read=data/**');
+    const allowed = await set(
+      '--only',
+      'network=api.example.com',
+      '--only',
+      'shell=git,node',
+      '--only',
+      'files.read=data/**',
+    );
     expect(allowed.ceiling).toEqual({
       network: ['api.example.com'],
       files: { read: ['data/**'], write: [] },
@@ -160,7 +167,11 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     const { cwd, env } = place();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const made = await nebula('projects', 'set', 'team');
-    expect([made.code, made.out, made.err]).toEqual([0, '✓ the project team is there; grants at most whatever they ask for\n', '']);
+    expect([made.code, made.out, made.err]).toEqual([
+      0,
+      '✓ the project team is there; grants at most whatever they ask for\n',
+      '',
+    ]);
     expect((await nebula('projects', 'set', 'team', '--name', 'Our team')).out).toBe(
       '✓ the project team is there, called Our team; grants at most whatever they ask for\n',
     );

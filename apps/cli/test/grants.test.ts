@@ -48,7 +48,10 @@ test('[CLI-411] validate warns of capabilities beyond the ceiling', async () => 
   expect((await validate()).out).not.toContain('OVER_CEILING');
   writeFileSync(path.join(folder, 'nebula.config.yaml'), 'projects: { default: { ceiling: { network: ["*"] } } }\n');
   const warned = await validate();
-  expect([warned.code, warned.out]).toEqual([0, expect.stringMatching(/who\.yaml:2:\d+ .*OVER_CEILING .*'id' in shell/)]);
+  expect([warned.code, warned.out]).toEqual([
+    0,
+    expect.stringMatching(/who\.yaml:2:\d+ .*OVER_CEILING .*'id' in shell/),
+  ]);
   expect((await validate('--strict')).code).toBe(2);
   expect((await say(folder, ['projects', 'set', 'default', '--allow', 'shell=id'])).out).toContain(
     'grants at most network * · shell id',

@@ -11,6 +11,7 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
+export { type CallbackToken, MARK_CHARS, replaceTokens, UNSIGNED } from './callback-url.ts';
 export {
   CAPABILITY_LISTS,
   type Ceiling,
@@ -172,6 +173,7 @@ export {
   type JsonObject,
   type JsonSchema,
   jsonEquals,
+  mapTexts,
   memberOf,
 } from './value.ts';
 export type { Explanation } from './view/cause.ts';

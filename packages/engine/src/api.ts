@@ -2,6 +2,7 @@
 import type {
   Action,
   BareRun,
+  CallbackToken,
   CallbackUrl,
   Capabilities,
   Compilation,
@@ -90,8 +91,8 @@ export interface EngineOptions {
   /** Capabilities that the operator requests for every workflow. */
   readonly capabilities?: Capabilities;
   readonly inlineLimitBytes?: number;
-  /** The address of a node that waits for a call: `$nodes.<id>.callbackUrl`. Without it nodes have no address. */
-  readonly callbackUrl?: CallbackUrl;
+  /** The URLs of nodes that wait for a call: `$nodes.<id>.callbackUrl`. Without it nodes have none. */
+  readonly callbacks?: Callbacks;
   /** Limits of one evaluation of an expression; those left out keep their default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
   /** Compiled workflows by their text, shared by engines of one process that have the same actions. */
@@ -106,6 +107,16 @@ export interface EngineOptions {
   readonly sliceMs?: number;
   /** The engine refuses new runs with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
+}
+
+/** Makes the URLs of nodes that wait for a call. */
+export interface Callbacks {
+  /** The URL as expressions and journals have it: unsigned. */
+  readonly url: CallbackUrl;
+  /** The signature for an unsigned URL; undefined if another server made it, or nobody. */
+  sign(unsigned: CallbackToken): { readonly executionId: ExecutionId; readonly signature: string } | undefined;
+  /** What stands in place of the signature in journals; undefined if the signature is not of this server. */
+  unsign(signed: CallbackToken): string | undefined;
 }
 
 /** Live events of runs. Hints for people; the journal is the truth. */

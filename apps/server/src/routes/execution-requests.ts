@@ -48,13 +48,19 @@ export function executionRequests(parts: Parts) {
 
     async replayExecution({ params: { executionId }, body: { node, input, fork }, who, isLocal, project }) {
       const edited = input as Json | undefined;
-      if (edited !== undefined) await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'input'));
+      if (edited !== undefined)
+        await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'input'));
       if (!fork) return accepted(executionId, executions.requestReplay(executionId, node, edited));
       const principal = isLocal ? undefined : who.name;
       return reply(202, { executionId: await executions.fork(executionId, node, edited, principal), accepted: true });
     },
 
-    async settleNode({ params: { executionId }, body: { node, happened, output, then = 'retry', attempt }, who, project }) {
+    async settleNode({
+      params: { executionId },
+      body: { node, happened, output, then = 'retry', attempt },
+      who,
+      project,
+    }) {
       if (happened) await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'output'));
       const settlement = happened
         ? ({ happened: true, output: (output ?? null) as Json } as const)

@@ -46,11 +46,7 @@ export class Plans {
   constructor(
     { store, clock, digest }: { store: Definitions; clock: Clock; digest: Digest },
     catalog: OpenCatalog,
-    {
-      expressionLimits,
-      compiled,
-      callbackUrl,
-    }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbackUrl'> = {},
+    { expressionLimits, compiled, callbacks }: Pick<EngineOptions, 'expressionLimits' | 'compiled' | 'callbacks'> = {},
     authority: Authority = new Authority(undefined),
   ) {
     this.store = store;
@@ -59,7 +55,7 @@ export class Plans {
     this.catalog = catalog;
     this.limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
     this.compiled = compiled;
-    this.callbackUrl = callbackUrl;
+    this.callbackUrl = callbacks?.url;
     this.authority = authority;
   }
 

@@ -1,4 +1,5 @@
 /** Web formats of text: JSON, base64, URLs, query strings, HTML. */
+import { keepCallbacks } from '../../callback-url.ts';
 import { type Json, type JsonObject, memberOf, setMember } from '../../value.ts';
 import { typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
@@ -30,6 +31,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     'The UTF-8 bytes of the text as base64.',
     [`'user:päss'.toBase64()`, 'dXNlcjpww6Rzcw=='],
     (frame, text) => {
+      keepCallbacks(text);
       frame.budget.allowText(Math.ceil(text.length / 3) * 4);
       frame.budget.spendForCharacters(text.length, 8);
       const bytes = new TextEncoder().encode(text);

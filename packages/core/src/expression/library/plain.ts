@@ -1,5 +1,6 @@
 /** Functions without a receiver. Randomness comes from the scope, so the same scope returns the same values. */
 
+import { keepCallbacks } from '../../callback-url.ts';
 import { type Algorithm, digest, hexOf, hmac, utf8 } from '../../sha.ts';
 import { canonicalJson, type Json } from '../../value.ts';
 import { valueError } from '../expression-error.ts';
@@ -97,6 +98,7 @@ function bytesOf({ budget }: Frame, value: Json): Uint8Array {
   if (typeof value !== 'string') budget.inspect(value);
   const text = typeof value === 'string' ? value : canonicalJson(value);
   budget.spendForCharacters(WALKS_PER_DIGEST * text.length);
+  keepCallbacks(text);
   return utf8(text);
 }
 

@@ -135,10 +135,7 @@ async function refuseReserved(host: Host, invocation: Invocation, reach: Reach, 
   });
 }
 
-async function reservation(
-  { dataDir, reserved }: Host,
-  { path, root, access }: Reach,
-): Promise<string | undefined> {
+async function reservation({ dataDir, reserved }: Host, { path, root, access }: Reach): Promise<string | undefined> {
   const kernel = KERNEL_FOLDERS.find((folder) => isInside(path, folder));
   if (kernel !== undefined) return `${kernel} belongs to the system`;
   if (dataDir !== undefined) {
