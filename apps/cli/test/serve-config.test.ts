@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createClient } from '@nebula/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { projectFolder, startNebula } from './support/nebula-process.ts';
@@ -38,11 +39,9 @@ const clientOf = ({ cwd, url }: Served) =>
 /** The callback URL as another service gets it. */
 async function callbackUrl(server: Served): Promise<string> {
   const got = Promise.withResolvers<string>();
-  const service = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
+  const service = createServer((request, response) => {
     response.end();
-    got.resolve(body);
+    text(request).then(got.resolve, got.reject);
   }).listen(0, '127.0.0.1');
   await once(service, 'listening');
   const client = clientOf(server);

@@ -184,7 +184,10 @@ describe('a callback URL', () => {
     const body = { node: 'send', fork: true };
     const fork = await client.call('replayExecution', { params: { executionId }, body });
     await vi.waitFor(() => expect(got).toHaveLength(1));
-    const address = urlsIn(got[0] as string)[0]?.split('/').at(-1)?.split('.')[0] as string;
+    const address = urlsIn(got[0] as string)[0]
+      ?.split('/')
+      .at(-1)
+      ?.split('.')[0] as string;
     expect(Buffer.from(address, 'base64url').toString()).toContain(fork.executionId);
     await expectUnsigned(fork.executionId);
   });

@@ -7,7 +7,6 @@
  * The address names execution, node and generation. The mark shows that the server made the URL. Both forms have the
  * same length, and consist of characters that URLs, JSON and HTML leave as they are.
  */
-import { ExpressionError } from './expression/expression-error.ts';
 
 /** What stands in place of a signature begins with this. */
 export const UNSIGNED = 'unsigned-';
@@ -19,7 +18,7 @@ export const MARK_CHARS = SIGNATURE_CHARS - UNSIGNED.length;
 const ADDRESS_START = 'Wy';
 /** A longer one is not looked for. */
 const MAX_ADDRESS_CHARS = 8_192;
-const MAX_TOKEN_CHARS = MAX_ADDRESS_CHARS + 1 + SIGNATURE_CHARS;
+export const MAX_TOKEN_CHARS = MAX_ADDRESS_CHARS + 1 + SIGNATURE_CHARS;
 
 /** The part of a callback URL that matters, in a text. */
 export interface CallbackToken {
@@ -64,27 +63,6 @@ export function replaceTokens(
     from = token.end;
   }
   return from === 0 ? text : replaced + text.slice(from);
-}
-
-/** Throws if the text has an unsigned callback URL: encoded, it could not be signed any more. */
-export function keepCallbacks(text: string): void {
-  if (text.includes(UNSIGNED) && callbackTokens(text, 'unsigned').length > 0) throw changed();
-}
-
-/** Throws if a cut at this position would divide the token of an unsigned callback URL. */
-export function keepCallbackAt(text: string, cut: number): void {
-  if (cut === 0 || cut === text.length) return;
-  const from = Math.max(0, cut - MAX_TOKEN_CHARS);
-  const near = text.slice(from, cut + MAX_TOKEN_CHARS);
-  if (!near.includes(UNSIGNED)) return;
-  const isCut = ({ start, end }: CallbackToken): boolean => from + start < cut && cut < from + end;
-  if (callbackTokens(near, 'unsigned').some(isCut)) throw changed();
-}
-
-function changed(): ExpressionError {
-  return new ExpressionError('EXPRESSION_VALUE', 'a callback URL cannot be encoded or cut in an expression', {
-    hint: 'pass it whole: it is signed when an action is given it, and the action may then encode it',
-  });
 }
 
 /** The end of the letters, digits, `_` and `-` from `start` on, at most `limit`. */

@@ -15,6 +15,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Action } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
@@ -215,13 +216,13 @@ describe('hostile values', () => {
 
   it('[SRV-646] nor is it when the workflow sends it to a service that echoes it', async () => {
     const sent: string[] = [];
-    const echoing = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += chunk;
-      sent.push(`${request.url} ${request.headers['x-notify']} ${body}`);
-      response.setHeader('x-notify', String(request.headers['x-notify']));
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ url: request.url, body }));
+    const echoing = createServer((request, response) => {
+      void text(request).then((body) => {
+        sent.push(`${request.url} ${request.headers['x-notify']} ${body}`);
+        response.setHeader('x-notify', String(request.headers['x-notify']));
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ url: request.url, body }));
+      });
     }).listen(0, '127.0.0.1');
     await once(echoing, 'listening');
     const network = [`127.0.0.1:${portOf(echoing)}`];

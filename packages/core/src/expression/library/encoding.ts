@@ -1,9 +1,9 @@
 /** Web formats of text: JSON, base64, URLs, query strings, HTML. */
-import { keepCallbacks } from '../../callback-url.ts';
 import { type Json, type JsonObject, memberOf, setMember } from '../../value.ts';
 import { typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import { describe } from '../kind.ts';
+import { keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 
 /** Characters per call of `String.fromCharCode`: more arguments would overflow the stack. */

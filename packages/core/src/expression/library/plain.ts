@@ -1,11 +1,11 @@
 /** Functions without a receiver. Randomness comes from the scope, so the same scope returns the same values. */
 
-import { keepCallbacks } from '../../callback-url.ts';
 import { type Algorithm, digest, hexOf, hmac, utf8 } from '../../sha.ts';
 import { canonicalJson, type Json } from '../../value.ts';
 import { valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import { isoText, parseDate } from './calendar.ts';
+import { keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 import { largest, smallest } from './grouping.ts';
 import { objectFromEntries } from './object.ts';

@@ -2,8 +2,8 @@
  * Functions on strings. Positions and lengths count UTF-16 units, as in JavaScript. No function splits a surrogate
  * pair: a position inside a character means the position before it.
  */
-import { keepCallbackAt, keepCallbacks } from '../../callback-url.ts';
 import type { Frame } from '../frame.ts';
+import { keepCallbackAt, keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 
 const ofText = functionsOn<string>(['string']);
