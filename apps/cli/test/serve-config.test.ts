@@ -1,6 +1,10 @@
 /** Each key of the configuration that says how a server works: what it changes. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createClient } from '@nebula/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { projectFolder, startNebula } from './support/nebula-process.ts';
@@ -12,13 +16,17 @@ afterEach(async () => {
   served = undefined;
 });
 
-const CALLED = {
+const called = (port: number) => ({
   id: 'called',
+  config: { capabilities: { network: [`127.0.0.1:${port}`] } },
   nodes: {
     reply: { wait: { callback: true } },
-    tell: { action: 'core.set@1', with: { value: '{{ $nodes.reply.callbackUrl }}' } },
+    tell: {
+      action: 'http.request@1',
+      with: { method: 'POST', url: `http://127.0.0.1:${port}/`, body: '{{ $nodes.reply.callbackUrl }}' },
+    },
   },
-};
+});
 
 async function open(config: string, more: Record<string, string> = {}): Promise<Served> {
   served = await Served.open({ 'nebula.config.yaml': config, ...more });
@@ -28,13 +36,19 @@ async function open(config: string, more: Record<string, string> = {}): Promise<
 const clientOf = ({ cwd, url }: Served) =>
   createClient({ url, token: readFileSync(path.join(cwd, '.nebula/token'), 'utf8').trim(), retries: 0 });
 
+/** The callback URL as another service gets it. */
 async function callbackUrl(server: Served): Promise<string> {
+  const got = Promise.withResolvers<string>();
+  const service = createServer((request, response) => {
+    response.end();
+    text(request).then(got.resolve, got.reject);
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
   const client = clientOf(server);
-  await client.call('registerWorkflow', { body: { definition: CALLED } });
-  const { executionId } = await client.call('startExecution', { body: { workflowId: 'called' } });
-  await server.session.engine.waitFor(executionId);
-  const { nodes } = await client.call('getExecution', { params: { executionId } });
-  return (nodes as unknown as { tell: { output: string } }).tell.output;
+  const definition = called((service.address() as AddressInfo).port);
+  await client.call('registerWorkflow', { body: { definition } });
+  await client.call('startExecution', { body: { workflowId: 'called' } });
+  return await got.promise.finally(() => service.close());
 }
 
 describe('the configuration of a server', () => {

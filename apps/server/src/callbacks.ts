@@ -1,12 +1,14 @@
 /**
  * Callback URLs of nodes that wait for a call. Each can be called once.
  *
- *  B1 A URL names its node and carries a signature of this server: it cannot be guessed and is not stored.
+ *  B1 A URL names its node and carries a signature of this server: it cannot be guessed and is not stored. Expressions
+ *     and journals have the URL unsigned; only an attempt is given the signature.
  *  B2 The first call is recorded before it is passed to the run. After a crash in between, the next call passes it on.
  *  B3 A call counts even before its node waits; a second one is rejected, whatever became of the first.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CallbackUrl, givenProblem, type Json, NebulaError } from '@nebula/core';
+import { givenProblem, type Json, MARK_CHARS, NebulaError, UNSIGNED } from '@nebula/core';
+import type { Callbacks } from '@nebula/engine';
 import type { Records } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Parts } from './parts.ts';
@@ -35,10 +37,17 @@ export async function callbackKey(records: Records): Promise<string> {
 }
 
 /** Makes callback URLs for the engine. `url`: the public address of the server. */
-export function callbackAddresses(key: string, url: () => string): CallbackUrl {
-  return (executionId, node, generation) => {
-    const text = Buffer.from(JSON.stringify([executionId, node, generation])).toString('base64url');
-    return `${url()}${CALLBACKS_PREFIX}/${text}.${proofOf(key, text)}`;
+export function callbackUrls(key: string, url: () => string): Callbacks {
+  return {
+    url(executionId, node, generation) {
+      const address = Buffer.from(JSON.stringify([executionId, node, generation])).toString('base64url');
+      return `${url()}${CALLBACKS_PREFIX}/${address}.${unsignedProof(key, address)}`;
+    },
+    sign({ address, proof }) {
+      if (!isEqual(proof, unsignedProof(key, address))) return undefined;
+      return { executionId: partsOf(address).executionId, signature: proofOf(key, address) };
+    },
+    unsign: ({ address, proof }) => (isEqual(proof, proofOf(key, address)) ? unsignedProof(key, address) : undefined),
   };
 }
 
@@ -53,7 +62,9 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
       onRequest: async (request) => {
         const address = addressIn(key, (request.params as { token: string }).token);
         if (address === undefined || (await parts.store.execution(address.executionId)) === undefined) {
-          throw new NebulaError('UNKNOWN_CALLBACK', 'No node waits for a call at this URL.');
+          throw new NebulaError('UNKNOWN_CALLBACK', 'No node waits for a call at this URL.', {
+            hint: 'Journals and documents show callback URLs unsigned. Only actions are given the URL that can be called.',
+          });
         }
         called.set(request, address);
       },
@@ -86,18 +97,28 @@ async function takeCall(parts: Parts, address: Address, token: string, payload: 
 
 /** Undefined if the signature is wrong. */
 function addressIn(key: string, token: string): Address | undefined {
-  const [text = '', proof = '', more] = token.split('.');
-  const [given, wanted] = [Buffer.from(proof), Buffer.from(proofOf(key, text))];
+  const [address = '', proof = '', more] = token.split('.');
   // Only the canonical spelling is accepted: another one would allow a second call.
-  if (more !== undefined || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
-  const [executionId, node, generation] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
-    string,
-    string,
-    number,
-  ];
+  return more === undefined && isEqual(proof, proofOf(key, address)) ? partsOf(address) : undefined;
+}
+
+/** The address must be one that this server made. */
+function partsOf(address: string): Address {
+  const text = Buffer.from(address, 'base64url').toString();
+  const [executionId, node, generation] = JSON.parse(text) as [string, string, number];
   return { executionId, node, generation };
 }
 
-function proofOf(key: string, text: string): string {
-  return createHmac('sha256', key).update(text).digest('base64url');
+function isEqual(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function proofOf(key: string, address: string): string {
+  return createHmac('sha256', key).update(address).digest('base64url');
+}
+
+/** Takes the place of the signature where people read. Addresses have no blanks, so it is no signature of any. */
+function unsignedProof(key: string, address: string): string {
+  return UNSIGNED + proofOf(key, `unsigned ${address}`).slice(0, MARK_CHARS);
 }

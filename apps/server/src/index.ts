@@ -34,7 +34,7 @@ import { Waits } from './waits.ts';
 import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
 
-export { callbackAddresses, callbackKey } from './callbacks.ts';
+export { callbackKey, callbackUrls } from './callbacks.ts';
 export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';

@@ -5,7 +5,7 @@ export const fileWrite = defineAction({
   version: '1',
   title: 'Write a file',
   description:
-    'Writes a file of the project atomically; missing folders are created. Needs the capability `files.write` for its path.',
+    'Writes a file of the project atomically; missing folders are created. Needs the capability `files.write` for its path, which never reaches code, configuration or workflow files.',
   input: {
     type: 'object',
     properties: {

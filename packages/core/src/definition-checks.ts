@@ -41,17 +41,17 @@ export interface ProcessSettings {
   readonly announced?: readonly Action[];
   /** Limits of one evaluation of an expression; those left out keep their default. */
   readonly expressionLimits?: Partial<ExpressionLimits>;
-  /** The address of a node that waits for a call: `$nodes.<id>.callbackUrl`. Without it nodes have no address. */
-  readonly callbackUrl?: CallbackUrl;
+  /** The URLs of nodes that wait for a call: `$nodes.<id>.callbackUrl`. Without it nodes have none. */
+  readonly callbacks?: { readonly url: CallbackUrl };
 }
 
 /** `now`: the clock that limits evaluations. */
 export function definitionChecks(settings: ProcessSettings, now?: () => number): DefinitionChecks {
-  const { actions, retryPolicies, capabilities, labels, announced = [], expressionLimits, callbackUrl } = settings;
+  const { actions, retryPolicies, capabilities, labels, announced = [], expressionLimits, callbacks } = settings;
   const catalog = createCatalog(actions, retryPolicies, capabilities, labels);
   catalog.announce(announced);
   const limits = { ...EXPRESSION_LIMITS, ...expressionLimits };
-  return new DefinitionChecks(catalog, { limits, callbackUrl, ...(now && { now }) });
+  return new DefinitionChecks(catalog, { limits, callbackUrl: callbacks?.url, ...(now && { now }) });
 }
 
 interface Checked {

@@ -11,6 +11,7 @@ export type {
   ShellResult,
   Verification,
 } from './action.ts';
+export { type CallbackToken, MARK_CHARS, replaceTokens, UNSIGNED } from './callback-url.ts';
 export {
   CAPABILITY_LISTS,
   type Ceiling,
@@ -104,6 +105,7 @@ export {
   type JsonObject,
   type JsonSchema,
   jsonEquals,
+  mapTexts,
   memberOf,
   TYPE_WORDS,
 } from './value.ts';

@@ -17,6 +17,24 @@ export function isJsonList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Maps all texts of a value, the names of members included. Returns the same value if none changes. */
+export function mapTexts(value: Json, map: (text: string) => string): Json {
+  if (typeof value === 'string') return map(value);
+  if (isJsonList(value)) {
+    const items = value.map((item) => mapTexts(item, map));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isJsonObject(value)) return value;
+  const members: Record<string, Json> = {};
+  let isSame = true;
+  for (const [name, member] of Object.entries(value)) {
+    const [mappedName, mapped] = [map(name), mapTexts(member, map)];
+    if (mappedName !== name || mapped !== member) isSame = false;
+    setMember(members, mappedName, mapped);
+  }
+  return isSame ? value : members;
+}
+
 /** The elements of a list, or the values of an object. */
 export function partsOf(value: readonly Json[] | JsonObject): readonly Json[] {
   return isJsonList(value) ? value : Object.values(value);

@@ -2,6 +2,8 @@
 import type {
   Action,
   BareRun,
+  CallbackToken,
+  CallbackUrl,
   Capabilities,
   ConcurrencySlot,
   DefinitionChecks,
@@ -78,6 +80,8 @@ export interface EngineOptions extends ProcessSettings {
   readonly inlineLimitBytes?: number;
   /** Made with the same settings, to check definitions before the engine exists: it does not compile them again. */
   readonly checks?: DefinitionChecks;
+  /** The URLs of nodes that wait for a call: `$nodes.<id>.callbackUrl`. Without it nodes have none. */
+  readonly callbacks?: Callbacks;
   /** Compiled workflows by their text, shared by engines of one process that have the same actions. */
   readonly compiled?: Map<string, Plan>;
   /** How long finished runs are kept if their workflow does not say; null keeps them for ever. */
@@ -90,6 +94,16 @@ export interface EngineOptions extends ProcessSettings {
   readonly sliceMs?: number;
   /** The engine refuses new runs with `BUSY` while this many wait or run. */
   readonly maxActiveRuns?: number;
+}
+
+/** Makes the URLs of nodes that wait for a call. */
+export interface Callbacks {
+  /** The URL as expressions and journals have it: unsigned. */
+  readonly url: CallbackUrl;
+  /** The signature for an unsigned URL; undefined if another server made it, or nobody. */
+  sign(unsigned: CallbackToken): { readonly executionId: ExecutionId; readonly signature: string } | undefined;
+  /** What stands in place of the signature in journals; undefined if the signature is not of this server. */
+  unsign(signed: CallbackToken): string | undefined;
 }
 
 /** Live events of runs. Hints for people; the journal is the truth. */

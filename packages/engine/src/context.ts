@@ -3,6 +3,7 @@
  * Stimuli go into the `mailbox`; a part reports everything else to the `effects`.
  */
 import type { Drivers } from './api.ts';
+import type { CallbackSigner } from './attempts/callback-signer.ts';
 import type { Durations } from './attempts/durations.ts';
 import type { Effects } from './effects.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -26,6 +27,7 @@ export interface EngineContext extends Drivers {
   readonly runs: Runs;
   readonly values: Values;
   readonly durations: Durations;
+  readonly callbackSigner: CallbackSigner;
   readonly blobPins: BlobPins;
   readonly meter: Meter;
   readonly tracing: Tracing;

@@ -1,4 +1,5 @@
 export type {
+  Callbacks,
   Drivers,
   Engine,
   EngineHealth,

@@ -11,6 +11,7 @@ import { definitionChecks, type NebulaError, RUN_DEFAULTS } from '@nebula/core';
 import type { Drivers, EngineOptions } from './api.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Cache } from './attempts/cache.ts';
+import { CallbackSigner } from './attempts/callback-signer.ts';
 import { Durations } from './attempts/durations.ts';
 import { Tasks } from './attempts/tasks.ts';
 import type { EngineContext } from './context.ts';
@@ -101,6 +102,7 @@ function newContext(
     concurrency,
     inlineLimitBytes,
     snapshotMinBytes,
+    callbacks,
   }: EngineOptions & Record<'concurrency' | 'inlineLimitBytes', number>,
   made: Pick<EngineContext, 'meter' | 'tracing' | 'effects'> & { readonly plans: Plans; readonly authority: Authority },
 ): EngineContext {
@@ -128,6 +130,7 @@ function newContext(
     lease: new EngineLease(shared),
     values: new Values(drivers, inlineLimitBytes),
     durations: new Durations(drivers.store),
+    callbackSigner: new CallbackSigner(callbacks),
     blobPins: new BlobPins(),
     mailbox: new Mailbox({ clock, runs, effects }),
   };

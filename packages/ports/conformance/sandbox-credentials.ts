@@ -322,6 +322,33 @@ function otherWays({ told }: CredentialTools): void {
     expect(outcome).toMatchObject({ output: ['[redacted]', PIN] });
   });
 
+  test('[SBX-55] texts that leave are concealed, and values of the input redacted', async () => {
+    const token = 'a-value-of-the-input';
+    const rest = { conceal: (text: string) => text.replaceAll(token, 'concealed'), secrets: [token] };
+    const encoded = Buffer.from(token).toString('base64');
+    const { outcome, said } = await told(
+      async (ctx) => {
+        ctx.log.info(`logs ${token}`, { token });
+        ctx.progress(0.5, token);
+        return { [token]: [`returns ${token}`], encoded };
+      },
+      {},
+      rest,
+    );
+    expect(outcome).toMatchObject({ output: { concealed: ['returns concealed'], encoded: '[redacted]' } });
+    const failed = await told(
+      async () => {
+        throw Object.assign(new Error(`throws ${token}`), { code: 'BROKEN', details: { token } });
+      },
+      {},
+      rest,
+    );
+    expect(failed.outcome).toMatchObject({ error: { message: expect.stringContaining('throws concealed') } });
+    const text = JSON.stringify([outcome, said, failed]);
+    for (const trace of [token, encoded]) expect(text).not.toContain(trace);
+    expect(text).toContain('logs concealed');
+  });
+
   test('[SBX-36] no grant gives the variables of secrets', async () => {
     const { outcome } = await told(
       async (ctx) => {

@@ -131,6 +131,22 @@ function foreignRules(sandbox: () => Sandbox): void {
     expect(JSON.stringify(admit(foreign, { status: 'failed', error: long })).length).toBeLessThan(100_000);
   });
 
+  test('[SBX-55] texts of another process are concealed', () => {
+    const { admit, admitLine } = sandbox();
+    const hidden = { ...foreign, conceal: (text: string) => text.replaceAll('token', 'concealed') };
+    expect(admit(hidden, { status: 'completed', output: { total: 7, note: 'a token' } })).toMatchObject({
+      output: { note: 'a concealed' },
+    });
+    const error = { code: 'BROKEN', kind: 'USER', message: 'the token', details: { at: 'token' } } as const;
+    expect(admit(hidden, { status: 'failed', error })).toMatchObject({
+      error: { message: 'the concealed', details: { at: 'concealed' } },
+    });
+    expect(admitLine(hidden, { message: 'token', fields: { token: 1 } })).toEqual({
+      message: 'concealed',
+      fields: { concealed: 1 },
+    });
+  });
+
   test('[SBX-40] so are its lines', () => {
     const line = { message: 'says hunter2-hunter2', fields: { a: ['hunter2-hunter2'] } };
     expect(sandbox().admitLine(foreign, line)).toEqual({ message: 'says [redacted]', fields: { a: ['[redacted]'] } });

@@ -23,6 +23,10 @@ export interface Invocation {
   /** The W3C trace context of the attempt, which its requests carry. */
   readonly traceparent?: string;
   readonly signal: AbortSignal;
+  /** Values in the input that the sandbox redacts from everything that leaves. */
+  readonly secrets?: readonly string[];
+  /** Applied to every text that leaves, before redaction. */
+  readonly conceal?: (text: string) => string;
   /** The secret behind an alias of the node. The sandbox redacts it from everything that leaves. */
   readonly credential: (alias: string) => Promise<string>;
   readonly onLog: (level: LogLevel, message: string, fields?: Readonly<Record<string, Json>>) => void;
@@ -44,6 +48,8 @@ export interface Foreign {
   readonly node: NodePath;
   /** Values that the attempt was given. */
   readonly secrets: readonly string[];
+  /** Applied to every text that leaves, before redaction. */
+  readonly conceal?: (text: string) => string;
 }
 
 export interface Line {

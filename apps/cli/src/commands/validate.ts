@@ -41,8 +41,11 @@ async function ceilingOf({ services }: Context, project: Project, definition: Wo
   const any = { id: definition.id, nodes: { a: { action: 'core.noop' } } };
   try {
     const session = await services.openApi(project, 'look', { orEmpty: true });
-    const validation = session.api.call('validateWorkflow', { body: { definition: any } });
-    return (await validation.finally(() => session.close())).ceiling as Ceiling;
+    try {
+      return (await session.api.call('validateWorkflow', { body: { definition: any } })).ceiling as Ceiling;
+    } finally {
+      await session.close();
+    }
   } catch (error) {
     if (error instanceof NebulaError || error instanceof ApiError) return 'all';
     throw error;

@@ -20,13 +20,16 @@ export async function engineOptions(project: Project): Promise<EngineOptions> {
   };
 }
 
+/** Callback URLs exist only at a server. */
+type CommandSettings = Omit<ProcessSettings, 'callbacks'>;
+
 /** The settings of a command. A server hands jobs of workflow-graph to workers; a command runs them itself. */
-export async function commandSettings(project: Project): Promise<ProcessSettings> {
+export async function commandSettings(project: Project): Promise<CommandSettings> {
   const { workflowGraphJob } = await import('@nebula/actions');
   return settingsOf(project.config, [...(await allActions(project)), workflowGraphJob]);
 }
 
-function settingsOf(config: NebulaConfig, actions: readonly Action[]): ProcessSettings {
+function settingsOf(config: NebulaConfig, actions: readonly Action[]): CommandSettings {
   const { retryPolicies, capabilities, labels, expressionLimits } = config;
   return { actions, ...given({ retryPolicies, capabilities, labels, expressionLimits }) };
 }

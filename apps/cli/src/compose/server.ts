@@ -10,8 +10,8 @@ import { createEngine } from '@nebula/engine';
 import { CONFIG_KEYS, type ServerConfig } from '@nebula/sdk';
 import {
   announcedActions,
-  callbackAddresses,
   callbackKey,
+  callbackUrls,
   type EngineParts,
   launchPlans,
   type NebulaServer,
@@ -158,7 +158,7 @@ async function partsOn(
       announced: await announcedActions({ records }),
       projects,
       launchPlan: launchPlans({ records, store }),
-      callbackUrl: callbackAddresses(await callbackKey(records), publicUrl),
+      callbacks: callbackUrls(await callbackKey(records), publicUrl),
     },
   );
   const { clock, random, digest } = context;

@@ -15,6 +15,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Action } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot } from '../support/boot.ts';
@@ -200,24 +201,59 @@ describe('hostile values', () => {
     await goesOn();
   });
 
+  const VIEWS = ['', '/result', '/rest', '/journal', '/timeline', '/explain', '/logs', '/undo-plan', '/definition'];
+
   it('[SRV-646] the address of a callback, which lets its holder answer, is in nothing that a viewer reads', async () => {
     await must('alpha-owner', 'POST /workflows', { definition: callback('alpha-callback'), project: 'alpha' });
     const started = await must('alpha-owner', 'POST /executions', { workflowId: 'alpha-callback' });
     const { executionId } = started.json;
     await server.parts.engine.waitFor(executionId);
-    for (const view of [
-      '',
-      '/result',
-      '/journal',
-      '/timeline',
-      '/explain',
-      '/explain?node=hold',
-      '/logs',
-      '/definition',
-    ]) {
+    for (const view of [...VIEWS, '/explain?node=hold']) {
       const { text } = await must('alpha-viewer', `GET /executions/${executionId}${view}`);
       expect(text, view).not.toMatch(/callbacks\/|\.[\w-]{43}/);
     }
+  });
+
+  it('[SRV-646] nor is it when the workflow sends it to a service that echoes it', async () => {
+    const sent: string[] = [];
+    const echoing = createServer((request, response) => {
+      void text(request).then((body) => {
+        sent.push(`${request.url} ${request.headers['x-notify']} ${body}`);
+        response.setHeader('x-notify', String(request.headers['x-notify']));
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ url: request.url, body }));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(echoing, 'listening');
+    const network = [`127.0.0.1:${portOf(echoing)}`];
+    await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { network } });
+    const url = `http://${network[0]}/?notify={{ $nodes.called.callbackUrl.urlEncode() }}`;
+    const given = { url, headers: { 'x-notify': '{{ $nodes.called.callbackUrl }}' } };
+    const definition = {
+      id: 'alpha-notify',
+      config: { capabilities: { network } },
+      nodes: {
+        tell: {
+          action: 'http.request',
+          with: { method: 'POST', ...given, body: { notify: '{{ $nodes.called.callbackUrl }}' } },
+        },
+        called: { needs: ['tell'], wait: { callback: true } },
+      },
+    };
+    await must('alpha-owner', 'POST /workflows', { definition, project: 'alpha' });
+    const { executionId } = (await must('alpha-owner', 'POST /executions', { workflowId: definition.id })).json;
+    await server.parts.engine.waitFor(executionId);
+    const [token = ''] = sent.join().match(/WyJ[\w-]+\.[\w-]{43}/) ?? [];
+    for (const view of [...VIEWS, '/explain?node=called']) {
+      const { text } = await must('alpha-viewer', `GET /executions/${executionId}${view}`);
+      expect(text, view).not.toContain(token.split('.')[1]);
+      for (const [readable] of text.matchAll(/WyJ[\w-]+\.[\w-]+/g)) {
+        expect((await ask(server, `POST /callbacks/${readable}`, { body: { forged: 1 } })).status, view).toBe(404);
+      }
+    }
+    expect((await ask(server, `POST /callbacks/${token}`, { body: {} })).status).toBe(202);
+    echoing.close();
+    await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });
   });
 
   it('[SRV-646] an Idempotency-Key never returns the answer of another caller', async () => {

@@ -14,8 +14,8 @@ import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
 import type { Clock } from '@nebula/ports';
 import {
-  callbackAddresses,
   callbackKey,
+  callbackUrls,
   type EngineParts,
   launchPlans,
   type NebulaServer,
@@ -89,9 +89,9 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     digest: sha256,
   };
   let url = '';
-  const callbackUrl = callbackAddresses(await callbackKey(keeping.records), () => url);
+  const callbacks = callbackUrls(await callbackKey(keeping.records), () => url);
   const projects = projectsOf(keeping, { standard: ceiling });
-  const engine = createEngine(drivers, { actions, callbackUrl, projects, launchPlan: launchPlans(keeping) });
+  const engine = createEngine(drivers, { actions, callbacks, projects, launchPlan: launchPlans(keeping) });
   const troubles: unknown[] = [];
   const parts: EngineParts = {
     ...keeping,

@@ -86,7 +86,8 @@ export function* compileDefinition(
     retentionMs: config.retention === 'forever' ? null : durationOf(config.retention),
     newBudget: () => createBudget(limits, options.now),
     callbackUrl: options.callbackUrl,
-    draws: workflows.draws.isUsed,
+    draws: workflows.uses.draws,
+    awaitsCalls: workflows.uses.callbacks,
   };
   return { plan, problems: problems.sorted() };
 }
@@ -195,29 +196,29 @@ interface Inlining {
   readonly verify: Verify;
   readonly around: readonly string[];
   readonly bound?: Capabilities;
-  readonly draws?: Workflows['draws'];
+  readonly uses?: Workflows['uses'];
 }
 
 /** Compiles each inlined workflow once, however often it is used. */
 function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, CompiledInside>()): Workflows {
-  const { catalog, options, verify, around, bound, draws = { isUsed: false } } = inlining;
+  const { catalog, options, verify, around, bound, uses = { draws: false, callbacks: false } } = inlining;
   const { workflows, knownWorkflows = [] } = options;
   return {
     find: (id, version) => workflows?.(id, version),
     isKnown: workflows !== undefined,
     ids: knownWorkflows,
     around,
-    draws,
+    uses,
     *compile(definition) {
       const compiled = known.get(definition) ?? (yield* compileInside(definition));
       known.set(definition, compiled);
       return compiled;
     },
-    within: (narrower) => inlined({ ...inlining, bound: narrower, draws }),
+    within: (narrower) => inlined({ ...inlining, bound: narrower, uses }),
   };
   function* compileInside(definition: WorkflowDefinition): Steps<CompiledInside> {
     const problems = new ProblemList(nowhere(), true);
-    const inner = inlined({ ...inlining, around: [...around, definition.id], draws }, known);
+    const inner = inlined({ ...inlining, around: [...around, definition.id], uses }, known);
     const compiled = yield* compileWorkflow(
       definition,
       catalog,

@@ -62,8 +62,11 @@ export interface Workflows {
   /** False when the set of workflows is unknown. */
   readonly isKnown: boolean;
   readonly ids: readonly string[];
-  /** Whether an expression of the plan, or of a graph returned at run time, may call `uuid()` or `random()`. */
-  readonly draws: { isUsed: boolean };
+  /**
+   * What the plan, or a graph returned at run time, may use: `uuid()` and `random()`, and nodes that wait for a call.
+   * Set while it is compiled.
+   */
+  readonly uses: { draws: boolean; callbacks: boolean };
   /** Ids of this workflow and of those that inline it. */
   readonly around: readonly string[];
   compile(definition: WorkflowDefinition): Steps<CompiledInside>;

@@ -35,10 +35,15 @@ export interface Plan {
   /** Returns the input with the defaults of its schema filled in, and its problems as sentences. */
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
-  /** The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. */
+  /**
+   * The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. It is
+   * unsigned: whoever reads the journal cannot call the node.
+   */
   readonly callbackUrl: CallbackUrl | undefined;
   /** The plan may call `uuid()` or `random()`, so its runs start with a seed. */
   readonly draws: boolean;
+  /** Nodes of its runs may wait for a call, also those of returned graphs. */
+  readonly awaitsCalls: boolean;
 }
 
 /** `generation` gives a node that starts anew another URL. */

@@ -250,7 +250,7 @@ export class References {
   }
 
   private checkDraw(reference: ValueReference, path: DocumentPath, site: Site): void {
-    this.context.workflows.draws.isUsed = true;
+    this.context.workflows.uses.draws = true;
     if (site.place !== 'start') return;
     const message = 'uuid() and random() are not available before the run starts';
     this.report(reference, path, { code: 'NO_DRAW', message, hint: 'call them in a node and read its output' });

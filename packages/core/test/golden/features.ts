@@ -596,6 +596,13 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
       for (const node of run.running()) run.complete(node);
     },
   },
+  'grandchild-1': {
+    definition: { nodes: { a: {} } },
+    options: {
+      start: { parent: { executionId: 'exe_parent', node: 'call', depth: 2, above: ['exe_grandparent'] } },
+    },
+    play: (run) => run.complete('a'),
+  },
   'authority-1': {
     definition: { nodes: { a: { capabilities: { network: ['api.example.com', 'evil.com'] } } } },
     options: {

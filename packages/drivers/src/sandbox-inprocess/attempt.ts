@@ -30,12 +30,16 @@ export class Attempt implements ActionContext, RejectionListener {
   readonly #host: Host;
   readonly #invocation: Invocation;
   #ended = false;
-  /** Set once the attempt was given a credential. */
+  /** Set once the attempt was given a credential, or if it has texts to conceal. */
   #own: Redactor | undefined;
 
   constructor(host: Host, invocation: Invocation) {
     this.#host = host;
     this.#invocation = invocation;
+    const { conceal, secrets } = invocation;
+    if (conceal === undefined && secrets === undefined) return;
+    this.#own = host.handedOut.forAttempt(conceal);
+    for (const secret of secrets ?? []) this.#own.add(secret);
   }
 
   get executionId(): string {

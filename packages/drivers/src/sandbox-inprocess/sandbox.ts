@@ -115,8 +115,9 @@ class InProcessSandbox implements Sandbox {
 
 /** Checks for outcomes and log lines of other processes. */
 const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
-  admit({ action, node, secrets }, told) {
-    const redactor = redactorOf(secrets);
+  admit(foreign, told) {
+    const { action, node } = foreign;
+    const redactor = redactorOf(foreign);
     try {
       if (told.status === 'failed') {
         const { code, kind, message, details } = told.error;
@@ -131,7 +132,7 @@ const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
   admitLine(foreign, { message, fields }) {
     let redactor = redactors.get(foreign);
     if (redactor === undefined) {
-      redactor = redactorOf(foreign.secrets);
+      redactor = redactorOf(foreign);
       redactors.set(foreign, redactor);
     }
     return loggable(redactor, message, fields);
@@ -141,8 +142,8 @@ const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
 /** One redactor for all lines of a request: making one costs more than a hundred lines. */
 const redactors = new WeakMap<Foreign, Redactor>();
 
-function redactorOf(secrets: readonly string[]): Redactor {
-  const redactor = new Redactor();
+function redactorOf({ secrets, conceal }: Foreign): Redactor {
+  const redactor = new Redactor(undefined, conceal);
   for (const secret of secrets) redactor.add(secret);
   return redactor;
 }

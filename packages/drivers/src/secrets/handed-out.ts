@@ -22,10 +22,10 @@ export class HandedOut {
   }
 
   /**
-   * The redactor of an attempt that was given a credential; it includes credentials that others are given meanwhile.
+   * The redactor of an attempt that was given a credential, or has texts to conceal; it includes credentials that others are given meanwhile.
    */
-  forAttempt(): Redactor {
-    return new Redactor(this.#redactor);
+  forAttempt(conceal?: (text: string) => string): Redactor {
+    return new Redactor(this.#redactor, conceal);
   }
 
   add(value: string): void {

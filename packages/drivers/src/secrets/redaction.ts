@@ -80,14 +80,16 @@ interface Range {
 
 export class Redactor {
   readonly #parent: Redactor | undefined;
+  readonly #conceal: ((text: string) => string) | undefined;
   #plain = new FormIndex();
   /** Encodings that programs break into lines (`base64`, `xxd`), searched for as if there were no line breaks. */
   #encoded = new FormIndex();
   #isNumeric = false;
 
-  /** `parent`: its values are redacted too, including later ones. */
-  constructor(parent?: Redactor) {
+  /** `parent`: its values are redacted too, including later ones. `conceal` is applied to texts before. */
+  constructor(parent?: Redactor, conceal?: (text: string) => string) {
     this.#parent = parent;
+    this.#conceal = conceal;
   }
 
   /** Redacts this value from now on. */
@@ -117,7 +119,8 @@ export class Redactor {
     return this.text(text) !== text;
   }
 
-  text(text: string): string {
+  text(given: string): string {
+    const text = this.#conceal === undefined ? given : this.#conceal(given);
     const whole = without(text, this.#plain.ranges(text));
     const clean = this.#encoded.forms.size > 0 && /[\r\n]/.test(whole) ? this.#acrossLines(whole) : whole;
     return this.#parent === undefined ? clean : this.#parent.text(clean);

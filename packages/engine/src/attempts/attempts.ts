@@ -28,6 +28,7 @@ import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
 import { endOf, timeLimitOf } from './attempt-reports.ts';
+import { STAYS_UNSIGNED } from './callback-signer.ts';
 
 type Invocation = Parameters<Sandbox['run']>[0];
 
@@ -123,13 +124,16 @@ export class Attempts {
     signal: AbortSignal,
   ): Omit<Invocation, 'onProgress' | 'onHeartbeat'> {
     const { node, attempt: number, action, input, granted, credentials, idempotencyKey } = attempt;
-    const { clock, logs, secrets, tracing } = this.context;
+    const { clock, logs, secrets, tracing, callbackSigner } = this.context;
     const traceparent = tracing.ofAttempt(state, node, number);
     const of = { executionId, node, attempt: number };
+    const handed = callbackSigner.handOver(state, action, input);
+    if (handed?.hasUnsigned) logs.append({ ...of, at: clock.now(), level: 'warn', message: STAYS_UNSIGNED });
     return {
       ...of,
       action,
-      input,
+      input: handed === undefined ? input : handed.input,
+      ...(handed && { secrets: handed.secrets, conceal: handed.conceal }),
       granted,
       workflowId,
       idempotencyKey,

@@ -43,6 +43,7 @@ import type {
   RemoteWorkers,
 } from '../api.ts';
 import { endOf, openTimeLimit, type TimeLimit, timeLimitOf } from '../attempts/attempt-reports.ts';
+import { STAYS_UNSIGNED } from '../attempts/callback-signer.ts';
 import type { Tasks } from '../attempts/tasks.ts';
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
@@ -150,13 +151,25 @@ export class RemoteAttempts implements RemoteWorkers {
       this.context.mailbox.send(run.executionId, endOf(lease, { status: 'failed', error: input.error }, this.context));
       return undefined;
     }
-    const traceparent = this.context.tracing.ofAttempt(run.state, node, attempt.attempt);
+    const { tracing, callbackSigner, logs } = this.context;
+    const traceparent = tracing.ofAttempt(run.state, node, attempt.attempt);
+    const handed = callbackSigner.handOver(run.state, action, input.value);
+    if (handed?.hasUnsigned) {
+      logs.append({
+        executionId: run.executionId,
+        node,
+        attempt: attempt.attempt,
+        at,
+        level: 'warn',
+        message: STAYS_UNSIGNED,
+      });
+    }
     const { deadline } = this.keep(lease, request.leaseMs, until, at, timeLimitOf(attempt));
     return {
       leaseId: lease.leaseId,
       until,
       action: `${action.id}@${action.version}`,
-      input: input.value,
+      input: handed === undefined ? input.value : handed.input,
       executionId: run.executionId,
       workflowId: run.plan.workflowId,
       version: run.plan.version,
@@ -422,8 +435,12 @@ export class RemoteAttempts implements RemoteWorkers {
   }
 
   private async foreignOf(known: Known, run: LiveRun, node: NodeState): Promise<Foreign> {
-    const secrets = [...(await this.secretsOf(known, run, node))];
-    return { action: actionWork(node).action, node: known.lease.node, secrets };
+    const { action } = actionWork(node);
+    const { values, callbackSigner } = this.context;
+    const input = callbackSigner.signs(run.state) ? await values.read(run.executionId, node.input) : null;
+    const handed = callbackSigner.handOver(run.state, action, input);
+    const secrets = [...(await this.secretsOf(known, run, node)), ...(handed?.secrets ?? [])];
+    return { action, node: known.lease.node, secrets, ...(handed && { conceal: handed.conceal }) };
   }
 
   /** All secrets of the node, because after a restart it is not known which of them were handed out. */

@@ -47,7 +47,7 @@ export class Children {
     if (child.again) return untilDone(this.context, () => this.goOn(parentId, child));
     const { clock, lifecycle, mailbox, effects, tracing } = this.context;
     const { node, executionId, depth, attempt } = child;
-    const parent = { executionId: parentId, node, depth };
+    const parent = { executionId: parentId, node, depth, ...aboveOf(run.state.parent) };
     const trigger = { type: 'workflow', executionId: parentId, node };
     const traceparent = tracing.ofAttempt(run.state, node, attempt);
     const authority = childAuthority(run.state, child.bound);
@@ -178,6 +178,11 @@ export class Children {
     await store.send(cancelMessage(cancel, parentId), clock.now());
     effects.wake(clock.now());
   }
+}
+
+/** The parents of the parent of a child. */
+function aboveOf(parent: Parent | null): Pick<Parent, 'above'> {
+  return parent === null ? {} : { above: [parent.executionId, ...(parent.above ?? [])] };
 }
 
 /** The end of a child that could not be started, or was deleted. */

@@ -3,6 +3,7 @@ import { type Json, type JsonObject, memberOf, setMember } from '../../value.ts'
 import { typeError, valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import { describe } from '../kind.ts';
+import { keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 
 /** Characters per call of `String.fromCharCode`: more arguments would overflow the stack. */
@@ -30,6 +31,7 @@ export const encodingFunctions: readonly FunctionDefinition[] = [
     'The UTF-8 bytes of the text as base64.',
     [`'user:päss'.toBase64()`, 'dXNlcjpww6Rzcw=='],
     (frame, text) => {
+      keepCallbacks(text);
       frame.budget.allowText(Math.ceil(text.length / 3) * 4);
       frame.budget.spendForCharacters(text.length, 8);
       const bytes = new TextEncoder().encode(text);

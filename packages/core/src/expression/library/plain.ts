@@ -5,6 +5,7 @@ import { canonicalJson, type Json } from '../../value.ts';
 import { valueError } from '../expression-error.ts';
 import type { Frame } from '../frame.ts';
 import { isoText, parseDate } from './calendar.ts';
+import { keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 import { largest, smallest } from './grouping.ts';
 import { objectFromEntries } from './object.ts';
@@ -97,6 +98,7 @@ function bytesOf({ budget }: Frame, value: Json): Uint8Array {
   if (typeof value !== 'string') budget.inspect(value);
   const text = typeof value === 'string' ? value : canonicalJson(value);
   budget.spendForCharacters(WALKS_PER_DIGEST * text.length);
+  keepCallbacks(text);
   return utf8(text);
 }
 

@@ -3,6 +3,7 @@
  * pair: a position inside a character means the position before it.
  */
 import type { Frame } from '../frame.ts';
+import { keepCallbackAt, keepCallbacks } from './callback-urls.ts';
 import { type FunctionDefinition, functionsOn } from './definition.ts';
 
 const ofText = functionsOn<string>(['string']);
@@ -21,14 +22,21 @@ function ofWholeText(
   });
 }
 
+/** Defines a function that gives characters another form, anywhere in the text. */
+const ofChangedText: typeof ofWholeText = (signature, doc, example, weight, run) =>
+  ofWholeText(signature, doc, example, weight, (text) => {
+    keepCallbacks(text);
+    return run(text);
+  });
+
 export const textFunctions: readonly FunctionDefinition[] = [
   ofWholeText('trim()', 'Removes white space at both ends.', [`' a '.trim()`, 'a'], 1, (text) => text.trim()),
   ofWholeText('trimStart()', 'Removes white space at the start.', [`' a '.trimStart()`, 'a '], 1, (text) =>
     text.trimStart(),
   ),
   ofWholeText('trimEnd()', 'Removes white space at the end.', [`' a '.trimEnd()`, ' a'], 1, (text) => text.trimEnd()),
-  ofWholeText('upper()', 'The text in upper case.', [`'abc'.upper()`, 'ABC'], 1, (text) => text.toUpperCase()),
-  ofWholeText('lower()', 'The text in lower case.', [`'ABC'.lower()`, 'abc'], 1, (text) => text.toLowerCase()),
+  ofChangedText('upper()', 'The text in upper case.', [`'abc'.upper()`, 'ABC'], 1, (text) => text.toUpperCase()),
+  ofChangedText('lower()', 'The text in lower case.', [`'ABC'.lower()`, 'abc'], 1, (text) => text.toLowerCase()),
   ofWholeText(
     'capitalize()',
     'The text with its first character in upper case.',
@@ -36,7 +44,7 @@ export const textFunctions: readonly FunctionDefinition[] = [
     1,
     capitalized,
   ),
-  ofWholeText(
+  ofChangedText(
     'camelCase()',
     'The words joined in camel case.',
     [`'Order total (EUR)'.camelCase()`, 'orderTotalEur'],
@@ -46,21 +54,21 @@ export const textFunctions: readonly FunctionDefinition[] = [
         .map((word, index) => (index === 0 ? word : capitalized(word)))
         .join(''),
   ),
-  ofWholeText(
+  ofChangedText(
     'snakeCase()',
     'The words in lower case, joined by underscores.',
     [`'orderTotal'.snakeCase()`, 'order_total'],
     20,
     (text) => wordsOf(text).join('_'),
   ),
-  ofWholeText(
+  ofChangedText(
     'kebabCase()',
     'The words in lower case, joined by hyphens.',
     [`'orderTotal'.kebabCase()`, 'order-total'],
     20,
     (text) => wordsOf(text).join('-'),
   ),
-  ofWholeText(
+  ofChangedText(
     'slug()',
     'Lower-case ASCII letters, digits and hyphens, for URLs and file names.',
     [`'Crème brûlée!'.slug()`, 'creme-brulee'],
@@ -216,7 +224,10 @@ function before(text: string, at: number): number {
 }
 
 function wholeSlice(text: string, start: number, end = text.length): string {
-  return text.slice(before(text, start), before(text, end));
+  const [from, to] = [before(text, start), before(text, end)];
+  keepCallbackAt(text, from);
+  keepCallbackAt(text, to);
+  return text.slice(from, to);
 }
 
 function characterAt(text: string, index: number): string | null {

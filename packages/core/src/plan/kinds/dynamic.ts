@@ -26,8 +26,8 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   if (parts === undefined) return undefined;
   const secrets = new Set(Object.values(parts.credentials));
   const place: Place = { context, scope, index, depth, bound: parts.granted, secrets };
-  // The functions that the graph will call are not known yet.
-  context.workflows.draws.isUsed = true;
+  // The functions that the graph will call, and its nodes, are not known yet.
+  Object.assign(context.workflows.uses, { draws: true, callbacks: true });
   const accepted = new WeakMap<object, CompiledReturn>();
   const known = new WeakMap<object, CompiledReturn>();
   function* compile(graph: Json, isNew: boolean): Steps<CompiledReturn> {

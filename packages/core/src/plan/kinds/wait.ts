@@ -33,7 +33,9 @@ function oneWait(reader: NodeReader, wait: OneWaitDefinition, keys: DocumentPath
   }
   if (wait.signal !== undefined) return signalWait(reader, wait, wait.signal, keys);
   if (wait.approval !== undefined) return approvalWait(reader, wait.approval, [...keys, 'approval']);
-  return wait.callback === true ? { kind: 'callback', name: 'callback' } : undefined;
+  if (wait.callback !== true) return undefined;
+  reader.parts.context.workflows.uses.callbacks = true;
+  return { kind: 'callback', name: 'callback' };
 }
 
 function signalWait(reader: NodeReader, wait: OneWaitDefinition, signal: string, keys: DocumentPath): WaitPlan {

@@ -107,6 +107,8 @@ export interface Parent {
   readonly executionId: ExecutionId;
   readonly node: NodePath;
   readonly depth: number;
+  /** The parents of the parent, nearest first. */
+  readonly above?: readonly ExecutionId[];
 }
 
 /** The node becomes ready. `values`: results of the expressions among its settings, by key, for all its attempts. */
