@@ -1,19 +1,27 @@
 /**
- * The operations of the contract that each command calls, besides those that find and read the run. Every
- * operation has its command, and every command is here: a test walks both tables.
+ * The operations of the contract that each command calls, besides those by which it finds, watches and shows a run.
+ * Every operation has its command, and every command is here: a test runs each of them.
  */
 import type { OperationId } from '@nebula/client';
 
 export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>> = {
-  run: ['registerWorkflow', 'validateWorkflow', 'startExecution', 'awaitRest', 'followExecution', 'followLogs'],
+  run: [
+    'listActions',
+    'getWorkflowVersion',
+    'validateWorkflow',
+    'registerWorkflow',
+    'startExecution',
+    'awaitRest',
+    'followExecution',
+    'followLogs',
+  ],
   resume: ['listExecutions', 'resumeExecution', 'awaitRest'],
-  start: ['getWorkflow', 'getPlan', 'startExecution', 'awaitRest'],
+  start: ['getWorkflow', 'getWorkflowVersion', 'getPlan', 'startExecution', 'awaitRest'],
   serve: ['registerWorkflow', 'getInfo', 'listUsers'],
-  demo: ['registerWorkflow', 'startExecution'],
+  demo: ['getWorkflowVersion', 'validateWorkflow', 'registerWorkflow', 'startExecution'],
   worker: [
     'registerWorker',
     'claimWork',
-    'beatWorker',
     'deleteWorker',
     'extendLease',
     'logLease',
@@ -25,7 +33,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   validate: ['listActions', 'getWorkflowVersion'],
   graph: ['getWorkflowVersion'],
   test: [],
-  types: ['listWorkflows', 'getWorkflowVersion'],
+  types: ['listActions', 'listWorkflows', 'getWorkflowVersion'],
   eval: [],
   actions: ['listActions', 'getAction'],
   schema: [],
@@ -44,7 +52,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   'executions signal': ['signalExecution', 'bulkExecutions'],
   signal: ['publishSignal'],
   'executions approve': ['answerApproval', 'getMe'],
-  'executions reject': ['answerApproval'],
+  'executions reject': ['answerApproval', 'getMe'],
   'executions callback': ['callBack'],
   'executions pause': ['pauseExecution', 'bulkExecutions'],
   'executions resume': ['resumeExecution', 'bulkExecutions'],
@@ -54,7 +62,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   'executions replay': ['replayExecution'],
   'executions settle': ['settleNode'],
   'executions delete': ['deleteExecution', 'bulkExecutions'],
-  'workflows register': ['registerWorkflow'],
+  'workflows register': ['listActions', 'registerWorkflow'],
   'workflows list': ['listWorkflows'],
   'workflows show': ['getWorkflow', 'getWorkflowVersion', 'listWorkflowVersions', 'getSchedule'],
   'workflows activate': ['activateWorkflow'],
@@ -73,7 +81,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   'users list': ['listUsers', 'login', 'logout'],
   'users passwd': ['listUsers', 'putUser'],
   'users remove': ['deleteUser'],
-  'keys create': ['createKey'],
+  'keys create': ['login', 'createKey', 'logout'],
   'keys list': ['listKeys'],
   'keys remove': ['deleteKey'],
   'projects list': ['listProjects'],
