@@ -25,7 +25,7 @@ import type { BranchWork, EdgePlan, GraphPlan, Mutable, NodePlan, NodeRead } fro
 import { References } from './references.ts';
 import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
-import { closed, outputSchema, schemaOfValue } from './value-schema.ts';
+import { closed, outputSchema, schemaOfValue, withMembers } from './value-schema.ts';
 
 const EDGES_PER_STEP = 64;
 
@@ -141,15 +141,18 @@ class GraphCompiler {
     }
   }
 
-  /** The schema of the graph's output, as far as known: its `output`, or that of its only end node. */
+  /** The schema of the graph's output, as far as known. */
   private outputSchema({ ends }: GraphPlan): JsonSchema | undefined {
     const { source, scope, context } = this;
     if (source.body.output !== undefined) {
       return schemaOfValue(source.body.output, { scope, input: context.definition.input });
     }
+    const schemaOf = (id: string): JsonSchema | undefined => scope.outputs[this.graph.indexOf.get(id) ?? -1];
+    // The output of a workflow has the end nodes that ran.
+    if (source.depth === 0) return withMembers(ends.map(({ id }) => [id, schemaOf(id)]));
     const [only, ...more] = source.outputReads ?? ends.map(({ id }) => id);
     if (only === undefined) return source.outputReads && source.item;
-    return more.length === 0 ? scope.outputs[this.graph.indexOf.get(only) as number] : undefined;
+    return more.length === 0 ? schemaOf(only) : undefined;
   }
 
   private readsOf(ids: readonly string[]): NodeRead[] {

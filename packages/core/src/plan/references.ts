@@ -297,7 +297,9 @@ export class References {
     const hint = near === undefined ? known : `did you mean '${near}'?`;
     const where = finding.at === 0 ? what : `${what} at ${members.slice(0, finding.at).join('.')}`;
     if (finding.verdict === 'absent') {
-      this.report(reference, path, { code: 'UNKNOWN_FIELD', message: `${where} has no '${name}'`, hint });
+      // Schemas become more exact with versions of actions and of the engine.
+      const message = `${where} has no '${name}'`;
+      this.report(reference, path, { code: 'UNKNOWN_FIELD', message, hint, isTightened: true });
     } else if (near !== undefined) {
       this.report(
         reference,
@@ -311,7 +313,7 @@ export class References {
   private report(
     reference: ValueReference,
     path: DocumentPath,
-    finding: Pick<Finding, 'code' | 'message' | 'hint'>,
+    finding: Pick<Finding, 'code' | 'message' | 'hint' | 'isTightened'>,
     severity: 'error' | 'warning' = 'error',
   ): void {
     const { offset, length } = reference;

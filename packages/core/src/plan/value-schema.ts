@@ -15,6 +15,7 @@ import {
   isJsonList,
   isJsonObject,
   type Json,
+  type JsonObject,
   type JsonSchema,
   jsonTypeOf,
 } from '../value.ts';
@@ -238,13 +239,17 @@ function withoutConst(schema: JsonSchema | undefined): JsonSchema | undefined {
   return { ...rest, properties: Object.fromEntries(properties) as Json };
 }
 
-export function closed(members: readonly (readonly [string, JsonSchema | undefined])[]): JsonSchema {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(members.map(([name, schema]) => [name, schema ?? true])),
-    required: members.map(([name]) => name),
-    additionalProperties: false,
-  };
+type Members = readonly (readonly [string, JsonSchema | undefined])[];
+
+/** An object with exactly these members. */
+export function closed(members: Members): JsonSchema {
+  return { ...withMembers(members), required: members.map(([name]) => name) };
+}
+
+/** An object with some of these members, and no others. */
+export function withMembers(members: Members): JsonObject {
+  const properties = Object.fromEntries(members.map(([name, schema]) => [name, schema ?? true]));
+  return { type: 'object', properties, additionalProperties: false };
 }
 
 /**

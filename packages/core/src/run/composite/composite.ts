@@ -28,7 +28,7 @@ import { evaluated, inputOf } from '../decide/evaluate.ts';
 import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
-import { bodyOutput, RunScope } from '../state/expression-scope.ts';
+import { RunScope, scopeOutput } from '../state/expression-scope.ts';
 import { bodyOf, isInside, isQuiet, isStopped, pathOf, requireBody, stateIn } from '../state/selectors.ts';
 import { backoffOf, maxConcurrencyOf, maxIterationsOf, minSuccessOf } from '../state/settings.ts';
 import type { BodyState, NodeState, RunState, ScopeState, Stopping } from '../state/state.ts';
@@ -290,7 +290,7 @@ function endOf(turn: Turn, scope: ScopeState): Ended {
   if (error !== null) return { error };
   if (scope.graph.output === undefined && scope.graph.ends.length <= 1) return {};
   try {
-    return { output: turn.store(bodyOutput(turn, scope)) };
+    return { output: turn.store(scopeOutput(turn, scope)) };
   } catch (failure) {
     return { error: expressionFailure(failure, 'output', scope.path) };
   }
@@ -306,9 +306,9 @@ function bodyEnded(
   if (ended.error !== undefined) return failBody(turn, node, ended.error);
   const { output } = work;
   if (output === undefined) {
-    return completeNode(turn, node, ended.output ?? turn.store(bodyOutput(turn, scope)));
+    return completeNode(turn, node, ended.output ?? turn.store(scopeOutput(turn, scope)));
   }
-  const own = ended.output === undefined ? bodyOutput(turn, scope) : resolveValue(ended.output, turn.lookup);
+  const own = ended.output === undefined ? scopeOutput(turn, scope) : resolveValue(ended.output, turn.lookup);
   const mapped = evaluated(turn, node, 'workflow.output', () => {
     const iteration = { index: 0, output: own };
     const view = RunScope.afterIteration(turn.state, node, turn.lookup, iteration).at(node, 'workflow.output');

@@ -204,25 +204,26 @@ class StateLoop implements LoopView {
   }
 }
 
-/** The output of the run: the workflow's `output`, else the outputs of the completed end nodes. */
-export function rootOutput(turn: Turn): Json {
-  const { root } = turn.state;
-  return root.graph.output === undefined ? outputsOfEnds(turn, root) : ownOutput(turn, root);
-}
-
 /** The items of a batch; a forEach is opened with lists only. */
 function itemsOf({ items }: Batch, lookup: BlobLookup): readonly Json[] {
   const list = resolveValue(items, lookup);
   return isJsonList(list) ? list : [];
 }
 
-/** The output of a body: its `output`, else that of its only end node, else those of the completed end nodes. */
-export function bodyOutput(turn: Turn, scope: ScopeState): Json {
+/**
+ * The output of a workflow is its `output`, else the outputs of the completed end nodes. The output of a body without
+ * `output` is that of its only end node, if it has just one.
+ */
+export function scopeOutput(turn: Turn, scope: ScopeState): Json {
   if (scope.graph.output !== undefined) return ownOutput(turn, scope);
   const [only, ...others] = scope.graph.ends;
+  if (isWorkflow(scope) || others.length > 0) return outputsOfEnds(turn, scope);
   if (only === undefined) return null;
-  if (others.length > 0) return outputsOfEnds(turn, scope);
   return new StateView(stateIn(scope, only), turn.lookup, turn.state).output;
+}
+
+function isWorkflow({ parent }: ScopeState): boolean {
+  return parent === null || parent.plan.work.kind === 'inline';
 }
 
 function ownOutput({ state, lookup, budgets }: Turn, scope: ScopeState): Json {

@@ -154,14 +154,20 @@ export function addReady(state: RunState, node: NodeState, passed = node.passed)
   }
 }
 
-/** Queues the nodes whose level has come for a slot. */
+/** Queues the nodes that nothing holds back any more for a slot. */
 export function releaseBlocked(state: RunState, scope: ScopeState): void {
-  for (const node of [...scope.blockedByLevel]) {
-    if (isBlockedByLevel(state, node)) continue;
-    scope.blockedByLevel.delete(node);
-    node.dispatchState = 'none';
-    addReady(state, node);
-  }
+  for (const node of [...scope.blockedByLevel]) if (!isBlockedByLevel(state, node)) release(state, node);
+}
+
+/** Queues the nodes of a level whose turn has come. The edges of the node that ended are not decided yet. */
+function releaseLevel(state: RunState, scope: ScopeState): void {
+  for (const node of [...scope.blockedByLevel]) if (node.plan.level <= scope.level) release(state, node);
+}
+
+function release(state: RunState, node: NodeState): void {
+  node.scope.blockedByLevel.delete(node);
+  node.dispatchState = 'none';
+  addReady(state, node);
 }
 
 function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
@@ -169,7 +175,7 @@ function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   countOpen(scope, plan, -1);
   const { level } = scope;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
-  if (scope.level > level && scope.blockedByLevel.size > 0) releaseBlocked(state, scope);
+  if (scope.level > level && scope.blockedByLevel.size > 0) releaseLevel(state, scope);
   if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.endChecks.add(scope);
 }
 

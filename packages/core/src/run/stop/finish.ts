@@ -9,7 +9,7 @@ import { emit, emitCompensated, emitSkipped, type Turn } from '../decide/turn.ts
 import { admit, drain } from '../decide/worklist.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
-import { rootOutput } from '../state/expression-scope.ts';
+import { scopeOutput } from '../state/expression-scope.ts';
 import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet, pathOf } from '../state/selectors.ts';
 import type { Ending, RunState, ScopeState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
@@ -89,7 +89,7 @@ function finish(turn: Turn, status: FinalRunStatus, error: RunError | null, outp
 function complete(turn: Turn): void {
   let output: Json;
   try {
-    output = rootOutput(turn);
+    output = scopeOutput(turn, turn.state.root);
   } catch (error) {
     return stopped(turn, { status: 'failed', error: expressionFailure(error, 'output'), ...NO_OUTPUT });
   }

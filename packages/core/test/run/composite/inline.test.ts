@@ -25,6 +25,27 @@ describe('a workflow inside another', () => {
     expect(run.attempts.get('after')?.input).toEqual({ s: { doubled: 16 }, v: 'outer' });
   });
 
+  it('[RUN-475] without `output` gives the outputs of its end nodes by id, inline as a child', () => {
+    const inline = (sub: object) => drive({ nodes: { sub: { workflow: { id: 'sub' } } } }, { workflows: { sub } });
+    const one = inline({ nodes: { x: {} } }).complete('sub/x', 1);
+    expect(one.document.output).toEqual({ sub: { x: 1 } });
+    const two = inline({ nodes: { x: {}, y: { when: false } } }).complete('sub/x', 1);
+    expect(two.document.output).toEqual({ sub: { x: 1 } });
+    expect(inline({ nodes: {} }).document.output).toEqual({ sub: {} });
+    const mapped = { workflow: { id: 'sub', output: '{{ $self.output.x }}' } };
+    const run = drive({ nodes: { sub: mapped } }, { workflows: { sub: { nodes: { x: {} } } } }).complete('sub/x', 1);
+    expect(run.document.output).toEqual({ sub: 1 });
+    const group = drive({ nodes: { g: { group: { nodes: { x: {} } } } } }).complete('g/x', 1);
+    expect(group.document.output).toEqual({ g: 1 });
+  });
+
+  it('[RUN-475] its schema is known: a member that it does not have is an error, except in an accepted definition', () => {
+    const nodes = { sub: { workflow: { id: 'sub' } }, a: { needs: ['sub'], with: { n: '{{ $sub.n }}' } } };
+    const workflows = { sub: { nodes: { x: {} } } };
+    expect(() => drive({ nodes }, { workflows })).toThrow('UNKNOWN_FIELD');
+    expect(drive({ nodes }, { workflows, isAccepted: true }).running()).toEqual(['sub/x']);
+  });
+
   it('[RUN-161] shares the variables around it unless it is isolated', () => {
     const sub = { nodes: { s: { set: { v: 'changed' } } } };
     const shared = drive(
