@@ -1,6 +1,6 @@
 /** Rules about keys that depend on each other, which the tables cannot express. */
 import { parseDuration } from '../duration.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { RETRY_POLICIES } from './attempt-keys.ts';
 import {
   checkBranch,
@@ -63,6 +63,7 @@ function checkKind(context: RuleContext): void {
   if (first === undefined) return;
   if (second === undefined) {
     checkKindKeys(context, first);
+    checkOwnAttempts(context, first);
     if (first === 'terminate') checkTerminate(context);
     return;
   }
@@ -126,19 +127,41 @@ function checkRetry(context: RuleContext): void {
   }
 }
 
+const WITHOUT_ATTEMPTS = {
+  code: 'RETRY_WITHOUT_ATTEMPTS',
+  message: "without 'attempts' no error is retried",
+  hint: 'add e.g. attempts: 3, which includes the first attempt',
+  at: 'key',
+} as const;
+
 /** Warns of a retry with delays but without attempts, which never retries an error. */
 function checkAttempts({ value, workflow, warn }: RuleContext): void {
-  // `lost` alone is valid: it limits repeats after crashes.
-  if (Object.hasOwn(value, 'attempts') || Object.keys(value).every((key) => key === 'lost')) return;
-  const defaults = memberOf(workflow, 'config');
-  const retry = isJsonObject(defaults) ? memberOf(defaults, 'retry') : undefined;
-  if (isJsonObject(retry) && retry !== value && Object.hasOwn(retry, 'attempts')) return;
-  warn({
-    code: 'RETRY_WITHOUT_ATTEMPTS',
-    message: "without 'attempts' no error is retried",
-    hint: 'add e.g. attempts: 3, which includes the first attempt',
-    at: 'key',
-  });
+  const defaults = defaultAttempts(workflow);
+  if (lacksAttempts(value) && (defaults === undefined || defaults === value)) warn(WITHOUT_ATTEMPTS);
+}
+
+/** The attempts of the workflow complete a single rule of an action node, but no list and no other kind. */
+function checkOwnAttempts({ value: { retry }, workflow, warn }: RuleContext, kind: NodeKind): void {
+  if (retry === undefined || defaultAttempts(workflow) === undefined) return;
+  if (isJsonList(retry)) {
+    for (const [index, rule] of retry.entries()) {
+      if (isJsonObject(rule) && lacksAttempts(rule)) warn({ ...WITHOUT_ATTEMPTS, path: ['retry', index] });
+    }
+  } else if (kind !== 'action' && isJsonObject(retry) && lacksAttempts(retry)) {
+    warn({ ...WITHOUT_ATTEMPTS, path: ['retry'] });
+  }
+}
+
+/** `lost` alone is valid: it limits repeats after crashes. */
+function lacksAttempts(retry: JsonObject): boolean {
+  return !Object.hasOwn(retry, 'attempts') && Object.keys(retry).some((key) => key !== 'lost');
+}
+
+/** The retry of the workflow, if it is a single rule with attempts. */
+function defaultAttempts(workflow: JsonObject): JsonObject | undefined {
+  const config = memberOf(workflow, 'config');
+  const retry = isJsonObject(config) ? memberOf(config, 'retry') : undefined;
+  return isJsonObject(retry) && Object.hasOwn(retry, 'attempts') ? retry : undefined;
 }
 
 function durationOf(value: JsonObject, key: string): number | undefined {

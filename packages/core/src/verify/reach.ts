@@ -8,7 +8,7 @@ import { type Chance, type Chances, chancesOf } from './cases.ts';
 import { constantTruth } from './constant.ts';
 import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
 import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
-import { type Vetoed, Ways } from './ways.ts';
+import { endsScope, type Vetoed, Ways } from './ways.ts';
 
 /** Maximum number of ids in a message. */
 const MAX_IDS_SHOWN = 5;
@@ -229,10 +229,10 @@ class ReachCheck {
     return { reason, hint, path: [...path, 'match', ...misfit.path] };
   }
 
-  /** Nodes after `terminate` never run. */
+  /** Nodes after `terminate` or `break` never run. */
   private endOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
-    if (edge.from.work.kind !== 'terminate' || !this.ways.of(edge.from).canRun) return undefined;
-    const reason = `'${edge.from.id}' ends the run`;
+    if (!endsScope(edge.from) || !this.ways.of(edge.from).canRun) return undefined;
+    const reason = `'${edge.from.id}' ends the ${edge.from.breaks ? 'loop' : 'run'}`;
     return { reason, hint: 'remove the edge, or start it at an earlier node', path: edgePathOf(this.record, edge) };
   }
 }

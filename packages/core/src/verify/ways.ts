@@ -97,7 +97,7 @@ export class Ways {
     if (this.knowledge.faultOf(edge) !== undefined) return false;
     const { onward, failed } = this.of(edge.from);
     const mask = this.masks.get(edge) as Choices;
-    // Nothing runs after the end of a run, except its cleanup nodes.
+    // Nothing runs after the end of a run or an iteration, except its cleanup nodes.
     if (this.isLast(edge) && this.cleaning.has(edge.to.index)) return true;
     return (failed && (mask & FAILED) !== 0n) || (onward && (mask & ~FAILED) !== 0n);
   }
@@ -133,7 +133,7 @@ export class Ways {
     const canRun = isJoined && constantTruth(node.when) !== false;
     // An edge condition that cannot be evaluated fails the node before it runs.
     const canFail = canRun || node.incoming.some((edge) => !isPlain(edge) && (this.isOpen(edge) || this.isLast(edge)));
-    const canComplete = canRun && node.work.kind !== 'terminate';
+    const canComplete = canRun && !endsScope(node);
     return {
       node,
       isJoined,
@@ -146,7 +146,7 @@ export class Ways {
   }
 
   private isLast({ from }: EdgePlan): boolean {
-    return from.work.kind === 'terminate' && this.of(from).canRun;
+    return endsScope(from) && this.of(from).canRun;
   }
 
   private canJoin({ join }: NodePlan, open: readonly EdgePlan[], vetoes: ReadonlySet<number>): boolean {
@@ -244,6 +244,11 @@ export class Ways {
       mayExclude || distinct.includes(FAILED) || distinct.some((one) => distinct.some((two) => (one & two) === 0n));
     if (isDecider) this.deciders.add(node.index);
   }
+}
+
+/** The run, or the iteration, ends when the node has completed. */
+export function endsScope({ work, breaks }: NodePlan): boolean {
+  return work.kind === 'terminate' || breaks;
 }
 
 function maskOf({ on, key }: EdgePlan, onward: ((key: string) => Choices) | undefined): Choices {

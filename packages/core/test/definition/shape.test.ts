@@ -348,7 +348,15 @@ describe('keys that depend on each other', () => {
     expect(places(yaml(node('retry: { delay: 1s }')))).toEqual(['RETRY_WITHOUT_ATTEMPTS 5:5']);
     expect(find(yaml(node('retry: { delay: 1s }')), 'RETRY_WITHOUT_ATTEMPTS').severity).toBe('warning');
     expect(codes(yaml(node('retry: { lost: 3 }')))).toEqual([]);
-    expect(codes(yaml(`${node('retry: { delay: 1s }')}config: { retry: { attempts: 3 } }\n`))).toEqual([]);
+    const config = 'config: { retry: { attempts: 3 } }\n';
+    expect(codes(yaml(`${node('retry: { delay: 1s }')}${config}`))).toEqual([]);
+    expect(codes(yaml(`${node('retry: [{ on: [X], delay: 1s }, { attempts: 2 }]')}${config}`))).toEqual([
+      'RETRY_WITHOUT_ATTEMPTS',
+    ]);
+    const group = (retry: string) =>
+      `id: x\n${config}nodes: { g: { group: { nodes: { a: { action: do } } }, ${retry} } }`;
+    expect(codes(yaml(group('retry: { delay: 1s }')))).toEqual(['RETRY_WITHOUT_ATTEMPTS']);
+    expect(codes(yaml(group('retry: { delay: 1s, attempts: 2 }')))).toEqual([]);
   });
 
   it.each(['{ attempts: 3, system: 2 }', '[{ attempts: 3, lost: 1, system: 2 }]'])(

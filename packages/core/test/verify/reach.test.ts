@@ -101,6 +101,20 @@ edges:
     ]);
   });
 
+  it('[VER-75] a node that only follows a break never runs, except as a cleanup or where the break is off', () => {
+    const loop = (nodes: string, edges = '[]'): string[] =>
+      found(`nodes: { l: { forEach: { in: $input.list }, do: { nodes: { ${nodes} }, edges: ${edges} } } }`);
+    const stop = 'stop: { action: do, when: $item, break: true }';
+    expect(loop(`${stop}, b: { needs: stop, action: do }, c: { needs: b, action: do }`)).toEqual([
+      "NEVER_RUNS nodes.l.do.nodes.b.needs.0: 'b' can never run: 'stop' ends the loop; so 'c' can never run either",
+    ]);
+    expect(loop(`${stop}, a: { action: do }, b: { needs: [stop, a], join: any, action: do }`)).toEqual([
+      "NEVER_TAKEN nodes.l.do.nodes.b.needs.0: the edge from 'stop' to 'b' is never taken: 'stop' ends the loop",
+    ]);
+    expect(loop(`${stop}, b: { action: do }`, '[{ from: stop, to: b, on: always }]')).toEqual([]);
+    expect(loop(`${stop.replace('break', 'enabled: false, break')}, b: { needs: stop, action: do }`)).toEqual([]);
+  });
+
   it('[VER-4] not where the pattern may fit', () => {
     expect(
       codes(`nodes:
