@@ -338,8 +338,8 @@ export class Interpreter {
     node.status = 'completed';
     node.output = output;
     if (node.keys.compensate !== undefined && !isCleanup(node)) this.done.push(node);
+    if (node.keys.break === true && owner !== undefined) owner.isBroken = true;
     if (!isBreak) return;
-    owner.isBroken = true;
     this.end(node.scope, { status: 'completed' });
   }
 

@@ -293,4 +293,23 @@ describe('a reading of the language', () => {
       stand: 'running; running more; a failed, end completed, more running',
     });
   });
+
+  it('[SIM-67] a break in a finally ends the loop, too', () => {
+    expectStand({
+      definition: {
+        nodes: {
+          l: {
+            forEach: { in: [1, 2], minSuccess: 1 },
+            do: {
+              nodes: { a: act(), stop: act({ break: true }) },
+              edges: [{ from: 'a', to: 'stop', on: 'always' }],
+            },
+          },
+        },
+      },
+      events: ['fail A l/0/a', 'complete l/0/stop'],
+      stand: 'failed; running nothing; l failed',
+    });
+  });
+
 });

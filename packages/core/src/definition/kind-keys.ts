@@ -74,7 +74,11 @@ const BRANCH: RecordType = {
   title: 'a branch',
   doc: 'Continues with the nodes of the matching case. Cases are edges: a target needs no `needs` or edge.',
   keys: {
-    on: { type: EXPRESSION, doc: 'The value to compare the cases with.', alias: ['value', 'expression', 'switch'] },
+    on: {
+      type: { is: 'either', of: [EXPRESSION, { is: 'list', of: VALUE }] },
+      doc: 'The value to compare the cases with; a list is compared as JSON text.',
+      alias: ['value', 'expression', 'switch'],
+    },
     cases: {
       type: {
         is: 'either',

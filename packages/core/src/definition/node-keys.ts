@@ -84,7 +84,7 @@ export const NODE: RecordType = {
     notes: { type: TEXT, doc: 'Remarks for people.' },
     break: {
       type: { is: 'boolean' },
-      doc: 'In the body of a loop: true starts no further iteration after this node has completed.',
+      doc: 'In the body of a loop: true ends the loop when this node has completed. The rest of its iteration is cancelled, other open iterations finish, and no further one begins.',
     },
     emit: {
       type: { is: 'either', of: [EXPRESSION_TEXT, { is: 'list', of: VALUE }] },

@@ -36,7 +36,11 @@ export function compileRoot(source: string, root: Root, at: Span): Run {
       const read = readerOf(root.member);
       return (frame) => {
         if (frame.scope.self !== undefined) return read(frame.scope.self, '$self', at);
-        throw unknown('$self is not available here', at, 'it refers to the node itself, in compensate and output');
+        throw unknown(
+          '$self is not available here',
+          at,
+          'it refers to the node itself, in compensate and in the output of a workflow node',
+        );
       };
     }
     case 'node': {

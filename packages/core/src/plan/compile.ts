@@ -185,6 +185,7 @@ function checkAtStart(context: CompileContext, graph: Graph, value: CompiledValu
     loop: undefined,
     item: undefined,
     isParallel: false,
+    isSplit: false,
     holderOf: () => undefined,
   };
   new References(context, scope).check(value, path, { place: 'start' });

@@ -95,6 +95,8 @@ export interface GraphSource {
   /** The kind of loop that runs the graph. */
   readonly loop?: LoopKind;
   readonly isParallel?: boolean;
+  /** The graph is the region of a split, in which the output of the split is the item. */
+  readonly isSplit?: boolean;
   /** The schema of the loop's items, as far as known. */
   readonly item?: JsonSchema | undefined;
   /** The number of enclosing bodies. */

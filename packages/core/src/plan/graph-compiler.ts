@@ -85,6 +85,7 @@ class GraphCompiler {
       loop: source.loop,
       item: source.item,
       isParallel: source.isParallel ?? false,
+      isSplit: source.isSplit ?? false,
       holderOf: (id) => findHolder(source.body, this.regions, this.splitOf, id),
     };
   }

@@ -115,11 +115,11 @@ function checkMergeRetry(reader: NodeReader, merge: MergeKeys | undefined): void
 function checkLoopKeys(reader: NodeReader): void {
   const { definition, scope } = reader.parts;
   if (definition.break !== undefined && scope.loop === undefined) {
-    const hint = 'put it on a node in the body of the loop itself, not in a workflow that the body runs';
+    const hint = 'put it on a node in the body of the loop itself, not in a group or a workflow inside that body';
     reader.error('NOT_IN_A_LOOP', "'break' is allowed only inside a loop", hint, ['break'], 'key');
   }
   if (definition.emit !== undefined && scope.loop !== 'forEach' && scope.loop !== 'any') {
-    const hint = 'put it on a node in the body of the forEach itself, not in a workflow that the body runs';
+    const hint = 'put it on a node in the body of the forEach itself, not in a group or a workflow inside that body';
     reader.error('NOT_IN_A_LOOP', "'emit' is allowed only inside a forEach", hint, ['emit'], 'key');
   }
 }

@@ -231,6 +231,8 @@ export interface ForEachWork {
   readonly minSuccess: { readonly count: number } | { readonly ratio: number } | undefined;
   /** `first`: the first successful iteration ends the loop, and the others are cancelled. */
   readonly until: 'all' | 'first';
+  /** The node is a split: in its iterations, its output is the item. */
+  readonly isSplit: boolean;
   readonly body: GraphPlan;
 }
 

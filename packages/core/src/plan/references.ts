@@ -9,7 +9,7 @@ import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
 import type { CompileContext } from './context.ts';
 import type { NodeRead } from './plan.ts';
-import { type GraphScope, type Holder, itemAround, type LoopKind, loopAround, loopsAround } from './scope.ts';
+import { type GraphScope, type Holder, itemAround, type LoopKind, loopAround, loopsAround, regionOf } from './scope.ts';
 import { listSchema } from './value-schema.ts';
 
 /**
@@ -83,7 +83,7 @@ export class References {
           this.report(reference, path, {
             code: 'NO_SELF',
             message: '$self is not available here',
-            hint: '$self is available in compensate, emit, until, condition and the output of workflow; elsewhere, use $nodes.<id>',
+            hint: '$self is available in compensate, emit, until, condition and the output of a workflow node; elsewhere, use $nodes.<id>',
           });
         }
         return undefined;
@@ -95,6 +95,13 @@ export class References {
   }
 
   private checkNode(reference: NodeReference, path: DocumentPath, site: Site): NodeRead | undefined {
+    const isOutput = reference.member === 'output' || reference.member === 'result';
+    const region = isOutput ? regionOf(this.scope, reference.id) : undefined;
+    if (region !== undefined) {
+      const what = `the item of '${reference.id}'`;
+      this.checkField(reference, path, region.item, reference.path.slice(1), what);
+      return undefined;
+    }
     let scope: GraphScope | undefined = this.scope;
     for (let up = 0; scope !== undefined; up++) {
       const index = scope.graph.indexOf.get(reference.id);

@@ -24,6 +24,8 @@ export interface GraphScope {
   /** The schema of the loop's items, as far as known. */
   readonly item: JsonSchema | undefined;
   readonly isParallel: boolean;
+  /** The graph is the region of a split, in which the output of the split is the item. */
+  readonly isSplit: boolean;
   /** The node of this graph whose body, at any depth, contains a node with this id. */
   holderOf(id: string): Holder | undefined;
 }
@@ -48,6 +50,15 @@ export function itemAround(scope: GraphScope, level: number): JsonSchema | undef
     if (at.loop === undefined) continue;
     if (left === 0) return at.item;
     left--;
+  }
+  return undefined;
+}
+
+/** The region of a split that encloses the expression, if the node with this id is that split. */
+export function regionOf(scope: GraphScope, id: string): GraphScope | undefined {
+  for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
+    if (at.graph.indexOf.has(id)) return undefined;
+    if (at.isSplit && at.outer?.scope.graph.indexOf.get(id) === at.outer?.node) return at;
   }
   return undefined;
 }

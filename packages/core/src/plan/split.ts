@@ -173,6 +173,7 @@ export function* compileSplit(
     outer: { scope, node: index },
     loop: 'forEach',
     isParallel: true,
+    isSplit: true,
     item: itemOf(reader, region.source.body, definition.split?.in),
     depth: depth + 1,
   };
@@ -182,6 +183,7 @@ export function* compileSplit(
     in: items as CompiledValue,
     maxConcurrency: RUN_DEFAULTS.maxConcurrency,
     until: region.until,
+    isSplit: true,
     minSuccess: undefined,
     body: body.plan as GraphPlan,
   };

@@ -19,7 +19,7 @@ import {
   type JsonSchema,
   jsonTypeOf,
 } from '../value.ts';
-import { type GraphScope, itemAround } from './scope.ts';
+import { type GraphScope, itemAround, regionOf } from './scope.ts';
 
 /** The position of a value. */
 export interface ValuePlace {
@@ -191,6 +191,8 @@ function memberSchema(member: string, output: () => JsonSchema | undefined): Jso
 }
 
 function outputOf(scope: GraphScope, id: string): JsonSchema | undefined {
+  const region = regionOf(scope, id);
+  if (region !== undefined) return region.item;
   for (let at: GraphScope | undefined = scope; at !== undefined; at = at.outer?.scope) {
     const index = at.graph.indexOf.get(id);
     if (index !== undefined) return at.outputs[index];

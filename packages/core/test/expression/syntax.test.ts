@@ -148,6 +148,8 @@ describe('names and lambdas', () => {
     ['1 <> 2', '!='],
     ['1; 2', 'one value'],
     ['"a".toUpperCase()', 'upper()'],
+    ['"a".hash()', 'write hash(x), not as a method'],
+    ['"a".uuid()', 'write uuid(), not as a method'],
     ['$items.length()', 'without parentheses'],
     ['$item.hasOwnProperty("a")', 'has(name)'],
   ])('[EXP-9] %s names the right form', (source, hint) => {

@@ -140,9 +140,9 @@ nodes:
   b: { while: { condition: true }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }
   c: { forEach: { in: [1] }, do: { nodes: { s: { action: do, break: true, emit: "[1]" } } } }`),
     ).toEqual([
-      'NOT_IN_A_LOOP nodes.a.break (put it on a node in the body of the loop itself, not in a workflow that the body runs)',
-      'NOT_IN_A_LOOP nodes.a.emit (put it on a node in the body of the forEach itself, not in a workflow that the body runs)',
-      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (put it on a node in the body of the forEach itself, not in a workflow that the body runs)',
+      'NOT_IN_A_LOOP nodes.a.break (put it on a node in the body of the loop itself, not in a group or a workflow inside that body)',
+      'NOT_IN_A_LOOP nodes.a.emit (put it on a node in the body of the forEach itself, not in a group or a workflow inside that body)',
+      'NOT_IN_A_LOOP nodes.b.do.nodes.s.emit (put it on a node in the body of the forEach itself, not in a group or a workflow inside that body)',
     ]);
   });
 

@@ -119,13 +119,23 @@ nodes:
       findings(`id: x
 nodes:
   s: { split: { in: [1] } }
-  a: { needs: s, action: do, with: { x: "{{ $s }}" } }
+  a: { needs: s, action: do, with: { x: "{{ $nodes.s.status }}" } }
   m: { needs: a, merge: {} }
   z: { needs: m, action: do, with: { x: "{{ $a }}" } }`),
     ).toEqual([
       'NOT_UPSTREAM nodes.a.with.x (use $item for the current item)',
       "INSIDE_A_BODY nodes.z.with.x (read the output of 'm')",
     ]);
+  });
+
+  it('[PLN-102] between them the output of the split is the item, and its members are checked', () => {
+    expect(
+      findings(`id: x
+nodes:
+  s: { split: { in: [{ n: 1 }] } }
+  a: { needs: s, action: do, with: { item: "{{ $s.n }}", list: "{{ $nodes.s.output.m }}" } }
+  m: { needs: a, merge: {} }`),
+    ).toEqual(['UNKNOWN_FIELD nodes.a.with.list (it has n)']);
   });
 
   it('[PLN-28] any depth of nesting is reported', () => {

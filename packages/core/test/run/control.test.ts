@@ -25,6 +25,16 @@ describe('branch', () => {
     expect(run.statuses()).toMatchObject({ a: 'skipped', d: 'skipped', end: 'completed' });
   });
 
+  it('[RUN-110] a literal list is compared as JSON text', () => {
+    const nodes = {
+      b: { branch: { on: [1, '{{ $input.n }}'], cases: { '[1,2]': 'yes' }, default: 'no' } },
+      yes: {},
+      no: {},
+    };
+    expect(drive({ nodes }, { input: { n: 2 } }).running()).toEqual(['yes']);
+    expect(drive({ nodes }, { input: { n: 3 } }).running()).toEqual(['no']);
+  });
+
   it('[RUN-111] takes the default when no case fits, and nothing when there is none', () => {
     const cases = { x: 'a', z: ['b', 'c'] };
     expect(
@@ -303,6 +313,24 @@ describe('split and merge', () => {
       },
     }).complete('each/0/p', 'p');
     expect(run.output).toEqual({ all: { aggregated: [{ p: 'p' }] } });
+  });
+
+  it('[PLN-102] the output of a split is the item between it and its merge, in an inner split, too', () => {
+    const run = drive({
+      nodes: {
+        s: { split: { in: [{ list: [1, 2] }] } },
+        t: { needs: ['s'], split: { in: '$s.list' } },
+        a: {
+          needs: ['t'],
+          with: { outer: '{{ $nodes.s.result.list.length }}', inner: '{{ $t }}', item: '{{ $item }}' },
+        },
+        m: { needs: ['a'], merge: {} },
+        n: { needs: ['m'], merge: {} },
+        after: { needs: ['n'], with: { s: '{{ $n.aggregated }}' } },
+      },
+    });
+    expect(run.running()).toEqual(['s/0/t/0/a', 's/0/t/1/a']);
+    expect(run.attempts.get('s/0/t/1/a')?.input).toEqual({ outer: 2, inner: 2, item: 2 });
   });
 
   it('[RUN-474] retry of a merge repeats everything between the split and it', () => {

@@ -73,6 +73,8 @@ const FOREIGN_NAMES: Readonly<Record<string, string>> = {
 
 /** The function that a wrong name probably means. */
 export function suggestFunction(name: string): string | undefined {
+  const [plain] = plainNames.get(name) ?? [];
+  if (plain !== undefined) return `write ${name}(${plain.signature.includes('()') ? '' : 'x'}), not as a method`;
   const foreign = Object.hasOwn(FOREIGN_NAMES, name) ? FOREIGN_NAMES[name] : undefined;
   if (foreign !== undefined) return `write ${foreign}`;
   const meant = didYouMean(name, methodNames.keys());

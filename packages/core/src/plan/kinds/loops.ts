@@ -58,6 +58,7 @@ export function forEachWork(reader: NodeReader, forEach: ForEachDefinition, body
     in: reader.condition(forEach.in, ['forEach', 'in']) as CompiledValue,
     maxConcurrency: forEach.parallel === true ? (numberOf(forEach.maxConcurrency) ?? RUN_DEFAULTS.maxConcurrency) : 1,
     until: 'all',
+    isSplit: false,
     minSuccess: minSuccessOf(forEach.minSuccess),
     body: body.plan as GraphPlan,
   };

@@ -113,9 +113,14 @@ export class RunScope implements Scope {
 
   /** Finds the node in this scope or in the nearest one around it. An inline workflow sees only its own nodes. */
   node(id: string): NodeView | undefined {
+    let inner: ScopeState | undefined;
     for (let scope: ScopeState | undefined = this.scope; scope !== undefined; scope = scopeAround(scope)) {
       const node = scope.nodes[scope.graph.indexOf.get(id) ?? -1];
-      if (node === undefined) continue;
+      if (node === undefined) {
+        inner = scope;
+        continue;
+      }
+      if (inner?.parent === node && isSplit(node)) return new ItemView(node, this.lookup, this.state, inner);
       return this.ending?.node === node
         ? new EndingView(this.ending, this.lookup, this.state)
         : new StateView(node, this.lookup, this.state);
@@ -287,6 +292,24 @@ class StateView implements NodeView {
 
   get input(): Json {
     return resolveValue(this.state.input, this.lookup);
+  }
+}
+
+function isSplit({ plan: { work } }: NodeState): boolean {
+  return work.kind === 'forEach' && work.isSplit;
+}
+
+/** A split as its iterations see it: its output is the item. */
+class ItemView extends StateView {
+  private readonly loop: StateLoop;
+
+  constructor(state: NodeState, lookup: BlobLookup, run: RunState, iteration: ScopeState) {
+    super(state, lookup, run);
+    this.loop = new StateLoop(iteration, lookup);
+  }
+
+  override get output(): Json {
+    return this.loop.item;
   }
 }
 
