@@ -53,6 +53,7 @@ export function* verify(
   yield;
   checkVariables(verification);
   checkFailureNode(verification);
+  checkDefaultRetry(verification);
 }
 
 /** Reports error cases that are reached only through an always edge: the run fails in spite of them. */
@@ -83,6 +84,22 @@ function checkFailureNode({ definition, graphs, problems }: Verification): void 
     message: `'${failureNode}' can never run: with onFailure: ignore the workflow does not fail`,
     hint: 'remove the failure node, or use another onFailure',
     path: ['config', 'failureNode'],
+  });
+}
+
+/** Finds a default retry that no node has: it applies to action nodes and compensations. */
+function checkDefaultRetry({ definition, graphs, problems }: Verification): void {
+  if (definition.config?.retry === undefined) return;
+  const nodes = graphs.flatMap(({ plan }) => plan.nodes);
+  if (nodes.length === 0 || nodes.some(({ work, compensate }) => work.kind === 'action' || compensate !== undefined))
+    return;
+  const isReturned = nodes.some(({ work }) => work.kind === 'dynamic');
+  problems.warning({
+    code: 'UNUSED_RETRY',
+    message: `config.retry applies to action nodes, and the workflow has none${isReturned ? ' besides those of returned graphs' : ''}`,
+    hint: 'set retry on the nodes that should be tried again',
+    path: ['config', 'retry'],
+    at: 'key',
   });
 }
 

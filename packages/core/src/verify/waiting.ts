@@ -1,4 +1,4 @@
-/** Finds waits that are longer than an enclosing time limit. */
+/** Finds waits that are longer than an enclosing time limit, and waits until a time that has passed. */
 
 import { formatDuration, parseDuration } from '../duration.ts';
 import type { CompiledValue } from '../expression/index.ts';
@@ -27,7 +27,10 @@ export function checkWaits(verification: Verification, record: GraphRecord): voi
   for (const node of record.plan.nodes) {
     if (!node.enabled) continue;
     const { work } = node;
-    if (work.kind === 'wait') checkWait(verification, record, node, work);
+    if (work.kind === 'wait') {
+      checkWait(verification, record, node, work);
+      checkMoments(verification, record, node, work);
+    }
     if (work.kind === 'inline') checkInside(verification, record, node, work.workflow.root);
   }
 }
@@ -46,6 +49,24 @@ function checkWait(verification: Verification, record: GraphRecord, node: NodePl
       message: `'${node.id}' ${what} ${formatDuration(awaited.ms)}, but ${limit.name} ends it after ${formatDuration(limit.ms)}`,
       hint: `raise ${limit.name} above ${formatDuration(awaited.ms)}, or shorten the wait`,
       path: [...nodePath(record, node), ...awaited.keys],
+    });
+  }
+}
+
+/** Earlier times have passed, whatever the clock says. */
+const LONG_AGO_MS = Date.UTC(2000, 0);
+
+/** A number for `until` was once a duration; it is a time since 1970. */
+function checkMoments({ problems }: Verification, record: GraphRecord, node: NodePlan, { waits }: WaitWork): void {
+  for (const [index, wait] of waits.entries()) {
+    const ms = wait.kind === 'until' ? constantOf(wait.until) : undefined;
+    if (typeof ms !== 'number' || ms >= LONG_AGO_MS) continue;
+    const length = ms >= 0 ? formatDuration(ms) : undefined;
+    problems.warning({
+      code: 'UNTIL_PASSED',
+      message: `'${node.id}' does not wait: ${ms} is a time in milliseconds since 1970, which has passed`,
+      hint: `write a date${length === undefined ? '' : `, or, to wait for ${length}, for: ${ms}ms`}`,
+      path: [...nodePath(record, node), 'wait', ...(waits.length === 1 ? [] : ['any', index]), 'until'],
     });
   }
 }

@@ -135,7 +135,7 @@ nodes:
   s: { split: { in: [{ n: 1 }] } }
   a: { needs: s, action: do, with: { item: "{{ $s.n }}", list: "{{ $nodes.s.output.m }}" } }
   m: { needs: a, merge: {} }`),
-    ).toEqual(['UNKNOWN_FIELD nodes.a.with.list (did you mean 'n'?)']);
+    ).toEqual(["UNKNOWN_FIELD nodes.a.with.list (did you mean 'n'?)"]);
   });
 
   it('[PLN-28] any depth of nesting is reported', () => {

@@ -56,3 +56,19 @@ nodes:
     ).toEqual([]);
   });
 });
+
+describe('waits that have passed', () => {
+  it('[VER-76] a number for `until` is a time since 1970', () => {
+    expect(found('nodes: { w: { wait: { until: "{{ 5000 }}" } } }')).toEqual([
+      "UNTIL_PASSED nodes.w.wait.until: 'w' does not wait: 5000 is a time in milliseconds since 1970, which has passed",
+    ]);
+    expect(problemsOf('nodes: { w: { wait: { until: "{{ 60 * 1000 }}" } } }')).toMatchObject([
+      { hint: 'write a date, or, to wait for 1m, for: 60000ms' },
+    ]);
+    expect(codes('nodes: { w: { wait: { any: [{ signal: go }, { until: "{{ 1 }}" }] } } }')).toEqual([
+      'UNTIL_PASSED nodes.w.wait.any.1.until',
+    ]);
+    const fine = ['$input.at', '"{{ 4102444800000 }}"', '"2030-01-01T08:00:00Z"', '$execution.startedAt.toMillis() + 5000'];
+    for (const until of fine) expect(codes(`nodes: { w: { wait: { until: ${until} } } }`), until).toEqual([]);
+  });
+});

@@ -21,6 +21,15 @@ describe('warnings', () => {
     expect(process.cpuUsage().user - started).toBeLessThan(60_000_000);
   });
 
+  it('[VER-77] a default retry that no node has', () => {
+    const config = 'config: { retry: { attempts: 3 } }\n';
+    const dynamic = 'd: { dynamic: { action: do } }';
+    expect(codes(`${config}nodes: { ${dynamic} }`)).toEqual(['UNUSED_RETRY config.retry']);
+    expect(codes(`${config}nodes: { ${dynamic}, a: { action: do } }`)).toEqual([]);
+    expect(codes(`${config}nodes: { g: { group: { nodes: { a: { action: do } } } } }`)).toEqual([]);
+    expect(codes(`nodes: { ${dynamic} }`)).toEqual([]);
+  });
+
   it('[VER-52] are reported only if requested', () => {
     const definition = { id: 'test', nodes: { a: { action: 'do', when: false } } };
     expect(problemsIn(definition)).toEqual(['NEVER_RUNS']);
