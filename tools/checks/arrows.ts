@@ -6,7 +6,8 @@
  *     client, drivers ◀── worker                  the command line chooses
  *
  * Besides the arrows themselves: packages are entered through the names in their `exports` only, everything imported
- * is declared, sources do not import tests, and no two files of a package need each other.
+ * is declared, sources do not import tests, no two files of a package need each other, and the reference interpreter
+ * of the simulator runs no code of the core.
  */
 import { isBuiltin } from 'node:module';
 import path from 'node:path/posix';
@@ -61,6 +62,15 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
 
 /** Files of the core that put its folders together: compiling needs the catalog, which knows the action of an import. */
 const COMPOSING = new Set(['index.ts', 'run.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
+
+/** The reference interpreter is written from the language alone: it runs no code of ours outside of its folder. */
+const MODEL = 'sim/model/';
+/** Files of that folder that compare it with the core. */
+const COMPARING = new Set(['core-run.ts', 'compare.ts']);
+
+function isModel(file: string): boolean {
+  return file.startsWith(MODEL) && !isTest(file) && !COMPARING.has(path.basename(file));
+}
 
 interface Manifest {
   readonly folder: string;
@@ -146,6 +156,8 @@ function judgeRelative(place: Place, entry: Import, target: string, manifests: r
   if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
   const owner = ownerOf(target, manifests);
   const isWithinRoot = place.owner.folder === APART && owner.folder === '';
+  if (isModel(place.code.path) && !isModel(target) && !entry.typeOnly)
+    return problem(`${entry.specifier} is not part of the model: it may import types only`);
   if (owner !== place.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
   if (place.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
   return judgeFolders(path.basename(owner.folder), place.code.path, target, entry).flatMap(problem);
@@ -198,6 +210,7 @@ function judgePackage(
     const reserved = RESERVED[specifier];
     if (place.shipped && reserved?.includes(path.basename(place.owner.folder)) === false)
       problem(`${specifier} is for ${reserved.join(' and ')} only`);
+    if (isModel(place.code.path) && !entry.typeOnly) problem(`the model may import types of ${name} only`);
   }
   if (!isDeclared(place, entry, name, target !== undefined, root)) {
     problem(`${name} is not declared in ${path.join(place.owner.folder, 'package.json')}`);

@@ -50,6 +50,28 @@ describe('arrows between packages', () => {
     expect(problemsWith({})).toEqual([]);
   });
 
+  it('[SIM-22] the reference interpreter imports types only, except from its own folder', () => {
+    const model = (text: string) => ({
+      'sim/model/graph.ts': 'export const g = 1;',
+      'sim/model/core-run.ts': "import { a } from '@nebula/core';",
+      'sim/model/compare.ts': "import './core-run.ts';\nimport './interpreter.ts';",
+      'sim/oracle.ts': 'export type O = 1;\nexport const o = 1;',
+      'sim/model/interpreter.ts': text,
+    });
+    expect(
+      problemsWith(
+        model("import type { A } from '@nebula/core';\nimport './graph.ts';\nimport type { O } from '../oracle.ts';"),
+      ),
+    ).toEqual([]);
+    expect(
+      problemsWith(model("import { a } from '@nebula/core';\nimport './core-run.ts';\nimport '../oracle.ts';")),
+    ).toEqual([
+      'sim/model/interpreter.ts:1 the model may import types of @nebula/core only',
+      'sim/model/interpreter.ts:2 ./core-run.ts is not part of the model: it may import types only',
+      'sim/model/interpreter.ts:3 ../oracle.ts is not part of the model: it may import types only',
+    ]);
+  });
+
   it('lets a part with dependencies of its own reach the rest of the root', () => {
     const apart = {
       'bench/session.ts': 'export const a = 1;',

@@ -24,7 +24,7 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   readonly estimate?: string;
   readonly enabled?: boolean;
   readonly notes?: string;
-  /** In a loop: no iteration starts after this node. */
+  /** In a loop: ends it when this node has completed; the rest of the iteration is cancelled. */
   readonly break?: boolean;
   /** In a forEach: items to add when this node completes. */
   readonly emit?: Emitted<Item> | ((output: Ref<Output>) => Emitted<Item>);

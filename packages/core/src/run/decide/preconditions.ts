@@ -45,7 +45,7 @@ export function refuseSettle({ executionId, phase: { status } }: RunState, path:
   if (!isFinished(status)) return undefined;
   const message = `Execution ${executionId} has ended as ${status}: a settlement of '${path}' would have no effect.`;
   return new NebulaError('ALREADY_FINISHED', message, {
-    hint: `To settle the node, first retry the run: \`nebula executions retry ${executionId}\`.`,
+    hint: `Retry the run first: \`nebula executions retry ${executionId}\`. The retry does not repeat '${path}': it stays unknown, and can be settled then.`,
   });
 }
 
