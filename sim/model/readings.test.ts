@@ -311,5 +311,4 @@ describe('a reading of the language', () => {
       stand: 'failed; running nothing; l failed',
     });
   });
-
 });

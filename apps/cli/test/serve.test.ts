@@ -101,7 +101,7 @@ describe('a server process', TIMEOUT, () => {
     expect((await again.ended).code).toBe(0);
   });
 
-  test('[CLI-410] reports what a new version of a file is granted, once', async () => {
+  test('[CLI-460] reports what a new version of a file is granted, once', async () => {
     const who = 'id: who\ntriggers: [{ file: { path: inbox/*.csv } }]\nconfig: { capabilities: { shell: [id, ls] } }\n';
     const cwd = projectFolder({
       'workflows/who.yaml': `${who}nodes: { a: { action: core.noop } }\n`,
@@ -125,7 +125,7 @@ describe('a server process', TIMEOUT, () => {
     ]);
   });
 
-  test('[CLI-411] tells no run of the data folder, the configuration and workflow files', async () => {
+  test('[CLI-461] tells no run of the data folder, the configuration and workflow files', async () => {
     const spy = "id: spy\ntriggers: [{ file: { path: '**' } }, { file: { path: .nebula/* } }]\n";
     const cwd = projectFolder({
       'workflows/spy.yaml': `${spy}nodes: { a: { action: core.set@1, with: { value: '{{ $input.path }}' } } }\noutput: '{{ $a }}'\n`,
@@ -395,7 +395,7 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240, CLI-277, CLI-410] prints triggers, broken files, and notices', () => {
+  test('[CLI-240, CLI-277, CLI-460] prints triggers, broken files, and notices', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');

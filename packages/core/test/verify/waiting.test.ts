@@ -68,7 +68,12 @@ describe('waits that have passed', () => {
     expect(codes('nodes: { w: { wait: { any: [{ signal: go }, { until: "{{ 1 }}" }] } } }')).toEqual([
       'UNTIL_PASSED nodes.w.wait.any.1.until',
     ]);
-    const fine = ['$input.at', '"{{ 4102444800000 }}"', '"2030-01-01T08:00:00Z"', '$execution.startedAt.toMillis() + 5000'];
+    const fine = [
+      '$input.at',
+      '"{{ 4102444800000 }}"',
+      '"2030-01-01T08:00:00Z"',
+      '$execution.startedAt.toMillis() + 5000',
+    ];
     for (const until of fine) expect(codes(`nodes: { w: { wait: { until: ${until} } } }`), until).toEqual([]);
   });
 });

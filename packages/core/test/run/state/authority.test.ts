@@ -1,12 +1,6 @@
 /** A run carries the authority it was started with, and nothing in it can widen that. */
 import { describe, expect, it } from 'vitest';
-import {
-  askedBy,
-  compileSource,
-  createCatalog,
-  readDefinition,
-  type WorkflowDefinition,
-} from '../../../src/index.ts';
+import { askedBy, compileSource, createCatalog, readDefinition, type WorkflowDefinition } from '../../../src/index.ts';
 import { ceilingOf } from '../../../src/run/state/authority.ts';
 import { childAuthority, decodeSnapshot, encodeSnapshot, foldFrames, grantTo, newRunState } from '../../../src/run.ts';
 import { type Drive, drive, type Short, testActions } from '../drive.ts';
