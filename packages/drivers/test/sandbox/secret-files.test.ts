@@ -149,6 +149,21 @@ test.each(CODE)('[SBX-53] no grant writes %s', async (path) => {
   await rm(root, { recursive: true });
 });
 
+test.each(['nebula.config.ts', 'sub/Nebula.Config.yaml', 'other/.nebula/token', 'to-token'])(
+  '[SBX-53] no grant reads %s',
+  async (path) => {
+    const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'nebula-sandbox-')));
+    await mkdir(join(projectDir, 'other/.nebula'), { recursive: true });
+    await writeFile(join(projectDir, 'other/.nebula/token'), 'a token');
+    await symlink('other/.nebula/token', join(projectDir, 'to-token'));
+    const action = makeAction((ctx) => ctx.files.read(path).then(String), { capabilities: ['files'] });
+    const granted = { files: { read: ['*'] } };
+    const outcome = await createInProcessSandbox({ projectDir }).run(makeInvocation(action, { granted }));
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'CAPABILITY_DENIED' } });
+    await rm(projectDir, { recursive: true });
+  },
+);
+
 test('[SBX-53] data is written: reports, tables, and names that only look like code', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), '.nebula-sandbox-')));
   const sandbox = createInProcessSandbox({ projectDir: root });

@@ -6,6 +6,7 @@ import { sep } from 'node:path';
 import { isInside } from '../pattern.ts';
 
 const CONFIGURATION = /^nebula\.config\./;
+const DATA_FOLDER = '.nebula';
 const CODE = /\.([cm]?[jt]sx?|node|wasm)$/;
 const TEST = /\.test\.(ya?ml|json)$/;
 /** Files that say which code is loaded, and how. */
@@ -18,8 +19,9 @@ const PACKAGE = /^(package|package-lock|npm-shrinkwrap|[jt]sconfig(\..*)?)\.json
 export function codeReservation(path: string, root: string, access: 'read' | 'write'): string | undefined {
   const folders = path.toLowerCase().split(sep);
   const name = folders.pop() ?? '';
-  // A configuration may contain passwords.
+  // A configuration may contain passwords, and the data folder of another project has its token.
   if (CONFIGURATION.test(name)) return 'it is a configuration';
+  if (folders.includes(DATA_FOLDER)) return 'it is in a data folder';
   if (access === 'read') return undefined;
   if (CODE.test(name)) return 'it is code';
   if (TEST.test(name)) return 'it is a test';

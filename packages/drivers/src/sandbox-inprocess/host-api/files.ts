@@ -130,7 +130,7 @@ async function refuseReserved(host: Host, invocation: Invocation, reach: Reach, 
   if (why === undefined) return;
   const { action } = invocation;
   throw new NebulaError('CAPABILITY_DENIED', `${action.id} may not ${wanted.doing}: ${why}`, {
-    hint: 'No grant reaches it. docs/security.md lists these files; an action gets a secret by ctx.credential(alias).',
+    hint: 'No grant reaches it: see docs/actions.md. An action gets a secret by ctx.credential(alias).',
     details: { capability: 'files', wanted: wanted.entry, ...(wanted.access && { access: wanted.access }) },
   });
 }
