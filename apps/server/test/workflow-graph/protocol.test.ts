@@ -437,6 +437,8 @@ jobs:
     const { lease } = await graph.claim([], 1_000_000);
     expect(lease.ttl_secs).toBe(3_600);
     await graph.call('POST', `/workflows/${id}/cancel`);
+    // The engine acts on the request in its own time; a failure before that would be the end of the job.
+    await expect.poll(async () => (await graph.call('GET', `/jobs/${id}/a/cancelled`)).body).toBe(true);
     await graph.call('POST', `/jobs/${lease.lease_id}/fail`, {});
     await graph.until(id, 'cancelled');
     for (const path of [`${id}/nothing`, `${id}/constructor`, 'nothing/a']) {
