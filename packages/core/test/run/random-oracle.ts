@@ -344,8 +344,8 @@ export class Oracle {
     fact.error = error;
     fact.how = entry.handling;
     const legal = [this.handling(fact, error, wasStopped)];
-    // The failure before its edge is about to end the run, and this one ends nothing.
-    const isAfterFatal = this.into(fact.index).some(({ from }) => this.facts[from]?.how === 'fatal');
+    // An earlier failure is about to end the run, and this one, which follows from it, ends nothing.
+    const isAfterFatal = this.facts.some((one) => one !== fact && one.how === 'fatal' && one.status === 'failed');
     if (isOfEdge && isAfterFatal && legal[0] === 'fatal') legal[0] = this.cleanup(fact);
     expect(legal, `handling of ${id}`).toContain(entry.handling);
     if (entry.handling === 'deferred') this.deferred ??= error;

@@ -161,7 +161,7 @@ export function failNode(turn: Turn, node: NodeState, cause: RunError, isCleanup
     ...(dead === undefined ? {} : { dead }),
   });
   if (handling === 'fatal' && (!wasStopped || mayHalt(turn, node))) endFailed(turn, node, error, broken);
-  else follow(turn, node, broken);
+  else follow(turn, node, broken, isCleanup);
 }
 
 /** Ends the scope because of the failure. With `halt` it ends the run, from any depth. */
@@ -411,10 +411,10 @@ export function beginAgain(turn: Turn, nodes: ReadonlySet<NodeState>): void {
 }
 
 /** Puts the targets of a node that has ended on the worklist. */
-export function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[]): void {
+export function follow(turn: Turn, node: NodeState, broken: readonly EdgeError[], isCleanup = false): void {
   for (const { edge, error } of broken) {
     const target = targetOf(node, edge);
-    if (isUntouched(target)) failNode(turn, target, error);
+    if (isUntouched(target)) failNode(turn, target, error, isCleanup);
   }
   for (const edge of node.plan.outgoing) turn.work.push(targetOf(node, edge));
 }

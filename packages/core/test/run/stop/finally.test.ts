@@ -706,3 +706,17 @@ it('[RUN-293] halt inside the body of a cleanup ends that body, and the run', ()
   run.breakOff('l/clean/y');
   expect([run.status, run.statusOf('l/clean/z')]).toEqual(['failed', 'cancelled']);
 });
+
+it('[RUN-481] failures behind broken edges do not replace the first error', () => {
+  const broken = { when: '$input.missing' };
+  const run = drive({
+    nodes: { a: {}, b: { onError: 'ignore' }, c: {} },
+    edges: [
+      { from: 'a', to: 'b', on: 'error', ...broken },
+      { from: 'b', to: 'c', ...broken },
+    ],
+  }).fail('a', { code: 'FIRST' });
+  expect(run.error).toMatchObject({ code: 'FIRST', node: 'a' });
+  expect(run.entries.filter(({ type }) => type === 'run.stopping')).toHaveLength(1);
+  expect(run.statuses()).toMatchObject({ a: 'failed', b: 'failed', c: 'failed' });
+});
