@@ -7,7 +7,8 @@ import path from 'node:path';
  * beyond it is decided on here, and not by accident.
  */
 export const SIZE_LIMITS_KB = {
-  sdk: 9_000,
+  // 4.1 MB of it are the core, which the builder checks definitions with.
+  sdk: 9_500,
   client: 2_200,
   // 13.8 MB of it are the OpenTelemetry SDK.
   cli: 74_000,
