@@ -43,7 +43,8 @@ const listing = action('listing', (ctx) => {
 
 const URL_IN = /http:\/\/[\w.:]+\/callbacks\/[\w.-]+|http%(25)*3A[\w%.]+callbacks[\w%.-]+/g;
 const urlsIn = (text: string): string[] => [...(text.match(URL_IN) ?? [])].map(decoded);
-const decoded = (url: string): string => (url.includes('%') ? decoded(decodeURIComponent(url)) : url);
+const decoded = (url: string): string =>
+  url.includes('%') ? decoded(decodeURIComponent(url)) : url.replace(/_and-more$/, '');
 const call = (url: string, body: unknown = {}) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
@@ -121,6 +122,7 @@ describe('a callback URL', () => {
   const uses: Record<string, object> = {
     'as it is': { send: send(URL_OF) },
     'in a text': { send: send(`call <a href="${URL_OF}">this</a>, or ${URL_OF}.`) },
+    'in a text that goes on': { send: send(`${URL_OF}_and-more`) },
     'in a query': { send: send('https://shop.example/?notify={{ $nodes.reply.callbackUrl.urlEncode() }}') },
     'in a query in a query': { send: send('{{ ("a?b=" + $nodes.reply.callbackUrl.urlEncode()).urlEncode() }}') },
     'in JSON in a text': { send: send('{{ { notify: [$nodes.reply.callbackUrl] }.toJson() }}') },

@@ -38,7 +38,7 @@ export function callbackTokens(text: string, kind: 'signed' | 'unsigned'): reado
   let found: CallbackToken[] | undefined;
   for (let dot = text.indexOf(sought); dot >= 0; dot = text.indexOf(sought, dot + 1)) {
     const end = dot + 1 + SIGNATURE_CHARS;
-    if (wordEnd(text, dot + 1, end + 1) !== end) continue;
+    if (!isWordUntil(text, dot + 1, end)) continue;
     const start = wordStart(text, dot);
     const [address, proof] = [text.slice(start, dot), text.slice(dot + 1, end)];
     if (!address.startsWith(ADDRESS_START) || proof.startsWith(UNSIGNED) !== (kind === 'unsigned')) continue;
@@ -65,11 +65,10 @@ export function replaceTokens(
   return from === 0 ? text : replaced + text.slice(from);
 }
 
-/** The end of the letters, digits, `_` and `-` from `start` on, at most `limit`. */
-function wordEnd(text: string, start: number, limit: number): number {
-  let end = start;
-  while (end < limit && isWord(text.charCodeAt(end))) end++;
-  return end;
+/** Whether there are only letters, digits, `_` and `-` from `start` to `end`; others may follow, as in any text. */
+function isWordUntil(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!isWord(text.charCodeAt(at))) return false;
+  return true;
 }
 
 function wordStart(text: string, end: number): number {

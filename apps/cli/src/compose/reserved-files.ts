@@ -20,7 +20,7 @@ export class ReservedFiles {
   readonly #roots: readonly string[];
   readonly #keys: readonly string[];
   #patterns: readonly string[];
-  /** Real paths. */
+  /** Under all their names. */
   #files: ReadonlySet<string> = new Set();
 
   constructor({ dir, config }: Pick<Project, 'dir' | 'config'>, env: Io['env'] = {}) {
