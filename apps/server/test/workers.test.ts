@@ -62,7 +62,7 @@ it('[SRV-644] a worker of another release works with the accepted actions, and r
     await worker.stop();
     await running;
   });
-  await expect.poll(() => told).toEqual(['http.request@1.99']);
+  await expect.poll(() => told, { timeout: 20_000 }).toEqual(['http.request@1.99']);
   const executionId = await begin(server, { a: shout({ labels: ['far'] }) });
   const result = await server.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
   expect(result.status).toBe('completed');
