@@ -74,6 +74,8 @@ export const LIVE_LIMITS = {
   maxPagesPerTurn: 4,
   /** Bytes of the journal decoded in one turn of the event loop: about 5 ms. */
   maxDecodedBytesPerTurn: 512 * 1024,
+  /** Lines of a log that are read at once, and sent as one write: up to 3 MB, about 12 ms. */
+  maxLogLinesPerPage: 200,
   /** Followers that are sent new events in one turn of the event loop: each takes about 30 µs. */
   maxWokenPerTurn: 128,
   /** Subscriptions of one WebSocket. */

@@ -260,7 +260,10 @@ function follow(logs: Logs, filter: Partial<LogFilter> & { readonly limit: numbe
   const controller = new AbortController();
   const seen: StoredLogLine[] = [];
   const ended = (async () => {
-    for await (const each of logs.follow({ executionId: 'exe', ...filter }, controller.signal)) seen.push(each);
+    for await (const page of logs.follow({ executionId: 'exe', ...filter }, controller.signal)) {
+      expect(page.length).toBeLessThanOrEqual(filter.limit);
+      seen.push(...page);
+    }
   })();
   return {
     seen,

@@ -33,8 +33,8 @@ export interface Logs {
   /** Writes buffered lines. */
   flush(): Promise<void>;
   read(filter: LogFilter): Promise<readonly StoredLogLine[]>;
-  /** Lines after `afterPosition`, then new ones as they come, until the signal aborts. */
-  follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<StoredLogLine>;
+  /** Lines after `afterPosition`, then new ones as they come, in pages of `limit` lines, until the signal aborts. */
+  follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly StoredLogLine[]>;
   deleteExecution(executionId: ExecutionId): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { sendEvents } from '../http/sse.ts';
 import { projectOfWorkflow, unknownWorkflow } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
+import { LIVE_LIMITS } from '../limits.ts';
 import { NodeEnds } from '../live/node-ends.ts';
 import type { Parts } from '../parts.ts';
 import { allowed, callerOf } from './access.ts';
@@ -15,7 +16,7 @@ import { namedRun } from './graphs.ts';
 import { queryIn } from './input.ts';
 import { chunkDocument } from './wire.ts';
 
-const PAGE = 1_000;
+const PAGE = LIVE_LIMITS.maxLogLinesPerPage;
 const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
 /** A worker may send the last lines of a job after its end. */
 const LAST_LINES_MS = 500;
@@ -106,9 +107,12 @@ async function* chunkEvents(
   signal: AbortSignal,
 ): EventStream {
   let index = 0;
-  for await (const line of logs.follow({ executionId, node, limit: PAGE }, signal)) {
-    const json = JSON.stringify(chunkDocument(line, wf, index++));
-    yield [{ id: String(line.position), event: 'log', json }];
+  for await (const page of logs.follow({ executionId, node, limit: PAGE }, signal)) {
+    yield page.map((line) => ({
+      id: String(line.position),
+      event: 'log',
+      json: JSON.stringify(chunkDocument(line, wf, index++)),
+    }));
   }
 }
 

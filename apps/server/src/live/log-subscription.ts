@@ -1,6 +1,7 @@
 /** A subscription to log lines, over Server-Sent Events or a WebSocket. */
 import type { EventStream } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
+import { LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from '../routes/times.ts';
 
@@ -18,9 +19,6 @@ export interface LogSubscription {
   readonly after?: number;
 }
 
-/** The number of lines per read of the store. */
-const PAGE = 1_000;
-
 export async function* logEvents(
   { logs }: Parts,
   { executionId, node, level, after }: LogSubscription,
@@ -28,13 +26,16 @@ export async function* logEvents(
 ): EventStream {
   const filter = {
     executionId,
-    limit: PAGE,
+    limit: LIVE_LIMITS.maxLogLinesPerPage,
     ...(node !== undefined && { node }),
     ...(level !== undefined && { minLevel: level }),
     ...(after !== undefined && { afterPosition: after }),
   };
-  for await (const { executionId: _, ...line } of logs.follow(filter, signal)) {
-    yield [{ id: String(line.position), json: JSON.stringify({ ...line, at: isoTime(line.at) }) }];
+  for await (const page of logs.follow(filter, signal)) {
+    yield page.map(({ executionId: _, ...line }) => ({
+      id: String(line.position),
+      json: JSON.stringify({ ...line, at: isoTime(line.at) }),
+    }));
   }
 }
 

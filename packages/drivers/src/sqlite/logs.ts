@@ -61,7 +61,7 @@ export class SqliteLogs implements Logs {
     return this.#options.read((reads) => reads.lines(filter));
   }
 
-  async *follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<StoredLogLine> {
+  async *follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly StoredLogLine[]> {
     const either = AbortSignal.any([signal, this.#ended.signal]);
     this.#seen = undefined;
     this.#pollLater();

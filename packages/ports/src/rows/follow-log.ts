@@ -4,7 +4,10 @@
  *  1 New lines wake the followers that want them, and no others: a follower of one node costs no read while others log.
  *  2 `position` of a run: all its lines up to there were stored. A follower whose read comes later, and finds less than
  *    a page, goes on from there, so it never reads the lines of other nodes twice.
+ *  3 One page is read per turn of the event loop, in order of arrival: a read is synchronous, and a thousand followers
+ *    of a long log would otherwise hold up everything else for seconds.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { ExecutionId, NodePath } from '@nebula/core';
 import type { LogFilter, StoredLogLine } from '../logs.ts';
 import { rankOf } from './log-line.ts';
@@ -34,6 +37,7 @@ interface Follower {
 /** The followers of a log, by run. */
 export class LogFollowers {
   readonly #runs = new Map<ExecutionId, FollowedRun>();
+  #nextTurn: Promise<void> = Promise.resolve();
 
   get isEmpty(): boolean {
     return this.#runs.size === 0;
@@ -59,12 +63,12 @@ export class LogFollowers {
     run.position = Math.max(run.position ?? 0, position);
   }
 
-  /** Suspends at `read` and until new lines come; the signal ends both waits. */
+  /** Suspends at its turn, at `read` and until new lines come; the signal ends the last wait. */
   async *follow(
     filter: LogFilter,
     signal: AbortSignal,
     read: (filter: LogFilter) => Promise<readonly StoredLogLine[]>,
-  ): AsyncGenerator<StoredLogLine> {
+  ): AsyncGenerator<readonly StoredLogLine[]> {
     const { executionId, node, minLevel = 'debug', limit } = filter;
     const follower: Follower = { node, minLevel: rankOf(minLevel), isDue: true, wake: undefined };
     const run = this.#runs.get(executionId) ?? { followers: new Set(), position: undefined };
@@ -75,14 +79,14 @@ export class LogFollowers {
     let afterPosition = filter.afterPosition ?? 0;
     try {
       while (!signal.aborted) {
+        await this.#turn();
+        if (signal.aborted) return;
         follower.isDue = false;
         const storedUpTo = run.position ?? 0;
         const lines = await read({ ...filter, afterPosition });
-        for (const line of lines) {
-          if (signal.aborted) return;
-          yield line;
-          afterPosition = line.position;
-        }
+        if (signal.aborted) return;
+        if (lines.length > 0) yield lines;
+        afterPosition = lines.at(-1)?.position ?? afterPosition;
         if (lines.length === limit) continue;
         afterPosition = Math.max(afterPosition, storedUpTo);
         if (!follower.isDue && !signal.aborted) await woken(follower);
@@ -92,6 +96,12 @@ export class LogFollowers {
       run.followers.delete(follower);
       if (run.followers.size === 0 && this.#runs.get(executionId) === run) this.#runs.delete(executionId);
     }
+  }
+
+  #turn(): Promise<void> {
+    const turn = this.#nextTurn;
+    this.#nextTurn = turn.then(() => setImmediate());
+    return turn;
   }
 }
 
