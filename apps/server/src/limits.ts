@@ -3,8 +3,6 @@ import { DEFINITION_LIMITS } from '@nebula/core';
 
 /** The endpoints of workflow-graph. */
 export const COMPAT_LIMITS = {
-  /** A longer log chunk is stored in pieces: the log keeps so many characters of a line. */
-  maxPieceChars: 16_384,
   maxLabels: 50,
   maxLabelChars: 100,
   maxTtlSeconds: 3_600,
