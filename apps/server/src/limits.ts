@@ -16,6 +16,10 @@ export const HTTP_LIMITS = {
   requestMs: 180_000,
   /** Pause between two requests of a connection: longer than the 60 s of usual proxies. */
   keepAliveMs: 72_000,
+  /** Pause between two signs of life on a stream or a WebSocket: proxies close idle connections. */
+  pingMs: 15_000,
+  /** Pings in a row that the peer of a WebSocket may leave unanswered: a slow one reads what was sent before. */
+  maxUnansweredPings: 2,
   /** How long the rest of a refused body is read and dropped. */
   lingerMs: 5_000,
   maxConnections: 4_096,
