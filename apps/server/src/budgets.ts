@@ -307,6 +307,13 @@ export const BUDGETS = {
     'Events that wait for one follower',
     'read from the store later',
   ),
+  'socket.silence': budget(
+    'time',
+    HTTP_LIMITS.pingMs * (HTTP_LIMITS.maxUnansweredPings + 1),
+    'ms',
+    'A WebSocket whose peer answers no ping',
+    'destroyed',
+  ),
   'socket.message': budget('size', LIVE_LIMITS.maxMessageBytes, 'bytes', 'A message over a WebSocket', 'closed'),
   'socket.subscriptions': budget(
     'count',

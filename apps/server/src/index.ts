@@ -179,7 +179,7 @@ interface OfApp extends HandlerParts, Pick<AppParts, 'handlers' | 'audit' | 'ope
 /** The application with all its routes, not yet listening. */
 async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   const { parts, options, seen, authenticate, launcher, waits, feed, followers } = own;
-  const { origins = [] } = options.app ?? {};
+  const { origins = [], limits } = options.app ?? {};
   const app = buildApp(
     {
       ...own,
@@ -194,7 +194,8 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   webhookRoutes(app, { parts, launcher, waits }, origins);
   compatRoutes(app, { ...own, tokenless: options.tokenless, onRequest: seen.onRequest });
   callbackRoutes(app, parts, await callbackKey(parts.records));
-  await liveSocket(app, { parts, feed, followers, authenticate, origins });
+  const { pingMs } = { ...HTTP_LIMITS, ...limits };
+  await liveSocket(app, { parts, feed, followers, authenticate, origins, pingMs });
   return app;
 }
 

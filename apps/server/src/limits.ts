@@ -3,8 +3,6 @@ import { DEFINITION_LIMITS } from '@nebula/core';
 
 /** The endpoints of workflow-graph. */
 export const COMPAT_LIMITS = {
-  /** A longer log chunk is stored in pieces: the log keeps so many characters of a line. */
-  maxPieceChars: 16_384,
   maxLabels: 50,
   maxLabelChars: 100,
   maxTtlSeconds: 3_600,
@@ -18,6 +16,10 @@ export const HTTP_LIMITS = {
   requestMs: 180_000,
   /** Pause between two requests of a connection: longer than the 60 s of usual proxies. */
   keepAliveMs: 72_000,
+  /** Pause between two signs of life on a stream or a WebSocket: proxies close idle connections. */
+  pingMs: 15_000,
+  /** Pings in a row that the peer of a WebSocket may leave unanswered: a slow one reads what was sent before. */
+  maxUnansweredPings: 2,
   /** How long the rest of a refused body is read and dropped. */
   lingerMs: 5_000,
   maxConnections: 4_096,

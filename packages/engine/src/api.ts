@@ -314,7 +314,7 @@ export interface Engine extends ExecutionService {
   waitFor(executionId: ExecutionId, until?: 'end' | 'parked', signal?: AbortSignal): Promise<WaitResult>;
   /** Neither time nor a worker nor a request moves the run: only people, signals and its children do. */
   isQuiescent(executionId: ExecutionId): Promise<boolean>;
-  /** The document of a run in memory; undefined if the run is not in memory. */
+  /** The document of a run in memory; undefined if the run is not in memory, or its state is not durable yet. */
   peek(executionId: ExecutionId): RunDocument | undefined;
   on(listener: (event: LiveEvent) => void): () => void;
   metrics(): Promise<Metrics>;

@@ -21,7 +21,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
     isQuiescent: (executionId) => waiters.isQuiescent(executionId),
     peek(executionId) {
       const run = runs.get(executionId);
-      return run && documentOf(run.state, values.glance, clock.now());
+      return run?.isDurable ? documentOf(run.state, values.glance, clock.now()) : undefined;
     },
     announce(actions) {
       if (plans.checks.catalog.announce(actions)) plans.forget();

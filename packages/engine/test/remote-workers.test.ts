@@ -2,7 +2,7 @@
 import { announcedAction, type Json, mayServe } from '@nebula/core';
 import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import type { Queue } from '@nebula/ports';
+import { MAX_LOG_MESSAGE_CHARS, type Queue } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import type { ClaimRequest } from '../src/api.ts';
 import { createEngine, type Engine, type RemoteTask } from '../src/index.ts';
@@ -415,6 +415,25 @@ describe('leases', () => {
       { node: 'a', attempt: 1, level: 'warn', message: 'one', fields: { x: 1 } },
       { level: 'info', message: 'two' },
     ]);
+  });
+
+  it('[ENG-282] a long line is kept whole, in pieces, and no secret is left at their borders', async () => {
+    const secret = 'sk-live-0123456789';
+    const top = await opened({ secrets: memorySecrets({ token: secret }) });
+    const executionId = await top.start({ nodes: { a: far({ credentials: { token: 'token' } }) } });
+    const { leaseId } = await claimOne(top);
+    await during(top, top.engine.remote.credential(leaseId, 'token'));
+    const message = `${'line\n'.repeat(4_000)}${'x'.repeat(16_375)}${secret}${'😀'.repeat(20_000)}`;
+    await during(top, top.engine.remote.log(leaseId, [{ message, level: 'warn', fields: { x: 1 } }]));
+    const lines = await top.drivers.logs.read({ executionId, limit: 10 });
+    expect(lines.map((line) => line.message).join('')).toBe(message.replace(secret, '[redacted]'));
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines[0]?.message.endsWith('line\n')).toBe(true);
+    for (const line of lines) {
+      expect(line).toMatchObject({ node: 'a', level: 'warn', fields: { x: 1 } });
+      expect(line.message.length).toBeLessThanOrEqual(MAX_LOG_MESSAGE_CHARS);
+      expect(line.message.isWellFormed()).toBe(true);
+    }
   });
 
   it('[ENG-260] a line at a time that no date can hold is refused with all lines of its call', async () => {

@@ -18,7 +18,7 @@ describe('starts with a key', () => {
     expect(await top.start(definition, { who: 'ann', n: 4 })).not.toBe(first);
   });
 
-  it('[ENG-98] debounced starts become one run, with the last input, after a quiet time', async () => {
+  it('[ENG-98] [ENG-283] debounced starts become one run, with the last input, after a quiet time', async () => {
     const top = new BenchTop();
     await top.open();
     const definition = flow({ key: "'k'", policy: 'debounce', window: '10s' });
@@ -27,8 +27,11 @@ describe('starts with a key', () => {
     expect(await top.start(definition, { n: 2 })).toBe(first);
     await top.clock.advance(9_000);
     expect(top.ran).toEqual([]);
+    const statuses = async () => [await top.status(first), (await top.engine.list({ limit: 1 })).rows[0]?.status];
+    expect(await statuses()).toEqual(['pending', 'pending']);
     await top.open();
     await top.clock.advance(1_001);
+    expect(await statuses()).toEqual(['running', 'running']);
     expect(top.call('a').input).toEqual({ n: 2 });
     expect(await top.start(definition, { n: 3 })).not.toBe(first);
   });

@@ -7,6 +7,45 @@ const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...mor
 const one = { nodes: { a: hand() } };
 
 describe('a store that fails', () => {
+  it('[ENG-281] a read shows no state before its frame is durable', async () => {
+    const top = new BenchTop();
+    let durable: Promise<void> | undefined;
+    await top.open({
+      wrapStore: altered((store) => ({
+        append: async (writes: readonly Write[]) => {
+          await durable;
+          return store.append(writes);
+        },
+      })),
+    });
+    const { workflowId, version } = await top.register(one);
+    const seen = async () => [top.engine.peek('exe_1')?.status, (await top.engine.document('exe_1'))?.status];
+    const hold = () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      durable = promise;
+      return async () => {
+        resolve();
+        await top.clock.advance(1);
+      };
+    };
+    let release = hold();
+    const starting = top.engine.start(workflowId, version, { executionId: 'exe_1' });
+    await top.clock.advance(1);
+    expect(await seen()).toEqual([undefined, undefined]);
+    await release();
+    await starting;
+    expect(await seen()).toEqual(['running', 'running']);
+    release = hold();
+    await top.complete('a');
+    expect(await seen()).toEqual([undefined, 'running']);
+    // The run is read while its last frame is written.
+    const ended = top.engine.waitFor('exe_1');
+    await top.clock.advance(1);
+    await release();
+    expect(await ended).toMatchObject({ document: { status: 'completed' } });
+    expect(await seen()).toEqual([undefined, 'completed']);
+  });
+
   it('[ENG-57] a value that cannot be stored holds up its own run only', async () => {
     const top = new BenchTop();
     const { put } = top.blobs;

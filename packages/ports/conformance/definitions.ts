@@ -12,10 +12,10 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     await register(store, 'c', [2, 1]);
     await register(store, 'B', [1]);
     const heads = [
-      { workflowId: 'B', version: 1, versions: 1, createdAt: 10 },
-      { workflowId: 'a', version: 1, versions: 1, createdAt: 10 },
-      { workflowId: 'b', version: 7, versions: 3, createdAt: 70 },
-      { workflowId: 'c', version: 2, versions: 2, createdAt: 20 },
+      { workflowId: 'B', version: 1, versions: 1 },
+      { workflowId: 'a', version: 1, versions: 1 },
+      { workflowId: 'b', version: 7, versions: 3 },
+      { workflowId: 'c', version: 1, versions: 2 },
     ];
     const again = reopen === undefined ? store : await reopen();
     expect(await again.workflows({ limit: 10 })).toEqual(heads);
@@ -73,7 +73,7 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(outcomes.every((outcome) => outcome.ok && outcome.version === 1)).toBe(true);
   });
 
-  test('[STO-29] a version, the newest, or none', async ({ store }) => {
+  test('[STO-29] [STO-62] a version, the newest, or none', async ({ store }) => {
     const row = (hash: string) => ({ workflowId: 'orders', hash, definition: `{"${hash}":"😀"}`, createdAt: 5 });
     expect(await store.workflowVersion('orders')).toBeUndefined();
     await store.registerWorkflow({ ...row('h9'), version: 9 });
@@ -90,6 +90,7 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     ] as const) {
       expect(await store.registerWorkflow(row(hash))).toMatchObject({ ok: true, version });
       expect(await store.workflowVersion('orders')).toEqual({ ...row(hash), version });
+      expect(await store.workflows({ workflowId: 'orders', limit: 1 })).toMatchObject([{ version }]);
     }
     expect(await store.workflowVersion('orders', 3)).toEqual({ ...row('h3'), version: 3 });
     expect(await store.workflowVersion('orders', 4)).toBeUndefined();

@@ -19,11 +19,10 @@ export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
 /** A workflow in lists. */
 export interface WorkflowHead {
   readonly workflowId: WorkflowId;
-  /** The newest version. */
+  /** The newest version: the one that was registered last. */
   readonly version: number;
+  /** The number of versions. */
   readonly versions: number;
-  /** When the newest version was made. */
-  readonly createdAt: number;
 }
 
 /** A page of workflows, in order of id. */

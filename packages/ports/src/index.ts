@@ -40,7 +40,14 @@ export type {
   WriteOutcome,
 } from './journal.ts';
 export type { Campaign, Leader } from './leader.ts';
-export type { LogFilter, LogLevel, LogLine, Logs, StoredLogLine } from './logs.ts';
+export {
+  type LogFilter,
+  type LogLevel,
+  type LogLine,
+  type Logs,
+  MAX_LOG_MESSAGE_CHARS,
+  type StoredLogLine,
+} from './logs.ts';
 export {
   blockersOf,
   blockingHolder,

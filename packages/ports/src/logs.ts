@@ -1,6 +1,9 @@
 /** Log lines of actions and of the engine. A crash may lose the newest ones. */
 import type { ExecutionId, Json, NodePath } from '@nebula/core';
 
+/** The longest message of a line, in characters: a driver cuts longer ones. */
+export const MAX_LOG_MESSAGE_CHARS = 16_384;
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface LogLine {

@@ -63,5 +63,6 @@ export interface Sandbox {
   verify(invocation: Invocation): Promise<Verification>;
   /** Checks an outcome of another process against the action's schema and all limits, and redacts secrets. */
   admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome;
+  /** Redacts secrets from a log line of another process, which may have any length. */
   admitLine(foreign: Foreign, line: Line): Line;
 }

@@ -19,11 +19,10 @@ export function objectIn(body: unknown): JsonObject {
 /** Accepts as many chunks as a body holds: a worker of workflow-graph drops rejected ones. */
 export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
   if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
-  return chunks.flatMap((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
+  return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
 }
 
-/** A long chunk becomes several. */
-function chunkIn(chunk: Json, place: string): Chunk[] {
+function chunkIn(chunk: Json, place: string): Chunk {
   if (!isJsonObject(chunk)) throw invalid(place, 'is not an object');
   const { data = '', stream = 'stdout', sequence = 0, timestamp_ms: at = null } = chunk;
   if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a string');
@@ -31,28 +30,12 @@ function chunkIn(chunk: Json, place: string): Chunk[] {
   if (!Number.isSafeInteger(sequence)) throw invalid(`${place}/sequence`, 'is not a whole number');
   if (at !== null && !isMoment(at)) throw invalid(`${place}/timestamp_ms`, 'is not a moment between 1970 and 9999');
   const isError = stream.toLowerCase() === 'stderr';
-  return piecesOf(data).map((message) => ({
-    message,
+  return {
+    message: data,
     level: isError ? 'warn' : 'info',
     fields: { stream: isError ? 'stderr' : 'stdout', sequence },
     ...(at !== null && { at }),
-  }));
-}
-
-/** Divides a text at the ends of lines, and within a line only if it is too long. Joined, the pieces are the text. */
-function piecesOf(text: string): string[] {
-  const { maxPieceChars } = COMPAT_LIMITS;
-  const pieces: string[] = [];
-  let from = 0;
-  while (text.length - from > maxPieceChars) {
-    const lineEnd = text.lastIndexOf('\n', from + maxPieceChars - 1) + 1;
-    // A pair of surrogates stays together.
-    const isPair = text.codePointAt(from + maxPieceChars - 1) !== text.charCodeAt(from + maxPieceChars - 1);
-    const to = lineEnd > from ? lineEnd : from + maxPieceChars - (isPair ? 1 : 0);
-    pieces.push(text.slice(from, to));
-    from = to;
-  }
-  return [...pieces, text.slice(from)];
+  };
 }
 
 export interface NamedWorker {

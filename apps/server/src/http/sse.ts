@@ -1,17 +1,15 @@
 /** Server-Sent Events. The only place that waits for a slow reader (backpressure). */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { HTTP_LIMITS } from '../limits.ts';
 import type { EventStream, StreamEvent } from './handler.ts';
 import { problemOf } from './problem.ts';
-
-/** Proxies close idle connections, so a comment is sent now and then. */
-const KEEP_ALIVE_MS = 15_000;
 
 export async function sendEvents(response: ServerResponse, stream: EventStream, signal: AbortSignal): Promise<void> {
   response.write(': nebula\n\n');
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain && !response.writableEnded) response.write(': \n\n');
-  }, KEEP_ALIVE_MS);
+  }, HTTP_LIMITS.pingMs);
   keepAlive.unref();
   try {
     for await (const events of stream) {

@@ -23,7 +23,7 @@ import { problemOf } from '../http/problem.ts';
 import { projectOfExecution, unknownExecution } from '../http/subject.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
-import { LIVE_LIMITS } from '../limits.ts';
+import { HTTP_LIMITS, LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
@@ -44,6 +44,7 @@ export interface SocketParts {
   readonly feed: Feed;
   readonly followers: Followers;
   readonly origins: readonly string[];
+  readonly pingMs: number;
   authenticate(request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal>;
 }
 
@@ -89,8 +90,10 @@ class Connection {
     const hello = setTimeout(() => {
       if (this.who === undefined) socket.close(4401, 'who are you?');
     }, HELLO_MS);
+    const pings = this.ping();
     socket.on('close', () => {
       clearTimeout(hello);
+      clearInterval(pings);
       this.stopWatching();
       this.waiting.length = 0;
       for (const controller of this.subscriptions.values()) controller.abort();
@@ -106,6 +109,20 @@ class Connection {
       // The first message starts the loop that handles all queued ones.
       if (this.waiting.push(String(data)) === 1) hearing = hearing.then(() => this.hear());
     });
+  }
+
+  /** Keeps proxies from closing an idle connection, and ends one whose peer is gone. */
+  private ping(): NodeJS.Timeout {
+    const { socket, own } = this;
+    let unanswered = 0;
+    socket.on('pong', () => {
+      unanswered = 0;
+    });
+    const pings = setInterval(() => {
+      if (unanswered++ < HTTP_LIMITS.maxUnansweredPings) socket.ping();
+      else socket.terminate();
+    }, own.pingMs);
+    return pings.unref();
   }
 
   /** Handles messages in order: a subscription may follow the token at once. Yields in between. */

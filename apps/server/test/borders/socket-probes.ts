@@ -10,7 +10,7 @@ import type { BudgetName } from '../../src/budgets.ts';
 import { LIVE_LIMITS } from '../../src/limits.ts';
 import { Feed } from '../../src/live/feed.ts';
 import { type Booted, type BootOptions, boot, TOKEN } from '../support/boot.ts';
-import { type Raw, raw, startHead } from '../support/sockets.ts';
+import { type Raw, raw, startHead, upgradeHead } from '../support/sockets.ts';
 
 /** True when the server took what came. */
 export type SocketProbe = (isOver: boolean) => Promise<boolean>;
@@ -18,6 +18,9 @@ export type SocketProbe = (isOver: boolean) => Promise<boolean>;
 type Limits = NonNullable<NonNullable<BootOptions['app']>['limits']>;
 
 const HEALTH = 'GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+/** The first byte of a ping, and a whole pong: WebSocket frames without a payload. */
+const PING = 0x89;
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const withServer =
@@ -202,6 +205,15 @@ export const SOCKET_PROBES = {
     const count = LIVE_LIMITS.maxBuffered + (isOver ? 1 : 0);
     return (await waitingEvents(count)) === count;
   },
+  'socket.silence': withServer({ pingMs: 500 }, async (booted, isOver) => {
+    const { socket, over } = await raw(booted, upgradeHead(TOKEN));
+    const isEnded = over.then(() => true);
+    // An empty answer to each ping, masked as those of clients are.
+    if (!isOver) socket.on('data', (data) => void (data[0] === PING && socket.write(PONG)));
+    const ended = await Promise.race([isEnded, later(4_000).then(() => false)]);
+    socket.destroy();
+    return !ended;
+  }),
   'socket.message': withServer({}, (booted, isOver) => {
     const empty = JSON.stringify({ subscribe: '' }).length;
     return isHeard(booted, [{ subscribe: 'x'.repeat(LIVE_LIMITS.maxMessageBytes - empty + (isOver ? 1 : 0)) }]);

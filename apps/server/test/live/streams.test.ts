@@ -3,6 +3,7 @@ import type { LiveEvent } from '@nebula/client';
 import { virtualClock } from '@nebula/drivers/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
+import { raw, upgradeHead } from '../support/sockets.ts';
 import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 import { chatty, echo, waiting } from '../support/workflows.ts';
 
@@ -259,6 +260,16 @@ describe('the socket', () => {
     expect(new Set(codes.slice(0, -1))).toEqual(new Set(['BODY_INVALID']));
     expect(codes.at(-1)).toBe('UNKNOWN_EXECUTION');
     expect(listeners()).toBe(0);
+  });
+
+  it('[SRV-752] a peer that answers no ping is gone; one that does stays', async () => {
+    booted = await boot({ app: { limits: { pingMs: 200 } } });
+    const { messages, say } = await socket();
+    const gone = await raw(booted, upgradeHead(TOKEN));
+    expect(await gone.over).toContain('101 Switching Protocols');
+    gone.socket.destroy();
+    say({ subscribe: '' });
+    await until(() => messages.length === 1);
   });
 
   it('[SRV-55] a request without an upgrade to a WebSocket is refused', async () => {

@@ -32,3 +32,9 @@ export async function raw({ server }: Pick<Booted, 'server'>, text = ''): Promis
 export const startHead = (length: number, token: string): string =>
   `POST /api/v1/executions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
   `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
+/** The request for a WebSocket. */
+export const upgradeHead = (token: string): string =>
+  `GET /api/v1/live HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
+  'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n' +
+  'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';

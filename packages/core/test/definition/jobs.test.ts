@@ -23,6 +23,12 @@ jobs:
 `;
 
 describe('a jobs file', () => {
+  it('[DEF-118] the hint for a job that can never run names keys of jobs', () => {
+    const { problems } = compileSource('name: n\njobs:\n  a: { run: x, if: failure() }', createCatalog([]));
+    const hint = 'remove the condition; failure() refers to the jobs in needs, and to those that they need';
+    expect(problems).toMatchObject([{ code: 'NEVER_RUNS', path: ['jobs', 'a', 'if'], hint }]);
+  });
+
   it('[DEF-116] is a workflow whose jobs are nodes, under the name that it has', () => {
     const { definition, problems } = yaml(FILE);
     expect(problems).toEqual([]);

@@ -156,9 +156,9 @@ function memoryDefinitions(open: OpenData): Definitions {
         .filter(([workflowId]) => after === undefined || byCodePoints(workflowId, after) > 0)
         .sort(([a], [b]) => byCodePoints(a, b))
         .slice(0, Math.max(0, limit))
-        .map(([workflowId, rows]) => {
-          const newest = rows.reduce((a, b) => (b.version > a.version ? b : a));
-          return { workflowId, version: newest.version, versions: rows.length, createdAt: newest.createdAt };
+        .flatMap(([workflowId, rows]) => {
+          const newest = rows.at(-1);
+          return newest === undefined ? [] : [{ workflowId, version: newest.version, versions: rows.length }];
         });
     },
     async workflowVersions(workflowId, { after = Number.POSITIVE_INFINITY, limit }) {

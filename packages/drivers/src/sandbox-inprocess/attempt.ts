@@ -177,7 +177,8 @@ export class Attempt implements ActionContext, RejectionListener {
 
   #log(level: LogLevel, message: unknown, fields: unknown): void {
     const line = loggable(this.#redactor, message, fields);
-    runUncontained(() => this.#invocation.onLog(level, line.message, line.fields));
+    const text = capped(line.message, SANDBOX_LIMITS.maxLogMessageChars);
+    runUncontained(() => this.#invocation.onLog(level, text, line.fields));
   }
 
   #excerpt(text: string): string {
@@ -205,8 +206,10 @@ export async function loadHostApi(): Promise<void> {
 /** A log line within its limits, with credentials redacted. */
 export function loggable(redactor: Redactor | undefined, message: unknown, fields: unknown): Line {
   const said = typeof message === 'string' ? message : String(message);
-  const text = capped(redactor?.excerpt(said) ?? said, SANDBOX_LIMITS.maxLogMessageChars);
-  return { message: text, ...(fields !== undefined && { fields: loggableFields(fields, redactor) }) };
+  return {
+    message: redactor?.excerpt(said) ?? said,
+    ...(fields !== undefined && { fields: loggableFields(fields, redactor) }),
+  };
 }
 
 /** Never throws: a log line is not worth an error. */

@@ -1,9 +1,11 @@
+import { MAX_LOG_MESSAGE_CHARS } from '@nebula/ports';
+
 /** Every limit of the in-process sandbox, by name and unit. */
 export const SANDBOX_LIMITS = {
   maxErrorMessageChars: 4_000,
   maxErrorCodeChars: 100,
   maxErrorDetailsChars: 16_384,
-  maxLogMessageChars: 16_384,
+  maxLogMessageChars: MAX_LOG_MESSAGE_CHARS,
   /**
    * Values in one output. A shared value counts each time: a small graph of shared lists can stand for 2^30 of them.
    */

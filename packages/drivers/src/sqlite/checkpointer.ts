@@ -133,13 +133,14 @@ export class Checkpointer {
   }
 
   async #empty(): Promise<void> {
-    await this.#options.commits.pause();
     try {
-      await this.#checkpoint('TRUNCATE');
+      // Also starts the thread, before writing is held back.
+      await this.#checkpoint('PASSIVE');
+      await this.#options.commits.pause();
+      await this.#checkpoint('TRUNCATE').finally(() => this.#options.commits.resume());
     } catch {
       // Another connection writes or reads: the log stays as it is.
     } finally {
-      this.#options.commits.resume();
       this.#running = undefined;
     }
   }

@@ -6,7 +6,8 @@
  *     paused, the database is locked by another process, or commits run in the thread.
  *  3. At most `MAX_IN_THREAD` transactions are in the thread, so that it always has the next one; appends that wait
  *     meanwhile share the next transaction.
- *  4. Before the place changes from thread to main, the thread has answered everything.
+ *  4. Before the place changes from thread to main, the thread has answered everything. It changes from main to thread
+ *     once the thread has opened its connection: starting a thread takes seconds on a busy machine.
  *  5. Log lines that wait go into the transaction of the next append, and back into the buffer if it fails.
  */
 import type { Clock, Write, WriteOutcome } from '@nebula/ports';
@@ -202,6 +203,12 @@ export class Commits {
     }
   }
 
+  #moveTo(place: Place): void {
+    if (place === 'thread') this.#thread ??= this.#options.startThread();
+    if (this.#thread?.isLost === true) this.#stayOnMain();
+    else if (place === 'main' || this.#thread?.isOpen === true) this.#place = place;
+  }
+
   /** A lost thread makes writing slower, not impossible. */
   #stayOnMain(): void {
     this.#mayMove = false;
@@ -235,8 +242,7 @@ export class Commits {
 
   #committed(commitMs: number, bytes: number, lines: readonly EncodedLine[]): void {
     if (commitMs === 0) return;
-    const place = this.#pace.note(commitMs);
-    if (this.#mayMove) this.#place = place;
+    if (this.#mayMove) this.#moveTo(this.#pace.note(commitMs));
     this.#options.onCommit(bytes);
     if (lines.length > 0) this.#options.onLines(lines);
   }

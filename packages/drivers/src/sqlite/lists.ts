@@ -87,7 +87,7 @@ function within({ project, workflowId, since, until }: ExecutionScope): {
   return { from, conditions: conditions.join(' AND ') || 'true', values };
 }
 
-/** Reads the versions of the page's workflows from a covering index. */
+/** Counts the versions of the page's workflows in an index, and reads the row of each newest one. */
 export function workflowsOf(
   statements: Statements,
   { after, workflowId, limit }: WorkflowPage,
@@ -97,9 +97,10 @@ export function workflowsOf(
     ...(workflowId === undefined ? [] : ['workflow_id = ?']),
   ];
   return statements.all(
-    // With max(), SQLite takes created_at from the same row.
-    `SELECT workflow_id AS workflowId, max(version) AS version, count(*) AS versions, created_at AS createdAt
-     FROM workflow_versions INDEXED BY workflow_versions_heads WHERE ${conditions.join(' AND ') || 'true'}
+    `SELECT workflow_id AS workflowId, count(*) AS versions, (
+       SELECT version FROM workflow_versions newest WHERE newest.workflow_id = heads.workflow_id
+       ORDER BY registered DESC LIMIT 1) AS version
+     FROM workflow_versions heads INDEXED BY workflow_versions_by_registration WHERE ${conditions.join(' AND ') || 'true'}
      GROUP BY workflow_id ORDER BY workflow_id LIMIT ?`,
     ...[after, workflowId].filter((given) => given !== undefined),
     bounded(limit),

@@ -4,8 +4,8 @@
  *  1. Calls are answered in order, one answer each. The first call opens the connection, the last one closes it.
  *  2. The thread keeps the process alive only while it owes an answer.
  *  3. When the thread is lost, every open and later call is rejected with `THREAD_LOST`.
- *  4. A thread whose connection was closed waits idle for the next store of this process. Starting a thread costs 30 ms,
- *     and V8 can abort the process when threads that compile code come and go by the hundred (nodejs/node#64500).
+ *  4. A thread whose connection was closed waits idle for the next store of this process. Starting a thread costs 30 ms
+ *     (seconds on a busy machine), and V8 can abort the process when threads that compile code come and go by the hundred (nodejs/node#64500).
  *  5. A thread ends by itself, between two calls, with its connection closed. It is never terminated: that can abort the
  *     process while SQLite runs (WiseLibs/better-sqlite3#1507), and leaves the connection to the teardown of the thread.
  *  6. `close` resolves when the thread has closed its connection or has ended: nothing of it touches the files afterwards.
@@ -78,6 +78,7 @@ export class SideThread {
   readonly #file: URL;
   readonly #worker: Worker;
   readonly #open: Open[] = [];
+  #isOpen = false;
   #lost: ThreadError | undefined;
   #ended: Promise<void> | undefined;
 
@@ -88,7 +89,17 @@ export class SideThread {
     this.#worker.on('message', (answer: Answer) => this.#answered(answer));
     this.#worker.on('error', (error) => this.#lose(error));
     this.#worker.on('exit', () => this.#lose(new Error('it ended')));
-    this.call('open', [options]).catch((error: Error) => this.#lose(error));
+    this.call('open', [options]).then(
+      () => {
+        this.#isOpen = true;
+      },
+      (error: Error) => this.#lose(error),
+    );
+  }
+
+  /** The thread has opened its connection: calls no longer wait for its start. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   get isLost(): boolean {

@@ -27,10 +27,58 @@ test('a store with slow commits moves them while it works, without losing or reo
   expect(store.commitsIn).toBe('main');
   const appends = Array.from({ length: 300 }, (_, index) => store.append([framed('a', index + 2)]));
   expect((await Promise.all(appends)).flat().every((outcome) => outcome.ok)).toBe(true);
-  expect(store.commitsIn).toBe('thread');
+  let seq = 301;
+  await vi.waitFor(async () => {
+    await store.append([framed('a', ++seq)]);
+    expect(store.commitsIn).toBe('thread');
+  }, 30_000);
   expect(await store.send({ messageId: 'm', executionId: 'a', body: '' }, 5)).toBe(true);
-  expect((await store.frames('a', 0)).map((frame) => frame.seq)).toEqual(Array.from({ length: 301 }, (_, i) => i + 1));
+  expect((await store.frames('a', 0)).map((frame) => frame.seq)).toEqual(Array.from({ length: seq }, (_, i) => i + 1));
 });
+
+test('[STO-91] no write waits for a thread that starts: not for that of slow commits', async () => {
+  const { open } = await place();
+  const letOpen = await holdOpening();
+  const store = await open({ slowCommitMs: 0 });
+  await store.append([creating('a')]);
+  for (let seq = 2; seq <= 200; seq++) expect(await store.append([framed('a', seq)])).toMatchObject([{ ok: true }]);
+  expect(store.commitsIn).toBe('main');
+  expect(letOpen()).toBeGreaterThan(0);
+});
+
+test('[STO-91] no write waits for a thread that starts: not for that of checkpoints', async () => {
+  const { open } = await place();
+  const letOpen = await holdOpening();
+  const clock = virtualClock(1_790_000_000_000);
+  const store = await open({ clock, commitsIn: 'main' });
+  await store.append([creating('a')]);
+  for (let seq = 2; seq < 150; seq++) await store.append([framed('a', seq, 'x'.repeat(20_000))]);
+  await clock.advance(5_000);
+  await clock.advance(5_000);
+  expect(await store.append([framed('a', 150)])).toMatchObject([{ ok: true }]);
+  expect(letOpen()).toBeGreaterThan(0);
+});
+
+/** Holds back all calls of threads from their `open` on. The returned function makes them, and gives their number. */
+async function holdOpening(): Promise<() => number> {
+  const { Worker } = await import('node:worker_threads');
+  const held: (() => void)[] = [];
+  const post = Worker.prototype.postMessage;
+  const posting = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (
+    this: typeof Worker.prototype,
+    call: unknown,
+  ) {
+    const now = (): void => post.call(this, call);
+    if (held.length > 0 || (call as { readonly method: string }).method === 'open') held.push(now);
+    else now();
+  });
+  return () => {
+    posting.mockRestore();
+    const { length } = held;
+    for (const now of held.splice(0)) now();
+    return length;
+  };
+}
 
 test('appends that wait for the thread share a transaction', async () => {
   const { open, path } = await place();

@@ -52,6 +52,7 @@ import type { Recovery } from '../turn/recovery.ts';
 import { pause } from '../turn/time-slices.ts';
 import { Claims } from './claims.ts';
 import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
+import { piecesOf } from './log-pieces.ts';
 
 /** Lease ids of earlier versions do not contain the length of the lease. */
 const UNRECORDED_LEASE_MS = 30_000;
@@ -280,16 +281,19 @@ export class RemoteAttempts implements RemoteWorkers {
     let costs = 0;
     let waiting = 0;
     for (const { at = clock.now(), level = 'info', ...line } of lines) {
-      logs.append({ executionId, node: path, attempt, at, level, ...sandbox.admitLine(foreign, line) });
-      // Lines that arrive faster than they are written would push others out of the buffer.
-      if (++waiting >= MAX_LINES_UNWRITTEN) {
-        waiting = 0;
-        await logs.flush();
+      const { message: text, ...more } = sandbox.admitLine(foreign, line);
+      for (const message of piecesOf(text)) {
+        logs.append({ executionId, node: path, attempt, at, level, message, ...more });
+        // Lines that arrive faster than they are written would push others out of the buffer.
+        if (++waiting >= MAX_LINES_UNWRITTEN) {
+          waiting = 0;
+          await logs.flush();
+        }
+        costs += LINE_COSTS_CHARS + message.length;
+        if (costs < MAX_SLICE_CHARS) continue;
+        costs = 0;
+        await pause(clock);
       }
-      costs += LINE_COSTS_CHARS + line.message.length;
-      if (costs < MAX_SLICE_CHARS) continue;
-      costs = 0;
-      await pause(clock);
     }
     // A worker that logs is alive.
     await this.prolong(known);

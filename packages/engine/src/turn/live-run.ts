@@ -96,6 +96,11 @@ export class LiveRun {
     return this.draft?.turn.isSuspended === true;
   }
 
+  /** The state is that of the journal: no draft has changed it, and no dropped draft has to be undone. */
+  get isDurable(): boolean {
+    return this.current.name === 'idle';
+  }
+
   /** The store does not know the run yet. */
   get isNew(): boolean {
     return this.current.name === 'new' || (this.current.name === 'drafting' && this.current.isFirst);

@@ -108,11 +108,12 @@ export class RunWaiters {
     if ((await store.inbox(executionId)).length > 0) return;
     const isHere = runs.get(executionId) !== undefined;
     const run = await runs.load(executionId);
-    if (run === undefined) return;
+    // After the turn of a run that is under way its waiters are notified.
+    if (run === undefined || !runs.isIdle(run)) return;
     if (isFinished(run.state.phase.status)) {
       runs.forget(run);
       this.end(run, undefined);
-    } else if (runs.isIdle(run)) {
+    } else {
       this.rest(run);
       if (!isHere) runs.forget(run);
     }
@@ -167,7 +168,8 @@ export class RunWaiters {
     const moved = this.looks.get(executionId);
     this.looks.delete(executionId);
     if (moved !== undefined) this.rest(moved);
-    else if (inside !== undefined) this.park(run, inside);
+    // A run that is in a turn rests again after it.
+    else if (inside !== undefined && run.isDurable) this.park(run, inside);
   }
 
   /** Returns undefined if one of them has ended, or continues. */

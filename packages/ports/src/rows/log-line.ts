@@ -1,8 +1,8 @@
 /** Log lines as rows: encoding, and limits of length. */
 import { type ExecutionId, isMoment, type NodePath } from '@nebula/core';
-import type { LogLevel, LogLine, StoredLogLine } from '../logs.ts';
+import { type LogLevel, type LogLine, MAX_LOG_MESSAGE_CHARS, type StoredLogLine } from '../logs.ts';
 
-const LOG_LIMITS = { maxMessageChars: 16_384, maxFieldsChars: 65_536 } as const;
+const MAX_FIELDS_CHARS = 65_536;
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
 
@@ -59,17 +59,16 @@ function textOf(message: unknown): string {
 }
 
 function fitText(text: string): string {
-  const { maxMessageChars } = LOG_LIMITS;
-  if (text.length <= maxMessageChars) return text.toWellFormed();
-  const cut = text.length - maxMessageChars;
-  return `${text.slice(0, maxMessageChars).toWellFormed()}… (${cut} more characters were cut off)`;
+  if (text.length <= MAX_LOG_MESSAGE_CHARS) return text.toWellFormed();
+  const cut = text.length - MAX_LOG_MESSAGE_CHARS;
+  return `${text.slice(0, MAX_LOG_MESSAGE_CHARS).toWellFormed()}… (${cut} more characters were cut off)`;
 }
 
 function encodeFields(fields: LogLine['fields']): string | null {
   if (fields === undefined) return null;
   try {
     const text = JSON.stringify(fields);
-    return text.length <= LOG_LIMITS.maxFieldsChars ? text : JSON.stringify({ cut: text.slice(0, 1_000) });
+    return text.length <= MAX_FIELDS_CHARS ? text : JSON.stringify({ cut: text.slice(0, 1_000) });
   } catch (error) {
     return JSON.stringify({ unreadable: String(error) });
   }

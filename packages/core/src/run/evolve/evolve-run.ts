@@ -54,6 +54,7 @@ function start({ state, at }: Fold, entry: RunStarted): void {
 function holdBack({ state, at }: Fold, { until, input, placed }: RunHeld): void {
   // The time of a run that gets its slot was converted to the run's clock before.
   state.delayedUntil = placed ? until : dueTime(state, until, at);
+  if (state.phase.status === 'running') state.phase = { status: 'pending' };
   if (placed && state.slot !== null) state.slot = { ...state.slot, standing: 'held' };
   if (input !== undefined) {
     state.root.realm = { ...state.root.realm, input };
