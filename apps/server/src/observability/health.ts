@@ -23,7 +23,7 @@ const LOOK_OVERDUE_MS = 60_000;
 
 export interface SchedulerHealth {
   readonly role: 'leads' | 'follows' | 'off';
-  /** When the leader last looked at all schedules. */
+  /** When the leader last checked all schedules. */
   readonly lookedAt: number | null;
   /** The error of the last look; null: none. */
   readonly trouble: unknown;

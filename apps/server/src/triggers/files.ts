@@ -105,8 +105,8 @@ export class FileWatch {
   }
 
   /**
-   * A stored pattern may be invalid under newer rules, be over a ceiling that was lowered, or match too much. It is
-   * reported once and does not stop other triggers.
+   * A stored pattern may be invalid under newer rules, be over a ceiling that was lowered, or match too much. Such
+   * a pattern is reported once and does not stop other triggers.
    */
   private async filesOf(id: string, { project, path: pattern }: FileRecord, watch: ProjectWatch): Promise<string[]> {
     const found: string[] = [];

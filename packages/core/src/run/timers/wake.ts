@@ -52,7 +52,7 @@ function hasWork(state: RunState): boolean {
 
 /**
  * The last turn left an end check for the next turn. Scopes that wait for an answer are not counted: an earlier turn
- * looked at them without an entry.
+ * checked them without an entry.
  */
 export function hasEndChecks(state: RunState): boolean {
   for (const ended of state.endChecks) if (needsEndCheck(state, ended)) return true;
@@ -95,7 +95,7 @@ export function isParkedExceptChildren(state: RunState, now: number): boolean {
   return isQuiescent(state, now) && (isPaused(state) || !(waitsForGrant(state) || waitsForSlot(state)));
 }
 
-/** A node waits for the grant of another run. One that was granted waits for its moment. */
+/** A node waits for the grant of another run. A node that was granted waits for its moment. */
 function waitsForGrant({ gated }: RunState): boolean {
   for (const { phase } of gated) if (phase.status === 'gated' && phase.until === null) return true;
   return false;
