@@ -54,7 +54,7 @@ export const FILE_PATTERN_LIMITS = {
   maxSegments: 32,
   /** Alternatives of `{a,b}`, multiplied. */
   maxAlternatives: 64,
-  /** Names of files and folders that one look reads for the triggers of a project. */
+  /** Names of files and folders that one scan reads for the triggers of a project. */
   maxEntries: 100_000,
   /** Files that the triggers of a project watch. */
   maxFiles: 10_000,

@@ -89,7 +89,7 @@ export class Health {
   private schedulerTrouble({ role, lookedAt, trouble }: SchedulerHealth): string | null {
     if (role === 'off') return 'it is off';
     if (role === 'follows') return null;
-    if (trouble !== null) return `its last look failed with ${codeOf(trouble)}`;
+    if (trouble !== null) return `its last check failed with ${codeOf(trouble)}`;
     const isOverdue = lookedAt !== null && this.parts.clock.now() - lookedAt > LOOK_OVERDUE_MS;
     return isOverdue ? 'it has not looked at the schedules for too long' : null;
   }

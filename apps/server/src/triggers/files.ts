@@ -135,7 +135,7 @@ export class FileWatch {
       if (watch.filesLeft-- <= 0) throw tooMany(`watch more than ${this.limits.maxFiles} files`, pattern);
       yield file;
     }
-    if (watch.names.left <= 0) throw tooMany(`look through more than ${this.limits.maxEntries} names`, pattern);
+    if (watch.names.left <= 0) throw tooMany(`read more than ${this.limits.maxEntries} names`, pattern);
   }
 
   private async mayTell(file: string, root: string, ceiling: Ceiling): Promise<boolean> {

@@ -15,12 +15,12 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
   return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
 }
 
-/** The engine that requested a child may have died before it started the child: another engine looks once. */
+/** The engine that requested a child may have died before it started the child: another engine checks once. */
 function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
   return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
-/** The run has queued or running work, so an engine must look at it again. */
+/** The run has queued or running work, so an engine must check it again. */
 function isActive(state: RunState): boolean {
   return state.running.size > 0 || hasWork(state) || mustAskAgain(state);
 }
