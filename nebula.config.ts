@@ -1,4 +1,4 @@
-/** What `npx nebula` finds when it is run in this repository: the actions of the examples, and those that `npm start` serves. */
+/** The project that `npx nebula` finds in this repository: the actions of the examples, which `npm start` serves, too. */
 import { defineConfig } from '@nebula/sdk';
 import { bookCourier } from './examples/actions/courier.ts';
 import { page } from './examples/actions/pager.ts';

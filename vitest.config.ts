@@ -18,7 +18,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     /**
      * All tests of one worker share its module graph: 1,600 small tests in 80 files took 1.8 s this way and 16 s with a
-     * fresh graph for each file (2 cores). It asks of a test that it leaves nothing behind, which it should not anyway.
+     * fresh graph for each file (2 cores). A test must leave nothing behind, as it should not anyway.
      * Processes were as fast as threads, and let tests kill, change directory and load native code.
      */
     pool: 'forks',

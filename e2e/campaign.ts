@@ -1,4 +1,4 @@
-/** Lives of one worker on one data folder: started, ended by a signal, looked at, started again, until its work is done. */
+/** Lives of one worker on one data folder: started, ended by a signal, checked, started again, until its work is done. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

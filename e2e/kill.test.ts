@@ -97,7 +97,7 @@ interface Played extends Campaign {
   readonly effects: readonly EffectLine[];
 }
 
-/** Plays a campaign to its end; what holds for all of them is looked at here. */
+/** Plays a campaign to its end; the invariants of all campaigns are checked here. */
 async function play(
   name: string,
   seed: number,

@@ -39,7 +39,7 @@ export class Tally {
       `${this.runs} runs`,
       `${this.nodes} nodes`,
       `${entries} entries`,
-      `${this.crossings} places to die`,
+      `${this.crossings} crash points`,
       `${faults} faults`,
     ];
     return facts.join(', ');

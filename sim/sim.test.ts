@@ -98,18 +98,18 @@ const PINNED: readonly { readonly seed: number; readonly alone?: boolean; readon
   { seed: 345, found: 'a child was never told that its parent had given it up, and waited for ever' },
   { seed: 403, found: 'a child that the store refused to create, though there was none, was never started' },
   { seed: 1992, found: 'a task that the queue had lost stood for ever in the way of the others of its run' },
-  { seed: 4, found: 'a node that was cut off while it asked again kept its place among those with its key for ever' },
+  { seed: 4, found: 'a node that was cut off while it asked again kept its permit for ever' },
   { seed: 365, found: 'nobody asked the cache again when the answer to a start was lost' },
   { seed: 957, found: 'a run that was read to look into the cache, and had ended, stayed in memory' },
   { seed: 175, found: 'what another run had done, and this one had from the cache, was undone here' },
   { seed: 34, found: 'a child whose parent was read again, not anew, was never started' },
   { seed: 1886, found: 'what nobody knew to be undone, since the undoing was stopped, was undone again after a retry' },
-  { seed: 2811, found: 'a place that another engine had given back was asked for again, and held by nobody for ever' },
+  { seed: 2811, found: 'a permit that another engine had released was requested again, and held by nobody for ever' },
   {
     seed: 4223,
     found: 'a run that was read by whoever waited for it, and waited for an answer itself, stayed in memory',
   },
-  { seed: 1016, found: 'a run that ended in its first frame gave back a place that it had never asked for' },
+  { seed: 1016, found: 'a run that ended in its first frame released a permit that it had never requested' },
   {
     seed: 1537,
     found: 'a child was never started: who had asked for it died, and its parent was in the care of another',
@@ -129,7 +129,7 @@ describe('the oracle', () => {
   const leaseId = 'lse_1.exe_0.1.a';
   const leased = { type: 'node.started', node: 'a', attempt: 1, worker: leaseId, effect: 'once' } as const;
 
-  it('[SIM-21] complains of leases that are accepted twice, for nothing or in vain, refused while they are open, or lost', () => {
+  it('[SIM-21] complains of leases that are accepted twice, without an attempt or without an entry, refused while they are open, or lost', () => {
     const complaints: string[] = [];
     const leases = new Leases((what) => complaints.push(what));
     leases.onFrame('exe_0', [leased], true);

@@ -34,7 +34,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   names: ({ repository }) => checkNames(repository),
 };
 
-/** Those that look through all types or all files once more: 15 and 6 s of processor time. */
+/** Checks that read all types or all files once more: 15 and 6 s of processor time. */
 const SLOW: readonly string[] = ['promises', 'unused'];
 export const FAST_CHECKS = Object.keys(CHECKS).filter((name) => !SLOW.includes(name));
 
@@ -59,7 +59,7 @@ export async function runChecks(root: string, names: readonly string[] = Object.
   return failed;
 }
 
-/** A check that breaks down is one that failed; the others go on. */
+/** A check that throws counts as failed; the others continue. */
 async function judge(check: Check, subject: Subject): Promise<Verdict> {
   try {
     return await check(subject);

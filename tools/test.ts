@@ -3,7 +3,7 @@
  * processes, and a walk through everything else. `npm test -- packages/core -t retry` hands its words to vitest and
  * leaves the checks out.
  *
- * The last line is `N passed, N failed`, with `, N skipped` where some were. Whatever else goes wrong (a check, a file
+ * The last line is `N passed, N failed`, with `, N skipped` where some were. Any other failure (a check, a file
  * that does not load, an error outside of any test, no tests at all) counts as one failure each, so that the line and
  * the exit code never disagree.
  */
@@ -15,7 +15,7 @@ import { FAST_CHECKS, runChecks } from './check.ts';
 import { TALLY_FILE, type Tally } from './tally.ts';
 
 /**
- * What `--quick` runs: folders and names, so that a new test belongs to it by where it is. Tests over random cases draw
+ * The tests of `--quick`, by folder and name, so that a new test belongs to it by its place. Tests over random cases draw
  * fewer of them; those of 100,000 nodes are left out.
  */
 const QUICK = [

@@ -1,4 +1,4 @@
-/** Clients that follow runs while these go on. */
+/** Clients that follow runs. */
 import { readFileSync } from 'node:fs';
 import { megabytes, quantile, round } from '../measure.ts';
 import { cpuSecondsOf, openTarget, SCALE, type Target } from './load.ts';

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 
-/** Gaps in which the thread used more are told one by one. */
+/** Gaps in which the thread used more are listed one by one. */
 const TOLD_MS = 20;
 
 const waited: number[] = [];

@@ -1,7 +1,7 @@
 /**
  * Is a series of measurements flat?
  *
- * It grows when two things come together: a trend that chance does not explain (Mann-Kendall), and a growth over the
+ * A series grows when two things come together: a trend that chance does not explain (Mann-Kendall), and a growth over the
  * measured time (Theil-Sen, the median of all slopes) beyond the tolerance. Both look at ranks and medians, so single
  * outliers do not matter. A late step, which a slope through everything would flatten, is found by comparing medians:
  * the last 40 % against the first 20 %, which with a sixth of warm-up are the last third against the second sixth.

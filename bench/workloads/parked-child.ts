@@ -1,4 +1,4 @@
-/** Parks many runs, and prints what each costs in memory and how fast one of them goes on. */
+/** Parks many runs, and prints what each costs in memory and how fast one of them continues. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { quantile, residentBytes } from '../measure.ts';
 import { openSession, repeat } from '../session.ts';

@@ -10,7 +10,7 @@ const ORDER = 'examples/order.yaml';
 
 async function until(isTrue: () => boolean, what: () => string): Promise<void> {
   for (let tries = 0; !isTrue(); tries++) {
-    if (tries > 800) throw new Error(`waited in vain: ${what()}`);
+    if (tries > 800) throw new Error(`timed out: ${what()}`);
     await sleep(50);
   }
 }

@@ -53,7 +53,7 @@ export function edgedDigest(process: Process, digest: Digest): Digest {
   return (data) => process.callNow('digest', 'dead', () => digest(data));
 }
 
-/** A queue that lives and dies with its process loses nothing; its calls are still places to die. */
+/** A queue that lives and dies with its process loses nothing; its calls are still crash points. */
 export function edgedQueue(process: Process, queue: Queue): Queue {
   return {
     local: queue.local,

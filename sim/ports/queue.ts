@@ -1,6 +1,6 @@
 /**
- * The queue that a fleet shares. It is told after the commit. A message to it may be lost, come twice, late or out of
- * order. A task that is not acked comes back.
+ * The queue that a fleet shares. The queue is notified after the commit. A notification may be lost, come twice, late
+ * or out of order. A task that is not acked comes back.
  */
 import type { Delivery, Queue, Task } from '@nebula/ports';
 import type { Chance } from '../chance.ts';

@@ -29,8 +29,8 @@ function tsc(cache: string): readonly string[] {
 }
 
 /**
- * Our packages are sources, so users check them too, and often with no more than `strict`. What `tsconfig.build.json`
- * names is all that they get: without tests, tools and the simulator this takes half of the time.
+ * Our packages are sources, so users check them too, and often with no more than `strict`. Users get
+ * only the files of `tsconfig.build.json`: without tests, tools and the simulator this takes half of the time.
  */
 async function checkTypesForUsers(root: string): Promise<Verdict> {
   const lenient = ['--noUncheckedIndexedAccess', 'false', '--exactOptionalPropertyTypes', 'false'];

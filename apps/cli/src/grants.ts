@@ -19,7 +19,7 @@ import type { OpenCall } from './services.ts';
 import type { Colors } from './terminal/io.ts';
 import { printableLine } from './terminal/width.ts';
 
-/** What a workflow asks for, divided by the ceiling of its project. */
+/** The capabilities that a workflow asks for, divided by the ceiling of its project. */
 export interface Grants {
   readonly granted: Capabilities;
   /** The entries beyond the ceiling: `shell id`. */

@@ -41,7 +41,7 @@ export interface CheckedFile {
 
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
-  /** They keep the plan of the definition, for an engine of this process. */
+  /** Keeps the plan of the definition for an engine of this process. */
   readonly checks: DefinitionChecks;
   /** Workflows to register first, in this order. */
   readonly others: readonly WorkflowDefinition[];

@@ -171,7 +171,7 @@ describe('a server process', TIMEOUT, () => {
     const url = linesOf(running).find(({ event }) => event === 'server.started')?.url as string;
     const token = readFileSync(path.join(cwd, '.nebula/token'), 'utf8').trim();
     const client = createClient({ url, token });
-    // Beyond plain YAML, with a pattern and a format; the run goes through every door of the sandbox.
+    // Beyond plain YAML, with a pattern and a format; the run uses every function of the host API.
     const source = `
 id: all
 input: { type: object, properties: { a: { type: string, pattern: "^a+$" }, b: { type: string, format: email } } }

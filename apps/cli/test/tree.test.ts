@@ -100,7 +100,9 @@ describe('live tree', () => {
     const place = { key: 'nightly', limit: 1 };
     const nodes = { fetch: nodeDocument('pending', { attempts: 0 }) };
     const run = orderRun(openDocument(nodes, { status: 'pending', place }));
-    expect(picture(run, 2_000, { width: 100 })).toContain('pending (waits for the place of nightly) · 2.0s · 0/7');
+    expect(picture(run, 2_000, { width: 100 })).toContain(
+      'pending (waits for the concurrency slot of nightly) · 2.0s · 0/7',
+    );
     expect(treeLines(run, { colors, width: 100, now: T0, frame: -1 })[0]).toMatch(/^○/);
   });
 

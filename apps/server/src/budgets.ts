@@ -289,7 +289,7 @@ export const BUDGETS = {
     'count',
     FILE_PATTERN_LIMITS.maxEntries,
     'names',
-    'Names of files and folders that one look reads for the triggers of one project',
+    'Names of files and folders that one scan reads for the triggers of one project',
     'not noticed, reported once',
   ),
   'follower.total': budget('count', LIVE_LIMITS.maxFollowers, 'streams', 'Open streams', '429 `TOO_MANY_FOLLOWERS`'),

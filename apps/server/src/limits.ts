@@ -32,7 +32,7 @@ export const HTTP_LIMITS = {
   /** The body of one request; `server.bodyLimit` sets another limit. */
   maxBodyBytes: 4 * 1024 * 1024,
   maxBodyBytesInFlight: 64 * 1024 * 1024,
-  /** The first bytes of every body, which find room whatever others send: at most 256 MiB for all connections. */
+  /** The first bytes of every body, for which there is room even when others send much: at most 256 MiB for all connections. */
   maxFreeBodyBytes: 64 * 1024,
   /** An input may nest 200 levels deep; code that walks a body stays far from the end of the stack. */
   maxBodyDepth: 256,
@@ -56,7 +56,7 @@ export const FILE_PATTERN_LIMITS = {
   maxSegments: 32,
   /** Alternatives of `{a,b}`, multiplied. */
   maxAlternatives: 64,
-  /** Names of files and folders that one look reads for the triggers of a project. */
+  /** Names of files and folders that one scan reads for the triggers of a project. */
   maxEntries: 100_000,
   /** Files that the triggers of a project watch. */
   maxFiles: 10_000,
@@ -107,7 +107,7 @@ export const ANNOUNCEMENT_LIMITS = {
 /** Records of one project. */
 export const PROJECT_LIMITS = {
   maxPlans: 2_000,
-  /** Those of triggers included. */
+  /** Includes the schedules of triggers. */
   maxSchedules: 2_000,
 } as const;
 

@@ -132,7 +132,7 @@ describe('signing in', () => {
   });
 });
 
-describe('the door', () => {
+describe('authentication', () => {
   let booted: Booted;
   afterEach(() => booted.close());
   const headers = { authorization: `Bearer ${TOKEN}` };

@@ -8,7 +8,7 @@
  * same length, and consist of characters that URLs, JSON and HTML leave as they are.
  */
 
-/** What stands in place of a signature begins with this. */
+/** An unsigned URL has this prefix and a mark in place of the signature. */
 export const UNSIGNED = 'unsigned-';
 
 /** Base64url of a SHA-256. */

@@ -102,7 +102,7 @@ export interface Callbacks {
   readonly url: CallbackUrl;
   /** The signature for an unsigned URL; undefined if another server made it, or nobody. */
   sign(unsigned: CallbackToken): { readonly executionId: ExecutionId; readonly signature: string } | undefined;
-  /** What stands in place of the signature in journals; undefined if the signature is not of this server. */
+  /** The text that replaces the signature in journals; undefined if this server did not make the signature. */
   unsign(signed: CallbackToken): string | undefined;
 }
 

@@ -11,7 +11,7 @@ const parent = (id: string, more: object = {}) => ({
   nodes: { call: { workflow: { id: 'only', mode: 'child', input: { k: '{{ $input.k }}' } }, ...more } },
 });
 
-/** The clock is virtual: a start ends when time is let go on. */
+/** The clock is virtual: a start ends when time advances. */
 async function begin(top: BenchTop): Promise<string> {
   const started = top.engine.start('only', undefined, { input: { k: 'x' } });
   await top.untilIdle();

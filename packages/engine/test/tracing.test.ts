@@ -1,4 +1,4 @@
-/** Where runs stand in a trace, how the engine gets on, and how late it is. */
+/** The place of runs in a trace, the progress of the engine, and its delay. */
 import { sha256 } from '@nebula/drivers/real';
 import type { Invocation, Store } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';

@@ -93,14 +93,14 @@ export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
 
 export interface Executions {
   execution(executionId: ExecutionId): Promise<ExecutionRow | undefined>;
-  /** Those of the given executions that exist. */
+  /** The subset of these executions that exists. */
   known(executionIds: readonly ExecutionId[]): Promise<ReadonlySet<ExecutionId>>;
   list(filter: ExecutionFilter): Promise<ExecutionPage>;
   /** The number of executions of each status. */
   counts(scope: ExecutionScope): Promise<ExecutionCounts>;
   /**
    * Claims up to `limit` executions with wakeAt <= now, earliest first: sets their wakeAt to `until` and their owner.
-   * With `only`, no other executions are looked at.
+   * With `only`, no other executions are claimed.
    */
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
   /** Deletes a finished execution and everything that belongs to it. Returns false if it is unknown or unfinished. */

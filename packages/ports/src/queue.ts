@@ -47,7 +47,7 @@ export interface QueueStats {
 export interface Queue {
   /**
    * True if the queue lives and dies with this process: tasks may then be enqueued in the turn that decides them,
-   * before the commit. Other queues are told after the commit.
+   * before the commit. Other queues are notified after the commit.
    */
   readonly local: boolean;
   enqueue(tasks: readonly Task[]): Promise<void> | undefined;

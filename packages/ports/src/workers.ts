@@ -8,7 +8,7 @@ export interface WorkerLease {
 export interface Workers {
   /** Creates or extends leases. A call of its own, never combined with `reapWorkers`, so that nothing slow delays it. */
   heartbeat(leases: readonly WorkerLease[]): Promise<void>;
-  /** Those of the given workers whose lease is valid at `now`. */
+  /** The subset of these workers whose lease is valid at `now`. */
   liveWorkers(workers: readonly string[], now: number): Promise<ReadonlySet<string>>;
   /**
    * Deletes workers whose lease has passed, never `except`, and makes all unfinished executions that they owned due at

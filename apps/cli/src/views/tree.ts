@@ -115,7 +115,9 @@ function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: stri
 }
 
 function slotText(place: { readonly key: string; readonly limit: number } | undefined): string | null {
-  return place === undefined ? null : `waits for ${place.limit === 1 ? 'the place' : 'a place'} of ${place.key}`;
+  return place === undefined
+    ? null
+    : `waits for ${place.limit === 1 ? 'the concurrency slot' : 'a concurrency slot'} of ${place.key}`;
 }
 
 function elapsedText({ document }: ShownRun, now: number): string {

@@ -22,7 +22,7 @@ export interface Script {
   /** Runs that cannot be read, because an action is missing. */
   readonly unreadable?: readonly string[];
   readonly next?: string | null;
-  /** Told to whoever follows a run, after those of `timeline`. */
+  /** Sent to followers of a run, after the events of `timeline`. */
   readonly events?: readonly TimelineEvent[];
   readonly waited?: (executionId: string) => Promise<WaitResult>;
   readonly timeline?: readonly TimelineEvent[];

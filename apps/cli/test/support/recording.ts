@@ -9,8 +9,8 @@ import type { Said, SayOptions } from './served.ts';
 type Note = (operation: string) => void;
 
 /**
- * One command line in this process, with the real services. What a command calls without a session (`worker`, `context
- * add`) is noted by the server. A `note` that throws breaks the command off.
+ * One command line in this process, with the real services. The server notes the calls of commands that have no
+ * session (`worker`, `context add`). A `note` that throws breaks the command off.
  */
 export async function sayNoted(cwd: string, argv: readonly string[], note: Note, options: SayOptions): Promise<Said> {
   const { stdin = '', env = {} } = options;

@@ -402,8 +402,8 @@ function guardHeaders(reply: FastifyReply): void {
 }
 
 /**
- * DNS rebinding: a foreign page may resolve its own name to this machine, but it cannot choose the Host header. It could
- * choose `X-Forwarded-Host`, so that one is not looked at.
+ * DNS rebinding: a foreign page may resolve its own name to this machine, but it cannot choose the Host header. `X-Forwarded-Host`
+ * is ignored, because the page can choose it.
  */
 function guardHost({ headers, raw }: FastifyRequest, hosts: readonly string[] | null): void {
   if (raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1) {

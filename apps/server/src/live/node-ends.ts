@@ -1,9 +1,9 @@
 /**
  * Tells log streams when the nodes that they follow have ended.
  *
- *  1 All streams of a run share one follower of the feed and one look at the run: a further stream costs no read.
- *  2 The look comes after the position from which the feed is followed, so no end is lost in between. A reopened run is
- *    looked at again.
+ *  1 All streams of a run share one follower of the feed and one read of the run: a further stream costs none.
+ *  2 The run is read after the position from which the feed is followed, so no end is lost in between. A reopened run
+ *    is read again.
  */
 import { isFinalEvent, type TimelineEvent, type TimelineEventType } from '@nebula/core';
 import type { Parts } from '../parts.ts';

@@ -23,7 +23,7 @@ const LOOK_OVERDUE_MS = 60_000;
 
 export interface SchedulerHealth {
   readonly role: 'leads' | 'follows' | 'off';
-  /** When the leader last looked at all schedules. */
+  /** When the leader last checked all schedules. */
   readonly lookedAt: number | null;
   /** The error of the last look; null: none. */
   readonly trouble: unknown;
@@ -89,7 +89,7 @@ export class Health {
   private schedulerTrouble({ role, lookedAt, trouble }: SchedulerHealth): string | null {
     if (role === 'off') return 'it is off';
     if (role === 'follows') return null;
-    if (trouble !== null) return `its last look failed with ${codeOf(trouble)}`;
+    if (trouble !== null) return `its last check failed with ${codeOf(trouble)}`;
     const isOverdue = lookedAt !== null && this.parts.clock.now() - lookedAt > LOOK_OVERDUE_MS;
     return isOverdue ? 'it has not looked at the schedules for too long' : null;
   }

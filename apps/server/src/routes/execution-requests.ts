@@ -71,8 +71,8 @@ export function executionRequests(parts: Parts) {
 }
 
 /**
- * Other parameters may send a secret to another host, and another graph may hand it to another action. Whoever gives
- * them could as well change the workflow.
+ * Other parameters may send a secret to another host, and another graph may hand it to another action. A caller
+ * who gives them could as well change the workflow.
  */
 async function requireEditor(
   { who, project = DEFAULT_PROJECT }: { readonly who: Principal; readonly project: string | undefined },

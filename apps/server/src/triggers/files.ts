@@ -105,8 +105,8 @@ export class FileWatch {
   }
 
   /**
-   * A stored pattern may be invalid under newer rules, be over a ceiling that was lowered, or match too much. It is
-   * reported once and does not stop other triggers.
+   * A stored pattern may be invalid under newer rules, be over a ceiling that was lowered, or match too much. Such
+   * a pattern is reported once and does not stop other triggers.
    */
   private async filesOf(id: string, { project, path: pattern }: FileRecord, watch: ProjectWatch): Promise<string[]> {
     const found: string[] = [];
@@ -135,7 +135,7 @@ export class FileWatch {
       if (watch.filesLeft-- <= 0) throw tooMany(`watch more than ${this.limits.maxFiles} files`, pattern);
       yield file;
     }
-    if (watch.names.left <= 0) throw tooMany(`look through more than ${this.limits.maxEntries} names`, pattern);
+    if (watch.names.left <= 0) throw tooMany(`read more than ${this.limits.maxEntries} names`, pattern);
   }
 
   private async mayTell(file: string, root: string, ceiling: Ceiling): Promise<boolean> {

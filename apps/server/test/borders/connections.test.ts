@@ -101,7 +101,7 @@ describe('bodies', () => {
     ['comes from nobody', 401, 'wrong'],
   ])('[SRV-671] the sender of a body that %s receives the refusal', async (_, status, token) => {
     const server = await booted({});
-    // In a process of its own: the sender goes on writing while the server answers.
+    // In a process of its own: the sender continues to write while the server answers.
     const sender = `const statuses = {};
       for (let times = 0; times < 20; times++) {
         const status = await fetch('${server.server.url}/api/v1/workflows/validate', {

@@ -175,7 +175,7 @@ export const SOCKET_PROBES = {
   'body.perCaller': withServer({ maxBodyBytesInFlight: 200_000, maxFreeBodyBytes: 0 }, async (booted, isOver) => {
     const held = await raw(booted, startHead(80_000, TOKEN) + ' '.repeat(60_000));
     await later(300);
-    // The last byte is held back: a body that comes with its head at once is complete before it is looked at.
+    // The last byte is delayed: a body that comes with its head at once is complete before it is read.
     const body = BODY.padEnd(isOver ? 40_001 : 40_000);
     const other = await raw(booted, `${startHead(body.length + 1, TOKEN)}${body}`);
     await Promise.race([other.over, later(300)]);

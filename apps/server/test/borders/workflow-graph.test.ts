@@ -104,7 +104,7 @@ it('[SRV-484] a key that may only extend leases neither ends one nor logs under 
 });
 
 it('[SRV-485] the stream of a log ends when the key that asked for it is revoked', async () => {
-  // Rights are looked at every half a minute.
+  // Rights are checked every half a minute.
   const clock: Clock = {
     ...realClock,
     timer: (ms, callback, options) => realClock.timer(ms === 30_000 ? 20 : ms, callback, options),

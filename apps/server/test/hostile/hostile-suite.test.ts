@@ -1,4 +1,4 @@
-/** The hostile suite: every request is refused in our words, and the server goes on as if nothing had been. */
+/** The hostile suite: every request is refused in our words, and the server continues as if nothing had happened. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';

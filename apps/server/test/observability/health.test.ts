@@ -141,7 +141,7 @@ describe('health', () => {
     world.scheduler = { ...world.scheduler, trouble: new Error('inside') };
     expect(await health.ready()).toMatchObject({
       status: 503,
-      body: { troubles: { scheduler: 'its last look failed with INTERNAL' } },
+      body: { troubles: { scheduler: 'its last check failed with INTERNAL' } },
     });
     world.scheduler = { role: 'leads', lookedAt: world.clock.now() - 61_000, trouble: null };
     expect(await health.ready()).toMatchObject({ status: 503 });
@@ -155,7 +155,7 @@ describe('health', () => {
     await expect
       .poll(async () => (await answer(booted as Booted, '/ready')).body, { timeout: 10_000 })
       .toMatchObject({
-        troubles: { scheduler: 'its last look failed with STORE_FAILED' },
+        troubles: { scheduler: 'its last check failed with STORE_FAILED' },
       });
     records.list = list;
     await expect.poll(async () => (await answer(booted as Booted, '/ready')).status, { timeout: 10_000 }).toBe(200);

@@ -26,7 +26,7 @@ const drivers = {
   random: realRandom(),
   digest: sha256,
 };
-// Before the engine is open: what it goes on with may name announced actions.
+// Before the engine is open: runs that it continues may name announced actions.
 const announced = await announcedActions({ records });
 const projects = projectsOf({ records, store }, { standard: 'all' });
 const engine = createEngine(drivers, { actions: builtinActions, announced, projects });

@@ -1,4 +1,4 @@
-/** What an order costs, in cents: prices are whole numbers, so that nothing is lost in rounding. */
+/** The price of an order in cents: whole numbers, so that nothing is lost in rounding. */
 export function totalCents(items) {
   return items.reduce((sum, { cents, quantity }) => sum + cents * quantity, 0);
 }

@@ -71,7 +71,7 @@ export function jobCommand(input: Json): string {
 }
 
 /**
- * A step is a subshell with `set -e`. Steps for failures need a script that goes on after a failed step, and ends with
+ * A step is a subshell with `set -e`. Steps for failures need a script that continues after a failed step, and ends with
  * its exit code. A subshell before `||` or in a condition would ignore `set -e`.
  */
 function commandOf(env: StepInput['env'], steps: readonly StepInput[]): string {

@@ -63,8 +63,8 @@ export interface Workflows {
   readonly isKnown: boolean;
   readonly ids: readonly string[];
   /**
-   * What the plan, or a graph returned at run time, may use: `uuid()` and `random()`, and nodes that wait for a call.
-   * Set while it is compiled.
+   * Whether the plan, or a graph returned at run time, may call `uuid()` or `random()`, and whether it has nodes that
+   * wait for a call. Set while it is compiled.
    */
   readonly uses: { draws: boolean; callbacks: boolean };
   /** Ids of this workflow and of those that inline it. */

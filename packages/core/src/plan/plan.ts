@@ -36,8 +36,8 @@ export interface Plan {
   acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
   newBudget(): Budget;
   /**
-   * The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. It is
-   * unsigned: whoever reads the journal cannot call the node.
+   * The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. The
+   * URL is unsigned: a reader of the journal cannot call the node.
    */
   readonly callbackUrl: CallbackUrl | undefined;
   /** The plan may call `uuid()` or `random()`, so its runs start with a seed. */

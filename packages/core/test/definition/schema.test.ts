@@ -87,7 +87,7 @@ const GOOD = {
   output: null,
 };
 
-/** Mistakes that a schema can see. What depends on other keys or on the graph it cannot. */
+/** Mistakes that a schema can see. A schema sees no mistake that depends on other keys or on the graph. */
 const VISIBLE =
   /^(?:UNKNOWN_KEY|NOT_BUILT_YET|MISSING_KEY|MISSING_KIND|SEVERAL_KINDS|WRONG_TYPE|BAD_ID|OUT_OF_RANGE|UNKNOWN_CHOICE|BAD_ACTION_REFERENCE|BAD_EDGE|BAD_PERCENT|MISSING_BODY)$/;
 

@@ -61,7 +61,7 @@ function folded(golden: Pick<Golden, 'definition' | 'workflows' | 'frames'>): Om
   };
 }
 
-/** What older versions wrote, of which the golden files keep the document alone. */
+/** Journals of older versions, of which the golden files keep the document alone. */
 const old = (file: string) => JSON.parse(readFileSync(here(file), 'utf8'));
 const OLDER: Readonly<Record<string, () => { definition: Feature['definition']; frames: Drive['frames'] }>> = {
   'format-1-every-entry': () => ({ definition: earlier.everyEntryDefinition, ...old('journal-1.golden.json') }),

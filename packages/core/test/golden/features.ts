@@ -13,7 +13,7 @@ export interface Feature {
   readonly options?: DriveOptions;
   /** Instead of a start. */
   readonly begin?: () => Drive;
-  /** What happens to the run then. */
+  /** Drives the run after its start. */
   readonly play: (run: Drive) => unknown;
 }
 

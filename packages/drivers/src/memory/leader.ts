@@ -2,7 +2,7 @@
  * Leader election within one process.
  *
  *  1. The first candidate of a name leads; the others wait in order of arrival.
- *  2. The leader is told in a later microtask, so that `campaign` has returned before.
+ *  2. The leader is notified in a later microtask, so that `campaign` has returned before.
  */
 import type { Campaign, Leader } from '@nebula/ports';
 

@@ -3,12 +3,12 @@
  *
  *  1. Nothing is checkpointed inside a commit or on the main thread.
  *  2. The thread starts when the log first exceeds its limit: a short run never pays for it.
- *  3. Most of the log is copied while writing goes on; only for the last pages is writing held back, some
+ *  3. Most of the log is copied while writing continues; only for the last pages is writing paused, some
  *     milliseconds. Then the log is copied entirely, and the next commit begins it again from the start. The file keeps
  *     its length: writing over it is a third faster than growing it (64-row batches, 175,000 against 126,000 rows/s).
  *  4. When the log has grown to `HARD_LIMIT_FACTOR` times its limit, because the event loop had no turn to spare or the
  *     disk is too slow, writing waits until the checkpoint is through.
- *  5. A reader that keeps a transaction open (none of ours does) keeps the log from being begun again; writing goes on.
+ *  5. A reader that keeps a transaction open (none of ours does) keeps the log from being begun again; writing continues.
  */
 import type { Clock } from '@nebula/ports';
 import { type CheckpointMode, checkpoint, type LogState } from './checkpoint.ts';
@@ -29,10 +29,10 @@ const HARD_LIMIT_FACTOR = 4;
 /** A commit of few bytes may still change many pages. */
 const MAX_UNSEEN_COMMITS = 16;
 
-/** The most passes while writing goes on. */
+/** The most passes while writing continues. */
 const MAX_PASSES = 4;
 
-/** The most pages that are copied while writing is held back: a few milliseconds. */
+/** The most pages that are copied while writing is paused: a few milliseconds. */
 const LAST_PAGES = 512;
 
 /** When the log could not be copied entirely, the next attempt comes after it has grown by this factor. */

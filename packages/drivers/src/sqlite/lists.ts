@@ -2,10 +2,10 @@
  * Lists of executions and workflows. The cost of a page depends on its size, not on the amount of data.
  *
  * The index for each filter:
- *   workflow (with or without project)   executions_by_workflow   the project is looked at in the index
+ *   workflow (with or without project)   executions_by_workflow   the project is read from the index
  *   project                              executions_by_project
  *   neither                              executions_by_status
- * Each of them goes on with status and time, so that for one status the page is one piece of the index, whatever range,
+ * Each of them continues with status and time, so that for one status the page is one piece of the index, whatever range,
  * cursor and order. For several, or all eight, the first rows of each are merged: at most 8 × (limit + 1) index entries.
  * Only rows of the page itself are read. One combination is not bounded by the page: a workflow together with a project
  * that has few of its executions reads on in the index of that workflow; a workflow normally has one project.

@@ -54,7 +54,7 @@ function locked(folder: string, notePath: string, cause: unknown): NebulaError {
   const since = holder === undefined ? '' : ` since ${holder.startedAt}`;
   const stop = holder === undefined ? 'Stop that engine' : `Stop it (\`kill ${holder.pid}\`)`;
   return new NebulaError('STORE_LOCKED', `${who} has been using the data directory ${folder}${since}.`, {
-    hint: `${stop} or choose another data directory. Commands that only look or leave requests work beside it.`,
+    hint: `${stop} or choose another data directory. Commands that only read or record requests work beside it.`,
     ...(holder === undefined ? {} : { details: { ...holder } }),
     cause,
   });

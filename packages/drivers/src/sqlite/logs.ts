@@ -2,7 +2,7 @@
  * Logs in the database of the store.
  *
  *  1. Lines wait in the buffer until the next append takes them along, or `FLUSH_MS` have passed.
- *  2. Followers are woken at once by lines of this process. For lines of other processes, the followed runs are looked at
+ *  2. Followers are woken at once by lines of this process. For lines of other processes, the followed runs are polled
  *     every `POLL_MS`, each once for all its followers, and only if another connection has written.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface SqliteLogsOptions {
 const FLUSH_MS = 250;
 const POLL_MS = 250;
 const MAX_PIECES_PER_FLUSH = 64;
-/** Followed runs that are looked at in one turn of the event loop: each takes about 10 µs. */
+/** Followed runs that are read in one turn of the event loop: each takes about 10 µs. */
 const LOOKS_PER_TURN = 256;
 
 export class SqliteLogs implements Logs {

@@ -49,7 +49,7 @@ export function openForEngine(options: ConnectionOptions): Connection {
 
 /**
  * A database is created under a temporary name, synced once, and renamed, so that under its own name it is always whole.
- * That takes 15 ms; in place, with a sync for each step, it takes 40 to 60.
+ * This takes 15 ms; creating it in place, with a sync for each step, takes 40 to 60.
  */
 function makeFile(options: ConnectionOptions): void {
   const temporary = `${options.path}.new`;

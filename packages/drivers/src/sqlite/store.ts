@@ -433,7 +433,7 @@ function closed(): NebulaError {
 function notTheEngine(): NebulaError {
   return new NebulaError(
     'STORE_NOT_ENGINE',
-    'This store was opened to look and to leave requests; only an engine appends.',
+    'This store was opened to read and to record requests; only an engine appends.',
     { hint: 'Open it with `engine: true`.' },
   );
 }

@@ -1,4 +1,4 @@
-/** The door to the network against servers that want more than they were granted. */
+/** Network access of the host API against servers that want more than the action was granted. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** The door to files against links, races of names, and files that are none. */
+/** File access of the host API against links, races of names, and files that are none. */
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -11,5 +11,5 @@ export async function until(condition: () => Promise<boolean>, what: string): Pr
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`waited in vain until ${what}`);
+  throw new Error(`timed out before ${what}`);
 }

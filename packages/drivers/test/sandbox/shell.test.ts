@@ -1,4 +1,4 @@
-/** The door to programs: trees that must die, output that must not fill the memory, environments that must not leak. */
+/** Programs of the host API: trees that must die, output that must not fill the memory, environments that must not leak. */
 import { access, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -24,7 +24,7 @@ import type { Callbacks } from '../api.ts';
 /** The signatures in one text that are checked; further ones are replaced unchecked. */
 const MAX_CHECKED = 1_000;
 
-/** What an attempt is given in place of its journalled input, and how its texts are concealed. */
+/** The input that an attempt gets in place of its journalled one, and the function that conceals its texts. */
 export interface HandedInput {
   readonly input: Json;
   /** The signatures in it. */

@@ -56,7 +56,7 @@ import { piecesOf } from './log-pieces.ts';
 
 /** Lease ids of earlier versions do not contain the length of the lease. */
 const UNRECORDED_LEASE_MS = 30_000;
-/** Pause before a run that is being drafted or read is looked at again, and the limit on such looks. */
+/** Pause before a run that is being drafted or read is checked again, and the limit on such checks. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOKS = 1_000;
 /** The text logged in one slice (about 10 ms), and the cost of a line besides its text. */

@@ -99,7 +99,7 @@ export class Children {
     const { selection, store, mailbox } = this.context;
     selection.include(executionId);
     if ((await store.known([executionId])).has(executionId)) return;
-    const message = `It has been deleted, so nothing can go on in it. To run it anew, replay '${node}'.`;
+    const message = `It has been deleted, so nothing in it can continue. To run it anew, replay '${node}'.`;
     mailbox.send(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
   }
 

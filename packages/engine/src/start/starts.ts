@@ -230,7 +230,7 @@ function keyOf(plan: Plan, input: Json): string {
   }
 }
 
-/** Drops the standing of the slot of another run. */
+/** Drops the status of the slot of another run. */
 function onlySlot({ key, limit, policy }: ConcurrencySlot): ConcurrencySlot {
   return { key, limit, policy };
 }

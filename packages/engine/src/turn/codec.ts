@@ -28,7 +28,7 @@ export function decodeFrame(row: Omit<FrameRow, 'position'>): Frame {
 const MAX_PIECE_FRAMES = 512;
 const MAX_PIECE_CHARS = 512 * 1024;
 
-/** The journal after a frame, read in pieces: others go on in between, and a reader may stop at any frame. */
+/** The journal after a frame, read in pieces: other runs continue in between, and a reader may stop at any frame. */
 export async function* framesOf(
   store: Journal,
   executionId: ExecutionId,

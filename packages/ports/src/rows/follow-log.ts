@@ -3,7 +3,7 @@
  *
  *  1 New lines wake the followers that want them, and no others: a follower of one node costs no read while others log.
  *  2 `position` of a run: all its lines up to there were stored. A follower whose read comes later, and finds less than
- *    a page, goes on from there, so it never reads the lines of other nodes twice.
+ *    a page, continues from there, so it never reads the lines of other nodes twice.
  *  3 One page is read per turn of the event loop, in order of arrival: a read is synchronous, and a thousand followers
  *    of a long log would otherwise hold up everything else for seconds.
  */
@@ -43,7 +43,7 @@ export class LogFollowers {
     return this.#runs.size === 0;
   }
 
-  /** The followed runs, and how far each was looked at. */
+  /** The followed runs, and how far each was read. */
   runs(): readonly { readonly executionId: ExecutionId; readonly position: number | undefined }[] {
     return [...this.#runs].map(([executionId, { position }]) => ({ executionId, position }));
   }

@@ -50,7 +50,7 @@ function edgeKeys(reader: NodeReader): (targets: unknown) => readonly string[] {
   };
 }
 
-/** Compiles the tests of one branch. The edges into the branch are looked at once, not for each of its cases. */
+/** Compiles the tests of one branch. The edges into the branch are read once, not for each of its cases. */
 class CaseTests {
   readonly #reader: NodeReader;
   readonly #branch: BranchDefinition;

@@ -5,7 +5,7 @@
  *  D1 Only the open attempt of a node may report an outcome; anything else is dropped (the fence).
  *  D2 A run that is finished changes by `retry` and `replay` only.
  *  D3 After every stimulus: due timers have fired, every decided join has led to something, and a run in which
- *     nothing can happen any more is finished. A turn that must pause is suspended before that, and goes on with
+ *     nothing can happen any more is finished. A turn that must pause is suspended before that, and continues with
  *     `resumeTurn`; until then it takes no other stimulus.
  */
 

@@ -127,7 +127,7 @@ export type Stimulus =
   | { readonly type: 'cached'; readonly node: NodePath; readonly output: Json; readonly hit: CacheHit }
   /** `generation`: the generation in the called address; such a call may arrive before the node waits. */
   | { readonly type: 'callback'; readonly node: NodePath; readonly payload: Json; readonly generation?: number }
-  /** `attempt`: the attempt that was looked at; its settlement does not apply to a later one. */
+  /** `attempt`: the attempt that was examined; its settlement does not apply to a later one. */
   | {
       readonly type: 'settle';
       readonly node: NodePath;

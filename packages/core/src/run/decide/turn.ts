@@ -71,7 +71,7 @@ export interface Turn extends FoldEffects {
   readonly cacheFills: CacheFill[];
   /** Child executions to cancel once the frame is written. */
   readonly cancels: ChildCancel[];
-  /** Nodes that became ready in this turn. Those that are not started by its end are journalled as scheduled. */
+  /** Nodes that became ready in this turn. The nodes not started by its end are journalled as scheduled. */
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */
   readonly work: NodeState[];

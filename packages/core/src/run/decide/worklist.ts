@@ -124,7 +124,7 @@ function admitted(turn: Turn, node: NodeState, passed = node.passed, missed = no
 }
 
 /**
- * Passes an open gate: the node goes on to the next one, or begins. The entry that follows records the gates it has
+ * Passes an open gate: the node continues to the next one, or begins. The entry that follows records the gates it has
  * passed.
  */
 export function passGate(turn: Turn, node: NodeState, missed = node.missed): void {

@@ -177,7 +177,7 @@ export interface NodeReturned {
 /**
  * How a final failure is handled.
  *  - handled: error edges take it
- *  - ignored: `onError: ignore`; goes on as if completed with null, except for the edges in `dead`
+ *  - ignored: `onError: ignore`; continues as if completed with null, except for the edges in `dead`
  *  - tolerated: workflow policy `ignore`
  *  - deferred: workflow policy `finish-running`, or the node belonged to a finally; the scope fails at its end
  *  - fatal: ends the scope, or with `halt` the run, now
@@ -204,7 +204,7 @@ export interface NodeUnhandled {
 /**
  *  - dead: its join cannot be satisfied, by choice: too few of its edges were taken
  *  - when: its condition is false
- *  - disabled: `enabled: false`; goes on along its success and always edges
+ *  - disabled: `enabled: false`; continues along its success and always edges
  *  - failure: its join cannot be satisfied, and one of its edges is dead by failure
  */
 export type SkipReason = 'dead' | 'when' | 'disabled' | 'failure';

@@ -196,7 +196,7 @@ export interface NodeState {
   /** The number of iterations that end early and are not over yet. */
   endings: number;
   /**
-   * Where the node stands in this process: blocked by its level, ready, or handed to the queue. Not part of the fold.
+   * The progress of the node in this process: blocked by its level, ready, or handed to the queue. Not part of the fold.
    */
   dispatchState: 'none' | 'blocked' | 'ready' | 'dispatched';
 }

@@ -235,7 +235,7 @@ export function isPastTotal(node: NodeState, now: number): boolean {
   return leftMs !== null && leftMs <= 0;
 }
 
-/** What is left of the node's `total` time; null: it has no limit. */
+/** The rest of the node's `total` time; null: the node has no such limit. */
 export function totalLeftMs(node: NodeState, now: number): number | null {
   const { totalMs } = timeoutsOf(node);
   const since = totalSince(node);

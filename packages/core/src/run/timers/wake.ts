@@ -15,12 +15,12 @@ export function wakeTime(state: RunState, now: number, resyncMs: number): number
   return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
 }
 
-/** The engine that requested a child may have died before it started the child: another engine looks once. */
+/** The engine that requested a child may have died before it started the child: another engine checks once. */
 function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
   return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
-/** The run has queued or running work, so an engine must look at it again. */
+/** The run has queued or running work, so an engine must check it again. */
 function isActive(state: RunState): boolean {
   return state.running.size > 0 || hasWork(state) || mustAskAgain(state);
 }
@@ -52,7 +52,7 @@ function hasWork(state: RunState): boolean {
 
 /**
  * The last turn left an end check for the next turn. Scopes that wait for an answer are not counted: an earlier turn
- * looked at them without an entry.
+ * checked them without an entry.
  */
 export function hasEndChecks(state: RunState): boolean {
   for (const ended of state.endChecks) if (needsEndCheck(state, ended)) return true;
@@ -95,7 +95,7 @@ export function isParkedExceptChildren(state: RunState, now: number): boolean {
   return isQuiescent(state, now) && (isPaused(state) || !(waitsForGrant(state) || waitsForSlot(state)));
 }
 
-/** A node waits for the grant of another run. One that was granted waits for its moment. */
+/** A node waits for the grant of another run. A node that was granted waits for its moment. */
 function waitsForGrant({ gated }: RunState): boolean {
   for (const { phase } of gated) if (phase.status === 'gated' && phase.until === null) return true;
   return false;

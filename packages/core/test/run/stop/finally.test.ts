@@ -540,7 +540,7 @@ describe('bodies', () => {
     const run = drive({ nodes: { loop, mend: {} }, edges: [onError('loop', 'mend')] });
     run.complete('loop/0/a').complete('loop/0/b').complete('loop/0/tidy').complete('loop/1/a');
     run.fail('loop/2/a');
-    // Iteration 1 is stopped by the failure of iteration 2; its cleanup was under way and goes on.
+    // Iteration 1 is stopped by the failure of iteration 2; its cleanup was under way and continues.
     run.breakOff('loop/1/b');
     expect(run.running()).toEqual(['loop/1/tidy', 'loop/2/tidy']);
     run.complete('loop/2/tidy');

@@ -235,7 +235,7 @@ describe('cancelling a run that is ending', () => {
     expect(run.aborted.at(-1)).toBe('~undo/a');
     run.breakOff('~undo/a');
     expect(run.attempts.get('tell')?.attempt).toBe(1);
-    // Nothing is left over for whoever reads the run: it would be read again and again.
+    // Nothing is left to read: otherwise the run would be read again and again.
     expect(hasEndChecks(foldFrames(newRunState(run.plan, 'exe_test'), run.frames))).toBe(false);
     run.complete('tell');
     expect(run.status).toBe('failed');

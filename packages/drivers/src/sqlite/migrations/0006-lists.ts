@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts';
 /**
  * Executions have a project, and lists of them have indexes in which a page is one piece: what is asked for, the status,
  * then time. A list without a status is merged from those of each status (`lists.ts`), so that three indexes serve
- * every combination. The one by workflow has all that a filter can name, so that the others' rows are not looked at.
+ * every combination. The one by workflow has all that a filter can name, so that the others' rows are not read.
  *
  * They cost 5.5 µs more per run than those of version 1 (26.3 against 20.8, batches of 64), because an end of a run moves
  * it in all three. Without `running` in them it would be 3.3, but then a page of a small project's open runs would read
