@@ -1,6 +1,6 @@
 /** Finds what an open run waits for, and whether it is parked with the executions that it waits for. */
 import type { BareNode, BareRun } from '@nebula/core';
-import { gateText, waitingText } from './views/wait-words.ts';
+import { gateText, pausedAt, waitingText } from './views/wait-words.ts';
 
 export interface RunWaits {
   readonly parked: boolean;
@@ -23,7 +23,7 @@ const MAX_DEPTH = 32;
 export async function waitsOf(read: ReadDocument, executionId: string, now: number): Promise<RunWaits | undefined> {
   const document = await read(executionId);
   if (document === undefined || document.finishedAt !== null) return undefined;
-  const waits = Object.entries(document.nodes).flatMap(([path, node]) => waitOf(path, node, now));
+  const waits = Object.entries(document.nodes).flatMap(([path, node]) => waitOf(path, node, now, pausedAt(document)));
   return { parked: await isParked(read, document, MAX_DEPTH), waits };
 }
 
@@ -45,11 +45,11 @@ export function openChildren({
   );
 }
 
-function waitOf(node: string, { status, waitsFor, child }: BareNode, now: number): Wait[] {
+function waitOf(node: string, { status, waitsFor, child }: BareNode, now: number, paused?: number): Wait[] {
   if (status === 'unknown') return [{ node, text: 'for a decision whether it took effect' }];
   if (status === 'running' && child !== undefined) {
     return [{ node, text: `for ${child.executionId}`, executionId: child.executionId }];
   }
-  if (waitsFor?.kind === 'event') return [{ node, text: waitingText(waitsFor, now) }];
+  if (waitsFor?.kind === 'event') return [{ node, text: waitingText(waitsFor, now, paused) }];
   return waitsFor?.kind === 'gate' ? [{ node, text: gateText(waitsFor.gate) }] : [];
 }

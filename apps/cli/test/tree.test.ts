@@ -2,6 +2,7 @@ import type { NodeDocument, RunDocument, RunError, ScopeDocument, WorkflowDefini
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { ShownRun } from '../src/live/shown-run.ts';
+import { waitsOf } from '../src/run-waits.ts';
 import { outlineOf } from '../src/views/outline.ts';
 import { treeLines } from '../src/views/tree.ts';
 import { graphOf } from '../src/views/workflow-graph.ts';
@@ -229,7 +230,27 @@ describe('inside of nodes', () => {
     expect(text).not.toContain('┊ 0');
     expect(text).toMatch(/sub .*\n {2}┊ \S seat/);
     expect(text).toContain('→ payment exe_2');
-    expect(text).toMatch(/waits for signal go \(key k\), at most until .*\(in 59s\)/);
+    expect(text).toMatch(/waits for signal go \(key k\), at most until 59\.5s after it is resumed/);
+  });
+
+  test('[CLI-470] the timers of a paused run stand still, apart from those that were written as a date', async () => {
+    const until = (waitsFor: NodeDocument['waitsFor']) => nodeDocument('waiting', { ...(waitsFor && { waitsFor }) });
+    const time = { kind: 'time', name: 't', at: iso(60_000) } as const;
+    const nodes = {
+      moves: until({ kind: 'event', events: [time], deadline: iso(120_000) }),
+      fixed: until({ kind: 'event', events: [{ ...time, fixed: true }], deadline: iso(120_000), deadlineFixed: true }),
+      again: until({ kind: 'retry', until: iso(30_000) }),
+    };
+    const document = openDocument(nodes, { status: 'paused', paused: { since: iso(10_000), reason: null } });
+    for (const ms of [20_000, 40_000]) {
+      const { waits = [] } = (await waitsOf(async () => document, document.executionId, T0 + ms)) ?? {};
+      const moved = 'until 50s after it is resumed, at most until 1m 50s after it is resumed';
+      expect(waits[0]).toEqual({ node: 'moves', text: moved });
+      expect(waits[1]?.text).toMatch(ms === 20_000 ? /\(in 40s\), .*\(in 1m 40s\)/ : /\(in 20s\), .*\(in 1m 20s\)/);
+      const text = picture(new ShownRun(document.executionId, 'Paused', [], document), ms, { width: 140 });
+      expect(text).toContain(moved);
+      expect(text).toContain('retry in 20s\n');
+    }
   });
 
   test('[CLI-103] compensations are listed under a heading', () => {

@@ -368,3 +368,30 @@ async function until(isSo: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
+
+it('[SRV-753] a run whose definition is refused today is shown, cancelled and deleted after a restart', async () => {
+  const { keeping, remove } = await sqliteKeeping();
+  const nodes = { a: { wait: { signal: 'go' }, onError: 'branch' }, b: { set: { x: 1 } } };
+  const definition = { id: 'old', nodes, edges: [{ from: 'a', to: 'b', on: 'always' }] };
+  let booted = await boot({ keeping });
+  try {
+    const check = await booted.client.call('validateWorkflow', { body: { definition } });
+    expect(check.problems.map(({ code }) => code)).toContain('BRANCH_WITHOUT_EDGE');
+    // Earlier versions registered it.
+    await booted.parts.executions.register(definition);
+    const executionId = await booted.parts.engine.start('old', 1);
+    await booted.close();
+    booted = await boot({ keeping });
+    const { client } = booted;
+    const params = { executionId };
+    expect((await client.call('getExecution', { params })).status).toBe('running');
+    await expect(client.call('deleteExecution', { params })).rejects.toMatchObject({ code: 'NOT_FINISHED' });
+    await client.call('cancelExecution', { params, body: { reason: 'old' } });
+    expect((await client.call('getResult', { params, query: { wait: '10s' } })).status).toBe('cancelled');
+    await client.call('deleteExecution', { params });
+    await expect(client.call('getExecution', { params })).rejects.toMatchObject({ code: 'UNKNOWN_EXECUTION' });
+  } finally {
+    await booted.close();
+    await remove();
+  }
+});

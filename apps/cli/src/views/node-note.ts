@@ -10,34 +10,38 @@ import { tickText } from './words.ts';
 interface NoteOptions {
   readonly colors: Colors;
   readonly now: number;
+  /** Since when the run is paused. */
+  readonly paused?: number | undefined;
 }
 
 const BAR_CELLS = 12;
 
 /** `hint`: progress and last log line of the action. */
-export function noteOf(node: BareNode, hint: Hint, { colors, now }: NoteOptions): string {
+export function noteOf(node: BareNode, hint: Hint, { colors, now, paused }: NoteOptions): string {
+  // The timers of a paused run stand still.
+  const timersAt = paused ?? now;
   const attempt = node.attempts > 1 ? colors.yellow(`attempt ${node.attempts}`) : '';
   const error = node.error === null ? '' : `${node.error.code}: ${printableLine(node.error.message)}`;
   switch (node.status) {
     case 'running':
       return joined(
         attempt,
-        iterationsNote(node, colors, now),
+        iterationsNote(node, colors, timersAt),
         childText(node, colors),
         progressText(hint, colors),
         hint.log === undefined ? '' : colors.dim(printableLine(hint.log)),
       );
     case 'waiting':
-      if (node.waitsFor?.kind === 'event') return colors.yellow(`waits ${waitingText(node.waitsFor, now)}`);
-      return joined(colors.yellow(waitNote(node.waitsFor, now)), attempt, colors.dim(error));
+      if (node.waitsFor?.kind === 'event') return colors.yellow(`waits ${waitingText(node.waitsFor, now, paused)}`);
+      return joined(colors.yellow(waitNote(node.waitsFor, timersAt)), attempt, colors.dim(error));
     case 'failed':
-      return joined(attempt, iterationsNote(node, colors, now), childText(node, colors), colors.red(error));
+      return joined(attempt, iterationsNote(node, colors, timersAt), childText(node, colors), colors.red(error));
     case 'unknown':
       return joined(colors.magenta('outcome unknown'), colors.dim(error));
     case 'completed':
       return joined(
         node.attempts > 1 ? colors.dim(`${node.attempts} attempts`) : '',
-        iterationsNote(node, colors, now),
+        iterationsNote(node, colors, timersAt),
         childText(node, colors),
       );
     case 'skipped':

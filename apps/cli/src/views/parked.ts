@@ -6,7 +6,7 @@ import { openChildren } from '../run-waits.ts';
 import type { View } from '../terminal/io.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { nextLines } from './summary.ts';
-import { answerCommands, waitingText } from './wait-words.ts';
+import { answerCommands, pausedAt, waitingText } from './wait-words.ts';
 
 export interface ParkedRun {
   readonly document: RunDocument;
@@ -56,7 +56,7 @@ function runLines(run: ParkedRun, isMain: boolean, { colors, width, now }: Parke
   if (paused !== undefined) say(null, [`It is paused${paused.reason === null ? '' : `: ${paused.reason}`}.`]);
   for (const { node, reasons } of explanations) say(node, reasons);
   for (const [path, { waitsFor }] of waitingIn(document)) {
-    if (waitsFor?.kind === 'event') say(path, [`It waits ${waitingText(waitsFor, now)}.`]);
+    if (waitsFor?.kind === 'event') say(path, [`It waits ${waitingText(waitsFor, now, pausedAt(document))}.`]);
   }
   if (inside.length > 0) {
     const children = openChildren(document).map(({ node }) => node);

@@ -7,7 +7,7 @@ import { noteOf } from './node-note.ts';
 import { bodyRows, type Row, trimmed, undoRows } from './scope-rows.ts';
 import { nextLines } from './summary.ts';
 import { SPINNER, statusGlyph, statusPaint } from './theme.ts';
-import { answerCommands } from './wait-words.ts';
+import { answerCommands, pausedAt } from './wait-words.ts';
 import { countText, tickText } from './words.ts';
 
 export interface TreeOptions extends View {
@@ -206,7 +206,7 @@ function rowLine(run: ShownRun, { prefix, name, node }: Row, nameCells: number, 
   const cell = column(printableLine(name), Math.max(4, nameCells - prefix.length - 2));
   const shownName = isQuiet ? colors.dim(cell) : status === 'running' ? colors.bold(cell) : cell;
   const left = `${colors.dim(prefix)}${paint(glyph)} ${shownName}  ${durationCell(node.state, options)}`;
-  const note = noteOf(node.state, run.hintOf(node.path), options);
+  const note = noteOf(node.state, run.hintOf(node.path), { ...options, paused: pausedAt(run.document) });
   return fit(note === '' ? left.trimEnd() : `${left}  ${note}`, width);
 }
 

@@ -1,5 +1,13 @@
 /** Describes what a node waits for, and the commands that end the wait. */
-import { type AwaitedDocument, type AwaitedEvent, type GateDocument, gateWords, waitWords } from '@nebula/core';
+import {
+  type AwaitedDocument,
+  type AwaitedEvent,
+  type BareRun,
+  formatDuration,
+  type GateDocument,
+  gateWords,
+  waitWords,
+} from '@nebula/core';
 import { printableLine } from '../terminal/width.ts';
 import { momentText, shellWord } from './words.ts';
 
@@ -7,12 +15,25 @@ import { momentText, shellWord } from './words.ts';
 interface Waiting {
   readonly events: readonly (AwaitedEvent | AwaitedDocument)[];
   readonly deadline: number | string | null;
+  readonly deadlineFixed?: true;
+}
+
+/** Since when the run is paused: its timers stand still, apart from those that were written as a date. */
+export function pausedAt(document: BareRun | undefined): number | undefined {
+  const paused = document?.finishedAt === null ? document.paused : undefined;
+  return paused === undefined ? undefined : Date.parse(paused.since);
 }
 
 /** `for signal go (key k) or for an approval by ann, at most until 14:03 (in 2h)`. */
-export function waitingText({ events, deadline }: Waiting, now?: number): string {
-  const words = printableLine(waitWords(events, (at) => momentText(at, now)));
-  return deadline === null ? words : `${words}, at most until ${momentText(new Date(deadline).getTime(), now)}`;
+export function waitingText({ events, deadline, deadlineFixed }: Waiting, now?: number, paused?: number): string {
+  const moment = (at: number, isFixed: boolean): string =>
+    paused === undefined || isFixed
+      ? momentText(at, now)
+      : `${formatDuration(Math.max(0, at - paused))} after it is resumed`;
+  const words = printableLine(waitWords(events, moment));
+  return deadline === null
+    ? words
+    : `${words}, at most until ${moment(new Date(deadline).getTime(), deadlineFixed === true)}`;
 }
 
 /** Commands with which a person ends a wait, and what they do; times end by themselves. */

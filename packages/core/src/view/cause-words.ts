@@ -2,15 +2,18 @@
 import type { AwaitedEvent, SkipReason } from '../run/journal/entry.ts';
 import type { AwaitedDocument, GateDocument } from './document.ts';
 
-/** `for signal go (key k) or for an approval by ann`. `moment`: the words for a time. */
-export function waitWords(events: readonly (AwaitedEvent | AwaitedDocument)[], moment: (at: number) => string): string {
+/** The words for a time. `isFixed`: a pause does not move it. */
+type MomentWords = (at: number, isFixed: boolean) => string;
+
+/** `for signal go (key k) or for an approval by ann`. */
+export function waitWords(events: readonly (AwaitedEvent | AwaitedDocument)[], moment: MomentWords): string {
   return events.map((wait) => awaitedText(wait, moment)).join(' or ');
 }
 
-function awaitedText(wait: AwaitedEvent | AwaitedDocument, moment: (at: number) => string): string {
+function awaitedText(wait: AwaitedEvent | AwaitedDocument, moment: MomentWords): string {
   switch (wait.kind) {
     case 'time':
-      return `until ${moment(typeof wait.at === 'number' ? wait.at : Date.parse(wait.at))}`;
+      return `until ${moment(typeof wait.at === 'number' ? wait.at : Date.parse(wait.at), wait.fixed === true)}`;
     case 'signal':
       return `for signal ${wait.signal}${wait.key === '' ? '' : ` (key ${wait.key})`}`;
     case 'approval': {

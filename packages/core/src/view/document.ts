@@ -63,13 +63,19 @@ export type WaitDocument =
   | { readonly kind: 'retry'; readonly until: string }
   /** `until`: the grant was given, and the node begins at this time. */
   | { readonly kind: 'gate'; readonly gate: GateDocument; readonly until: string | null }
-  | { readonly kind: 'event'; readonly events: readonly AwaitedDocument[]; readonly deadline: string | null };
+  | {
+      readonly kind: 'event';
+      readonly events: readonly AwaitedDocument[];
+      readonly deadline: string | null;
+      /** The deadline was written as a date: a pause does not move it. */
+      readonly deadlineFixed?: true;
+    };
 
 export type GateDocument = Exclude<Gate, { kind: 'reserve' }> | { readonly kind: 'reserve'; readonly key: string };
 
 export type AwaitedDocument =
   | Exclude<AwaitedEvent, { kind: 'time' }>
-  | { readonly kind: 'time'; readonly name: string; readonly at: string };
+  | { readonly kind: 'time'; readonly name: string; readonly at: string; readonly fixed?: true };
 
 /** A scope inside the run that has not ended, or has failed: a body, or the undo of one. */
 export interface ScopeDocument {
@@ -250,9 +256,14 @@ function waitOf(phase: Phase): WaitDocument | undefined {
   }
   if (phase.status !== 'listening') return undefined;
   const events = phase.waits.map(
-    (wait): AwaitedDocument => (wait.kind === 'time' ? { kind: 'time', name: wait.name, at: iso(wait.at) } : wait),
+    (wait): AwaitedDocument => (wait.kind === 'time' ? { ...wait, at: iso(wait.at) } : wait),
   );
-  return { kind: 'event', events, deadline: isoTime(phase.deadline) };
+  return {
+    kind: 'event',
+    events,
+    deadline: isoTime(phase.deadline),
+    ...(phase.isDeadlineFixed && { deadlineFixed: true }),
+  };
 }
 
 /** Leaves out the cache entry of a reservation. */

@@ -51,7 +51,12 @@ const WaitDocument = Type.Union(
   [
     Type.Object({ kind: Type.Literal('retry'), until: Moment }),
     Type.Object({ kind: Type.Literal('gate'), gate: AnyJson, until: nullable(Moment) }),
-    Type.Object({ kind: Type.Literal('event'), events: Type.Array(AnyJson), deadline: nullable(Moment) }),
+    Type.Object({
+      kind: Type.Literal('event'),
+      events: Type.Array(AnyJson),
+      deadline: nullable(Moment),
+      deadlineFixed: Type.Optional(Type.Literal(true, { description: 'A pause does not move the deadline.' })),
+    }),
   ],
   {
     description:
