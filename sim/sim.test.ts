@@ -72,7 +72,7 @@ it('[SIM-62] calls without end at one moment are a violation, and end the life',
 });
 
 it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 600_000 }, async () => {
-  const { failures } = await liveMany(1, 200, { alone: true });
+  const { failures } = await liveMany(1, 100, { alone: true });
   expect(failures).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /**
- * Bundles our packages before the tests, for the programs that tests start: `nebula run` loads 140 modules instead of
- * 580, and takes 0.4 s of CPU instead of 0.7 s.
+ * Bundles our packages, and those that they import, before the tests, for the programs that tests start: `nebula run`
+ * loads 120 modules instead of 580, and takes 0.3 s of CPU instead of 0.7 s. With imported packages as they are,
+ * `nebula serve` would load 1,050 modules instead of 230, and take 1.2 s instead of 0.75 s.
  *
  *  1 Programs import the same names. `redirect.mjs` (in `NODE_OPTIONS`) resolves the entry of a package to its bundle,
  *    for modules of a user's project, too: no process has a module twice.
@@ -32,6 +33,8 @@ const THREADS = [
   'packages/drivers/src/sqlite/commit-thread.ts',
   'packages/drivers/src/sqlite/checkpoint-thread.ts',
 ];
+/** Native code is found beside its own files. */
+const NATIVE = /^(better-sqlite3|@node-rs\/)/;
 const ROOT = path.dirname(import.meta.dirname);
 const CACHE = path.join(ROOT, 'node_modules/.cache/nebula-bundles');
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -53,7 +56,7 @@ async function bundled(): Promise<string> {
     cwd: ROOT,
     input: entries,
     platform: 'node',
-    external: (id) => !/^(\.|\/|@nebula\/)/.test(id),
+    external: NATIVE,
     plugins: [
       {
         name: 'source-url',
@@ -119,8 +122,12 @@ function redirectText(table: readonly (readonly string[])[]): string {
   return `
 import { registerHooks } from 'node:module';
 const bundles = new Map(${JSON.stringify(table)});
+const folder = new URL('.', import.meta.url).href;
 registerHooks({
   resolve(specifier, context, next) {
+    // From one bundle to another: Node would look at the file system three times.
+    if (specifier.startsWith('./') && context.parentURL?.startsWith(folder))
+      return { url: folder + specifier.slice(2), format: 'module', shortCircuit: true };
     const resolved = next(specifier, context);
     const bundle = bundles.get(resolved.url);
     return bundle === undefined ? resolved : { ...resolved, url: new URL(bundle, import.meta.url).href, format: 'module' };
