@@ -56,15 +56,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
     plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
     run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },
     view: { plan: 'all', run: 'all' },
-    verify: {
-      capability: 'all',
-      definition: 'all',
-      expression: 'all',
-      graph: 'all',
-      imports: 'all',
-      plan: 'all',
-      schema: 'all',
-    },
+    verify: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', plan: 'all', schema: 'all' },
   },
 };
 

@@ -1,5 +1,4 @@
 /** Reports nodes that can never run, edges and cases that are never taken, and joins that never fire. */
-import { JOB_ACTION } from '../imports/job-action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
 import type { ValuePlace } from '../plan/value-schema.ts';
@@ -76,9 +75,7 @@ class ReachCheck {
       this.add(node, {
         code: 'NEVER_RUNS',
         message: `'${node.id}' can never run: its condition is always false`,
-        hint: isJob(node)
-          ? 'remove the condition; failure() refers to the jobs in needs, and to those that they need'
-          : 'remove the condition; to disable a node temporarily, set enabled: false',
+        hint: 'change the condition, or remove it',
         path: [...path, 'when'],
         lost: [],
       });
@@ -245,9 +242,4 @@ function soLost(lost: readonly string[]): string {
   const more = lost.length > MAX_IDS_SHOWN ? ` and ${lost.length - MAX_IDS_SHOWN} more` : '';
   const names = lost.slice(0, MAX_IDS_SHOWN).map((id) => `'${id}'`);
   return `; so ${names.join(', ')}${more} can never run either`;
-}
-
-/** A job of a jobs file has no other keys than those of workflow-graph. */
-function isJob({ work }: NodePlan): boolean {
-  return work.kind === 'action' && work.action.id === JOB_ACTION.id;
 }

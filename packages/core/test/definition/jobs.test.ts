@@ -23,9 +23,9 @@ jobs:
 `;
 
 describe('a jobs file', () => {
-  it('[DEF-118] the hint for a job that can never run names keys of jobs', () => {
+  it('[DEF-118] the hint for a job that can never run names no key that jobs lack', () => {
     const { problems } = compileSource('name: n\njobs:\n  a: { run: x, if: failure() }', createCatalog([]));
-    const hint = 'remove the condition; failure() refers to the jobs in needs, and to those that they need';
+    const hint = 'change the condition, or remove it';
     expect(problems).toMatchObject([{ code: 'NEVER_RUNS', path: ['jobs', 'a', 'if'], hint }]);
   });
 
