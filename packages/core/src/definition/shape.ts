@@ -4,12 +4,13 @@ import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import { clipped, didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
-import { RECORDS, WORKFLOW } from './keys.ts';
+import { WORKFLOW } from './keys.ts';
 import { ERROR_MATCH } from './kind-keys.ts';
+import type { RuleContext } from './kind-rules.ts';
 import { BODY } from './node-keys.ts';
 import { parseEdgeText } from './normalise.ts';
 import type { Finding, ProblemList } from './problem-list.ts';
-import { checkRecordRules } from './rules.ts';
+import { RULES } from './rules.ts';
 import {
   ACTION_PATTERN,
   acceptsJsonType,
@@ -28,31 +29,52 @@ const ACTION = new RegExp(ACTION_PATTERN);
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
 /** Computed once, because a large definition has a hundred thousand records. */
-const REQUIRED_KEYS = new Map(
-  RECORDS.map((record) => [record, Object.keys(record.keys).filter((key) => record.keys[key]?.required)]),
-);
+const REQUIRED_KEYS = new WeakMap<RecordType, readonly string[]>();
+
+function requiredKeys(record: RecordType): readonly string[] {
+  let keys = REQUIRED_KEYS.get(record);
+  if (keys === undefined) {
+    keys = Object.keys(record.keys).filter((key) => record.keys[key]?.required);
+    REQUIRED_KEYS.set(record, keys);
+  }
+  return keys;
+}
 
 const NONE: Set<string> = new Set();
 
 export function checkShape(workflow: JsonObject, problems: ProblemList): void {
-  new ShapeChecker(workflow, problems).checkRecord(WORKFLOW, workflow);
+  new ShapeChecker(problems, { document: workflow, rules: RULES }).checkRecord(WORKFLOW, workflow);
 }
 
 /** Checks a standalone body at the given depth of a workflow. */
 export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: number): void {
-  new ShapeChecker({}, problems, depth - 1).checkRecord(BODY, body);
+  new ShapeChecker(problems, { rules: RULES, bodyDepth: depth - 1 }).checkRecord(BODY, body);
+}
+
+/** Checks a document of another format against the table of its keys. */
+export function checkDocument(record: RecordType, value: Json, problems: ProblemList, options: ShapeOptions): void {
+  new ShapeChecker(problems, options).check({ is: 'record', record }, value, record.title);
+}
+
+export interface ShapeOptions {
+  /** By the name of the record. */
+  readonly rules: Readonly<Record<string, (context: RuleContext) => void>>;
+  readonly document?: JsonObject;
+  readonly bodyDepth?: number;
+  /** A key with the value null counts as absent. */
+  readonly isNullAbsent?: boolean;
 }
 
 class ShapeChecker {
-  readonly #workflow: JsonObject;
+  readonly #options: ShapeOptions;
   readonly #problems: ProblemList;
   readonly #path: (string | number)[] = [];
   #bodyDepth: number;
 
-  constructor(workflow: JsonObject, problems: ProblemList, bodyDepth = 0) {
-    this.#workflow = workflow;
+  constructor(problems: ProblemList, options: ShapeOptions) {
     this.#problems = problems;
-    this.#bodyDepth = bodyDepth;
+    this.#options = options;
+    this.#bodyDepth = options.bodyDepth ?? 0;
   }
 
   checkRecord(record: RecordType, value: JsonObject): void {
@@ -78,32 +100,34 @@ class ShapeChecker {
   #checkKeys(record: RecordType, value: JsonObject): void {
     /** Correct names of the misspelt keys, which are not reported missing as well. */
     let meant: Set<string> = NONE;
+    const { isNullAbsent = false, document: workflow = {}, rules } = this.#options;
     for (const key of Object.keys(value)) {
       const known = Object.hasOwn(record.keys, key) ? record.keys[key] : undefined;
       this.#path.push(key);
       if (!known) meant = this.#reportUnknownKey(record, key, value, meant);
       else if (known.later) this.#reportLater(key);
-      else this.#check(known.type, value[key] ?? null, `'${key}'`, known);
+      else if (!isNullAbsent || value[key] !== null) this.check(known.type, value[key] ?? null, `'${key}'`, known);
       this.#path.pop();
     }
-    for (const key of REQUIRED_KEYS.get(record) ?? []) {
-      if (!Object.hasOwn(value, key) && !meant.has(key)) this.#reportMissing(record, key);
+    for (const key of requiredKeys(record)) {
+      const isPresent = Object.hasOwn(value, key) && !(isNullAbsent && value[key] === null);
+      if (!isPresent && !meant.has(key)) this.#reportMissing(record, key);
     }
-    checkRecordRules({ record, value, meant, workflow: this.#workflow, report: this.#report, warn: this.#warn });
+    rules[record.name]?.({ record, value, meant, workflow, report: this.#report, warn: this.#warn });
     if (record.name === 'edge') this.#checkErrorMatch(value);
   }
 
-  #check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+  check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
     if (isMisplacedExpression(type, value)) return this.#reportMisplaced(type, subject);
     if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
     if (type.is === 'either') {
       const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value));
-      if (alternative !== undefined) this.#check(alternative, value, subject, key);
+      if (alternative !== undefined) this.check(alternative, value, subject, key);
     } else if (type.is === 'list') {
-      if (!Array.isArray(value)) return this.#check(type.of, value, subject, key);
+      if (!Array.isArray(value)) return this.check(type.of, value, subject, key);
       value.forEach((item, index) => {
         this.#path.push(index);
-        this.#check(type.of, item, `an item of ${subject}`);
+        this.check(type.of, item, `an item of ${subject}`);
         this.#path.pop();
       });
     } else if (type.is === 'integer' || type.is === 'number') {
@@ -120,7 +144,7 @@ class ShapeChecker {
       if (this.#problems.full) return;
       this.#path.push(key);
       if (!anyKeys) this.#checkId(key, 'key');
-      this.#check(of, value[key] ?? null, `'${shorten(key)}'`);
+      this.check(of, value[key] ?? null, `'${shorten(key)}'`);
       this.#path.pop();
     }
   }
@@ -259,7 +283,7 @@ class ShapeChecker {
   #checkErrorMatch(edge: JsonObject): void {
     if (edge.on !== 'error' || edge.match === undefined) return;
     this.#path.push('match');
-    this.#check({ is: 'record', record: ERROR_MATCH }, edge.match, "'match'", {
+    this.check({ is: 'record', record: ERROR_MATCH }, edge.match, "'match'", {
       type: { is: 'value' },
       doc: '',
       example: 'match: { code: TIMEOUT }',

@@ -74,6 +74,20 @@ export interface RecordType {
   readonly removed?: Readonly<Record<string, string>>;
 }
 
+/** A record of a format without a generated reference. `required` has an example of each required key. */
+export function recordOf(
+  name: string,
+  title: string,
+  types: Readonly<Record<string, ValueType>>,
+  required: Readonly<Record<string, string>> = {},
+): RecordType {
+  const keys = Object.entries(types).map(([key, type]): [string, KeyType] => {
+    const example = required[key];
+    return [key, { type, doc: '', ...(example !== undefined && { required: true, example }) }];
+  });
+  return { name, title, doc: '', keys: Object.fromEntries(keys) };
+}
+
 /** The expected type in a message, e.g. "a whole number from 1 to 9". */
 export function describeType(type: ValueType): string {
   if (type.is === 'integer') return `a whole number ${describeRange(type.min, type.max)}`;
