@@ -302,8 +302,7 @@ class ShapeChecker {
       return meant;
     }
     const near = nearestKey(record, key);
-    const all = Object.keys(record.keys).filter((name) => !record.keys[name]?.later);
-    const hint = near === undefined ? `the keys of ${record.title} are ${all.join(', ')}` : `did you mean '${near}'?`;
+    const hint = near === undefined ? listKeys(record) : `did you mean '${near}'?`;
     this.#report({ code: 'UNKNOWN_KEY', message: `unknown key '${shorten(key)}' in ${record.title}`, hint, at: 'key' });
     return near === undefined || Object.hasOwn(value, near) ? meant : new Set([...meant, near]);
   }
@@ -335,11 +334,9 @@ class ShapeChecker {
     // Already reported as not finite.
     if (typeof value === 'number' && !Number.isFinite(value)) return;
     const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;
-    this.#report({
-      code: 'WRONG_TYPE',
-      message,
-      hint: typeHint(type, value) ?? (key?.example && `e.g. ${key.example}`),
-    });
+    const example = key?.example === undefined ? undefined : `e.g. ${key.example}`;
+    const hint = typeHint(type, value) ?? example ?? (type.is === 'record' ? listKeys(type.record) : undefined);
+    this.#report({ code: 'WRONG_TYPE', message, hint });
   }
 
   #reportMisplaced(type: ValueType, subject: string): void {
@@ -357,6 +354,11 @@ class ShapeChecker {
   readonly #warn = (finding: Finding): void => {
     this.#problems.warning({ ...finding, path: [...this.#path, ...(finding.path ?? [])] });
   };
+}
+
+function listKeys({ title, keys }: RecordType): string {
+  const all = Object.keys(keys).filter((name) => !keys[name]?.later);
+  return `the keys of ${title} are ${all.join(', ')}`;
 }
 
 /** The key that a misspelt name, or another tool's name, stands for. */
