@@ -54,7 +54,7 @@ export { renderProblems } from './definition/report.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
 export type { SourceMap } from './definition/source-map.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
-export { recordOf, type ValueType } from './definition/value-type.ts';
+export { type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
 export { type CheckOptions, DefinitionChecks, definitionChecks, type ProcessSettings } from './definition-checks.ts';
 export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';

@@ -2,15 +2,16 @@
 import { parseDuration } from '../duration.ts';
 import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
-import { clipped, didYouMean } from '../problem.ts';
+import { clipped, didYouMean, type Problem } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { WORKFLOW } from './keys.ts';
 import { ERROR_MATCH } from './kind-keys.ts';
 import type { RuleContext } from './kind-rules.ts';
 import { BODY } from './node-keys.ts';
 import { parseEdgeText } from './normalise.ts';
-import type { Finding, ProblemList } from './problem-list.ts';
+import { type Finding, ProblemList } from './problem-list.ts';
 import { RULES } from './rules.ts';
+import { TextSourceMap } from './source-map.ts';
 import {
   ACTION_PATTERN,
   acceptsJsonType,
@@ -54,6 +55,13 @@ export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: n
 /** Checks a document of another format against the table of its keys. */
 export function checkDocument(record: RecordType, value: Json, problems: ProblemList, options: ShapeOptions): void {
   new ShapeChecker(problems, options).check({ is: 'record', record }, value, record.title);
+}
+
+/** The problems of an object that has no text. */
+export function problemsOf(record: RecordType, value: unknown, rules: ShapeOptions['rules']): readonly Problem[] {
+  const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
+  checkDocument(record, value as Json, problems, { rules });
+  return problems.sorted();
 }
 
 export interface ShapeOptions {
@@ -100,21 +108,25 @@ class ShapeChecker {
   #checkKeys(record: RecordType, value: JsonObject): void {
     /** Correct names of the misspelt keys, which are not reported missing as well. */
     let meant: Set<string> = NONE;
-    const { isNullAbsent = false, document: workflow = {}, rules } = this.#options;
+    const { document: workflow = {}, rules } = this.#options;
     for (const key of Object.keys(value)) {
       const known = Object.hasOwn(record.keys, key) ? record.keys[key] : undefined;
       this.#path.push(key);
       if (!known) meant = this.#reportUnknownKey(record, key, value, meant);
       else if (known.later) this.#reportLater(key);
-      else if (!isNullAbsent || value[key] !== null) this.check(known.type, value[key] ?? null, `'${key}'`, known);
+      else if (!this.#isAbsent(value[key])) this.check(known.type, value[key] ?? null, `'${key}'`, known);
       this.#path.pop();
     }
     for (const key of requiredKeys(record)) {
-      const isPresent = Object.hasOwn(value, key) && !(isNullAbsent && value[key] === null);
-      if (!isPresent && !meant.has(key)) this.#reportMissing(record, key);
+      if (this.#isAbsent(Object.hasOwn(value, key) ? value[key] : undefined) && !meant.has(key))
+        this.#reportMissing(record, key);
     }
     rules[record.name]?.({ record, value, meant, workflow, report: this.#report, warn: this.#warn });
     if (record.name === 'edge') this.#checkErrorMatch(value);
+  }
+
+  #isAbsent(value: Json | undefined): boolean {
+    return value === undefined || (value === null && this.#options.isNullAbsent === true);
   }
 
   check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
@@ -189,6 +201,7 @@ class ShapeChecker {
       case 'schema':
       case 'map':
       case 'record':
+      case 'custom':
         return;
     }
   }
@@ -372,6 +385,7 @@ function nearestKey(record: RecordType, name: string): string | undefined {
 
 /** A hint for a known trap, such as `yes` in YAML. */
 function typeHint(type: ValueType, value: Json): string | undefined {
+  if (type.is === 'custom') return type.hintOf?.(value);
   if (value === null) return 'give it a value, or remove the key';
   const wants = (...names: ValueType['is'][]): boolean =>
     names.includes(type.is) || (type.is === 'either' && type.of.some((inner) => names.includes(inner.is)));
@@ -394,6 +408,7 @@ function describeValue(value: Json): string {
   if (value === null) return 'nothing';
   if (typeof value === 'string') return `the string '${shorten(value)}'`;
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'function') return 'a function';
   return isJsonObject(value) ? 'a mapping' : String(value);
 }
 

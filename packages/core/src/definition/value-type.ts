@@ -45,6 +45,13 @@ export type ValueType =
   /** A mapping whose keys are ids or, with `anyKeys`, any text. */
   | { readonly is: 'map'; readonly of: ValueType; readonly anyKeys?: boolean }
   | { readonly is: 'record'; readonly record: RecordType }
+  /** A value of a configuration or of code, which need not be JSON. `what` has an article. */
+  | {
+      readonly is: 'custom';
+      readonly what: string;
+      accepts(value: unknown): boolean;
+      hintOf?(value: unknown): string | undefined;
+    }
   /** Distinguished by the JSON type of the value, so no two alternatives share one. */
   | { readonly is: 'either'; readonly of: readonly ValueType[] };
 
@@ -99,7 +106,7 @@ export function describeType(type: ValueType): string {
   }
   if (type.is === 'list') return type.orOne ? `${describeType(type.of)} or a list` : 'a list';
   if (type.is === 'either') return type.of.map(describeType).join(' or ');
-  return DESCRIPTIONS[type.is];
+  return type.is === 'custom' ? type.what : DESCRIPTIONS[type.is];
 }
 
 const DESCRIPTIONS = {
@@ -144,6 +151,8 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
       return typeof value === 'string' || (typeof value === 'boolean' && type.textOnly !== true);
     case 'value':
       return true;
+    case 'custom':
+      return type.accepts(value);
     case 'object':
     case 'map':
     case 'record':
