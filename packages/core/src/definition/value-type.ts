@@ -81,16 +81,17 @@ export interface RecordType {
   readonly removed?: Readonly<Record<string, string>>;
 }
 
-/** A record of a format without a generated reference. `required` has an example of each required key. */
+/** A record of a format without a generated reference. `required` has an example of each required key, `examples` others. */
 export function recordOf(
   name: string,
   title: string,
   types: Readonly<Record<string, ValueType>>,
   required: Readonly<Record<string, string>> = {},
+  examples: Readonly<Record<string, string>> = {},
 ): RecordType {
   const keys = Object.entries(types).map(([key, type]): [string, KeyType] => {
-    const example = required[key];
-    return [key, { type, doc: '', ...(example !== undefined && { required: true, example }) }];
+    const example = required[key] ?? examples[key];
+    return [key, { type, doc: '', required: key in required, ...(example !== undefined && { example }) }];
   });
   return { name, title, doc: '', keys: Object.fromEntries(keys) };
 }
