@@ -51,7 +51,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
     schema: { expression: 'all' },
     graph: { definition: 'types' },
     retry: { expression: 'types', plan: 'types' },
-    imports: { retry: 'all' },
+    imports: { definition: 'all', retry: 'all' },
     definition: { expression: 'all', graph: 'all', imports: 'all' },
     plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
     run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },

@@ -40,7 +40,7 @@ test('[CLI-323] the configuration sets the ceiling of runs without a server', as
   writeFileSync(path.join(folder, 'nebula.config.yaml'), 'server: { preset: selfhost }\n');
   expect((await run('-q')).code).toBe(1);
   writeFileSync(path.join(folder, 'nebula.config.yaml'), 'projects: { default: { ceiling: { disk: [x] } } }\n');
-  expect((await run('-q')).err).toContain("projects.default has a ceiling with an unknown key 'disk'");
+  expect((await run('-q')).err).toContain("projects.default.ceiling.disk: unknown key 'disk'");
 });
 
 test('[CLI-411] validate warns of capabilities beyond the ceiling', async () => {

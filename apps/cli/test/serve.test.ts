@@ -278,7 +278,7 @@ nodes:
     await fetch(`${server.url}/api/v1/info`);
     await server.until(/"request".*"getInfo"/);
     write('nebula.config.yaml', 'server:\n  prot: 1\n');
-    await server.until(/"trouble".*CONFIG_INVALID.*Did you mean 'port'/);
+    await server.until(/"trouble".*CONFIG_INVALID.*did you mean 'port'/);
     await server.until(/keeps the previous one/);
     write('more.yaml', SLOW.replace('id: slow', 'id: other'));
     write('nebula.config.yaml', 'server:\n  workflows: [flows/*.yaml, more.yaml]\n');

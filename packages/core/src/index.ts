@@ -40,6 +40,7 @@ export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export { type ReadResult, readDefinitionObject } from './definition/check.ts';
 export { countGraphs } from './definition/graphs.ts';
 export { findJsonError } from './definition/json/syntax.ts';
+export type { RuleContext } from './definition/kind-rules.ts';
 export type {
   ConfigDefinition,
   EdgeDefinition,
@@ -48,12 +49,12 @@ export type {
   TriggerDefinition,
   WorkflowDefinition,
 } from './definition/model.ts';
-export { readDefinition } from './definition/read.ts';
+export { readDefinition, readDocument } from './definition/read.ts';
 export { renderProblems } from './definition/report.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
 export type { SourceMap } from './definition/source-map.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
-export { readYaml } from './definition/yaml/library.ts';
+export { type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
 export { type CheckOptions, DefinitionChecks, definitionChecks, type ProcessSettings } from './definition-checks.ts';
 export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';

@@ -1,104 +1,77 @@
 /**
- * All configuration keys with type, check and documentation. Validation and the reference page are generated from this
- * table.
+ * All configuration keys with type and documentation. Validation and the reference page are generated from this table.
  */
-import type { Capabilities, ExpressionLimits } from '@nebula/core';
-import { EXPRESSION_LIMITS, parseDuration, parseSize } from '@nebula/core/authoring';
+import type { Capabilities, ExpressionLimits, RecordType, RuleContext, ValueType } from '@nebula/core';
+import { CAPABILITIES, EXPRESSION_LIMITS, parseDuration, parseSize, recordOf } from '@nebula/core/authoring';
 import type { DriverOpeners, NebulaConfig, ServerConfig } from './config-model.ts';
 
 export interface ConfigKey {
-  /** The type in words, for the reference. */
-  readonly type: string;
+  /** Absent for a section, whose keys follow. */
+  readonly type?: ValueType;
   readonly doc: string;
   /** The default in words; absent if there is none. */
   readonly default?: string;
   /** In the syntax of `nebula.config.yaml`; for code, of `nebula.config.ts`. */
   readonly example: string;
-  /** Returns the problem with a value, or undefined. */
-  readonly check: (value: unknown) => ConfigProblem | undefined;
   /** Available in code only, not in YAML. */
   readonly isCode?: true;
   /** A running server applies a change without a restart. */
   readonly isLive?: true;
 }
 
-export interface ConfigProblem {
-  /** The problem, where showing the value is not enough. */
-  readonly what?: string;
-  readonly hint: string;
-}
-
 type Test = (value: unknown) => boolean;
 
-const is =
-  (isRight: Test, hint: string): ConfigKey['check'] =>
-  (value) =>
-    isRight(value) ? undefined : { hint };
-
-const isText: Test = (value) => typeof value === 'string' && value !== '';
-const isTexts: Test = (value) => Array.isArray(value) && value.every(isText);
-const isProxies: Test = (value) =>
-  Array.isArray(value) &&
-  value.every((one) => /^(loopback|linklocal|uniquelocal|[\da-f:.]+(\/[\d.]+)?)$/i.test(String(one)));
-const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isWhole =
-  (least: number, most = Number.MAX_SAFE_INTEGER): Test =>
-  (value) =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-const isOneOf =
-  (choices: readonly unknown[]): Test =>
-  (value) =>
-    choices.includes(value);
-
-const section = (name: string): ConfigKey['check'] => is(isObject, `Write ${name}: { … }`);
-const texts = (example: string): ConfigKey['check'] => is(isTexts, `Use a list of strings, e.g. ['${example}']`);
+const custom = (what: string, accepts: Test): ValueType => ({ is: 'custom', what, accepts });
+const choice = (...of: readonly string[]): ValueType => ({ is: 'choice', of });
+const whole = (min: number, max = Number.MAX_SAFE_INTEGER): ValueType => ({ is: 'integer', min, max });
+const list = (of: ValueType): ValueType => ({ is: 'list', of });
 
 /** A number of units, or a string with a unit. */
-function measure(parse: typeof parseSize, hint: string): ConfigKey['check'] {
-  return (value) => {
-    if (typeof value === 'number' && value > 0) return undefined;
+function measure(what: string, parse: typeof parseSize, orNull = false): ValueType {
+  const hintOf = (value: unknown): string | undefined => {
     const parsed = typeof value === 'string' ? parse(value) : undefined;
-    return typeof parsed === 'number' ? undefined : { hint: parsed === undefined ? hint : `${parsed.hint}. ${hint}` };
+    return typeof parsed === 'object' ? parsed.hint : undefined;
   };
+  const accepts: Test = (value) =>
+    typeof value === 'string'
+      ? typeof parse(value) === 'number'
+      : (typeof value === 'number' && value > 0) || (orNull && value === null);
+  return { is: 'custom', what, accepts, hintOf };
 }
 
-const retention = measure(parseDuration, "Use a duration, e.g. '30d', or null");
+const TEXT = custom('a string', (value) => typeof value === 'string' && value !== '');
+const TEXTS = list(TEXT);
+const FUNCTION = custom('a function', (value) => typeof value === 'function');
+const SIZE = measure('a size such as 64KiB, or bytes', parseSize);
+const RETENTION = measure('a duration such as 30d, milliseconds or null', parseDuration, true);
+const URL_TEXT = custom('a URL', (value) => typeof value === 'string' && URL.canParse(value));
+const PROXY = custom("an address, a range such as 10.0.0.0/8, 'loopback', 'linklocal' or 'uniquelocal'", (value) =>
+  /^(loopback|linklocal|uniquelocal|[\da-f:.]+(\/[\d.]+)?)$/i.test(String(value)),
+);
+const ACTION = custom('an action, made with defineAction({ … })', (value) => {
+  const action = value as { readonly id?: unknown; readonly run?: unknown } | null;
+  return typeof action?.id === 'string' && typeof action.run === 'function';
+});
+const PROJECT = recordOf('project', 'a project', {
+  ceiling: { is: 'either', of: [choice('all'), { is: 'record', record: CAPABILITIES }] },
+});
+const WORKFLOW_GRAPH = recordOf(
+  'workflowGraph',
+  'workflowGraph',
+  { project: TEXT, loopback: { is: 'boolean' }, path: TEXT, clients: { is: 'boolean' } },
+  { project: 'workflowGraph: { project: default, loopback: true }' },
+);
 
-function checkActions(value: unknown): ConfigProblem | undefined {
-  if (!Array.isArray(value)) return { hint: 'Write actions: [ … ]' };
-  const at = value.findIndex((action) => typeof action?.id !== 'string' || typeof action.run !== 'function');
-  return at < 0 ? undefined : { what: `actions[${at}] is not an action`, hint: 'Create it with defineAction({ … })' };
-}
-
-function checkPolicies(value: unknown): ConfigProblem | undefined {
-  if (!isObject(value)) return { hint: 'Write retryPolicies: { … }' };
-  const wrong = Object.entries(value as object).find(([, policy]) => typeof policy !== 'function');
-  return (
-    wrong && { what: `retryPolicies.${wrong[0]} is not a function`, hint: 'Use a function (k, error) => delay in ms' }
-  );
-}
-
-const TOKENLESS_KEYS = ['project', 'loopback', 'path', 'clients'];
-
-/** A short path could be guessed. */
-function checkTokenless(value: unknown): ConfigProblem | undefined {
-  const hint = 'Write workflowGraph: { project: default, loopback: true } or { project: default, path: <a secret> }';
-  if (!isObject(value)) return { hint };
-  const { project, loopback, path, clients } = value as Record<string, unknown>;
-  const unknown = Object.keys(value as object).find((key) => !TOKENLESS_KEYS.includes(key));
-  if (unknown !== undefined) return { what: `server.workflowGraph.${unknown} is not known`, hint };
-  if (!isText(project)) return { what: 'server.workflowGraph has no project', hint };
+function checkTokenless({ value: { path, loopback }, report }: RuleContext): void {
+  const code = 'CONFIG_INVALID';
+  // A short path could be guessed. The message does not show it: it is a secret.
   if (path !== undefined && !/^[\w-]{24,200}$/.test(String(path))) {
-    const what = 'server.workflowGraph.path must consist of 24 to 200 letters, digits, _ and -';
-    return { what, hint: 'Generate one: openssl rand -hex 24' };
+    const message = "'path' must consist of 24 to 200 letters, digits, _ and -";
+    report({ code, message, hint: 'generate one: openssl rand -hex 24', path: ['path'] });
+  } else if (path === undefined && loopback !== true) {
+    const hint = 'write { project: default, loopback: true } or { project: default, path: <a secret> }';
+    report({ code, message: 'workflowGraph admits no worker', hint });
   }
-  for (const [name, flag] of Object.entries({ loopback, clients })) {
-    if (flag !== undefined && typeof flag !== 'boolean') {
-      return { what: `server.workflowGraph.${name} is not true or false`, hint };
-    }
-  }
-  if (path === undefined && loopback !== true) return { what: 'server.workflowGraph admits no worker', hint };
-  return undefined;
 }
 
 const isLoopback: Test = (name) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(String(name));
@@ -112,63 +85,39 @@ const REACHED_BY_OTHERS: Readonly<Record<string, Test>> = {
 };
 
 /** Behind a proxy every caller comes from loopback, and a proxy need not say for whom it speaks. */
-function checkServer(value: unknown): ConfigProblem | undefined {
-  if (!isObject(value)) return { hint: 'Write server: { … }' };
-  const server = value as Record<string, unknown>;
-  if ((server['workflowGraph'] as { loopback?: unknown } | undefined)?.loopback !== true) return undefined;
-  const [key] =
-    Object.entries(REACHED_BY_OTHERS).find(([name, isReached]) => {
-      return server[name] !== undefined && isReached(server[name]);
-    }) ?? [];
+export function loopbackConflict(server: object) {
+  const { workflowGraph, ...given } = server as Readonly<Record<string, unknown>>;
+  if ((workflowGraph as ServerConfig['workflowGraph'] | null)?.loopback !== true) return undefined;
+  const isReached = ([name, test]: [string, Test]) => given[name] !== undefined && test(given[name]);
+  const [key] = Object.entries(REACHED_BY_OTHERS).find(isReached) ?? [];
   if (key === undefined) return undefined;
   return {
-    what: `server.workflowGraph.loopback does not go with server.${key}: other machines reach this server`,
-    hint: 'Use workflowGraph.path instead of loopback: a secret path tells programs apart, an address does not',
+    message: `server.workflowGraph.loopback does not go with server.${key}: other machines reach this server`,
+    hint: 'use workflowGraph.path instead of loopback: a secret path tells programs apart, an address does not',
   };
 }
 
-const CEILING_HINT = "Write projects: { NAME: { ceiling: { network: ['api.example.com'] } } }, or ceiling: all";
-
-function checkProjects(value: unknown): ConfigProblem | undefined {
-  if (!isObject(value)) return { hint: CEILING_HINT };
-  for (const [name, project] of Object.entries(value as object)) {
-    const wrong = isObject(project) ? checkProject(project as object) : 'is not an object';
-    if (wrong !== undefined) return { what: `projects.${name} ${wrong}`, hint: CEILING_HINT };
-  }
-  return undefined;
-}
-
-function checkProject(project: object): string | undefined {
-  const unknown = Object.keys(project).find((key) => key !== 'ceiling');
-  if (unknown !== undefined) return `has an unknown key '${unknown}'`;
-  const { ceiling } = project as { readonly ceiling?: unknown };
-  if (ceiling === undefined || ceiling === 'all') return undefined;
-  if (!isObject(ceiling)) return 'has a ceiling that is not an object';
-  const { files = {}, ...lists } = ceiling as { readonly files?: unknown };
-  if (!isObject(files)) return 'has a ceiling whose files are not an object';
-  for (const [key, list] of [...Object.entries(lists), ...Object.entries(files as object)]) {
-    const isKnown = key in lists ? ['network', 'shell', 'env'].includes(key) : ['read', 'write'].includes(key);
-    if (!isKnown) return `has a ceiling with an unknown key '${key}'`;
-    if (!isTexts(list)) return `has a ceiling whose ${key} is not a list of strings`;
-  }
-  return undefined;
-}
+export const CONFIG_RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
+  workflowGraph: checkTokenless,
+  server: ({ value, report }) => {
+    const conflict = loopbackConflict(value);
+    if (conflict !== undefined) report({ code: 'CONFIG_INVALID', ...conflict });
+  },
+};
 
 const driver = (name: keyof DriverOpeners, doc: string): ConfigKey => ({
-  type: 'function of a context',
+  type: FUNCTION,
   doc,
   example: `drivers: { ${name}: ({ dataDir, clock }) => … }`,
-  check: is((value) => typeof value === 'function', `Write drivers: { ${name}: (context) => … }`),
   isCode: true,
 });
 
 const limit = (name: keyof ExpressionLimits, doc: string): ConfigKey => ({
-  type: 'number',
+  type: { is: 'number', min: 1, max: Number.MAX_SAFE_INTEGER },
   doc,
   // `toLocaleString` would load the formats of ICU: 20 ms of every start.
   default: String(EXPRESSION_LIMITS[name]).replace(/\B(?=(\d{3})+$)/g, ','),
   example: `expressionLimits: { ${name}: ${EXPRESSION_LIMITS[name]} }`,
-  check: is((value) => typeof value === 'number' && value > 0, 'Use a number above 0'),
 });
 
 type Path =
@@ -182,109 +131,90 @@ type Path =
 /** Keyed by path, in the order of the reference. */
 export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   dataDir: {
-    type: 'string',
+    type: TEXT,
     doc: 'The data folder, relative to the folder of the configuration.',
     default: '`.nebula`',
     example: 'dataDir: .nebula',
-    check: is(isText, "Use a folder, e.g. '.nebula'"),
   },
   concurrency: {
-    type: 'whole number',
+    type: whole(1),
     doc: 'The maximum number of attempts that run at the same time in this process.',
     default: '4; preset `selfhost`: 64',
     example: 'concurrency: 8',
-    check: is(isWhole(1), 'Use a whole number above 0'),
   },
   labels: {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'The labels of this process. A node whose `labels` are all in this list runs here; other nodes run on remote workers.',
     default: 'none',
     example: 'labels: [gpu, eu]',
-    check: texts('gpu'),
   },
   maxActiveRuns: {
-    type: 'whole number',
+    type: whole(1),
     doc: 'The maximum number of unfinished runs; further starts are rejected with `BUSY`.',
     default: '100,000',
     example: 'maxActiveRuns: 20000',
-    check: is(isWhole(1), 'Use a whole number above 0'),
   },
   retention: {
-    type: 'duration, milliseconds or null',
+    type: RETENTION,
     doc: 'How long finished runs are kept; null means forever.',
     default: '30 days',
     example: 'retention: 30d',
-    check: (value) => (value === null ? undefined : retention(value)),
   },
   inlineLimit: {
-    type: 'size, or bytes',
+    type: SIZE,
     doc: 'Values above this size are stored as separate files.',
     default: '64 KiB',
     example: 'inlineLimit: 64KiB',
-    check: measure(parseSize, "Use a size, e.g. '64KiB'"),
   },
   durability: {
-    type: '`strict` or `relaxed`',
+    type: choice('strict', 'relaxed'),
     doc: 'strict: every completed step is synced to disk. relaxed: a power failure may lose the most recent steps.',
     default: '`strict`',
     example: 'durability: relaxed',
-    check: is(isOneOf(['strict', 'relaxed']), "Use 'strict' or 'relaxed'"),
   },
   capabilities: {
-    type: 'object',
     doc: 'Capabilities that the operator grants to every workflow of the project `default`, in addition to those that workflows declare. Other projects are governed by their ceiling.',
     default: 'nothing',
     example: 'capabilities: { network: [api.example.com] }',
-    check: section('capabilities'),
   },
   'capabilities.network': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Hosts that actions may call.',
     example: 'capabilities: { network: ["*.example.com"] }',
-    check: texts('api.example.com'),
   },
   'capabilities.files': {
-    type: 'object',
     doc: 'Files that actions may read and write.',
     example: 'capabilities: { files: { read: [data/**] } }',
-    check: section('files'),
   },
   'capabilities.files.read': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Patterns of files that actions may read, relative to the project.',
     example: 'capabilities: { files: { read: [data/**] } }',
-    check: texts('data/**'),
   },
   'capabilities.files.write': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Patterns of files that actions may write.',
     example: 'capabilities: { files: { write: [out/**] } }',
-    check: texts('out/**'),
   },
   'capabilities.shell': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Programs that actions may run.',
     example: 'capabilities: { shell: [git] }',
-    check: texts('git'),
   },
   'capabilities.env': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Environment variables that actions may read.',
     example: 'capabilities: { env: [HOME] }',
-    check: texts('HOME'),
   },
   projects: {
-    type: 'object',
+    type: { is: 'map', of: { is: 'record', record: PROJECT }, anyKeys: true },
     doc: 'The `ceiling` of each project: the most that its runs may be granted (`network`, `files`, `shell`, `env` as in `capabilities`), or `all` for everything that workflows declare. A ceiling set with `nebula projects set` or the API takes precedence.',
     default: 'preset `desktop`: `all`; others: nothing',
     example: 'projects: { default: { ceiling: { network: ["*.example.com"] } } }',
-    check: checkProjects,
   },
   expressionLimits: {
-    type: 'object',
     doc: 'Limits of one evaluation of an expression; omitted limits keep their defaults.',
     example: 'expressionLimits: { maxOperations: 50000 }',
-    check: section('expressionLimits'),
   },
   'expressionLimits.maxAstDepth': limit('maxAstDepth', 'Maximum nesting depth of an expression.'),
   'expressionLimits.maxOperations': limit('maxOperations', 'Maximum number of operations.'),
@@ -292,130 +222,110 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   'expressionLimits.maxArrayLength': limit('maxArrayLength', 'Maximum length of a list that it creates.'),
   'expressionLimits.maxEvaluationMs': limit('maxEvaluationMs', 'Maximum duration in milliseconds.'),
   server: {
-    type: 'object',
     doc: 'Settings of `nebula serve`. Command-line options take precedence.',
     example: 'server: { port: 7777 }',
-    check: checkServer,
   },
   'server.preset': {
-    type: '`desktop`, `selfhost` or `cloud`',
+    type: choice('desktop', 'selfhost', 'cloud'),
     doc: 'desktop: one person, with a token in a file. selfhost: users who sign in. cloud is not implemented yet.',
     default: '`desktop`',
     example: 'server: { preset: selfhost }',
-    check: is(isOneOf(['desktop', 'selfhost', 'cloud']), "Use 'desktop', 'selfhost' or 'cloud'"),
   },
   'server.host': {
-    type: 'string',
+    type: TEXT,
     doc: 'The address to listen on. Any address other than loopback is reachable from other machines.',
     default: '`127.0.0.1`',
     example: 'server: { host: 0.0.0.0 }',
-    check: is(isText, "Use an address, e.g. '127.0.0.1'"),
   },
   'server.port': {
-    type: 'whole number',
+    type: whole(0, 65_535),
     doc: 'The port; 0 selects any free one.',
     default: '7777',
     example: 'server: { port: 8080 }',
-    check: is(isWhole(0, 65_535), 'Use a whole number from 0 to 65535'),
   },
   'server.url': {
-    type: 'string',
+    type: URL_TEXT,
     doc: 'The public URL of the server, e.g. behind a proxy. Callback URLs start with it. With https, cookies are sent over HTTPS only.',
     default: 'the address that it listens on',
     example: 'server: { url: "https://flows.example.com" }',
-    check: is((value) => isText(value) && URL.canParse(String(value)), "Use a URL, e.g. 'https://flows.example.com'"),
   },
   'server.trustProxy': {
-    type: 'list of strings',
+    type: list(PROXY),
     doc: 'Addresses and ranges of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted; also `loopback`, `linklocal` and `uniquelocal`.',
     default: 'none',
     example: 'server: { trustProxy: [10.0.0.0/8] }',
-    check: is(isProxies, "Use a list of addresses or ranges, e.g. ['10.0.0.0/8', 'loopback']"),
   },
   'server.hosts': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Additional host names that the server accepts. A server on loopback otherwise accepts loopback names only.',
     default: 'none; beyond loopback: any',
     example: 'server: { hosts: [flows.example.com] }',
-    check: texts('flows.example.com'),
   },
   'server.origins': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Origins of web pages that may call the API from a browser.',
     default: 'none',
     example: 'server: { origins: ["https://app.example.com"] }',
-    check: texts('https://app.example.com'),
   },
   'server.bodyLimit': {
-    type: 'size, or bytes',
+    type: SIZE,
     doc: 'The maximum size of a request body.',
     default: '4 MiB',
     example: 'server: { bodyLimit: 64MiB }',
-    check: measure(parseSize, "Use a size, e.g. '4MiB'"),
   },
   'server.workflows': {
-    type: 'list of strings',
+    type: TEXTS,
     doc: 'Patterns of workflow files, relative to the configuration. The server registers and activates them at start and whenever they change.',
     default: '`workflows/**/*.{yaml,yml,json}`',
     example: 'server: { workflows: [flows/*.yaml] }',
-    check: texts('workflows/**/*.yaml'),
     isLive: true,
   },
   'server.workflowGraph': {
-    type: '`{ project, loopback, path, clients }`',
+    type: { is: 'record', record: WORKFLOW_GRAPH },
     doc: 'Admits workflow-graph workers without a token, only as workers of `project`: from this machine (`loopback: true`), or below `/workflow-graph/<path>`, where the path is a secret of 24 characters or more. `clients: true` also admits its clients in these ways, who post, run and cancel jobs files of `project`. `loopback` is refused beside a `url`, `host` or `hosts` that is not loopback, and beside `trustProxy`.',
     default: 'none are admitted',
     example: 'server: { workflowGraph: { project: default, loopback: true } }',
-    check: checkTokenless,
   },
   'server.metrics': {
-    type: '`admins`, `signed-in` or `public`',
+    type: choice('admins', 'signed-in', 'public'),
     doc: 'Who may read `/metrics`, which counts over all projects. The token in `NEBULA_METRICS_TOKEN` is accepted always.',
     default: '`admins`',
     example: 'server: { metrics: public }',
-    check: is(isOneOf(['admins', 'signed-in', 'public']), "Use 'admins', 'signed-in' or 'public'"),
   },
   'server.logLevel': {
-    type: '`debug`, `info`, `warn` or `error`',
+    type: choice('debug', 'info', 'warn', 'error'),
     doc: 'The lowest level that the server logs. Requests are logged at debug, finished runs at info.',
     default: '`info`',
     example: 'server: { logLevel: warn }',
-    check: is(isOneOf(['debug', 'info', 'warn', 'error']), "Use 'debug', 'info', 'warn' or 'error'"),
     isLive: true,
   },
   'server.database': {
-    type: 'string',
+    type: TEXT,
     doc: 'The database for runs and records: `sqlite` in the data folder. `postgres://…` is not implemented yet.',
     default: '`sqlite`',
     example: 'server: { database: sqlite }',
-    check: is(isText, "Use 'sqlite', or a URL"),
   },
   'server.queue': {
-    type: 'string',
+    type: TEXT,
     doc: 'The task queue: `memory`. `redis://…` and `amqp://…` are not implemented yet.',
     default: '`memory`',
     example: 'server: { queue: memory }',
-    check: is(isText, "Use 'memory', or a URL"),
   },
   actions: {
-    type: 'list of actions',
+    type: list(ACTION),
     doc: "The project's own actions, in addition to the built-in ones.",
     example: 'actions: [charge, pack]',
-    check: checkActions,
     isCode: true,
   },
   retryPolicies: {
-    type: 'functions by name',
+    type: { is: 'map', of: FUNCTION, anyKeys: true },
     doc: 'Custom retry policies, by the name used in `retry.policy`.',
     example: 'retryPolicies: { patient: (k) => k * 1000 }',
-    check: checkPolicies,
     isCode: true,
   },
   drivers: {
-    type: 'object',
     doc: 'Custom drivers. Omitted ones keep their defaults.',
     example: 'drivers: { blobs: ({ dataDir }) => … }',
-    check: section('drivers'),
     isCode: true,
   },
   'drivers.store': driver('store', 'Stores journals and workflow versions.'),
@@ -426,3 +336,15 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   'drivers.sandbox': driver('sandbox', 'Runs actions.'),
   'drivers.secrets': driver('secrets', 'Stores secrets.'),
 };
+
+/** The keys of a section, or of the whole configuration, as the checker of documents takes them. */
+export function configRecord(section = ''): RecordType {
+  const entries = Object.entries(CONFIG_KEYS as Readonly<Record<string, ConfigKey>>).flatMap(([path, key]) => {
+    const name = path.slice(section.length);
+    if (!path.startsWith(section) || name.includes('.')) return [];
+    const type: ValueType = key.type ?? { is: 'record', record: configRecord(`${path}.`) };
+    return [[name, { type, doc: key.doc, example: key.example }] as const];
+  });
+  const name = section.slice(0, -1);
+  return { name, title: name || 'the configuration', doc: '', keys: Object.fromEntries(entries) };
+}

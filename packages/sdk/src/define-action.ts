@@ -7,9 +7,11 @@ import type {
   Json,
   JsonSchema,
   Reaches,
+  RuleContext,
+  ValueType,
   Verification,
 } from '@nebula/core';
-import { didYouMean, NebulaError } from '@nebula/core/authoring';
+import { isJsonObject, NebulaError, problemsOf, recordOf } from '@nebula/core/authoring';
 import { ActionError } from './action-error.ts';
 import { type FromSchema, isJsonSchema } from './json-schema.ts';
 import {
@@ -159,108 +161,86 @@ function guardEffect<Input>(effect: (input: Input) => Effect): (input: Input) =>
 
 const EFFECTS: readonly string[] = ['pure', 'idempotent', 'once'] satisfies Effect[];
 const CAPABILITIES: readonly string[] = ['network', 'files', 'shell', 'env'] satisfies (keyof Capabilities)[];
-const LISTS: readonly string[] = [
-  'network',
-  'files.read',
-  'files.write',
-  'shell',
-  'env',
-] satisfies (keyof Reaches<never>)[];
-const KEYS = [
-  'id',
-  'version',
-  'title',
-  'description',
-  'input',
-  'output',
-  'effect',
-  'capabilities',
-  'reaches',
-  'credentials',
-  'run',
-  'verify',
-] satisfies (keyof ActionDefinition<undefined, undefined, unknown>)[];
+const LISTS = ['network', 'files.read', 'files.write', 'shell', 'env'] satisfies (keyof Reaches<never>)[];
 
 const ID_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+$/;
-const ALIAS_PATTERN = /^[a-zA-Z0-9_-]+$/;
-const VERSION_PATTERN = /^(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/;
+
+const custom = (what: string, accepts: (value: unknown) => boolean, hint?: string): ValueType => ({
+  is: 'custom',
+  what,
+  accepts,
+  hintOf: () => hint,
+});
+const matching = (what: string, pattern: RegExp, hint?: string): ValueType =>
+  custom(what, (value) => typeof value === 'string' && pattern.test(value), hint);
+const functionOf = (example: string): ValueType =>
+  custom('a function', (value) => typeof value === 'function', `write ${example}`);
+
+const TEXT: ValueType = { is: 'text' };
+const SCHEMA = custom(
+  'a schema',
+  (value) => isStandardSchema(value) || isJsonSchema(value),
+  'use a Standard Schema (zod 4 and others) or a JSON Schema',
+);
+const ACTION_KEYS: Readonly<Record<keyof ActionDefinition<undefined, undefined, unknown>, ValueType>> = {
+  id: { ...matching('a dotted lower-case name', ID_PATTERN), hintOf: idHint } as ValueType,
+  version: matching(
+    "a string 'major' or 'major.minor'",
+    /^(0|[1-9]\d*)(\.(0|[1-9]\d*))?$/,
+    "write 'major' or 'major.minor' as text: version: '1'",
+  ),
+  title: TEXT,
+  description: TEXT,
+  input: SCHEMA,
+  output: SCHEMA,
+  effect: { is: 'either', of: [{ is: 'choice', of: EFFECTS }, functionOf('effect: (input) => …')] },
+  capabilities: { is: 'list', of: { is: 'choice', of: CAPABILITIES } },
+  reaches: {
+    is: 'record',
+    record: recordOf('reaches', 'reaches', Object.fromEntries(LISTS.map((list) => [list, functionOf('(input) => …')]))),
+  },
+  credentials: { is: 'list', of: matching('an alias', /^[a-zA-Z0-9_-]+$/, "list the aliases, e.g. ['api']") },
+  run: functionOf('run(ctx, input) { … }'),
+  verify: functionOf('verify(ctx, input) { … } or remove it'),
+};
+const ACTION = recordOf(
+  'action',
+  'an action',
+  ACTION_KEYS,
+  { id: "id: 'payment.charge'", version: "version: '1'" },
+  { capabilities: "capabilities: ['network']", credentials: "credentials: ['api']" },
+);
+
+function checkAction({ value: { run, reaches, capabilities }, meant, report }: RuleContext): void {
+  if (run === undefined && !meant.has('run')) {
+    report({
+      code: 'ACTION_DEFINITION_INVALID',
+      message: 'an action has no run function',
+      hint: 'add run(ctx, input) { … }',
+    });
+  }
+  const declared: readonly unknown[] = Array.isArray(capabilities) ? capabilities : [];
+  for (const list of isJsonObject(reaches) ? Object.keys(reaches) : []) {
+    const [kind = ''] = list.split('.');
+    if (declared.includes(kind) || !CAPABILITIES.includes(kind)) continue;
+    const message = `it reaches ${list} without declaring it`;
+    report({ code: 'ACTION_DEFINITION_INVALID', message, hint: `add '${kind}' to its capabilities` });
+  }
+}
 
 /** Node strips types without checking them, so the errors that the compiler would report are reported here, too. */
 function checkDefinition(definition: unknown): void {
-  if (typeof definition !== 'object' || definition === null) {
-    fail('defineAction needs an object', 'Write defineAction({ id, version, run })');
+  if (!isJsonObject(definition)) {
+    throw new NebulaError('ACTION_DEFINITION_INVALID', 'defineAction needs an object', {
+      hint: 'Write defineAction({ id, version, run })',
+    });
   }
-  const { id, version, title, description, input, output, effect, capabilities, reaches, credentials, run, verify } =
-    definition as Partial<Record<(typeof KEYS)[number], unknown>>;
-  if (typeof id !== 'string' || !ID_PATTERN.test(id)) {
-    fail(`action id ${show(id)} is not a dotted lower-case name`, idHint(id));
-  }
-  const known: readonly string[] = KEYS;
-  for (const key of Object.keys(definition)) {
-    if (!known.includes(key)) fail(`action ${id} has an unknown key ${show(key)}`, meant(key, known));
-  }
-  if (typeof version !== 'string' || !VERSION_PATTERN.test(version)) {
-    fail(`action ${id} has version ${show(version)}`, "Use 'major' or 'major.minor' as text: version: '1'");
-  }
-  for (const [key, text] of Object.entries({ title, description })) {
-    if (text !== undefined && typeof text !== 'string')
-      fail(`${key} of action ${id} is not a string`, `Set ${key} to a string`);
-  }
-  for (const [key, schema] of Object.entries({ input, output })) {
-    if (schema !== undefined && !isStandardSchema(schema) && !isJsonSchema(schema)) {
-      fail(`${key} of action ${id} is not a schema`, 'Use a Standard Schema (zod 4 and others) or a JSON Schema');
-    }
-  }
-  if (effect !== undefined && typeof effect !== 'function' && !EFFECTS.includes(effect as string)) {
-    fail(`action ${id} has effect ${show(effect)}`, meant(effect, EFFECTS));
-  }
-  checkCapabilities(id, capabilities);
-  checkReaches(id, reaches, capabilities ?? []);
-  checkCredentials(id, credentials);
-  if (typeof run !== 'function') fail(`action ${id} has no run function`, 'Add run(ctx, input) { … }');
-  if (verify !== undefined && typeof verify !== 'function') {
-    fail(`verify of action ${id} is not a function`, 'Write verify(ctx, input) { … } or remove it');
-  }
-}
-
-function checkCapabilities(id: string, capabilities: unknown): void {
-  if (capabilities === undefined) return;
-  if (!Array.isArray(capabilities)) {
-    fail(
-      `capabilities of action ${id} is not a list`,
-      "List the kinds that it needs, e.g. ['network']; the workflow grants the exact resources",
-    );
-  }
-  for (const capability of capabilities) {
-    if (!CAPABILITIES.includes(capability)) {
-      fail(`action ${id} asks for an unknown capability ${show(capability)}`, meant(capability, CAPABILITIES));
-    }
-  }
-}
-
-function checkReaches(id: string, reaches: unknown, capabilities: unknown): void {
-  if (reaches === undefined) return;
-  if (typeof reaches !== 'object' || reaches === null) {
-    fail(`reaches of action ${id} is not an object`, 'Write reaches: { network: ({ url }) => … }');
-  }
-  for (const [list, tell] of Object.entries(reaches)) {
-    if (!LISTS.includes(list)) fail(`reaches of action ${id} names an unknown list ${show(list)}`, meant(list, LISTS));
-    if (typeof tell !== 'function') fail(`reaches.${list} of action ${id} is not a function`, 'Write (input) => …');
-    const [kind = ''] = list.split('.');
-    if (!(capabilities as readonly string[]).includes(kind)) {
-      fail(`action ${id} reaches ${list} without declaring it`, `Add '${kind}' to its capabilities`);
-    }
-  }
-}
-
-function checkCredentials(id: string, credentials: unknown): void {
-  if (credentials === undefined) return;
-  const isAlias = (alias: unknown): boolean => typeof alias === 'string' && ALIAS_PATTERN.test(alias);
-  if (Array.isArray(credentials) && credentials.every(isAlias)) return;
-  fail(
-    `credentials of action ${id} is not a list of aliases`,
-    "List the aliases, e.g. ['api']; the workflow maps secrets to them",
-  );
+  const [first] = problemsOf(ACTION, definition, { action: checkAction });
+  if (first === undefined) return;
+  const { id } = definition;
+  const { path, message, hint = 'docs/actions.md shows how to write one' } = first;
+  const place = [typeof id === 'string' ? `action ${id}: ` : '', path.length > 1 ? `${path.join('.')}: ` : ''];
+  throw new NebulaError('ACTION_DEFINITION_INVALID', `${place.join('')}${message}`, { hint });
 }
 
 function idHint(id: unknown): string {
@@ -272,21 +252,4 @@ function idHint(id: unknown): string {
     .replace(/[/: ]+/g, '.');
   if (ID_PATTERN.test(mended)) return `Did you mean '${mended}'?`;
   return ID_PATTERN.test(`my.${mended}`) ? `A name has at least two parts: 'my.${mended}'` : example;
-}
-
-function meant(word: unknown, candidates: readonly string[]): string {
-  const guess = typeof word === 'string' ? didYouMean(word, candidates) : undefined;
-  return guess === undefined ? `Use one of: ${candidates.join(', ')}` : `Did you mean '${guess}'?`;
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string'
-    ? `'${value}'`
-    : value === undefined
-      ? 'undefined'
-      : (JSON.stringify(value) ?? typeof value);
-}
-
-function fail(message: string, hint: string): never {
-  throw new NebulaError('ACTION_DEFINITION_INVALID', message, { hint });
 }

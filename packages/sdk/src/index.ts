@@ -1,6 +1,6 @@
 export { ActionError, type ActionErrorOptions } from './action-error.ts';
 export { defineConfig } from './config.ts';
-export { CONFIG_KEYS, type ConfigKey } from './config-keys.ts';
+export { CONFIG_KEYS, type ConfigKey, loopbackConflict } from './config-keys.ts';
 export type { DriverContext, DriverOpeners, NebulaConfig, ServerConfig } from './config-model.ts';
 export { credentialFields } from './credential-fields.ts';
 export { type ActionDefinition, defineAction, type InputOf, type OutputOf, type TypedAction } from './define-action.ts';

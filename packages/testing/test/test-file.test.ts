@@ -84,12 +84,12 @@ describe('test files', () => {
     expect(one('steps: [{ aprove: b }]')).toEqual([['UNKNOWN_KEY', '4:15', "did you mean 'approve'?"]]);
     expect(one('steps: [{ advance: 3 weeks }]')).toEqual([['BAD_DURATION', '4:24', "did you mean '21d'?"]]);
     expect(one('steps: [{ advance: 1h, approve: b }]')).toMatchObject([['STEP_INVALID', '4:13', expect.anything()]]);
-    expect(one('steps: [{ signal: { payload: 1 } }]')).toMatchObject([['MISSING_KEY', '4:15', 'add: name: …']]);
+    expect(one('steps: [{ signal: { payload: 1 } }]')).toMatchObject([['MISSING_KEY', '4:15', 'add it, e.g. name: …']]);
     expect(one('steps: [{ cancel: { nod: a } }]')).toEqual([['UNKNOWN_KEY', '4:25', "did you mean 'node'?"]]);
     expect(one('steps: [{ cancel: { compensate: maybe } }]')).toMatchObject([['WRONG_TYPE', '4:37', undefined]]);
     expect(one('steps: [{ retry: true, in: { a: 1 } }]')).toMatchObject([['WRONG_TYPE', '4:32', undefined]]);
-    expect(one('expect: { status: complete }')).toMatchObject([['WRONG_VALUE', '4:23', expect.anything()]]);
-    expect(one('expect: { path: a }')).toMatchObject([['WRONG_TYPE', '4:21', undefined]]);
+    expect(one('expect: { status: complete }')).toEqual([['UNKNOWN_CHOICE', '4:23', "did you mean 'completed'?"]]);
+    expect(one('expect: { path: a }')).toEqual([['WRONG_TYPE', '4:21', 'write it as a list: [a]']]);
     expect(problems('workflow: [')).toMatchObject([['YAML_SYNTAX', '1:11', expect.stringContaining("add ']'")]]);
   });
 

@@ -1,5 +1,6 @@
 /** The keys of the configuration, from the table that checks it. */
 import { CONFIG_KEYS, type ConfigKey } from '@nebula/sdk';
+import { typeText } from './language.ts';
 import { cell, code, type Page, page, table } from './page.ts';
 
 type Entry = readonly [path: string, key: ConfigKey];
@@ -35,7 +36,7 @@ function keyTable(entries: readonly Entry[]): string {
     ['key', 'type', 'meaning', 'default', 'example'],
     entries.map(([path, { type, doc, default: byDefault = '', example, isCode, isLive }]) => [
       code(path),
-      cell(type),
+      cell(type === undefined ? 'object' : typeText(type)),
       cell(`${doc}${isLive ? ' *Live.*' : ''}${isCode ? ' *TypeScript only.*' : ''}`),
       cell(byDefault),
       code(example),

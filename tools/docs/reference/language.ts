@@ -17,6 +17,7 @@ interface ValueType {
   readonly moment?: boolean;
   readonly anyKeys?: boolean;
   readonly record?: RecordType;
+  readonly what?: string;
 }
 
 interface KeyType {
@@ -109,7 +110,7 @@ function laterSection(records: readonly RecordType[]): string {
   return `## Not built yet\n\nThese keys belong to the language and come with later versions. Until then a file that has one is refused with \`NOT_BUILT_YET\`; nothing is ever silently ignored.\n\n${table(['key', 'in', 'meaning'], rows)}`;
 }
 
-function typeText(type: ValueType): string {
+export function typeText(type: ValueType): string {
   switch (type.is) {
     case 'choice':
       return (type.of as readonly string[]).map(code).join(', ');
@@ -140,6 +141,8 @@ function typeText(type: ValueType): string {
       return '`name@version`';
     case 'edgeText':
       return '`a -> b`';
+    case 'custom':
+      return type.what!.replace(/^an? /, '');
     case 'value':
       return 'any value';
     case 'object':
@@ -151,6 +154,7 @@ function typeText(type: ValueType): string {
     case 'map':
       return `mapping of ${type.anyKeys ? 'string' : 'id'} → ${typeText(type.of as ValueType)}`;
     case 'record':
+      if (HEADINGS[type.record!.name] === undefined) return `{ ${Object.keys(type.record!.keys).join(', ')} }`;
       return `[${HEADINGS[type.record!.name]?.toLowerCase()}](#${HEADINGS[type.record!.name]?.toLowerCase().replaceAll(' ', '-')})`;
     case 'either':
       return (type.of as readonly ValueType[]).map(typeText).join(', or ');

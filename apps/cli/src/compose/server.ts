@@ -7,7 +7,7 @@ import { localLeader } from '@nebula/drivers/memory';
 import { openTelemetry, wantsTraces } from '@nebula/drivers/opentelemetry';
 import { loadHostApi } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
-import { CONFIG_KEYS, type ServerConfig } from '@nebula/sdk';
+import { loopbackConflict, type ServerConfig } from '@nebula/sdk';
 import {
   announcedActions,
   callbackKey,
@@ -104,9 +104,8 @@ export async function openServer(project: Project, options: ServeOptions, env: I
 
 /** Options of the command replace keys of the configuration, which was checked without them. */
 function checkWithOptions(config: ServerConfig): void {
-  const wrong = CONFIG_KEYS.server.check(config);
-  if (wrong === undefined) return;
-  throw new NebulaError('CONFIG_INVALID', wrong.what ?? 'server is not an object', { hint: wrong.hint });
+  const wrong = loopbackConflict(config);
+  if (wrong !== undefined) throw new NebulaError('CONFIG_INVALID', wrong.message, { hint: wrong.hint });
 }
 
 interface OpenedParts {

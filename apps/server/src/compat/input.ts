@@ -1,5 +1,6 @@
 /** Checks of the requests of workflow-graph's workers and programs. */
-import { isJsonObject, isMoment, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { type Json, type JsonObject, MOMENT_LIMITS, NebulaError } from '@nebula/core';
+import { bodyCheck } from '../http/validate.ts';
 import { COMPAT_LIMITS } from '../limits.ts';
 
 export interface Chunk {
@@ -9,64 +10,53 @@ export interface Chunk {
   readonly fields: Readonly<Record<string, Json>>;
 }
 
+const { maxLabels, maxLabelChars } = COMPAT_LIMITS;
+const { minMs: minimum, maxMs: maximum } = MOMENT_LIMITS;
+
 /** A body is an object or empty. */
-export function objectIn(body: unknown): JsonObject {
-  if (body === undefined || body === null) return {};
-  if (isJsonObject(body as Json)) return body as JsonObject;
-  throw new NebulaError('BODY_INVALID', 'The body must be an object.', { hint: 'Send JSON: {"…": …}.' });
-}
+const bodyWith = <T>(properties: object, ...required: readonly string[]) => {
+  const check = bodyCheck<T>({ type: 'object', properties, required });
+  return (body: unknown) => check(body ?? {});
+};
+
+export const objectIn = bodyWith<JsonObject>({});
+export const outputsIn = bodyWith<{ readonly outputs?: JsonObject | null }>({ outputs: { type: ['object', 'null'] } });
+
+export const workerIn = bodyWith<{ worker_id: string; labels: readonly string[]; lease_ttl_secs: number }>(
+  {
+    worker_id: { type: 'string', pattern: '^[\\w.:-]{1,200}$', description: '1 to 200 letters, digits, _ . : and -.' },
+    labels: {
+      ...{ type: 'array', maxItems: maxLabels, default: [] },
+      items: { type: 'string', minLength: 1, maxLength: maxLabelChars },
+    },
+    lease_ttl_secs: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 30 },
+  },
+  'worker_id',
+);
+
+const CHUNK = {
+  type: 'object',
+  properties: {
+    data: { type: 'string', default: '' },
+    stream: { type: 'string', default: 'stdout' },
+    sequence: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
+    timestamp_ms: { type: ['number', 'null'], minimum, maximum },
+  },
+};
+type SentChunk = Readonly<{ data: string; stream: string; sequence: number; timestamp_ms?: number | null }>;
+const sentChunks = bodyWith<{ chunks: readonly SentChunk[] }>({ chunks: { type: 'array', items: CHUNK } }, 'chunks');
 
 /** Accepts as many chunks as a body holds: a worker of workflow-graph drops rejected ones. */
-export function chunksIn({ chunks }: JsonObject): readonly Chunk[] {
-  if (!Array.isArray(chunks)) throw invalid('chunks', 'is not a list');
-  return chunks.map((chunk: Json, index) => chunkIn(chunk, `chunks/${index}`));
-}
-
-function chunkIn(chunk: Json, place: string): Chunk {
-  if (!isJsonObject(chunk)) throw invalid(place, 'is not an object');
-  const { data = '', stream = 'stdout', sequence = 0, timestamp_ms: at = null } = chunk;
-  if (typeof data !== 'string') throw invalid(`${place}/data`, 'is not a string');
-  if (typeof stream !== 'string') throw invalid(`${place}/stream`, 'is not stdout or stderr');
-  if (!Number.isSafeInteger(sequence)) throw invalid(`${place}/sequence`, 'is not a whole number');
-  if (at !== null && !isMoment(at)) throw invalid(`${place}/timestamp_ms`, 'is not a moment between 1970 and 9999');
-  const isError = stream.toLowerCase() === 'stderr';
-  return {
-    message: data,
-    level: isError ? 'warn' : 'info',
-    fields: { stream: isError ? 'stderr' : 'stdout', sequence },
-    ...(at !== null && { at }),
-  };
-}
-
-export interface NamedWorker {
-  readonly workerId: string;
-  readonly labels: readonly string[];
-}
-
-export function workerIn({ worker_id: workerId, labels = [] }: JsonObject): NamedWorker {
-  if (typeof workerId !== 'string' || !/^[\w.:-]{1,200}$/.test(workerId)) throw invalid('worker_id', 'is not a name');
-  return { workerId, labels: labelsIn(labels) };
-}
-
-function labelsIn(labels: Json): readonly string[] {
-  const { maxLabels, maxLabelChars } = COMPAT_LIMITS;
-  const isText = (one: Json): one is string => typeof one === 'string' && one !== '' && one.length <= maxLabelChars;
-  if (!Array.isArray(labels) || !labels.every(isText)) throw invalid('labels', 'is not a list of strings');
-  if (labels.length > maxLabels) throw invalid('labels', `has more than ${maxLabels} items`);
-  return labels;
-}
-
-/** If absent: none. */
-export function outputsIn({ outputs = null }: JsonObject): JsonObject {
-  if (outputs === null) return {};
-  if (isJsonObject(outputs)) return outputs;
-  throw invalid('outputs', 'is not an object');
-}
-
-/** A worker reads the length of its lease from the answer: a longer one than allowed is shortened. */
-export function ttlSecondsIn({ lease_ttl_secs: ttl = 30 }: JsonObject): number {
-  if (Number.isSafeInteger(ttl) && (ttl as number) > 0) return Math.min(ttl as number, COMPAT_LIMITS.maxTtlSeconds);
-  throw invalid('lease_ttl_secs', 'is not a whole number of seconds above 0');
+export function chunksIn(body: unknown): readonly Chunk[] {
+  return sentChunks(body).chunks.map(({ data, stream, sequence, timestamp_ms: at }) => {
+    const isError = stream.toLowerCase() === 'stderr';
+    return {
+      message: data,
+      level: isError ? 'warn' : 'info',
+      fields: { stream: isError ? 'stderr' : 'stdout', sequence },
+      ...(typeof at === 'number' && { at }),
+    };
+  });
 }
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -84,10 +74,4 @@ export function countIn(query: Query, name: string, fallback: number): number {
   const text = queryIn(query, name) ?? String(fallback);
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new NebulaError('QUERY_INVALID', `'${text.slice(0, 40)}' is not a count.`);
-}
-
-function invalid(place: string, what: string): NebulaError {
-  return new NebulaError('BODY_INVALID', `'${place}' ${what}.`, {
-    details: { errors: [{ pointer: `/${place}`, detail: what }] },
-  });
 }

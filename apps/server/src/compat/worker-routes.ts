@@ -10,7 +10,7 @@ import { onlyProjectOf } from '../workers/registry.ts';
 import { allowed } from './access.ts';
 import { type Ask, type Compat, JOBS } from './endpoint.ts';
 import { namedRun } from './graphs.ts';
-import { chunksIn, objectIn, outputsIn, queryIn, ttlSecondsIn, workerIn } from './input.ts';
+import { chunksIn, objectIn, outputsIn, queryIn, workerIn } from './input.ts';
 import { claimDocument } from './wire.ts';
 
 export function workerRoutes(app: FastifyInstance, own: Compat): void {
@@ -42,7 +42,7 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
 
   app.post('/api/workers/register', async (request: Ask) => {
     const who = await allowed(own, request, 'registerWorker', 'worker', undefined);
-    const { workerId, labels } = workerIn(objectIn(request.body));
+    const { worker_id: workerId, labels } = workerIn(request.body);
     const project = projectIn(request, who);
     await allowed(own, request, 'registerWorker', 'worker', project);
     await registry.put(workerId, { project, labels, actions: [...JOBS] }, who);
@@ -66,9 +66,9 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
 
   app.post('/api/jobs/claim', async (request: Ask, reply) => {
     const who = await allowed(own, request, 'claimWork', 'worker', undefined);
-    const body = objectIn(request.body);
-    const { workerId, labels } = workerIn(body);
-    const ttlSeconds = ttlSecondsIn(body);
+    const { worker_id: workerId, labels, lease_ttl_secs: asked } = workerIn(request.body);
+    // A worker reads the length of its lease from the answer.
+    const ttlSeconds = Math.min(asked, COMPAT_LIMITS.maxTtlSeconds);
     const home = projectIn(request, who);
     await allowed(own, request, 'claimWork', 'worker', home);
     await registry.keep(workerId, { project: home, labels, actions: [...JOBS] }, who);
@@ -128,7 +128,7 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
   };
   onLease('heartbeat', 'extendLease', (leaseId, _, by) => remote.extend(leaseId, {}, by));
   onLease('complete', 'completeLease', async (leaseId, body, by) => {
-    await remote.end(leaseId, { status: 'completed', output: outputsIn(body) }, by);
+    await remote.end(leaseId, { status: 'completed', output: outputsIn(body).outputs ?? {} }, by);
     return undefined;
   });
   // A failure is retried only if its worker allows it. For a job that was asked to stop, the report says that it has

@@ -3,7 +3,7 @@ import { didYouMean, TYPE_WORDS } from '@nebula/core';
 import type { ErrorObject } from 'ajv';
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly description?: string;
   readonly anyOf?: readonly Schema[];
@@ -61,7 +61,7 @@ function unknownMember(name: string, known: readonly string[]): SchemaErrorText 
 function kindOf(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return listed(schema.anyOf.map(kindOf));
-  return TYPE_WORDS[schema.type ?? ''] ?? 'JSON';
+  return listed([schema.type ?? ''].flat().map((type) => TYPE_WORDS[type] ?? 'JSON'));
 }
 
 function listed(kinds: readonly string[]): string {

@@ -46,6 +46,16 @@ function compiled({ params, query, body }: Operation): Validator {
   };
 }
 
+/** Checks JSON that no operation of the contract describes, such as a message. Compiled by the first call. */
+export function bodyCheck<T>(schema: object): (body: unknown) => T {
+  let check: ValidateFunction | undefined;
+  return (body) => {
+    check ??= json.compile(schema);
+    if (!check(body)) throw invalid('body', check.errors);
+    return body as T;
+  };
+}
+
 function withFormats(ajv: Ajv): Ajv {
   // The format of `ajv-formats` accepts leap seconds, which a `Date` cannot hold.
   ajv.addFormat('date-time', { type: 'string', validate: (text: string) => momentIn(text) !== undefined });

@@ -8,7 +8,7 @@ import { isoTime } from '../routes/times.ts';
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof LEVELS)[number];
 
-export const isLogLevel = (text: string): text is Level => (LEVELS as readonly string[]).includes(text);
+export const LOG_LEVEL = { anyOf: LEVELS.map((level) => ({ const: level })) };
 
 export interface LogSubscription {
   readonly executionId: string;

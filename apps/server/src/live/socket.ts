@@ -16,18 +16,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import { API_PREFIX } from '@nebula/client/contract';
-import { didYouMean, NebulaError } from '@nebula/core';
+import { NebulaError } from '@nebula/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { EventStream, StreamEvent } from '../http/handler.ts';
 import { problemOf } from '../http/problem.ts';
 import { projectOfExecution, unknownExecution } from '../http/subject.ts';
+import { bodyCheck } from '../http/validate.ts';
 import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
 import { HTTP_LIMITS, LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Feed, isPlace } from './feed.ts';
 import type { Followers } from './followers.ts';
-import { isLogLevel, type LogSubscription, logEvents, wantedRuns } from './log-subscription.ts';
+import { LOG_LEVEL, type LogSubscription, logEvents, wantedRuns } from './log-subscription.ts';
 
 /** The most bytes buffered in the socket. */
 const MAX_UNSENT_BYTES = LIVE_LIMITS.maxUnsentBytes;
@@ -259,50 +260,36 @@ type Wanted =
     }
   | ({ readonly kind: 'logs' } & LogSubscription);
 
-const TEXT_MEMBERS = {
-  run: ['executionId'],
-  all: ['project', 'workflowId'],
-  logs: ['executionId', 'node', 'level'],
-} as const;
+const TEXT = { type: 'string' };
 
 /** Rejects unknown members: a misspelt `executionId` must not subscribe to all runs. */
-function wantedIn({ subscribe: _, after, logs, ...rest }: Readonly<Record<string, unknown>>): Wanted {
-  const kind = logs === true ? 'logs' : rest['executionId'] === undefined ? 'all' : 'run';
-  if (logs !== undefined && logs !== true) throw wrong('`logs` is true, or left out.');
-  const known: readonly string[] = TEXT_MEMBERS[kind];
-  for (const [member, value] of Object.entries(rest)) {
-    if (!known.includes(member)) throw unknownMember(member, known);
-    if (typeof value !== 'string') throw wrong(`\`${member}\` is not a string.`);
-  }
-  const texts = rest as Readonly<Record<string, string>>;
-  if (kind === 'logs') return { kind, ...logSubscriptionIn(texts, after) };
-  if (after !== undefined && (typeof after !== 'string' || !(after === 'now' || isPlace(after)))) {
-    throw wrong('`after` is not an event id.');
-  }
-  const start = after === undefined ? {} : { after };
-  return kind === 'run' ? { kind, executionId: texts['executionId'] as string, start } : { kind, ...texts, start };
-}
-
-function logSubscriptionIn(
-  { executionId, node, level }: Readonly<Record<string, string>>,
-  after: unknown,
-): LogSubscription {
-  if (executionId === undefined) throw wrong('`logs` needs an `executionId`: a log is that of a run.');
-  if (level !== undefined && !isLogLevel(level)) throw wrong('`level` is debug, info, warn or error.');
-  if (after !== undefined && !Number.isSafeInteger(after)) throw wrong('`after` is the position of a line, a number.');
-  return {
-    executionId,
-    ...(node !== undefined && { node }),
-    ...(level !== undefined && { level }),
-    ...(after !== undefined && { after: after as number }),
-  };
-}
-
-function unknownMember(member: string, known: readonly string[]): NebulaError {
-  const near = didYouMean(member, known);
-  return new NebulaError('BODY_INVALID', `The message has an unknown member '${member}'.`, {
-    hint: near === undefined ? `It may have after, logs, ${known.join(', ')}.` : `Did you mean '${near}'?`,
+const message = <T>(members: object, ...required: readonly string[]) =>
+  bodyCheck<T>({
+    type: 'object',
+    properties: { subscribe: TEXT, ...members },
+    required: ['subscribe', ...required],
+    additionalProperties: false,
   });
+
+const RUN_MESSAGE = message<RunMessage>({ executionId: TEXT, after: TEXT });
+const ALL_MESSAGE = message<RunMessage>({ project: TEXT, workflowId: TEXT, after: TEXT });
+const LOGS_MESSAGE = message<LogSubscription & { subscribe: string; logs: true }>(
+  { logs: { const: true }, executionId: TEXT, node: TEXT, level: LOG_LEVEL, after: { type: 'integer' } },
+  'executionId',
+);
+
+type RunMessage = { subscribe: string } & Partial<Record<'executionId' | 'project' | 'workflowId' | 'after', string>>;
+
+function wantedIn(given: Readonly<Record<string, unknown>>): Wanted {
+  if (given['logs'] !== undefined) {
+    const { subscribe: _, logs, ...wanted } = LOGS_MESSAGE(given);
+    return { kind: 'logs', ...wanted };
+  }
+  const check = given['executionId'] === undefined ? ALL_MESSAGE : RUN_MESSAGE;
+  const { subscribe: _, after, executionId, ...wanted } = check(given);
+  if (after !== undefined && after !== 'now' && !isPlace(after)) throw wrong('`after` is not an event id.');
+  const start = after === undefined ? {} : { after };
+  return executionId === undefined ? { kind: 'all', ...wanted, start } : { kind: 'run', executionId, start };
 }
 
 function nameIn({ subscribe }: Readonly<Record<string, unknown>>): string {

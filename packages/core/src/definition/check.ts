@@ -78,7 +78,7 @@ export function check(reading: Reading): ReadResult {
 function checkJobs({ source, problems }: Reading, value: JsonObject): ReadResult {
   const { jobs } = value;
   const order = isJsonObject(jobs ?? null) && mayLoseOrder(jobs as JsonObject) ? source.keysAt(['jobs']) : undefined;
-  const { document, findings } = readJobsDocument(value, order);
+  const { document, findings } = readJobsDocument(value, order, source);
   for (const finding of findings) problems.error(finding);
   if (document === undefined) return resultOf({ source, problems });
   const { definition, origin } = jobsDefinition(document);

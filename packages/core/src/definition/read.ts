@@ -6,7 +6,7 @@
  * A failed stage ends the reading only when the next stage would have no input.
  */
 import { DEFINITION_LIMITS } from '../limits.ts';
-import type { Json } from '../value.ts';
+import type { Json, JsonObject } from '../value.ts';
 import { check, emptyReading, type Reading, type ReadResult, resultOf } from './check.ts';
 import { checkData, tooDeepMessage } from './data.ts';
 import { decodeSource } from './decode.ts';
@@ -14,7 +14,9 @@ import { locateJson } from './json/positions.ts';
 import { findDuplicateKeys, outlineJson, skipJsonSpace } from './json/scan.ts';
 import { findJsonError } from './json/syntax.ts';
 import { ProblemList, REPORT_LIMITS } from './problem-list.ts';
+import { checkDocument, type ShapeOptions } from './shape.ts';
 import { TextSourceMap } from './source-map.ts';
+import type { RecordType } from './value-type.ts';
 import { duplicateKey } from './yaml/convert.ts';
 import { readYaml } from './yaml/library.ts';
 import { locatePlainYaml, readPlainYaml } from './yaml/plain.ts';
@@ -34,6 +36,16 @@ export function readDefinition(input: string | Uint8Array, options: ReadOptions 
     return resultOf(reading);
   }
   return check(parse(text, options));
+}
+
+/** Reads a YAML document of another format; `value` is present exactly when it has no problems. */
+export function readDocument(text: string, record: RecordType, rules: ShapeOptions['rules']) {
+  const { value, source, problems } = readYaml(text, undefined);
+  if (value !== undefined && !problems.hasErrors) {
+    checkData(value, problems);
+    checkDocument(record, value, problems, { rules });
+  }
+  return { source, problems: problems.sorted(), ...(!problems.hasErrors && { value: value as JsonObject }) };
 }
 
 function parse(text: string, options: ReadOptions): Reading {

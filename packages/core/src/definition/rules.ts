@@ -18,7 +18,7 @@ import { NODE, NODE_KINDS } from './node-keys.ts';
 import { checkInterval, checkSchedule, checkSignature, checkTrigger, checkWebhook } from './trigger-rules.ts';
 
 /** By the name of the record. */
-const RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
+export const RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
   node: checkKind,
   edge: checkMatch,
   retry: (context) => {
@@ -41,10 +41,6 @@ const RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
   workflow: checkHasNodes,
   body: checkHasNodes,
 };
-
-export function checkRecordRules(context: RuleContext): void {
-  RULES[context.record.name]?.(context);
-}
 
 /** The kind of the node; undefined for a draft that has none or several. */
 export function kindOf(node: object): NodeKind | undefined {

@@ -82,6 +82,7 @@ function typeSchema(type: ValueType): JsonObject {
     case 'edgeText':
       return { type: 'string', pattern: `^\\s*${ID_BODY}(\\s*->\\s*${ID_BODY})+\\s*$` };
     case 'value':
+    case 'custom':
       return {};
     case 'object':
       return { type: 'object' };

@@ -2,14 +2,16 @@
 import { parseDuration } from '../duration.ts';
 import { isDate } from '../expression/library/calendar.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
-import { clipped, didYouMean } from '../problem.ts';
+import { clipped, didYouMean, type Problem } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
-import { RECORDS, WORKFLOW } from './keys.ts';
+import { WORKFLOW } from './keys.ts';
 import { ERROR_MATCH } from './kind-keys.ts';
+import type { RuleContext } from './kind-rules.ts';
 import { BODY } from './node-keys.ts';
 import { parseEdgeText } from './normalise.ts';
-import type { Finding, ProblemList } from './problem-list.ts';
-import { checkRecordRules } from './rules.ts';
+import { type Finding, ProblemList } from './problem-list.ts';
+import { RULES } from './rules.ts';
+import { TextSourceMap } from './source-map.ts';
 import {
   ACTION_PATTERN,
   acceptsJsonType,
@@ -28,31 +30,59 @@ const ACTION = new RegExp(ACTION_PATTERN);
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
 /** Computed once, because a large definition has a hundred thousand records. */
-const REQUIRED_KEYS = new Map(
-  RECORDS.map((record) => [record, Object.keys(record.keys).filter((key) => record.keys[key]?.required)]),
-);
+const REQUIRED_KEYS = new WeakMap<RecordType, readonly string[]>();
+
+function requiredKeys(record: RecordType): readonly string[] {
+  let keys = REQUIRED_KEYS.get(record);
+  if (keys === undefined) {
+    keys = Object.keys(record.keys).filter((key) => record.keys[key]?.required);
+    REQUIRED_KEYS.set(record, keys);
+  }
+  return keys;
+}
 
 const NONE: Set<string> = new Set();
 
 export function checkShape(workflow: JsonObject, problems: ProblemList): void {
-  new ShapeChecker(workflow, problems).checkRecord(WORKFLOW, workflow);
+  new ShapeChecker(problems, { document: workflow, rules: RULES }).checkRecord(WORKFLOW, workflow);
 }
 
 /** Checks a standalone body at the given depth of a workflow. */
 export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: number): void {
-  new ShapeChecker({}, problems, depth - 1).checkRecord(BODY, body);
+  new ShapeChecker(problems, { rules: RULES, bodyDepth: depth - 1 }).checkRecord(BODY, body);
+}
+
+/** Checks a document of another format against the table of its keys. */
+export function checkDocument(record: RecordType, value: Json, problems: ProblemList, options: ShapeOptions): void {
+  new ShapeChecker(problems, options).check({ is: 'record', record }, value, record.title);
+}
+
+/** The problems of an object that has no text. */
+export function problemsOf(record: RecordType, value: unknown, rules: ShapeOptions['rules']): readonly Problem[] {
+  const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined));
+  checkDocument(record, value as Json, problems, { rules });
+  return problems.sorted();
+}
+
+export interface ShapeOptions {
+  /** By the name of the record. */
+  readonly rules: Readonly<Record<string, (context: RuleContext) => void>>;
+  readonly document?: JsonObject;
+  readonly bodyDepth?: number;
+  /** A key with the value null counts as absent. */
+  readonly isNullAbsent?: boolean;
 }
 
 class ShapeChecker {
-  readonly #workflow: JsonObject;
+  readonly #options: ShapeOptions;
   readonly #problems: ProblemList;
   readonly #path: (string | number)[] = [];
   #bodyDepth: number;
 
-  constructor(workflow: JsonObject, problems: ProblemList, bodyDepth = 0) {
-    this.#workflow = workflow;
+  constructor(problems: ProblemList, options: ShapeOptions) {
     this.#problems = problems;
-    this.#bodyDepth = bodyDepth;
+    this.#options = options;
+    this.#bodyDepth = options.bodyDepth ?? 0;
   }
 
   checkRecord(record: RecordType, value: JsonObject): void {
@@ -78,32 +108,38 @@ class ShapeChecker {
   #checkKeys(record: RecordType, value: JsonObject): void {
     /** Correct names of the misspelt keys, which are not reported missing as well. */
     let meant: Set<string> = NONE;
+    const { document: workflow = {}, rules } = this.#options;
     for (const key of Object.keys(value)) {
       const known = Object.hasOwn(record.keys, key) ? record.keys[key] : undefined;
       this.#path.push(key);
       if (!known) meant = this.#reportUnknownKey(record, key, value, meant);
       else if (known.later) this.#reportLater(key);
-      else this.#check(known.type, value[key] ?? null, `'${key}'`, known);
+      else if (!this.#isAbsent(value[key])) this.check(known.type, value[key] ?? null, `'${key}'`, known);
       this.#path.pop();
     }
-    for (const key of REQUIRED_KEYS.get(record) ?? []) {
-      if (!Object.hasOwn(value, key) && !meant.has(key)) this.#reportMissing(record, key);
+    for (const key of requiredKeys(record)) {
+      if (this.#isAbsent(Object.hasOwn(value, key) ? value[key] : undefined) && !meant.has(key))
+        this.#reportMissing(record, key);
     }
-    checkRecordRules({ record, value, meant, workflow: this.#workflow, report: this.#report, warn: this.#warn });
+    rules[record.name]?.({ record, value, meant, workflow, report: this.#report, warn: this.#warn });
     if (record.name === 'edge') this.#checkErrorMatch(value);
   }
 
-  #check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+  #isAbsent(value: Json | undefined): boolean {
+    return value === undefined || (value === null && this.#options.isNullAbsent === true);
+  }
+
+  check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
     if (isMisplacedExpression(type, value)) return this.#reportMisplaced(type, subject);
     if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
     if (type.is === 'either') {
       const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value));
-      if (alternative !== undefined) this.#check(alternative, value, subject, key);
+      if (alternative !== undefined) this.check(alternative, value, subject, key);
     } else if (type.is === 'list') {
-      if (!Array.isArray(value)) return this.#check(type.of, value, subject, key);
+      if (!Array.isArray(value)) return this.check(type.of, value, subject, key);
       value.forEach((item, index) => {
         this.#path.push(index);
-        this.#check(type.of, item, `an item of ${subject}`);
+        this.check(type.of, item, `an item of ${subject}`);
         this.#path.pop();
       });
     } else if (type.is === 'integer' || type.is === 'number') {
@@ -120,7 +156,7 @@ class ShapeChecker {
       if (this.#problems.full) return;
       this.#path.push(key);
       if (!anyKeys) this.#checkId(key, 'key');
-      this.#check(of, value[key] ?? null, `'${shorten(key)}'`);
+      this.check(of, value[key] ?? null, `'${shorten(key)}'`);
       this.#path.pop();
     }
   }
@@ -165,6 +201,7 @@ class ShapeChecker {
       case 'schema':
       case 'map':
       case 'record':
+      case 'custom':
         return;
     }
   }
@@ -259,7 +296,7 @@ class ShapeChecker {
   #checkErrorMatch(edge: JsonObject): void {
     if (edge.on !== 'error' || edge.match === undefined) return;
     this.#path.push('match');
-    this.#check({ is: 'record', record: ERROR_MATCH }, edge.match, "'match'", {
+    this.check({ is: 'record', record: ERROR_MATCH }, edge.match, "'match'", {
       type: { is: 'value' },
       doc: '',
       example: 'match: { code: TIMEOUT }',
@@ -278,8 +315,7 @@ class ShapeChecker {
       return meant;
     }
     const near = nearestKey(record, key);
-    const all = Object.keys(record.keys).filter((name) => !record.keys[name]?.later);
-    const hint = near === undefined ? `the keys of ${record.title} are ${all.join(', ')}` : `did you mean '${near}'?`;
+    const hint = near === undefined ? listKeys(record) : `did you mean '${near}'?`;
     this.#report({ code: 'UNKNOWN_KEY', message: `unknown key '${shorten(key)}' in ${record.title}`, hint, at: 'key' });
     return near === undefined || Object.hasOwn(value, near) ? meant : new Set([...meant, near]);
   }
@@ -311,11 +347,9 @@ class ShapeChecker {
     // Already reported as not finite.
     if (typeof value === 'number' && !Number.isFinite(value)) return;
     const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;
-    this.#report({
-      code: 'WRONG_TYPE',
-      message,
-      hint: typeHint(type, value) ?? (key?.example && `e.g. ${key.example}`),
-    });
+    const example = key?.example === undefined ? undefined : `e.g. ${key.example}`;
+    const hint = typeHint(type, value) ?? example ?? (type.is === 'record' ? listKeys(type.record) : undefined);
+    this.#report({ code: 'WRONG_TYPE', message, hint });
   }
 
   #reportMisplaced(type: ValueType, subject: string): void {
@@ -335,6 +369,11 @@ class ShapeChecker {
   };
 }
 
+function listKeys({ title, keys }: RecordType): string {
+  const all = Object.keys(keys).filter((name) => !keys[name]?.later);
+  return `the keys of ${title} are ${all.join(', ')}`;
+}
+
 /** The key that a misspelt name, or another tool's name, stands for. */
 function nearestKey(record: RecordType, name: string): string | undefined {
   const keyOf = new Map<string, string>();
@@ -346,6 +385,7 @@ function nearestKey(record: RecordType, name: string): string | undefined {
 
 /** A hint for a known trap, such as `yes` in YAML. */
 function typeHint(type: ValueType, value: Json): string | undefined {
+  if (type.is === 'custom') return type.hintOf?.(value);
   if (value === null) return 'give it a value, or remove the key';
   const wants = (...names: ValueType['is'][]): boolean =>
     names.includes(type.is) || (type.is === 'either' && type.of.some((inner) => names.includes(inner.is)));
@@ -359,7 +399,8 @@ function typeHint(type: ValueType, value: Json): string | undefined {
   if (typeof value !== 'object' && wants('list') && !wants('record'))
     return `write it as a list: [${shorten(String(value))}]`;
   if (typeof value === 'number' || typeof value === 'boolean') {
-    if (wants('text', 'id', 'choice', 'action', 'name')) return `put it in quotes: "${value}"`;
+    if (wants('text', 'id', 'action', 'name') || (type.is === 'choice' && type.of.includes(String(value))))
+      return `put it in quotes: "${value}"`;
   }
   return undefined;
 }
@@ -368,6 +409,7 @@ function describeValue(value: Json): string {
   if (value === null) return 'nothing';
   if (typeof value === 'string') return `the string '${shorten(value)}'`;
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'function') return 'a function';
   return isJsonObject(value) ? 'a mapping' : String(value);
 }
 

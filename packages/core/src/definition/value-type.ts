@@ -45,6 +45,13 @@ export type ValueType =
   /** A mapping whose keys are ids or, with `anyKeys`, any text. */
   | { readonly is: 'map'; readonly of: ValueType; readonly anyKeys?: boolean }
   | { readonly is: 'record'; readonly record: RecordType }
+  /** A value of a configuration or of code, which need not be JSON. `what` has an article. */
+  | {
+      readonly is: 'custom';
+      readonly what: string;
+      accepts(value: unknown): boolean;
+      hintOf?(value: unknown): string | undefined;
+    }
   /** Distinguished by the JSON type of the value, so no two alternatives share one. */
   | { readonly is: 'either'; readonly of: readonly ValueType[] };
 
@@ -74,6 +81,21 @@ export interface RecordType {
   readonly removed?: Readonly<Record<string, string>>;
 }
 
+/** A record of a format without a generated reference. `required` has an example of each required key, `examples` others. */
+export function recordOf(
+  name: string,
+  title: string,
+  types: Readonly<Record<string, ValueType>>,
+  required: Readonly<Record<string, string>> = {},
+  examples: Readonly<Record<string, string>> = {},
+): RecordType {
+  const keys = Object.entries(types).map(([key, type]): [string, KeyType] => {
+    const example = required[key] ?? examples[key];
+    return [key, { type, doc: '', required: key in required, ...(example !== undefined && { example }) }];
+  });
+  return { name, title, doc: '', keys: Object.fromEntries(keys) };
+}
+
 /** The expected type in a message, e.g. "a whole number from 1 to 9". */
 export function describeType(type: ValueType): string {
   if (type.is === 'integer') return `a whole number ${describeRange(type.min, type.max)}`;
@@ -85,7 +107,7 @@ export function describeType(type: ValueType): string {
   }
   if (type.is === 'list') return type.orOne ? `${describeType(type.of)} or a list` : 'a list';
   if (type.is === 'either') return type.of.map(describeType).join(' or ');
-  return DESCRIPTIONS[type.is];
+  return type.is === 'custom' ? type.what : DESCRIPTIONS[type.is];
 }
 
 const DESCRIPTIONS = {
@@ -130,6 +152,8 @@ export function acceptsJsonType(type: ValueType, value: unknown): boolean {
       return typeof value === 'string' || (typeof value === 'boolean' && type.textOnly !== true);
     case 'value':
       return true;
+    case 'custom':
+      return type.accepts(value);
     case 'object':
     case 'map':
     case 'record':

@@ -2,18 +2,16 @@
  * Reads a workflow-graph jobs document and checks every key. There are two equivalent forms: the file, in which `jobs`
  * is a map, and the body of its client's `createWorkflow`, in which `jobs` is a list. Unknown keys are errors.
  */
+import { EXPRESSION, TEXT, VALUE } from '../definition/attempt-keys.ts';
+import type { RuleContext } from '../definition/kind-rules.ts';
+import { ProblemList } from '../definition/problem-list.ts';
+import { checkDocument } from '../definition/shape.ts';
+import { type SourceMap, TextSourceMap } from '../definition/source-map.ts';
+import { recordOf, type ValueType } from '../definition/value-type.ts';
 import { idsInOrder } from '../node-order.ts';
-import { type DocumentPath, didYouMean } from '../problem.ts';
+import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { type JobStep, stepsCommand } from './job-action.ts';
-
-export interface JobFinding {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  readonly path: DocumentPath;
-  readonly at?: 'key' | 'value';
-}
 
 export interface Job {
   readonly id: string;
@@ -38,23 +36,48 @@ export interface JobsDocument {
   readonly jobs: readonly Job[];
 }
 
-const FILE_KEYS = ['name', 'on', 'env', 'jobs'];
-const LIST_KEYS = ['id', 'name', 'trigger', 'on', 'env', 'jobs', 'status', 'run_id'];
-const JOB_KEYS = ['name', 'needs', 'run', 'steps', 'env', 'timeout', 'if', 'labels', 'retries'];
-const STEP_KEYS = ['id', 'name', 'run', 'if', 'env'];
+const TEXTS: ValueType = { is: 'list', of: TEXT, orOne: true };
+const RETRIES: ValueType = { is: 'integer', min: 0, max: 1_000 };
+const OBJECT: ValueType = { is: 'object' };
+const SECONDS: ValueType = { is: 'number', min: 0.001, max: Number.MAX_SAFE_INTEGER };
+
 /** Keys that only displays use, and keys that a status has: clients load a status, edit it and post it. */
 const DISPLAY_KEYS = ['metadata', 'ports', 'children', 'collapsed'];
 const STATE_KEYS = [
   ...['status', 'duration_secs', 'started_at', 'output', 'attempt'],
   ...['outputs', 'error', 'started_at_ms', 'completed_at_ms'],
 ];
-const LISTED_JOB_KEYS = [
-  ...['id', 'name', 'command', 'depends_on', 'required_labels', 'max_retries', 'steps', 'env', 'timeout', 'if'],
-  ...DISPLAY_KEYS,
-  ...STATE_KEYS,
-];
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const MAX_RETRIES = 1_000;
+
+const STEP = recordOf(
+  'step',
+  'a step',
+  { id: VALUE, name: VALUE, run: TEXT, if: EXPRESSION, env: OBJECT },
+  { run: 'run: make test' },
+);
+const STEPS: ValueType = { is: 'list', of: { is: 'record', record: STEP } };
+const JOB_KEYS = { name: TEXT, steps: STEPS, env: OBJECT, timeout: SECONDS, if: EXPRESSION };
+const JOB = recordOf('job', 'a job', { ...JOB_KEYS, needs: TEXTS, run: TEXT, labels: TEXTS, retries: RETRIES });
+const LISTED_JOB = recordOf(
+  'listedJob',
+  'a job',
+  {
+    ...JOB_KEYS,
+    ...{ id: TEXT, command: TEXT, depends_on: TEXTS, required_labels: TEXTS, max_retries: RETRIES },
+    ...Object.fromEntries([...DISPLAY_KEYS, ...STATE_KEYS].map((key) => [key, VALUE])),
+  },
+  { id: 'id: build', command: 'command: make test' },
+);
+const FILE_KEYS = { name: TEXT, on: VALUE, env: OBJECT };
+const EXAMPLE = { jobs: 'jobs: { build: { run: make } }' };
+const JOBS: ValueType = { is: 'map', of: { is: 'record', record: JOB }, anyKeys: true };
+const FILE = recordOf('file', 'the workflow', { ...FILE_KEYS, jobs: JOBS }, EXAMPLE);
+const LIST = recordOf('list', 'the workflow', {
+  ...FILE_KEYS,
+  ...{ id: VALUE, trigger: TEXT, status: VALUE, run_id: VALUE },
+  jobs: { is: 'list', of: { is: 'record', record: LISTED_JOB } },
+});
+
+const RULES = { step: checkValues, job: checkJob, listedJob: checkValues, file: checkJobs, list: checkJobs };
 
 /** True for a document with `jobs` and without the keys of a Nebula workflow. */
 export function isJobsDocument(value: JsonObject): boolean {
@@ -65,198 +88,131 @@ export function isJobsDocument(value: JsonObject): boolean {
 export function readJobsDocument(
   value: Json,
   order?: readonly string[],
-): {
-  readonly document?: JobsDocument;
-  readonly findings: readonly JobFinding[];
-} {
-  const reader = new JobsReader();
-  const document = reader.read(value, order);
-  return { findings: reader.findings, ...(reader.findings.length === 0 && document !== undefined && { document }) };
+  source: SourceMap = new TextSourceMap('', undefined, () => undefined),
+): { readonly document?: JobsDocument; readonly findings: readonly Problem[] } {
+  const problems = new ProblemList(source);
+  const isList = isJsonObject(value) && isJsonList(value.jobs);
+  checkDocument(isList ? LIST : FILE, value, problems, { rules: RULES, isNullAbsent: true });
+  if (problems.hasErrors) return { findings: problems.sorted() };
+  return { findings: [], document: documentIn(value as JsonObject, order) };
 }
 
-class JobsReader {
-  readonly findings: JobFinding[] = [];
+function documentIn(value: JsonObject, order: readonly string[] | undefined): JobsDocument {
+  const jobs = value.jobs as JsonObject | readonly Json[];
+  const read = isJsonList(jobs)
+    ? jobs.map((job, index) => jobIn(job as JsonObject, index))
+    : idsInOrder({ nodes: jobs, ...(order && { order }) }).map((id) => jobIn(jobs[id] as JsonObject, id));
+  return { name: text(value.name) ?? 'workflow', trigger: trigger(value), env: texts(value.env), jobs: read };
+}
 
-  read(value: Json, order: readonly string[] | undefined): JobsDocument | undefined {
-    if (!isJsonObject(value)) return this.wrong([], 'the workflow must be a mapping');
-    const { jobs } = value;
-    const isList = isJsonList(jobs);
-    this.keys(value, isList ? LIST_KEYS : FILE_KEYS, [], 'the workflow');
-    const env = this.texts(value['env'], ['env']);
-    if (!isList && !isJsonObject(jobs)) return this.wrong(['jobs'], "'jobs' must be a mapping or a list of jobs");
-    const ids = isList ? [] : idsInOrder({ nodes: jobs, ...(order && { order }) });
-    const entries = isList ? jobs.entries() : ids.map((id) => [id, jobs[id] as Json] as const);
-    const read: Job[] = [];
-    for (const [key, job] of entries) {
-      const path = ['jobs', key];
-      if (!isJsonObject(job)) this.wrong(path, `'${key}' must be a mapping`);
-      else read.push(typeof key === 'string' ? this.job(key, job, path) : this.listed(job, path));
+/** `key` is a number for a job in the form of `createWorkflow`, which has a single command. */
+function jobIn(job: JsonObject, key: string | number): Job {
+  const run = String(job.command ?? job.run);
+  const steps = list(job.steps).map((step) => stepIn(step as JsonObject));
+  // A status has a command and its steps; an edited command replaces the steps.
+  const isWhole = steps.length === 0 || (typeof key === 'number' && stepsCommand(steps) !== run);
+  const display = DISPLAY_KEYS.filter((name) => (job[name] ?? null) !== null).map((name) => [name, job[name] ?? null]);
+  return {
+    id: typeof key === 'number' ? String(job.id) : key,
+    path: ['jobs', key],
+    name: text(job.name),
+    needs: names(job.needs ?? job.depends_on),
+    env: texts(job.env),
+    steps: isWhole ? [{ run, env: {}, condition: undefined, isWhole: true }] : steps,
+    timeoutSeconds: (job.timeout as number | null | undefined) ?? undefined,
+    condition: conditionIn(job.if),
+    labels: names(job.labels ?? job.required_labels),
+    retries: Number(job.retries ?? job.max_retries ?? 0),
+    display: Object.fromEntries(display),
+  };
+}
+
+function stepIn({ run, env, if: condition }: JsonObject): JobStep {
+  return { run: String(run), env: texts(env), condition: conditionIn(condition) };
+}
+
+function text(value: Json | undefined): string | undefined {
+  return (value as string | null | undefined) ?? undefined;
+}
+
+function texts(value: Json | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(value ?? {}).map(([name, one]) => [name, String(one ?? '')]));
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return isJsonList(value) ? value : value === undefined || value === null ? [] : [value];
+}
+
+function names(value: Json | undefined): readonly string[] {
+  return [...new Set(list(value) as readonly string[])];
+}
+
+function conditionIn(value: Json | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return String(value)
+    .replace(/^\s*\$?\{\{|\}\}\s*$/g, '')
+    .trim();
+}
+
+function trigger({ on, trigger: shown }: JsonObject): string {
+  if (typeof shown === 'string') return shown;
+  if (typeof on === 'string') return `on: ${on}`;
+  const events = isJsonList(on) ? on.map(String) : isJsonObject(on) ? Object.keys(on) : [];
+  return events.length === 0 ? '' : `on: [${events.join(', ')}]`;
+}
+
+function checkJob(context: RuleContext): void {
+  checkValues(context);
+  const { value, meant, report } = context;
+  const { run, steps } = value;
+  const hasSteps = list(steps).length > 0;
+  if (hasSteps !== ((run ?? null) !== null) || meant.has('run') || meant.has('steps')) return;
+  report({ code: 'WRONG_TYPE', message: "a job needs either 'run' or 'steps'", hint: 'run: make test', at: 'key' });
+}
+
+/** Checks the variables and the condition of a record. */
+function checkValues({ value: { env, if: condition }, report }: RuleContext): void {
+  const wrong = (path: DocumentPath, message: string, hint?: string) =>
+    report({ code: 'WRONG_TYPE', message, hint, path });
+  for (const [name, one] of isJsonObject(env) ? Object.entries(env) : []) {
+    const path = ['env', name];
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) wrong(path, `'${name.slice(0, 60)}' is not a valid variable name`);
+    else if (typeof one === 'object' && one !== null) wrong(path, `'${name}' must be a string`);
+  }
+  if (typeof condition !== 'string' || condition.trim() === '') return;
+  const expression = conditionIn(condition) as string;
+  if (expression === '') return wrong(['if'], "'if' must be an expression");
+  const word = statusWordIn(expression);
+  if (word === undefined || word === expression) return;
+  const hint = `write \`if: ${word}\`, or an expression that tests \`$nodes['id'].status\``;
+  wrong(['if'], `${word} must stand alone`, hint);
+}
+
+/** Checks that ids are unique, and that the needed jobs exist. */
+function checkJobs(context: RuleContext): void {
+  checkValues(context);
+  const { value, report } = context;
+  const { jobs } = value;
+  const needsKey = isJsonList(jobs) ? 'depends_on' : 'needs';
+  const ids = new Set<string>();
+  const written = isJsonList(jobs) ? jobs.entries() : Object.entries(jobs ?? {});
+  const known: { id: string; at: DocumentPath; needs: readonly Json[] }[] = [];
+  for (const [key, job] of written) {
+    if (!isJsonObject(job)) continue;
+    const id = typeof key === 'string' ? key : String(job.id);
+    const at = ['jobs', key];
+    if (ids.has(id)) report({ code: 'WRONG_TYPE', message: `duplicate job '${id}'`, path: [...at, 'id'] });
+    ids.add(id);
+    known.push({ id, at, needs: list(job[needsKey]) });
+  }
+  for (const { id, at, needs } of known) {
+    for (const need of needs) {
+      if (typeof need !== 'string' || ids.has(need)) continue;
+      const near = didYouMean(need, ids);
+      const hint = near === undefined ? 'name a job of this workflow' : `did you mean '${near}'?`;
+      const message = `the job '${id}' needs '${need}', which does not exist`;
+      report({ code: 'UNKNOWN_NODE', message, hint, path: [...at, needsKey] });
     }
-    this.references(read);
-    const name = this.text(value['name'], ['name']) ?? 'workflow';
-    return { name, trigger: this.trigger(value), env, jobs: read };
-  }
-
-  private job(id: string, job: JsonObject, path: DocumentPath): Job {
-    this.keys(job, JOB_KEYS, path, `the job '${id}'`);
-    return {
-      id,
-      path,
-      name: this.text(job['name'], [...path, 'name']),
-      needs: this.list(job['needs'], [...path, 'needs']),
-      env: this.texts(job['env'], [...path, 'env']),
-      steps: this.steps(id, job, path),
-      timeoutSeconds: this.seconds(job['timeout'], [...path, 'timeout']),
-      condition: this.condition(job['if'], [...path, 'if']),
-      labels: this.list(job['labels'], [...path, 'labels']),
-      retries: this.count(job['retries'], [...path, 'retries']),
-      display: {},
-    };
-  }
-
-  /** A job in the form of `createWorkflow`, which has a single command. */
-  private listed(job: JsonObject, path: DocumentPath): Job {
-    const id = this.text(job['id'], [...path, 'id']);
-    if (id === undefined) this.missing(path, 'the job', 'id');
-    this.keys(job, LISTED_JOB_KEYS, path, `the job '${id}'`);
-    const command = this.text(job['command'], [...path, 'command']);
-    if (command === undefined) this.missing(path, `the job '${id}'`, 'command');
-    const display = DISPLAY_KEYS.filter((key) => (job[key] ?? null) !== null).map((key) => [key, job[key] ?? null]);
-    return {
-      id: id ?? '',
-      path,
-      name: this.text(job['name'], [...path, 'name']),
-      needs: this.list(job['depends_on'], [...path, 'depends_on']),
-      env: this.texts(job['env'], [...path, 'env']),
-      steps: this.listedSteps(command ?? '', job['steps'], [...path, 'steps']),
-      timeoutSeconds: this.seconds(job['timeout'], [...path, 'timeout']),
-      condition: this.condition(job['if'], [...path, 'if']),
-      labels: this.list(job['required_labels'], [...path, 'required_labels']),
-      retries: this.count(job['max_retries'], [...path, 'max_retries']),
-      display: Object.fromEntries(display),
-    };
-  }
-
-  /** A status has both; an edited command replaces the steps. */
-  private listedSteps(command: string, steps: Json | undefined, path: DocumentPath): JobStep[] {
-    const whole: JobStep = { run: command, env: {}, condition: undefined, isWhole: true };
-    if (steps === undefined || steps === null) return [whole];
-    if (!isJsonList(steps)) return this.wrong(path, "'steps' must be a list") ?? [];
-    const read = steps.map((step, index) => this.step(step, [...path, index]));
-    return stepsCommand(read) === command ? read : [whole];
-  }
-
-  private steps(id: string, job: JsonObject, path: DocumentPath): JobStep[] {
-    const { run, steps } = job;
-    const isEmpty = steps === undefined || (Array.isArray(steps) && steps.length === 0);
-    if (isEmpty === (run === undefined)) {
-      this.add('WRONG_TYPE', path, `the job '${id}' needs either 'run' or 'steps'`, 'run: make test', 'key');
-      return [];
-    }
-    if (isEmpty) return [{ run: this.text(run, [...path, 'run']) ?? '', env: {}, condition: undefined, isWhole: true }];
-    if (!Array.isArray(steps)) return this.wrong([...path, 'steps'], "'steps' must be a list") ?? [];
-    return steps.map((step, index) => this.step(step, [...path, 'steps', index]));
-  }
-
-  private step(step: Json, path: DocumentPath): JobStep {
-    const members = isJsonObject(step) ? step : {};
-    const run = this.text(members['run'], [...path, 'run']);
-    if (run === undefined) this.missing(path, 'the step', 'run');
-    this.keys(members, STEP_KEYS, path, 'the step');
-    return {
-      run: run ?? '',
-      env: this.texts(members['env'], [...path, 'env']),
-      condition: this.condition(members['if'], [...path, 'if']),
-    };
-  }
-
-  private references(jobs: readonly Job[]): void {
-    const ids = new Set<string>();
-    for (const { id, path } of jobs) {
-      if (ids.has(id)) this.wrong([...path, 'id'], `duplicate job '${id}'`);
-      ids.add(id);
-    }
-    for (const { id, needs, path } of jobs) {
-      for (const need of needs.filter((one) => !ids.has(one))) {
-        const near = didYouMean(need, ids);
-        const hint = near === undefined ? 'name a job of this workflow' : `did you mean '${near}'?`;
-        const key = typeof path[1] === 'number' ? 'depends_on' : 'needs';
-        this.add('UNKNOWN_NODE', [...path, key], `the job '${id}' needs '${need}', which does not exist`, hint);
-      }
-    }
-  }
-
-  private trigger({ on, trigger }: JsonObject): string {
-    if (typeof trigger === 'string') return trigger;
-    if (trigger !== undefined && trigger !== null) this.wrong(['trigger'], "'trigger' must be a string");
-    if (typeof on === 'string') return `on: ${on}`;
-    const names = isJsonList(on) ? on.map(String) : isJsonObject(on) ? Object.keys(on) : [];
-    return names.length === 0 ? '' : `on: [${names.join(', ')}]`;
-  }
-
-  private keys(value: JsonObject, known: readonly string[], path: DocumentPath, what: string): void {
-    for (const key of Object.keys(value).filter((one) => !known.includes(one))) {
-      const near = didYouMean(key, known);
-      const hint = near === undefined ? `the keys are ${known.join(', ')}` : `did you mean '${near}'?`;
-      this.add('UNKNOWN_KEY', [...path, key], `unknown key '${key.slice(0, 60)}' in ${what}`, hint, 'key');
-    }
-  }
-
-  private text(value: Json | undefined, path: DocumentPath): string | undefined {
-    if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-    return this.wrong(path, `'${path.at(-1)}' must be a string`);
-  }
-
-  private texts(value: Json | undefined, path: DocumentPath): Record<string, string> {
-    if (value === undefined || value === null) return {};
-    if (!isJsonObject(value)) return this.wrong(path, `'${path.at(-1)}' must be a mapping of strings`) ?? {};
-    const read: [string, string][] = [];
-    for (const [name, text] of Object.entries(value)) {
-      if (!VARIABLE.test(name)) this.wrong([...path, name], `'${name.slice(0, 60)}' is not a valid variable name`);
-      else if (typeof text === 'object' && text !== null) this.wrong([...path, name], `'${name}' must be a string`);
-      else read.push([name, String(text ?? '')]);
-    }
-    return Object.fromEntries(read);
-  }
-
-  private list(value: Json | undefined, path: DocumentPath): readonly string[] {
-    const all = value === undefined || value === null ? [] : typeof value === 'string' ? [value] : value;
-    if (isJsonList(all) && all.every((one) => typeof one === 'string')) return [...new Set(all)];
-    return this.wrong(path, `'${path.at(-1)}' must be a list of strings`) ?? [];
-  }
-
-  private condition(value: Json | undefined, path: DocumentPath): string | undefined {
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === 'boolean') return String(value);
-    const text = typeof value === 'string' ? value.replace(/^\s*\$?\{\{|\}\}\s*$/g, '').trim() : '';
-    if (text === '') return this.wrong(path, "'if' must be an expression");
-    const word = statusWordIn(text);
-    if (word === undefined || word === text) return text;
-    const hint = `write \`if: ${word}\`, or an expression that tests \`$nodes['id'].status\``;
-    return void this.add('WRONG_TYPE', path, `${word} must stand alone`, hint);
-  }
-
-  private seconds(value: Json | undefined, path: DocumentPath): number | undefined {
-    if (value === undefined || value === null || (typeof value === 'number' && value > 0)) return value ?? undefined;
-    return this.wrong(path, "'timeout' must be a number of seconds above 0");
-  }
-
-  private count(value: Json | undefined, path: DocumentPath): number {
-    const number = value ?? 0;
-    if (typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_RETRIES) return number;
-    return this.wrong(path, `'${path.at(-1)}' must be a whole number from 0 to ${MAX_RETRIES}`) ?? 0;
-  }
-
-  private missing(path: DocumentPath, what: string, key: string): void {
-    this.add('MISSING_KEY', path, `${what} must have the key '${key}'`, undefined, 'key');
-  }
-
-  private wrong(path: DocumentPath, message: string): undefined {
-    this.add('WRONG_TYPE', path, message);
-  }
-
-  private add(code: string, path: DocumentPath, message: string, hint?: string, at?: 'key'): void {
-    this.findings.push({ code, message, path, ...(hint !== undefined && { hint }), ...(at && { at }) });
   }
 }
 

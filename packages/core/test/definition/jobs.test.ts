@@ -106,12 +106,12 @@ jobs:
       'WRONG_TYPE 5:3',
       'UNKNOWN_NODE 6:15',
       'WRONG_TYPE 7:25',
-      'WRONG_TYPE 7:40',
+      'OUT_OF_RANGE 7:40',
       'MISSING_KEY 8:16',
     ]);
     expect(places(yaml('name: t\njobs: { build.linux: { run: x } }'))).toEqual(['BAD_ID 2:9']);
     expect(codes(yaml('name: t\nmore: 1\njobs: { a: { run: x } }'))).toEqual(['UNKNOWN_KEY']);
-    expect(codes(yaml('name: t\njobs:'))).toEqual(['WRONG_TYPE']);
+    expect(codes(yaml('name: t\njobs:'))).toEqual(['MISSING_KEY']);
     expect(codes(yaml('jobs: { a: { run: x, needs: b }, b: { run: x, needs: a } }'))).toEqual(['CYCLE']);
     const broken = compileSource('name: t\njobs:\n  a: { run: x, if: "((" }', createCatalog([]));
     expect(broken.problems.map(({ code, range, path }) => [code, range?.line, path])).toEqual([

@@ -1,8 +1,15 @@
 /** The expectations of a test on a run, and their comparison with the run. */
-import { type DocumentPath, isJsonObject, type Json, type SourceRange } from '@nebula/core';
+import {
+  type DocumentPath,
+  type Json,
+  type JsonObject,
+  recordOf,
+  type SourceMap,
+  type SourceRange,
+  type ValueType,
+} from '@nebula/core';
 import { withoutIterations } from '../actions-used.ts';
 import type { TestRun } from '../test-run.ts';
-import type { TestDocument } from './document.ts';
 import { type Mismatch, mismatches } from './matching.ts';
 
 export interface Expectation {
@@ -23,37 +30,28 @@ export interface Expectation {
   readonly places: Readonly<Record<string, SourceRange | undefined>>;
 }
 
-const KEYS = ['status', 'output', 'error', 'path', 'ran', 'skipped', 'nodes', 'calls', 'waiting'];
+const TEXTS: ValueType = { is: 'list', of: { is: 'text' } };
 const STATUSES = ['pending', 'running', 'paused', 'compensating', 'completed', 'failed', 'cancelled', 'timed-out'];
+const EXPECT_KEYS: Readonly<Record<Exclude<keyof Expectation, 'places'>, ValueType>> = {
+  status: { is: 'choice', of: STATUSES },
+  output: { is: 'value' },
+  error: { is: 'value' },
+  path: TEXTS,
+  ran: TEXTS,
+  skipped: TEXTS,
+  nodes: { is: 'object' },
+  calls: { is: 'object' },
+  waiting: TEXTS,
+};
+export const EXPECT: ValueType = { is: 'record', record: recordOf('expect', 'expect', EXPECT_KEYS) };
 
-export function readExpectation(document: TestDocument, value: Json | undefined, path: DocumentPath): Expectation {
-  const members = document.members(value, path, 'expect', KEYS);
-  const places = Object.fromEntries(Object.keys(members).map((key) => [key, document.rangeOf([...path, key], 'key')]));
-  const { status, output, error, nodes, calls } = members;
-  if (status !== undefined && !STATUSES.includes(String(status))) {
-    document.report(
-      [...path, 'status'],
-      'WRONG_VALUE',
-      `unknown status ${JSON.stringify(status)}`,
-      `available: ${STATUSES.join(', ')}`,
-    );
-  }
-  for (const [key, map] of Object.entries({ nodes, calls })) {
-    if (map !== undefined && !isJsonObject(map)) {
-      document.wrongType([...path, key], key, 'a mapping of nodes', map);
-    }
-  }
-  const texts = (key: string): string[] | undefined =>
-    members[key] === undefined ? undefined : document.texts(members[key], [...path, key], key);
-  const lists = { path: texts('path'), ran: texts('ran'), skipped: texts('skipped'), waiting: texts('waiting') };
+export function expectationOf(expected: JsonObject, path: DocumentPath, source: SourceMap): Expectation {
+  const { error } = expected;
+  const places = Object.keys(expected).map((key) => [key, source.rangeOf([...path, key], 'key')]);
   return {
-    places,
-    ...(typeof status === 'string' && { status }),
-    ...(output !== undefined && { output }),
-    ...(error !== undefined && { error: typeof error === 'string' ? { code: error } : error }),
-    ...(isJsonObject(nodes ?? null) && { nodes: nodes as Record<string, Json> }),
-    ...(isJsonObject(calls ?? null) && { calls: calls as Record<string, Json> }),
-    ...(Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined)) as object),
+    ...expected,
+    ...(typeof error === 'string' && { error: { code: error } }),
+    places: Object.fromEntries(places),
   };
 }
 

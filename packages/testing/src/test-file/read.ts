@@ -3,15 +3,19 @@ import {
   type DocumentPath,
   isJsonObject,
   type Json,
+  type JsonObject,
   type Problem,
-  parseDuration,
+  type RuleContext,
+  readDocument,
+  recordOf,
+  type SourceMap,
   type SourceRange,
+  type ValueType,
 } from '@nebula/core';
 import type { Settlement } from '@nebula/core/run';
 import { after, fail, hang, type Mock, sequence } from '../mock.ts';
 import type { CancelOptions } from '../test-run.ts';
-import { describe, TestDocument } from './document.ts';
-import { type Expectation, readExpectation } from './expectation.ts';
+import { EXPECT, type Expectation, expectationOf } from './expectation.ts';
 
 export interface TestFile {
   /** Relative to the file, as written. */
@@ -35,9 +39,6 @@ export interface TestCase {
   /** Also kills the run at every append to its journal. */
   readonly crashes: boolean;
 }
-
-/** Settings of the file that apply to all its tests. */
-type Shared = Pick<TestCase, 'mocks' | 'real' | 'credentials'>;
 
 export type Step = StepAction & {
   readonly place: SourceRange | undefined;
@@ -70,262 +71,230 @@ export interface ReadTestFile {
   readonly text: string;
 }
 
-const FILE_KEYS = ['workflow', 'workflows', 'mocks', 'real', 'credentials', 'tests'];
-const TEST_KEYS = ['name', 'input', 'mocks', 'real', 'credentials', 'until', 'steps', 'expect', 'crashes'];
-const MOCK_KEYS = ['output', 'error', 'sequence', 'after', 'hang'];
-const STEP_KEYS = [
-  'advance',
-  'signal',
-  'publish',
-  'approve',
-  'reject',
-  'callback',
-  'cancel',
-  'pause',
-  'resume',
-  'retry',
-  'replay',
-  'crash',
-  'settle',
-  'expect',
-];
+const TEXT: ValueType = { is: 'text' };
+const TEXTS: ValueType = { is: 'list', of: TEXT };
+const VALUE: ValueType = { is: 'value' };
+const BOOLEAN: ValueType = { is: 'boolean' };
+const DURATION: ValueType = { is: 'duration' };
 
-export function readTestFile(text: string): ReadTestFile {
-  const document = new TestDocument(text);
-  if (document.value === undefined) return { file: undefined, problems: document.problems, text };
-  const reader = new Reader(document);
-  const file = reader.file(document.value);
-  return { file: document.problems.length === 0 ? file : undefined, problems: document.problems, text };
+const either = (...of: readonly ValueType[]): ValueType => ({ is: 'either', of });
+const record = (...args: Parameters<typeof recordOf>): ValueType => ({ is: 'record', record: recordOf(...args) });
+
+/** `approve: ok` is short for `approve: { node: ok }`. */
+const about = (main: 'name' | 'node', others: Readonly<Record<string, ValueType>>): ValueType =>
+  either(TEXT, record('about', 'this step', { [main]: TEXT, ...others }, { [main]: `${main}: …` }));
+
+const FAILURE = record('failure', 'an error', {
+  code: TEXT,
+  kind: { is: 'choice', of: ['USER', 'SYSTEM'] },
+  message: TEXT,
+  details: VALUE,
+});
+/** Refers to itself: a sequence consists of mocks. */
+const MOCK: ValueType = record('mock', 'a mock', {
+  output: VALUE,
+  error: either(TEXT, FAILURE),
+  sequence: {
+    is: 'list',
+    get of() {
+      return MOCK;
+    },
+  },
+  after: DURATION,
+  hang: BOOLEAN,
+});
+const SHARED: Readonly<Record<string, ValueType>> = {
+  mocks: { is: 'map', of: MOCK, anyKeys: true },
+  real: TEXTS,
+  credentials: { is: 'map', of: TEXT, anyKeys: true },
+};
+const ANSWER = about('node', { by: TEXT, comment: TEXT, form: VALUE });
+const SIGNAL = about('name', { payload: VALUE, key: VALUE });
+const SETTLE = record(
+  'settle',
+  'settle',
+  { node: TEXT, happened: either(BOOLEAN, { is: 'choice', of: ['retry', 'fail'] }), output: VALUE },
+  { node: 'node: charge', happened: 'happened: true, happened: retry or happened: fail' },
+);
+const STEP = record('step', 'a step', {
+  advance: DURATION,
+  signal: SIGNAL,
+  publish: SIGNAL,
+  approve: ANSWER,
+  reject: ANSWER,
+  callback: about('node', { payload: VALUE }),
+  cancel: either(BOOLEAN, TEXT, record('cancel', 'cancel', { node: TEXT, reason: TEXT, compensate: BOOLEAN })),
+  pause: VALUE,
+  resume: VALUE,
+  retry: VALUE,
+  replay: about('node', { input: VALUE }),
+  crash: VALUE,
+  settle: SETTLE,
+  expect: EXPECT,
+  in: { is: 'list', of: TEXT, orOne: true },
+});
+/** `- crash` is short for `- crash: true`. */
+const SHORT_STEP: ValueType = { is: 'choice', of: ['cancel', 'pause', 'resume', 'retry', 'crash'] };
+const TEST = record(
+  'test',
+  'a test',
+  {
+    name: TEXT,
+    input: VALUE,
+    ...SHARED,
+    until: TEXT,
+    steps: { is: 'list', of: either(SHORT_STEP, STEP) },
+    expect: EXPECT,
+    crashes: BOOLEAN,
+  },
+  { name: 'name: pays once' },
+);
+const FILE = recordOf(
+  'file',
+  'a test file',
+  { workflow: TEXT, workflows: TEXTS, ...SHARED, tests: { is: 'list', of: TEST } },
+  { workflow: 'workflow: order.yaml', tests: 'tests: [{ name: it works }]' },
+);
+
+const RULES = { file: checkTests, mock: checkMock, step: checkStep, settle: checkSettle };
+
+function checkTests({ value: { tests }, report }: RuleContext): void {
+  if (!Array.isArray(tests) || tests.length > 0) return;
+  const hint = 'add: tests: [{ name: it works }]';
+  report({ code: 'MISSING_KEY', message: 'the file has no tests', hint, path: ['tests'], at: 'key' });
 }
 
-class Reader {
-  private readonly document: TestDocument;
-
-  constructor(document: TestDocument) {
-    this.document = document;
+function checkMock({ value, meant, report }: RuleContext): void {
+  const kinds = ['output', 'error', 'sequence', 'hang'].filter((key) => Object.hasOwn(value, key));
+  if (kinds.length !== 1 && meant.size === 0) {
+    const message = kinds.length === 0 ? 'the mock has no answer' : `${kinds.join(' and ')} exclude each other`;
+    report({ code: 'MOCK_INVALID', message, hint: 'set one of output, error, sequence and hang', at: 'key' });
   }
+  if (!Array.isArray(value.sequence) || value.sequence.length > 0) return;
+  const hint = 'write: sequence: [{ error: BUSY }, { output: 1 }]';
+  report({ code: 'MOCK_INVALID', message: 'a sequence has no answers', hint, path: ['sequence'] });
+}
 
-  file(value: Json): TestFile {
-    const { document } = this;
-    const members = document.members(value, [], 'a test file', FILE_KEYS);
-    const workflow = document.textAt(members.workflow, ['workflow'], 'workflow') ?? '';
-    if (members.workflow === undefined) {
-      document.report([], 'MISSING_KEY', 'the file names no workflow', 'add: workflow: order.yaml', 'key');
+function checkStep({ value: { in: _, ...verbs }, report }: RuleContext): void {
+  if (Object.keys(verbs).length === 1) return;
+  const hint = 'make each key a list item of its own';
+  report({ code: 'STEP_INVALID', message: 'a step has one key', hint, at: 'value' });
+}
+
+function checkSettle({ value: { happened }, report }: RuleContext): void {
+  if (happened !== false) return;
+  const hint = 'write happened: retry, or happened: fail';
+  report({ code: 'WRONG_VALUE', message: "'happened' says how to go on", hint, path: ['happened'] });
+}
+
+export function readTestFile(text: string): ReadTestFile {
+  const { value, problems, source } = readDocument(text, FILE, RULES);
+  return { file: value && fileOf(value as unknown as WrittenFile, source), problems, text };
+}
+
+/** The file as the tables above accept it. */
+interface WrittenFile extends WrittenShared {
+  readonly workflow: string;
+  readonly workflows?: readonly string[];
+  readonly tests: readonly WrittenTest[];
+}
+
+interface WrittenShared {
+  readonly mocks?: Readonly<Record<string, WrittenMock>>;
+  readonly real?: readonly string[];
+  readonly credentials?: Readonly<Record<string, string>>;
+}
+
+interface WrittenTest extends WrittenShared, Pick<TestCase, 'name' | 'until'> {
+  readonly input?: Json;
+  readonly steps?: readonly (string | JsonObject)[];
+  readonly expect?: JsonObject;
+  readonly crashes?: boolean;
+}
+
+interface WrittenMock {
+  readonly output?: Json;
+  readonly error?: string | (Parameters<typeof fail>[1] & { readonly code?: string });
+  readonly sequence?: readonly WrittenMock[];
+  readonly after?: string;
+  readonly hang?: boolean;
+}
+
+function fileOf(file: WrittenFile, source: SourceMap): TestFile {
+  const { workflow, workflows = [], tests } = file;
+  return { workflow, workflows, tests: tests.map((test, at) => testOf(test, ['tests', at], file, source)) };
+}
+
+function testOf(test: WrittenTest, path: DocumentPath, shared: WrittenShared, source: SourceMap): TestCase {
+  const { name, until, input, steps = [], crashes = false } = test;
+  const mocks = Object.entries({ ...shared.mocks, ...test.mocks }).map(([key, mock]) => [key, mockOf(mock)]);
+  return {
+    name,
+    place: source.rangeOf([...path, 'name']),
+    input: input ?? {},
+    mocks: Object.fromEntries(mocks),
+    real: [...(shared.real ?? []), ...(test.real ?? [])],
+    credentials: { ...shared.credentials, ...test.credentials },
+    ...(until !== undefined && { until }),
+    steps: steps.map((step, at) => stepOf(step, [...path, 'steps', at], source)),
+    expect: expectationOf(test.expect ?? {}, [...path, 'expect'], source),
+    crashes,
+  };
+}
+
+function mockOf({ after: duration, ...answer }: WrittenMock): Mock {
+  return duration === undefined ? answerOf(answer) : after(duration, answerOf(answer));
+}
+
+function answerOf({ output = null, error, sequence: answers, hang: hangs }: WrittenMock): Mock {
+  if (hangs === true) return hang();
+  if (typeof error === 'string') return fail(error);
+  if (error !== undefined) {
+    const { code = 'ACTION_FAILED', ...options } = error;
+    return fail(code, options);
+  }
+  return answers === undefined ? output : sequence(answers.map(mockOf));
+}
+
+function stepOf(step: string | JsonObject, path: DocumentPath, source: SourceMap): Step {
+  const { in: inside = [], ...members } = typeof step === 'string' ? { [step]: true } : step;
+  const [[verb, value]] = Object.entries(members) as [[string, Json]];
+  const at = typeof step === 'string' ? path : [...path, verb];
+  return {
+    ...actionOf(verb, value, at, source),
+    in: typeof inside === 'string' ? [inside] : (inside as readonly string[]),
+    place: source.rangeOf(at, 'key'),
+  };
+}
+
+function actionOf(verb: string, value: Json, path: DocumentPath, source: SourceMap): StepAction {
+  const members = (main: string): JsonObject => (isJsonObject(value) ? value : { [main]: value });
+  switch (verb) {
+    case 'advance':
+      return { do: verb, duration: String(value) };
+    case 'signal':
+    case 'publish': {
+      const { key, ...named } = members('name');
+      return { do: verb, payload: null, ...named, ...(key !== undefined && { key: String(key) }) } as StepAction;
     }
-    const shared: Shared = {
-      mocks: this.mocks(members.mocks, ['mocks']),
-      real: document.texts(members.real, ['real'], 'real'),
-      credentials: this.credentials(members.credentials, ['credentials']),
-    };
-    const tests = document.list(members.tests, ['tests'], 'tests');
-    if (tests.length === 0 && document.problems.length === 0) {
-      document.report(['tests'], 'MISSING_KEY', 'the file has no tests', 'add: tests: [{ name: it works }]', 'key');
+    case 'callback':
+      return { do: verb, payload: null, ...members('node') } as StepAction;
+    case 'approve':
+    case 'reject':
+    case 'replay':
+      return { do: verb, ...members('node') } as StepAction;
+    case 'cancel':
+      return { do: verb, options: typeof value === 'boolean' ? {} : members('reason') };
+    case 'pause':
+      return { do: verb, ...(typeof value === 'string' && { reason: value }) };
+    case 'settle': {
+      const { node, happened, output = null } = members('node');
+      const settlement = happened === true ? { happened, output } : { happened: false, then: happened };
+      return { do: verb, node: String(node), settlement: settlement as Settlement };
     }
-    return {
-      workflow,
-      workflows: document.texts(members.workflows, ['workflows'], 'workflows'),
-      tests: tests.map((test, at) => this.test(test, ['tests', at], shared)),
-    };
-  }
-
-  private test(value: Json, path: DocumentPath, shared: Shared): TestCase {
-    const { document } = this;
-    const members = document.members(value, path, 'a test', TEST_KEYS);
-    const name = document.textAt(members.name, [...path, 'name'], 'name');
-    if (members.name === undefined && Object.keys(members).every((key) => TEST_KEYS.includes(key)))
-      document.report(path, 'MISSING_KEY', 'the test has no name', 'add: name: what the test shows');
-    const steps = document.list(members.steps, [...path, 'steps'], 'steps');
-    const until = document.textAt(members.until, [...path, 'until'], 'until');
-    return {
-      name: name ?? '',
-      place: document.rangeOf(members.name === undefined ? path : [...path, 'name']),
-      input: members.input ?? {},
-      mocks: { ...shared.mocks, ...this.mocks(members.mocks, [...path, 'mocks']) },
-      real: [...shared.real, ...document.texts(members.real, [...path, 'real'], 'real')],
-      credentials: { ...shared.credentials, ...this.credentials(members.credentials, [...path, 'credentials']) },
-      ...(until !== undefined && { until }),
-      steps: steps.flatMap((step, at) => this.step(step, [...path, 'steps', at]) ?? []),
-      expect: readExpectation(document, members.expect, [...path, 'expect']),
-      crashes: document.flag(members.crashes, [...path, 'crashes'], 'crashes') ?? false,
-    };
-  }
-
-  private credentials(value: Json | undefined, path: DocumentPath): Record<string, string> {
-    if (value === undefined) return {};
-    if (!isJsonObject(value)) {
-      this.document.wrongType(path, 'credentials', 'a mapping from secret names to values', value);
-      return {};
-    }
-    const named = Object.entries(value).map(([name, text]) => {
-      return [name, this.document.textAt(text as Json, [...path, name], name) ?? ''] as const;
-    });
-    return Object.fromEntries(named);
-  }
-
-  private mocks(value: Json | undefined, path: DocumentPath): Record<string, Mock> {
-    if (value === undefined) return {};
-    if (!isJsonObject(value)) {
-      this.document.wrongType(path, 'mocks', 'a mapping of actions or nodes', value);
-      return {};
-    }
-    return Object.fromEntries(
-      Object.entries(value).map(([key, mock]) => [key, this.mock(mock as Json, [...path, key])]),
-    );
-  }
-
-  private mock(value: Json, path: DocumentPath): Mock {
-    const { document } = this;
-    const members = document.members(value, path, 'a mock', MOCK_KEYS);
-    const kinds = ['output', 'error', 'sequence', 'hang'].filter((key) => Object.hasOwn(members, key));
-    const isSpeltRight = Object.keys(members).every((key) => MOCK_KEYS.includes(key));
-    if (kinds.length !== 1 && isJsonObject(value) && isSpeltRight) {
-      const message = kinds.length === 0 ? 'the mock has no answer' : `${kinds.join(' and ')} exclude each other`;
-      document.report(path, 'MOCK_INVALID', message, 'set one of output, error, sequence and hang', 'key');
-    }
-    const answer = this.answer(members, path);
-    if (members.after === undefined) return answer;
-    const duration = this.duration(members.after, [...path, 'after']);
-    return duration === undefined ? answer : after(duration, answer);
-  }
-
-  private answer(members: Readonly<Record<string, Json>>, path: DocumentPath): Mock {
-    const { output = null, error, sequence: answers, hang: hangs } = members;
-    if (hangs === true) return hang();
-    if (error !== undefined) return this.failure(error, [...path, 'error']);
-    if (answers === undefined) return output;
-    const list = this.document.list(answers, [...path, 'sequence'], 'sequence');
-    if (list.length === 0) {
-      this.document.report(
-        [...path, 'sequence'],
-        'MOCK_INVALID',
-        'a sequence has no answers',
-        'write: sequence: [{ error: BUSY }, { output: 1 }]',
-      );
-      return null;
-    }
-    return sequence(list.map((item, at) => this.mock(item, [...path, 'sequence', at])));
-  }
-
-  private failure(value: Json, path: DocumentPath): Mock {
-    if (typeof value === 'string') return fail(value);
-    const members = this.document.members(value, path, 'an error', ['code', 'kind', 'message', 'details']);
-    const code = this.document.textAt(members.code, [...path, 'code'], 'code') ?? 'ACTION_FAILED';
-    const message = this.document.textAt(members.message, [...path, 'message'], 'message');
-    if (members.kind !== undefined && members.kind !== 'USER' && members.kind !== 'SYSTEM') {
-      this.document.report(
-        [...path, 'kind'],
-        'WRONG_VALUE',
-        `kind must be USER or SYSTEM, not ${describe(members.kind)}`,
-      );
-    }
-    return fail(code, {
-      ...(message !== undefined && { message }),
-      ...((members.kind === 'SYSTEM' || members.kind === 'USER') && { kind: members.kind }),
-      ...(members.details !== undefined && { details: members.details }),
-    });
-  }
-
-  private duration(value: Json, path: DocumentPath): string | undefined {
-    const text = this.document.textAt(value, path, 'a duration');
-    if (text === undefined) return undefined;
-    const parsed = parseDuration(text);
-    if (typeof parsed === 'number') return text;
-    this.document.report(path, 'BAD_DURATION', parsed.message, parsed.hint);
-    return undefined;
-  }
-
-  private step(value: Json, path: DocumentPath): Step | undefined {
-    const { document } = this;
-    // `- crash` is short for `- crash: true`.
-    const written = typeof value === 'string' ? { [value]: true } : value;
-    const { in: of, ...members } = document.members(written, path, 'a step', [...STEP_KEYS, 'in']);
-    const [verb, ...more] = Object.keys(members);
-    if (more.length > 0)
-      document.report(path, 'STEP_INVALID', 'a step has one key', 'make each key a list item of its own');
-    if (verb === undefined || !STEP_KEYS.includes(verb)) return undefined;
-    const at = typeof value === 'string' ? path : [...path, verb];
-    const step = this.stepOf(verb, members[verb] as Json, at);
-    const inside = document.texts(typeof of === 'string' ? [of] : of, [...path, 'in'], 'in');
-    return step && { ...step, in: inside, place: document.rangeOf(at, 'key') };
-  }
-
-  private stepOf(verb: string, value: Json, path: DocumentPath): StepAction | undefined {
-    const { document } = this;
-    switch (verb) {
-      case 'advance': {
-        const duration = this.duration(value, path);
-        return duration === undefined ? undefined : ({ do: 'advance', duration } as StepAction);
-      }
-      case 'signal':
-      case 'publish': {
-        const { name, payload = null, key } = this.about(value, path, 'name', ['payload', 'key']);
-        return { do: verb, name: String(name), payload, ...(key !== undefined && { key: String(key) }) } as StepAction;
-      }
-      case 'approve':
-      case 'reject': {
-        const about = this.about(value, path, 'node', ['by', 'comment', 'form']);
-        return { do: verb, ...about } as StepAction;
-      }
-      case 'callback': {
-        const { node, payload = null } = this.about(value, path, 'node', ['payload']);
-        return { do: 'callback', node, payload } as StepAction;
-      }
-      case 'cancel':
-        return { do: 'cancel', options: this.cancel(value, path) };
-      case 'replay':
-        return { do: 'replay', ...this.about(value, path, 'node', ['input']) } as StepAction;
-      case 'pause':
-        return { do: verb, ...(typeof value === 'string' && { reason: value }) } as StepAction;
-      case 'resume':
-      case 'retry':
-      case 'crash':
-        return { do: verb } as StepAction;
-      case 'settle':
-        return this.settle(value, path);
-      default:
-        return { do: 'expect', expect: readExpectation(document, value, path) } as StepAction;
-    }
-  }
-
-  private cancel(value: Json, path: DocumentPath): CancelOptions {
-    const { document } = this;
-    if (value === true) return {};
-    if (typeof value === 'string') return { reason: value };
-    const { compensate, ...members } = document.members(value, path, 'cancel', ['node', 'reason', 'compensate']);
-    const node = document.textAt(members.node, [...path, 'node'], 'node');
-    const reason = document.textAt(members.reason, [...path, 'reason'], 'reason');
-    const isUndone = document.flag(compensate, [...path, 'compensate'], 'compensate');
-    return {
-      ...(node !== undefined && { node }),
-      ...(reason !== undefined && { reason }),
-      ...(isUndone !== undefined && { compensate: isUndone }),
-    };
-  }
-
-  private settle(value: Json, path: DocumentPath): StepAction {
-    const { node, happened, output = null } = this.about(value, path, 'node', ['happened', 'output']);
-    const settlement =
-      happened === true
-        ? { happened, output }
-        : ({ happened: false, then: happened === 'fail' ? 'fail' : 'retry' } as const);
-    if (happened !== true && happened !== 'retry' && happened !== 'fail') {
-      this.document.report(
-        path,
-        'WRONG_VALUE',
-        "settle needs the key 'happened'",
-        'write: settle: { node: charge, happened: true, output: … }, or happened: retry, or happened: fail',
-      );
-    }
-    return { do: 'settle', node, settlement } as StepAction;
-  }
-
-  /** `approve: ok` is short for `approve: { node: ok }`. */
-  private about(value: Json, path: DocumentPath, main: string, others: readonly string[]): Record<string, Json> {
-    if (typeof value === 'string') return { [main]: value };
-    const members = this.document.members(value, path, 'this step', [main, ...others]);
-    if (isJsonObject(value) && typeof members[main] !== 'string') {
-      this.document.report(path, 'MISSING_KEY', `the step needs the key '${main}'`, `add: ${main}: …`, 'key');
-    }
-    return members;
+    case 'expect':
+      return { do: verb, expect: expectationOf(value as JsonObject, path, source) };
+    default:
+      return { do: verb } as StepAction;
   }
 }
