@@ -10,7 +10,7 @@ import { createEngine, createExecutionService, type Engine, type ExecutionServic
 import type { Store } from '@nebula/ports';
 
 const CONCURRENCY = 16;
-/** On a busy machine a blob takes longer than the 5 s that an engine waits by default, and its attempt would stay open. */
+/** By default an engine waits 5 s. At load 30 four attempts with large outputs were left open; the limit is suspected. */
 const CLOSE_GRACE_MS = 60_000;
 
 export function databaseIn(folder: string): string {
