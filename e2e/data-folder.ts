@@ -10,6 +10,8 @@ import { createEngine, createExecutionService, type Engine, type ExecutionServic
 import type { Store } from '@nebula/ports';
 
 const CONCURRENCY = 16;
+/** By default an engine waits 5 s. At load 30 four attempts with large outputs were left open; the limit is suspected. */
+const CLOSE_GRACE_MS = 60_000;
 
 export function databaseIn(folder: string): string {
   return path.join(folder, 'nebula.db');
@@ -43,7 +45,7 @@ export async function openEngineIn(
   return {
     engine,
     async close() {
-      await engine.close();
+      await engine.close({ graceMs: CLOSE_GRACE_MS });
       await queue.close();
       await store.close();
     },

@@ -44,7 +44,7 @@ function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEn
   return { ...Object.fromEntries(kept), PATH: outside.join(path.delimiter), NO_COLOR: '1', GOGC: '400', ...more };
 }
 
-/** The link that `npx nebula` runs, without the 0.5 s of CPU time that npx takes. */
+/** The link that `npx nebula` runs, without the start of npx itself. */
 const NEBULA = 'node_modules/.bin/nebula';
 const INSTALL = ['install', '--prefer-offline', '--no-audit', '--no-fund'];
 

@@ -52,7 +52,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   return exitCode;
 }
 
-/** The commands that begin with this word, or all for help and suggestions: to declare all takes 25 ms of CPU time. */
+/** The commands that begin with this word, or all for help and suggestions: each declared command costs CPU time. */
 function commandsFor(word: string | undefined): readonly CommandSpec[] {
   const first = familyNamed(word ?? '') ?? word;
   const named = COMMANDS.filter(({ name }) => name.split(' ')[0] === first);
