@@ -22,6 +22,8 @@ import {
   notAList,
   repeat,
   retryOf,
+  stop,
+  stopScope,
   tooManyItems,
 } from '../decide/advance.ts';
 import { evaluated, inputOf } from '../decide/evaluate.ts';
@@ -35,6 +37,7 @@ import type { BodyState, NodeState, RunState, ScopeState, Stopping } from '../st
 import type { FinalRunStatus } from '../state/status.ts';
 import { abort } from '../stop/abort.ts';
 import {
+  endsDeferred,
   hasDone,
   isToBeUndone,
   isTransaction,
@@ -176,7 +179,9 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
   if ('plan' in subject) return checkNodeEnd(turn, subject);
   const node = subject.parent;
   if (subject.undoes !== null) return undone(turn, subject.undoes);
+  if (endsDeferred(turn.state, subject)) return endDeferred(turn, subject);
   if (subject.stopping !== null && !isQuiet(subject, turn.state.plan.failureNode)) return beginFinally(turn, subject);
+  if (subject.stopping === null && subject.open > 0) return;
   if (node === null || subject.isClosed || isStopped(turn.state, node) || isStoppedNode(node)) return;
   const ended = endOf(turn, subject);
   const { work } = node.plan;
@@ -187,6 +192,14 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
     return bodyEnded(turn, node, subject, work, ended);
   emit(turn, { type: 'scope.closed', scope: subject.path, ...ended });
   iterationEnded(turn, node, ended.error);
+}
+
+/** Ends a scope with a deferred failure early, so that its finally runs. */
+function endDeferred(turn: Turn, scope: ScopeState): void {
+  const { deferredError, parent } = scope;
+  if (deferredError === null) return;
+  if (parent === null) stop(turn, 'failed', deferredError);
+  else stopScope(turn, scope, deferredError);
 }
 
 /** Begins the finally: nothing that must end first is under way, so the pending nodes evaluate their joins. */

@@ -378,7 +378,7 @@ export function leaveDone(turn: Turn, reason: string): void {
 }
 
 /** Fails the scope with this error, after its running attempts were asked to stop. */
-function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
+export function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
   if (scope.stopping !== null || scope.isClosed) return;
   emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
   cutOffInside(turn, scope, error.message);

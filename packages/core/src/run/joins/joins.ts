@@ -52,6 +52,7 @@ function isForDisabled({ on }: EdgePlan): boolean {
  */
 export function decideEdges(node: NodeState, isForAll = true): void {
   const from = node.decidedAs ?? node.phase;
+  const isHolding = holdsEdges(node);
   for (const edge of node.plan.outgoing) {
     if (edge.isTwin) continue;
     const target = stateIn(node.scope, edge.to);
@@ -63,10 +64,14 @@ export function decideEdges(node: NodeState, isForAll = true): void {
       if (other === 'taken' && twin.on === 'always') isAlways = true;
       if (verdict !== 'taken' && other !== 'choice') verdict = other;
     }
-    target.decided++;
-    if (verdict === 'failure') target.failedEdges++;
+    if (isHolding && verdict === 'taken') target.heldSources++;
+    else {
+      target.decided++;
+      if (verdict === 'failure') target.failedEdges++;
+      else if (verdict === 'taken') target.taken++;
+    }
+    if (target.heldSources > 0) updateHeld(target);
     if (verdict !== 'taken') continue;
-    target.taken++;
     // A node that has begun keeps its part; later edges are ignored.
     if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
       target.inFinally = true;
@@ -93,6 +98,84 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
   return failedEdges > 0 ? 'lost' : 'dead';
 }
 
+/**
+ * With `finish-running` the finally begins when everything else in the scope has ended. Until then the taken always edges
+ * of an unhandled failure are held: joins do not count them. A node is held if its join is open and all it waits for are
+ * held edges and held nodes.
+ */
+function holdsEdges({ phase, scope }: NodeState): boolean {
+  return (
+    phase.status === 'failed' &&
+    phase.handling === 'deferred' &&
+    scope.deferredError !== null &&
+    scope.stopping === null
+  );
+}
+
+/** The targets of held edges. */
+function* heldTargets(node: NodeState): Generator<NodeState> {
+  for (const edge of node.plan.outgoing) {
+    if (edge.isTwin) continue;
+    if ([edge, ...(edge.twins ?? [])].some((one) => isTaken(one, node))) yield stateIn(node.scope, edge.to);
+  }
+}
+
+/** Holds edges that were decided while the failure of the node was handled. Returns their targets. */
+export function holdEdges(node: NodeState): NodeState[] {
+  if (!holdsEdges(node)) return [];
+  const targets = [...heldTargets(node)];
+  for (const target of targets) {
+    target.decided--;
+    target.taken--;
+    target.heldSources++;
+    updateHeld(target);
+  }
+  return targets;
+}
+
+/** Counts the held edges of a scope that ends early, and sets how it ends. */
+export function releaseHeld(scope: ScopeState, stopping: NonNullable<ScopeState['stopping']>): void {
+  const sources = scope.deferredError === null ? [] : scope.nodes.filter(holdsEdges);
+  scope.stopping = stopping;
+  if (sources.length === 0) return;
+  for (const node of scope.nodes) {
+    if (node.isHeld) countOpen(scope, node.plan, 1);
+    node.isHeld = false;
+    node.heldSources = 0;
+  }
+  scope.held = 0;
+  for (const source of sources) {
+    for (const target of heldTargets(source)) {
+      target.decided++;
+      target.taken++;
+    }
+  }
+  setLevel(scope);
+}
+
+/** Marks the node as held or not, after its phase or its sources have changed, and then the nodes that wait for it. */
+export function updateHeld(changed: NodeState): void {
+  const { scope } = changed;
+  const stack = [changed];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const { plan, phase, decided, heldSources } = node;
+    const isOpen = phase.status === 'pending' && joinOf(node) === 'open';
+    const isHeld = isOpen && heldSources > 0 && decided + heldSources >= plan.sources;
+    if (isHeld === node.isHeld) continue;
+    const change = isHeld ? 1 : -1;
+    node.isHeld = isHeld;
+    scope.held += change;
+    countOpen(scope, plan, isHeld ? -1 : 1);
+    if (!isHeld) scope.level = Math.min(scope.level, plan.level);
+    for (const edge of plan.outgoing) {
+      if (edge.isTwin) continue;
+      const target = stateIn(scope, edge.to);
+      target.heldSources += change;
+      stack.push(target);
+    }
+  }
+}
+
 /** Longer lists are looked up as sets: 100,000 dead edges out of one node took 12 s, and now take 0.1 s. */
 const SHORT_LIST = 32;
 const longLists = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -113,8 +196,11 @@ export function recount(scope: ScopeState): void {
   const { nodes } = scope;
   scope.open = 0;
   scope.doubts = 0;
+  scope.held = 0;
   scope.openPerLevel.fill(0);
   for (const node of nodes) {
+    node.isHeld = false;
+    node.heldSources = 0;
     node.decidedAs = undefined;
     node.endings = 0;
     if (isFinal(node.phase.status)) continue;
@@ -127,6 +213,10 @@ export function recount(scope: ScopeState): void {
     if (node.startedAt === null) node.inFinally = false;
   }
   countSources(scope, false);
+  setLevel(scope);
+}
+
+function setLevel(scope: ScopeState): void {
   scope.level = scope.openPerLevel.findIndex((open) => open > 0);
   if (scope.level < 0) scope.level = scope.openPerLevel.length;
 }

@@ -157,6 +157,9 @@ export interface NodeState {
   decided: number;
   taken: number;
   failedEdges: number;
+  /** Sources that are held back until the finally begins, and whether the node waits for nothing else. */
+  heldSources: number;
+  isHeld: boolean;
   /** The node runs although its scope ends early: a taken always edge leads to it, or a taken edge from such a node. */
   inFinally: boolean;
   /** The phase by which its edges were decided when its scope ended while its outcome was unknown. */
@@ -287,6 +290,8 @@ export interface ScopeState {
   underWay: number;
   /** The number of nodes whose outcome is unknown. */
   doubts: number;
+  /** The number of nodes that wait for the finally of a deferred failure and for nothing else. */
+  held: number;
   /** The first failure that will fail the scope at its end. */
   deferredError: RunError | null;
   /** The scope with the compensations of this scope's nodes, while they run and afterwards. */
@@ -307,7 +312,7 @@ export interface ScopeState {
   open: number;
   /** Ready nodes that wait for their level, in `mode: levels`. */
   readonly blockedByLevel: Set<NodeState>;
-  /** Open nodes per level, and the lowest level that has any, in `mode: levels`. */
+  /** Open nodes per level without held ones, and the lowest level that has any, in `mode: levels`. */
   readonly openPerLevel: number[];
   level: number;
 }

@@ -12,6 +12,7 @@
  */
 import { endNode } from '../evolve/evolve-node.ts';
 import type { Fold } from '../evolve/fold.ts';
+import { releaseHeld } from '../joins/joins.ts';
 import { mustEnd, returnToPending } from '../state/phases.ts';
 import { bodyOf, isFinal, isQuiet, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
@@ -38,7 +39,7 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
   // The grace time of attempts cut off by a second cancel begins with that cancel.
-  scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
+  releaseHeld(scope, how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since });
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
     if (node.plan !== state.plan.failureNode || scope.parent !== null) endNodeEarly(fold, node, spared);
@@ -60,7 +61,7 @@ export function endIterationsEarly(fold: Fold, node: NodeState, how: EarlyEnd): 
 export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): void {
   if (scope.isClosed || scope.stopping !== null) return;
   state.hasOldStops = true;
-  scope.stopping = how;
+  releaseHeld(scope, how);
   for (const node of scope.nodes) {
     for (const inner of bodyOf(node)?.scopes.values() ?? []) markStopped(state, inner, how);
   }

@@ -567,6 +567,122 @@ describe('bodies', () => {
     expect(failed.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', node: 'loop' });
   });
 
+  describe('with finish-running', () => {
+    const config = { onFailure: 'finish-running' } as const;
+
+    it('[RUN-473] the finally waits for independent nodes', () => {
+      const nodes = { a: {}, b: {}, c: { needs: ['b'] }, tidy: {}, after: { needs: ['tidy'] } };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] }).fail('a', { code: 'FIRST' });
+      expect(run.running()).toEqual(['b']);
+      expect(explainNode(run.state, 'tidy', run.now)?.causes[0]?.code).toBe('finally');
+      expect(run.complete('b').running()).toEqual(['c']);
+      expect(run.complete('c').running()).toEqual(['tidy']);
+      expect(run.fail('tidy').statusOf('after')).toBe('skipped');
+      expect(run.error).toMatchObject({ code: 'FIRST', node: 'a' });
+    });
+
+    it('[RUN-473, RUN-279] the finally is not compensated, and independent nodes are', () => {
+      const run = drive({ config, nodes: { a: {}, b: undo, tidy: undo }, edges: [always('a', 'tidy')] });
+      run.fail('a').complete('b').complete('tidy');
+      expect(run.running()).toEqual(['~undo/b']);
+      expect(run.complete('~undo/b').status).toBe('failed');
+    });
+
+    it('[RUN-473] it begins at once where nothing else is left, and a join that needs no held edge does not wait', () => {
+      const alone = drive({ config, nodes: { a: {}, tidy: {} }, edges: [always('a', 'tidy')] }).fail('a');
+      expect(alone.running()).toEqual(['tidy']);
+      const needs = ['b'];
+      const nodes = {
+        a: {},
+        b: {},
+        slow: {},
+        all: { needs },
+        any: { needs, join: 'any' as const },
+        ended: { needs, join: 'ended' as const },
+        twin: { needs: ['a', 'slow'] },
+      };
+      const run = drive({ config, nodes, edges: ['all', 'any', 'ended', 'twin'].map((to) => always('a', to)) });
+      expect(run.fail('a').complete('b').running()).toEqual(['slow', 'any']);
+      expect(run.complete('any').complete('slow').running()).toEqual(['all', 'ended', 'twin']);
+    });
+
+    it('[RUN-473] a cleanup after several nodes waits if one of them failed', () => {
+      const nodes = { start: {}, test: { needs: ['start'] }, publish: { needs: ['test'] }, slow: {}, tidy: {} };
+      const edges = ['start', 'test', 'publish'].map((from) => always(from, 'tidy'));
+      const run = drive({ config, nodes, edges }).complete('start').fail('test');
+      expect(run.statuses()).toMatchObject({ publish: 'skipped', tidy: 'pending' });
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] it waits also if the failure seemed handled when it happened', () => {
+      const nodes = { a: {}, tidy: {}, slow: {}, off: { needs: ['a'] }, mend: { needs: ['off'] } };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy'), onError('a', 'mend')] }).fail('a');
+      expect(run.statuses()).toMatchObject({ mend: 'skipped', tidy: 'pending' });
+      expect(run.running()).toEqual(['slow']);
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] it begins before the failure node runs', () => {
+      const nodes = { a: {}, slow: {}, tidy: {}, alarm: {} };
+      const run = drive({ config: { ...config, failureNode: 'alarm' }, nodes, edges: [always('a', 'tidy')] });
+      expect(run.fail('a').complete('slow').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').running()).toEqual(['alarm']);
+    });
+
+    it('[RUN-473] it waits for a retry, a wait and an unknown outcome, and begins after a pause', () => {
+      const nodes = {
+        a: {},
+        b: { retry: { attempts: 2, delay: '1m' } },
+        w: { wait: { signal: 'go' } },
+        p: { action: 'pay@1' },
+        tidy: {},
+      };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] })
+        .fail('a')
+        .fail('b');
+      run.breakOff('p').step({ type: 'signal', signal: 'go', key: '', payload: null }).advance(60_000);
+      run.complete('b');
+      expect(run.running()).toEqual([]);
+      run.step({ type: 'pause' }).settle('p', { happened: true, output: 1 });
+      expect(run.running()).toEqual([]);
+      expect(run.step({ type: 'resume' }).running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] in a body it ends the body', () => {
+      const body = { nodes: { a: {}, b: {}, tidy: undo }, edges: [always('a', 'tidy')] };
+      const run = drive({ config, nodes: { g: { group: body }, other: {} } }).fail('g/a', { code: 'FIRST' });
+      expect(run.complete('g/b').running()).toEqual(['other', 'g/tidy']);
+      expect(run.complete('g/tidy').statusOf('g')).toBe('failed');
+      expect(run.complete('other').error?.code).toBe('FIRST');
+    });
+
+    it('[RUN-473] in mode levels it holds back no level', () => {
+      const nodes = {
+        a: {},
+        b: {},
+        tidy: {},
+        then: { needs: ['tidy'] },
+        c: { needs: ['b'] },
+        d: { needs: ['c'] },
+        e: { needs: ['d'] },
+      };
+      const run = drive({ config: { ...config, mode: 'levels' }, nodes, edges: [always('a', 'tidy')] });
+      run.fail('a').complete('b').complete('c');
+      expect(run.running()).toEqual(['d']);
+      expect(run.complete('d').complete('e').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').complete('then').status).toBe('failed');
+    });
+
+    it('[RUN-473] another end of the run runs it, too', () => {
+      const nodes = { a: {}, b: {}, tidy: {} };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] })
+        .fail('a')
+        .cancel();
+      expect(run.breakOff('b').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').status).toBe('cancelled');
+    });
+  });
+
   it('[RUN-282] with finish-running the other iterations of a parallel loop run to their end, and no further one begins', () => {
     const loop = { forEach: { in: [1, 2, 3, 4], parallel: true, maxConcurrency: 2 }, do: { nodes: { x: {} } } };
     const run = drive({ config: { onFailure: 'finish-running' }, nodes: { loop, after: { needs: ['loop'] } } });
