@@ -17,13 +17,12 @@ import {
   completeNode,
   cutOffInside,
   endCancelled,
+  endDeferred,
   failNode,
   MAX_ITERATIONS,
   notAList,
   repeat,
   retryOf,
-  stop,
-  stopScope,
   tooManyItems,
 } from '../decide/advance.ts';
 import { evaluated, inputOf } from '../decide/evaluate.ts';
@@ -192,14 +191,6 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
     return bodyEnded(turn, node, subject, work, ended);
   emit(turn, { type: 'scope.closed', scope: subject.path, ...ended });
   iterationEnded(turn, node, ended.error);
-}
-
-/** Ends a scope with a deferred failure early, so that its finally runs. */
-function endDeferred(turn: Turn, scope: ScopeState): void {
-  const { deferredError, parent } = scope;
-  if (deferredError === null) return;
-  if (parent === null) stop(turn, 'failed', deferredError);
-  else stopScope(turn, scope, deferredError);
 }
 
 /** Begins the finally: nothing that must end first is under way, so the pending nodes evaluate their joins. */

@@ -378,10 +378,18 @@ export function leaveDone(turn: Turn, reason: string): void {
 }
 
 /** Fails the scope with this error, after its running attempts were asked to stop. */
-export function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
+function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
   if (scope.stopping !== null || scope.isClosed) return;
   emit(turn, { type: 'scope.stopping', scope: scope.path, error, finally: true });
   cutOffInside(turn, scope, error.message);
+}
+
+/** Ends a scope with a deferred failure early, so that its finally runs. */
+export function endDeferred(turn: Turn, scope: ScopeState): void {
+  const { deferredError, parent } = scope;
+  if (deferredError === null) return;
+  if (parent === null) stop(turn, 'failed', deferredError);
+  else stopScope(turn, scope, deferredError);
 }
 
 /**

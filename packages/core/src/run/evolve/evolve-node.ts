@@ -206,7 +206,10 @@ function fail(fold: Fold, entry: NodeFailed): void {
   const { state, at } = fold;
   const node = requireNode(state, entry.node);
   const { error, handling, taken, dead } = entry;
-  if (handling === 'deferred') defer(node.scope, error);
+  if (handling === 'deferred') {
+    defer(node.scope, error);
+    node.isHolding = node.scope.stopping === null && (taken ?? []).length > 0;
+  }
   // There is no child to continue.
   if (isUnstarted(error)) node.child = undefined;
   endNode(fold, node, { status: 'failed', at, error, handling, taken, dead });
@@ -230,10 +233,11 @@ function leaveUnhandled(fold: Fold, { node: path, handling }: NodeUnhandled): vo
   const node = requireNode(state, path);
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };
-  if (handling === 'deferred') defer(node.scope, node.phase.error);
+  if (handling !== 'deferred') return;
+  defer(node.scope, node.phase.error);
+  if (node.scope.stopping !== null) return;
   for (const target of holdEdges(node)) {
-    const isReady = target.startedAt === null && !isFinal(target.phase.status);
-    if (isReady && joinOf(target) === 'open') returnToPending(fold, target);
+    if (target.startedAt === null && joinOf(target) === 'open') returnToPending(fold, target);
   }
   noticeHeld(state, node.scope);
 }

@@ -52,7 +52,6 @@ function isForDisabled({ on }: EdgePlan): boolean {
  */
 export function decideEdges(node: NodeState, isForAll = true): void {
   const from = node.decidedAs ?? node.phase;
-  const isHolding = holdsEdges(node);
   for (const edge of node.plan.outgoing) {
     if (edge.isTwin) continue;
     const target = stateIn(node.scope, edge.to);
@@ -64,7 +63,7 @@ export function decideEdges(node: NodeState, isForAll = true): void {
       if (other === 'taken' && twin.on === 'always') isAlways = true;
       if (verdict !== 'taken' && other !== 'choice') verdict = other;
     }
-    if (isHolding && verdict === 'taken') target.heldSources++;
+    if (node.isHolding && verdict === 'taken') target.heldSources++;
     else {
       target.decided++;
       if (verdict === 'failure') target.failedEdges++;
@@ -98,32 +97,17 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
   return failedEdges > 0 ? 'lost' : 'dead';
 }
 
-/**
- * With `finish-running` the finally begins when everything else in the scope has ended. Until then the taken always edges
- * of an unhandled failure are held: joins do not count them. A node is held if its join is open and all it waits for are
- * held edges and held nodes.
- */
-function holdsEdges({ phase, scope }: NodeState): boolean {
-  return (
-    phase.status === 'failed' &&
-    phase.handling === 'deferred' &&
-    scope.deferredError !== null &&
-    scope.stopping === null
-  );
+/** The targets of the taken edges of a node. */
+function targetsOf(node: NodeState): NodeState[] {
+  const edges = node.plan.outgoing.filter((edge) => !edge.isTwin);
+  const taken = edges.filter((edge) => [edge, ...(edge.twins ?? [])].some((one) => isTaken(one, node)));
+  return taken.map(({ to }) => stateIn(node.scope, to));
 }
 
-/** The targets of held edges. */
-function* heldTargets(node: NodeState): Generator<NodeState> {
-  for (const edge of node.plan.outgoing) {
-    if (edge.isTwin) continue;
-    if ([edge, ...(edge.twins ?? [])].some((one) => isTaken(one, node))) yield stateIn(node.scope, edge.to);
-  }
-}
-
-/** Holds edges that were decided while the failure of the node was handled. Returns their targets. */
+/** Holds the taken edges of a node, which were counted while its failure was handled. Returns their targets. */
 export function holdEdges(node: NodeState): NodeState[] {
-  if (!holdsEdges(node)) return [];
-  const targets = [...heldTargets(node)];
+  const targets = targetsOf(node).filter(({ phase }) => !isFinal(phase.status));
+  node.isHolding = targets.length > 0;
   for (const target of targets) {
     target.decided--;
     target.taken--;
@@ -133,24 +117,26 @@ export function holdEdges(node: NodeState): NodeState[] {
   return targets;
 }
 
-/** Counts the held edges of a scope that ends early, and sets how it ends. */
-export function releaseHeld(scope: ScopeState, stopping: NonNullable<ScopeState['stopping']>): void {
-  const sources = scope.deferredError === null ? [] : scope.nodes.filter(holdsEdges);
-  scope.stopping = stopping;
+/** Counts the held edges of a scope that ends early. */
+export function releaseHeld(scope: ScopeState): void {
+  const sources = scope.nodes.filter(({ isHolding }) => isHolding);
   if (sources.length === 0) return;
   for (const node of scope.nodes) {
     if (node.isHeld) countOpen(scope, node.plan, 1);
-    node.isHeld = false;
-    node.heldSources = 0;
+    forgetHeld(node);
   }
   scope.held = 0;
-  for (const source of sources) {
-    for (const target of heldTargets(source)) {
-      target.decided++;
-      target.taken++;
-    }
+  for (const target of sources.flatMap(targetsOf)) {
+    target.decided++;
+    target.taken++;
   }
   setLevel(scope);
+}
+
+function forgetHeld(node: NodeState): void {
+  node.isHolding = false;
+  node.isHeld = false;
+  node.heldSources = 0;
 }
 
 /** Marks the node as held or not, after its phase or its sources have changed, and then the nodes that wait for it. */
@@ -199,8 +185,7 @@ export function recount(scope: ScopeState): void {
   scope.held = 0;
   scope.openPerLevel.fill(0);
   for (const node of nodes) {
-    node.isHeld = false;
-    node.heldSources = 0;
+    forgetHeld(node);
     node.decidedAs = undefined;
     node.endings = 0;
     if (isFinal(node.phase.status)) continue;

@@ -117,6 +117,7 @@ export function newNode(plan: NodePlan, scope: ScopeState): NodeState {
     decided: 0,
     taken: 0,
     failedEdges: 0,
+    isHolding: false,
     heldSources: 0,
     isHeld: false,
     inFinally: false,

@@ -39,7 +39,8 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   if (scope.isClosed || !isNews(scope, how)) return;
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
   // The grace time of attempts cut off by a second cancel begins with that cancel.
-  releaseHeld(scope, how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since });
+  scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
+  releaseHeld(scope);
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
     if (node.plan !== state.plan.failureNode || scope.parent !== null) endNodeEarly(fold, node, spared);
@@ -61,7 +62,8 @@ export function endIterationsEarly(fold: Fold, node: NodeState, how: EarlyEnd): 
 export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): void {
   if (scope.isClosed || scope.stopping !== null) return;
   state.hasOldStops = true;
-  releaseHeld(scope, how);
+  scope.stopping = how;
+  releaseHeld(scope);
   for (const node of scope.nodes) {
     for (const inner of bodyOf(node)?.scopes.values() ?? []) markStopped(state, inner, how);
   }

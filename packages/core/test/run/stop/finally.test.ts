@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { NodeStarted } from '../../../src/run/journal/entry.ts';
 import { explainNode, refuseCancel } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
@@ -671,6 +672,28 @@ describe('bodies', () => {
       expect(run.running()).toEqual(['d']);
       expect(run.complete('d').complete('e').running()).toEqual(['tidy']);
       expect(run.complete('tidy').complete('then').status).toBe('failed');
+    });
+
+    it('[RUN-473] a failure that a replay leaves as it is holds nothing back', () => {
+      const nodes = { a: {}, s: {}, b: { needs: ['s'] }, slow: { needs: ['s'] }, tidy: {} };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy'), always('b', 'tidy')] });
+      run.fail('a').complete('s').complete('b').complete('slow').complete('tidy');
+      run.step({ type: 'replay', node: 's' }).complete('s').fail('b', { code: 'SECOND' });
+      expect(run.running()).toEqual(['slow']);
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').error?.code).toBe('SECOND');
+    });
+
+    it('[RUN-288, RUN-473] a cleanup that began before finallys waited continues, and so does what follows it', () => {
+      const nodes = { a: {}, b: {}, tidy: {}, after: { needs: ['tidy'] } };
+      const definition = { config, nodes, edges: [always('a', 'tidy')] };
+      const { frames } = drive(definition).fail('a');
+      const start = frames[0]?.entries.find(({ type }) => type === 'node.started');
+      frames[1]?.entries.push({ ...start, node: 'tidy' } as NodeStarted);
+      const run = drive(definition, { frames });
+      expect(run.running()).toEqual(['b', 'tidy']);
+      expect(run.complete('tidy').running()).toEqual(['b', 'after']);
+      expect(run.complete('b').complete('after').status).toBe('failed');
     });
 
     it('[RUN-473] another end of the run runs it, too', () => {
