@@ -13,7 +13,7 @@
 import { endNode } from '../evolve/evolve-node.ts';
 import type { Fold } from '../evolve/fold.ts';
 import { releaseHeld } from '../joins/joins.ts';
-import { mustEnd, returnToPending } from '../state/phases.ts';
+import { mustEnd, releaseBlocked, returnToPending } from '../state/phases.ts';
 import { bodyOf, isFinal, isQuiet, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
@@ -45,6 +45,8 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   for (const node of scope.nodes) {
     if (node.plan !== state.plan.failureNode || scope.parent !== null) endNodeEarly(fold, node, spared);
   }
+  // A node of the finally that is tried again waits for no level any more.
+  releaseBlocked(state, scope);
   if (scope.underWay === 0) state.endChecks.add(scope);
 }
 

@@ -398,6 +398,14 @@ describe('finally', () => {
     expect(run.complete('more').status).toBe('failed');
   });
 
+  it('[RUN-280] a cleanup that is tried again and waits for its level begins when the run begins to end', () => {
+    const nodes = { a: {}, b: {}, doubt: { action: 'pay@1' }, tidy: { action: 'pay@1' } };
+    const run = drive({ config: { mode: 'levels' }, nodes, edges: [always('a', 'tidy')] });
+    run.complete('a').cancel().breakOff('b').breakOff('doubt').breakOff('tidy').step({ type: 'retry' });
+    expect(run.settle('tidy', { happened: false, then: 'retry' }).running()).toEqual(['b']);
+    expect(run.fail('b').running()).toEqual(['tidy']);
+  });
+
   it('[RUN-417] a node that is ready by another edge has its part in the finally once an always edge leads to it', () => {
     const nodes = { a: {}, b: { needs: ['a'] }, tidy: { needs: ['a'], join: 'any' } } as const;
     const run = drive({ config: { maxParallelism: 1 }, nodes, edges: [always('b', 'tidy')] });
