@@ -493,7 +493,10 @@ export class Conformance {
     this.isFinished = false;
     this.isHalted = false;
     this.isEnding = false;
-    for (const scope of this.scopes.values()) Object.assign(scope, { isEnding: false, isRevived: false });
+    for (const scope of this.scopes.values()) {
+      Object.assign(scope, { isEnding: false, isRevived: false });
+      for (const fact of scope.nodes.values()) fact.isDeferred = false;
+    }
     for (const path of nodes) {
       for (const scope of [...this.scopes.keys()])
         if (scope === path || scope.startsWith(`${path}/`)) this.scopes.delete(scope);
