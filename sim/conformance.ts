@@ -402,9 +402,11 @@ export class Conformance {
   }
 
   /** Independent nodes have finished, and others wait for the finally of a failure with `finish-running`. */
-  private isFinallyDue({ nodes }: Scope): boolean {
-    const facts = [...nodes.values()];
-    return facts.some(({ status }) => status === 'pending') && facts.every(({ status }) => status !== 'active');
+  private isFinallyDue(scope: Scope): boolean {
+    const nodes = [...scope.nodes];
+    const pending = nodes.filter(([, { status }]) => status === 'pending');
+    const isBusy = nodes.some(([, { status }]) => status === 'active');
+    return !isBusy && pending.length > 0 && pending.every(([id]) => this.joinOf(scope, id) === 'open');
   }
 
   /** Cancels nodes that have not begun, in the scope and in all below it; a cleanup that runs already continues. */
