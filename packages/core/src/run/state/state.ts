@@ -4,8 +4,8 @@
  *  I1 Facts (`phase`, `attempts`, `output`, `undo` …) follow from the journal alone. Only `evolve` changes them; `decide`
  *     calls it for every entry that it makes.
  *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `doubts`, `held`,
- *     `level` of a scope; `decided`, `taken`, `isHeld`, `endings` of a node …) follow from the facts. Only `evolve` changes them, together with
- *     those facts. A snapshot does not have them.
+ *     `level` of a scope; `decided`, `taken`, `isHeld`, `endings` of a node …) follow from the facts. Only `evolve`
+ *     changes them, together with those facts. A snapshot does not have them.
  *  I3 Working sets list what is left to do. `evolve` keeps them, and a decision changes them without an entry:
  *       - `released`, `endChecks`: `drain` takes out what it handles. An outcome that may end an undo adds end checks
  *         (`undone` in `composite.ts`, `lookAtUndoing` in `decide.ts`).
