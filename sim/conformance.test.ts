@@ -89,6 +89,23 @@ describe('a journal', () => {
     expect(complaintsOf(chain, [started('a')], [completed('a')])).toEqual(['b is left, and its join is satisfied']);
   });
 
+  it('[SIM-66] is refused if with finish-running a cleanup does not wait for other nodes, or does not run after them', () => {
+    const definition = {
+      config: { onFailure: 'finish-running' },
+      nodes: { a: act(), other: act(), clean: act() },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    };
+    const begun = [started('a'), started('other')];
+    expect(complaintsOf(definition, begun, [failed('a', 'deferred'), started('clean')])).toEqual([
+      'node.started of clean, whose join is open',
+    ]);
+    expect(complaintsOf(definition, begun, [failed('a', 'deferred')], [completed('other')])).toEqual([
+      "the finally of '' is left",
+    ]);
+    const end = [completed('other'), stopping, started('clean')];
+    expect(complaintsOf(definition, begun, [failed('a', 'deferred')], end)).toEqual([]);
+  });
+
   it('[SIM-24] is refused if a cleanup does not run, ordinary work continues in a finally, or a run succeeds because of it', () => {
     const definition = {
       nodes: { ...chain.nodes, clean: act() },

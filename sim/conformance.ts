@@ -50,6 +50,8 @@ interface NodeFact extends Fact {
   isSettled: boolean;
   /** The node runs in a finally. */
   isCleanup: boolean;
+  /** The failure is unhandled with `finish-running`. */
+  isDeferred: boolean;
 }
 
 interface Scope {
@@ -370,6 +372,11 @@ export class Conformance {
       onError === 'ignore' ? 'ignored' : onError === 'halt' ? halt : policy === 'fatal' ? atOnce : policy;
     this.demand(handling === expected, `${path} is ${handling}, and should be ${expected}`);
     if (expected === 'fatal' && onError === 'halt') this.isHalted = true;
+    if (expected !== 'deferred' || scope.isEnding) return;
+    fact.isDeferred = true;
+    // Nodes that its `always` edges made ready wait for the finally now.
+    for (const [id, other] of scope.nodes)
+      if (other.status === 'active' && !other.started && this.joinOf(scope, id) === 'open') other.status = 'pending';
   }
 
   private branches(path: string, scope: Scope, fact: NodeFact): void {
@@ -391,6 +398,15 @@ export class Conformance {
       const isDue = !scope.isEnding || (join === 'satisfied' && this.isFollowing(scope, id));
       this.demand(join === 'open' || !isDue, `${pathOf(scope, id)} is left, and its join is ${join}`);
     }
+    this.demand(scope.isEnding || !this.isFinallyDue(scope), `the finally of '${scope.path}' is left`);
+  }
+
+  /** Independent nodes have finished, and others wait for the finally of a failure with `finish-running`. */
+  private isFinallyDue(scope: Scope): boolean {
+    const nodes = [...scope.nodes];
+    const pending = nodes.filter(([, { status }]) => status === 'pending');
+    const isBusy = nodes.some(([, { status }]) => status === 'active');
+    return !isBusy && pending.length > 0 && pending.every(([id]) => this.joinOf(scope, id) === 'open');
   }
 
   /** Cancels nodes that have not begun, in the scope and in all below it; a cleanup that runs already continues. */
@@ -479,7 +495,10 @@ export class Conformance {
     this.isFinished = false;
     this.isHalted = false;
     this.isEnding = false;
-    for (const scope of this.scopes.values()) Object.assign(scope, { isEnding: false, isRevived: false });
+    for (const scope of this.scopes.values()) {
+      Object.assign(scope, { isEnding: false, isRevived: false });
+      for (const fact of scope.nodes.values()) fact.isDeferred = false;
+    }
     for (const path of nodes) {
       for (const scope of [...this.scopes.keys()])
         if (scope === path || scope.startsWith(`${path}/`)) this.scopes.delete(scope);
@@ -512,8 +531,10 @@ export class Conformance {
   private view(scope: Scope): View {
     const factOf = (id: string): Fact => {
       const fact = scope.nodes.get(id) as NodeFact;
+      if (!scope.isEnding) return fact;
       // While a scope ends, an unknown outcome counts as cancelled.
-      return scope.isEnding && fact.isUnknown && fact.status === 'active' ? { ...fact, status: 'cancelled' } : fact;
+      const status = fact.isUnknown && fact.status === 'active' ? 'cancelled' : fact.status;
+      return { ...fact, status, isDeferred: false };
     };
     return new View(scope.graph, factOf, this.evaluator(scope));
   }
@@ -545,6 +566,7 @@ function blankFact(keys: Keys, retry: unknown): NodeFact {
     isUnknown: false,
     isSettled: false,
     isCleanup: false,
+    isDeferred: false,
     retries: new Retries(own),
   };
 }

@@ -245,6 +245,12 @@ export class Interpreter {
     }
     const changed = nodes.some((node) => this.judge(node)) || nodes.some((node) => this.decide(node));
     if (changed) return true;
+    // Independent nodes have finished: now the finally of a deferred failure begins.
+    const isBusy = nodes.some(({ status }) => OPEN.includes(status) || status === 'unknown');
+    if (scope.phase === 'live' && !isBusy && nodes.some(({ status }) => status === 'pending')) {
+      this.end(scope, { status: 'failed', error: scope.deferred });
+      return true;
+    }
     const blocking: readonly Status[] = scope.phase === 'live' ? [...OPEN, 'pending', 'unknown'] : OPEN;
     if (nodes.some(({ status }) => blocking.includes(status))) return false;
     for (const node of nodes) if (node.status === 'pending') node.status = 'cancelled';
@@ -378,11 +384,26 @@ export class Interpreter {
     if (keys.onError === 'halt' || policy === 'fail-fast') this.noteRace(node);
     if (keys.onError === 'halt') this.end(this.root, { status: 'failed', error });
     else if (policy === 'fail-fast') this.end(scope, { status: 'failed', error });
-    else if (policy === 'finish-running') scope.deferred ??= error;
+    else if (policy === 'finish-running') this.defer(node);
     else scope.tolerated ??= error;
     // A body that is a cleanup does not end with the run.
     if (keys.onError === 'halt' && scope.phase === 'live') this.isUnspecified = true;
     return true;
+  }
+
+  /** The finally of the failure waits for independent nodes, also where an `always` edge had made a node ready. */
+  private defer(node: Node): void {
+    const { id, scope, error, wasHandled } = node;
+    scope.deferred ??= error;
+    node.isDeferred = true;
+    if (!wasHandled) return;
+    for (const { to } of scope.graph.outgoing(id)) {
+      const target = nodeOf(scope, to);
+      // Such a target may have begun, or have been skipped, before the failure was judged, or not.
+      if (!isAction(target) || target.keys.enabled === false || target.keys.when !== undefined)
+        this.isUnspecified = true;
+      if (target.status === 'queued' && !target.started && this.joinOf(target) === 'open') target.status = 'pending';
+    }
   }
 
   /** Another event could have come first, and not as a consequence of this one. */

@@ -36,6 +36,8 @@ export interface Fact {
   readonly error?: ErrorFact | undefined;
   /** The node failed unhandled, with `onError: ignore`. */
   readonly isIgnored?: boolean;
+  /** The node failed unhandled, with `finish-running`, and its scope has not begun to end: joins wait with its edges. */
+  readonly isDeferred?: boolean;
   readonly output?: Json | undefined;
   /** The targets that a branch took. */
   readonly taken?: readonly string[] | undefined;

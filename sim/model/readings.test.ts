@@ -285,12 +285,62 @@ describe('a reading of the language', () => {
   it('[SIM-61] nodes after a terminate run if the terminate is a cleanup', () => {
     expectStand({
       definition: {
-        config: { onFailure: 'finish-running' },
         nodes: { a: act(), end: { terminate: 'failed' }, more: act({ needs: ['end'] }) },
         edges: [{ from: 'a', to: 'end', on: 'always' }],
       },
+      events: ['complete a'],
+      stand: 'running; running more; a completed, end completed, more running',
+    });
+  });
+
+  it('[SIM-66] with finish-running independent nodes finish first, then the finally begins, and it is not compensated', () => {
+    const definition = {
+      config: { onFailure: 'finish-running' as const },
+      nodes: {
+        a: act(),
+        b: act(),
+        c: act({ needs: ['b'] }),
+        clean: act({ compensate: { action: 'do@1' } }),
+        all: act({ needs: ['b'] }),
+        any: act({ needs: ['b'], join: 'any' }),
+        ended: act({ needs: ['b'], join: 'ended' }),
+      },
+      edges: ['clean', 'all', 'any', 'ended'].map((to) => ({ from: 'a', to, on: 'always' })),
+    };
+    const held = 'clean pending, all pending, any';
+    expectStand({
+      definition,
       events: ['fail A a'],
-      stand: 'running; running more; a failed, end completed, more running',
+      stand: `running; running b; a failed, b running, c pending, ${held} pending, ended pending`,
+    });
+    expectStand({
+      definition,
+      events: ['fail A a', 'complete b'],
+      stand: `running; running any c; a failed, b completed, c running, ${held} running, ended pending`,
+    });
+    const events = ['fail A a', 'complete b', 'complete any', 'complete c'];
+    const nodes = 'a failed, b completed, c completed';
+    const rest = 'all running, any completed, ended running';
+    expectStand({ definition, events, stand: `running; running all clean ended; ${nodes}, clean running, ${rest}` });
+    expectStand({
+      definition,
+      events: [...events, 'complete clean', 'complete all', 'complete ended'],
+      stand: `failed; running nothing; ${nodes}, clean completed, all completed, any completed, ended completed`,
+    });
+  });
+
+  it('[SIM-66] also where the failure seemed handled when it happened', () => {
+    expectStand({
+      definition: {
+        config: { onFailure: 'finish-running' },
+        nodes: { a: act(), b: act(), off: act({ needs: ['a'] }), mend: act({ needs: ['off'] }), clean: act() },
+        edges: [
+          { from: 'a', to: 'mend', on: 'error' },
+          { from: 'a', to: 'clean', on: 'always' },
+        ],
+      },
+      events: ['fail A a'],
+      stand: 'running; running b; a failed, b running, off skipped, mend skipped, clean pending',
     });
   });
 

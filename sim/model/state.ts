@@ -39,6 +39,8 @@ export interface Node {
   wasHandled: boolean;
   /** The failure has been judged as unhandled. */
   isJudged: boolean;
+  /** The failure is unhandled with `finish-running`: its finally waits for independent nodes. */
+  isDeferred: boolean;
   output: Json;
   taken: readonly string[] | undefined;
   /** The iterations of a composite node. */
@@ -77,7 +79,7 @@ export interface Scope {
 export function blankNode(id: string, path: string, keys: Keys, scope: Scope): Node {
   return {
     ...{ id, path, keys, scope, retries: new Retries(keys.retry), status: 'pending', started: false },
-    ...{ isFollower: undefined },
+    ...{ isFollower: undefined, isDeferred: false },
     ...{ isDisabled: false, cause: undefined, error: undefined, isIgnored: false, wasHandled: false, isJudged: false },
     ...{ output: null, taken: undefined, iterations: [], isStopping: false, isBroken: false, isCleanup: false },
     ...{ wasQueued: false, undoing: [], isStained: false },
@@ -86,7 +88,8 @@ export function blankNode(id: string, path: string, keys: Keys, scope: Scope): N
 
 export function factOfNode(node: Node, isEnding: boolean): Fact {
   const { status, isDisabled } = node;
-  return { ...node, status: isDisabled ? 'disabled' : plainStatus(status, isEnding) };
+  const isDeferred = node.isDeferred && !isEnding;
+  return { ...node, isDeferred, status: isDisabled ? 'disabled' : plainStatus(status, isEnding) };
 }
 
 function plainStatus(status: Status, isEnding: boolean): Fact['status'] {

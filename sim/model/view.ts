@@ -23,9 +23,11 @@ export class View {
 
   /** The decision of each source of a node; `without`: a source that counts as undecided. */
   sources(id: string, without?: string): Decision[] {
-    return Array.from(this.graph.incoming(id), ([from, edges]) =>
-      from === without ? 'open' : sourceOf(edges.map((edge) => this.decision(edge))),
-    );
+    return Array.from(this.graph.incoming(id), ([from, edges]) => {
+      if (from === without) return 'open';
+      const decision = sourceOf(edges.map((edge) => this.decision(edge)));
+      return decision === 'taken' && this.factOf(from).isDeferred === true ? 'open' : decision;
+    });
   }
 
   join(id: string): Join {

@@ -16,6 +16,7 @@ export type CauseCode =
   | 'edge'
   | 'ending'
   | 'error'
+  | 'finally'
   | 'handling'
   | 'held-back'
   | 'held-by'

@@ -75,6 +75,9 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
 
 function pendingCauses(state: RunState, node: NodeState): Cause[] {
   const { incoming, join } = node.plan;
+  if (node.isHeld) {
+    return [cause('finally', 'It is part of the finally: it starts when the other nodes have ended (finish-running).')];
+  }
   const sources = new Map(
     incoming
       .filter((edge) => !isFinal(sourceOf(node, edge).phase.status))

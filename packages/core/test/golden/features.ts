@@ -403,6 +403,14 @@ const FAILURE_FEATURES: Readonly<Record<string, Feature>> = {
     },
     play: (run) => run.fail('a').complete('b').complete('c'),
   },
+  'finish-running-finally-1': {
+    definition: {
+      config: { onFailure: 'finish-running' },
+      nodes: { a: {}, b: undo, tidy: undo },
+      edges: [always('a', 'tidy')],
+    },
+    play: (run) => run.fail('a').complete('b').complete('tidy').complete('~undo/b'),
+  },
   'on-failure-ignore-1': {
     definition: { config: { onFailure: 'ignore' }, nodes: { a: {}, b: {}, c: { needs: ['a'] } } },
     play: (run) => run.fail('a').complete('b'),

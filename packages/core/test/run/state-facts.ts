@@ -123,7 +123,7 @@ function nodeFacts(node: NodeState): unknown {
   const { phase, plan } = node;
   const body = bodyOf(node);
   // The counts of a final node are no longer kept in step with its sources.
-  const counts = isFinal(phase.status) ? ['decided', 'taken', 'failedEdges', 'inFinally'] : [];
+  const counts = isFinal(phase.status) ? ['decided', 'taken', 'failedEdges', 'heldSources', 'inFinally'] : [];
   return {
     id: plan.id,
     ...plainFields(node, ['scope', 'phase', ...counts]),

@@ -17,6 +17,7 @@ import {
   completeNode,
   cutOffInside,
   endCancelled,
+  endDeferred,
   failNode,
   MAX_ITERATIONS,
   notAList,
@@ -35,6 +36,7 @@ import type { BodyState, NodeState, RunState, ScopeState, Stopping } from '../st
 import type { FinalRunStatus } from '../state/status.ts';
 import { abort } from '../stop/abort.ts';
 import {
+  endsDeferred,
   hasDone,
   isToBeUndone,
   isTransaction,
@@ -176,7 +178,9 @@ export function checkEnd(turn: Turn, subject: ScopeState | NodeState): void {
   if ('plan' in subject) return checkNodeEnd(turn, subject);
   const node = subject.parent;
   if (subject.undoes !== null) return undone(turn, subject.undoes);
+  if (endsDeferred(turn.state, subject)) return endDeferred(turn, subject);
   if (subject.stopping !== null && !isQuiet(subject, turn.state.plan.failureNode)) return beginFinally(turn, subject);
+  if (subject.stopping === null && subject.open > 0) return;
   if (node === null || subject.isClosed || isStopped(turn.state, node) || isStoppedNode(node)) return;
   const ended = endOf(turn, subject);
   const { work } = node.plan;

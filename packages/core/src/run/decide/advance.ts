@@ -384,6 +384,14 @@ function stopScope(turn: Turn, scope: ScopeState, error: RunError): void {
   cutOffInside(turn, scope, error.message);
 }
 
+/** Ends a scope with a deferred failure early, so that its finally runs. */
+export function endDeferred(turn: Turn, scope: ScopeState): void {
+  const { deferredError, parent } = scope;
+  if (deferredError === null) return;
+  if (parent === null) stop(turn, 'failed', deferredError);
+  else stopScope(turn, scope, deferredError);
+}
+
 /**
  * Ends an iteration after a node with `break` completed: nothing else begins in it, and running attempts are asked to
  * stop.

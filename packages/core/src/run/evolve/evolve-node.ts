@@ -2,7 +2,7 @@
 import { assert, type RunError } from '../../error.ts';
 import type { NodePlan } from '../../plan/plan.ts';
 import { impliedRule } from '../../retry/retry.ts';
-import { decideEdges } from '../joins/joins.ts';
+import { decideEdges, holdEdges, joinOf } from '../joins/joins.ts';
 import type {
   ChildRequested,
   NodeCancelled,
@@ -27,8 +27,10 @@ import {
   enter,
   free,
   leaveQueue,
+  noticeHeld,
   queuedSince,
   releaseConcurrencyPermits,
+  returnToPending,
 } from '../state/phases.ts';
 import { dropScope, forgetIterations } from '../state/scopes.ts';
 import { bodyOf, isFinal, isUnstarted, requireNode } from '../state/selectors.ts';
@@ -123,6 +125,7 @@ export function endNode(fold: Fold, node: NodeState, phase: FinalPhase): void {
   const isKept = body !== undefined && !(phase.status === 'completed' && body.scopes.size === 0);
   enter(fold, node, isKept && phase.status !== 'skipped' ? { ...phase, body } : phase);
   if (node.decidedAs === undefined) decideEdges(node);
+  noticeHeld(fold.state, node.scope);
 }
 
 /** Closes the body. A body that succeeded leaves only its result; otherwise its scopes are kept for a retry. */
@@ -203,7 +206,10 @@ function fail(fold: Fold, entry: NodeFailed): void {
   const { state, at } = fold;
   const node = requireNode(state, entry.node);
   const { error, handling, taken, dead } = entry;
-  if (handling === 'deferred') defer(node.scope, error);
+  if (handling === 'deferred') {
+    defer(node.scope, error);
+    node.isHolding = node.scope.stopping === null && (taken ?? []).length > 0;
+  }
   // There is no child to continue.
   if (isUnstarted(error)) node.child = undefined;
   endNode(fold, node, { status: 'failed', at, error, handling, taken, dead });
@@ -221,12 +227,19 @@ function defer(scope: ScopeState, error: RunError): void {
   if (isAround && parent.plan.onError !== 'ignore') defer(parent.scope, error);
 }
 
-/** The handler of the failure was skipped. */
-function leaveUnhandled({ state }: Fold, { node: path, handling }: NodeUnhandled): void {
+/** The handler of the failure was skipped. Nodes that its always edges made ready wait for the finally now. */
+function leaveUnhandled(fold: Fold, { node: path, handling }: NodeUnhandled): void {
+  const { state } = fold;
   const node = requireNode(state, path);
   if (node.phase.status !== 'failed') return;
   node.phase = { ...node.phase, handling };
-  if (handling === 'deferred') defer(node.scope, node.phase.error);
+  if (handling !== 'deferred') return;
+  defer(node.scope, node.phase.error);
+  if (node.scope.stopping !== null) return;
+  for (const target of holdEdges(node)) {
+    if (target.startedAt === null && joinOf(target) === 'open') returnToPending(fold, target);
+  }
+  noticeHeld(state, node.scope);
 }
 
 function cancel(fold: Fold, { node: path, error, dead }: NodeCancelled): void {

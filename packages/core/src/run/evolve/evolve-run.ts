@@ -10,7 +10,7 @@ import {
   type RunStopping,
 } from '../journal/entry.ts';
 import { NULL_VALUE } from '../journal/stored-value.ts';
-import { countSpilled, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
+import { countSpilled, noticeHeld, recallDispatched, releaseBlocked, releasePermits } from '../state/phases.ts';
 import { isFinishedPhase, slotPermit, startPermit } from '../state/selectors.ts';
 import type { FinishedPhase } from '../state/state.ts';
 import { endEarly, markStopped } from '../stop/early-end.ts';
@@ -91,7 +91,10 @@ export function resume({ state, at }: Fold): void {
   if (phase.status !== 'paused') return;
   state.phase = phase.resumes;
   endPause(state, phase.at, at);
-  for (const scope of state.scopes.values()) releaseBlocked(state, scope);
+  for (const scope of state.scopes.values()) {
+    releaseBlocked(state, scope);
+    noticeHeld(state, scope);
+  }
 }
 
 function stop(fold: Fold, entry: RunStopping): void {

@@ -63,10 +63,14 @@ export function decideEdges(node: NodeState, isForAll = true): void {
       if (other === 'taken' && twin.on === 'always') isAlways = true;
       if (verdict !== 'taken' && other !== 'choice') verdict = other;
     }
-    target.decided++;
-    if (verdict === 'failure') target.failedEdges++;
+    if (node.isHolding && verdict === 'taken') target.heldSources++;
+    else {
+      target.decided++;
+      if (verdict === 'failure') target.failedEdges++;
+      else if (verdict === 'taken') target.taken++;
+    }
+    if (target.heldSources > 0) updateHeld(target);
     if (verdict !== 'taken') continue;
-    target.taken++;
     // A node that has begun keeps its part; later edges are ignored.
     if ((isAlways || node.inFinally) && target.startedAt === null && !isFinal(target.phase.status))
       target.inFinally = true;
@@ -93,6 +97,71 @@ export function joinOf({ plan: { join, sources }, decided, taken, failedEdges }:
   return failedEdges > 0 ? 'lost' : 'dead';
 }
 
+/** The targets of the taken edges of a node. */
+function targetsOf(node: NodeState): NodeState[] {
+  const edges = node.plan.outgoing.filter((edge) => !edge.isTwin);
+  const taken = edges.filter((edge) => [edge, ...(edge.twins ?? [])].some((one) => isTaken(one, node)));
+  return taken.map(({ to }) => stateIn(node.scope, to));
+}
+
+/** Holds the taken edges of a node, which were counted while its failure was handled. Returns their targets. */
+export function holdEdges(node: NodeState): NodeState[] {
+  const targets = targetsOf(node).filter(({ phase }) => !isFinal(phase.status));
+  node.isHolding = targets.length > 0;
+  for (const target of targets) {
+    target.decided--;
+    target.taken--;
+    target.heldSources++;
+    updateHeld(target);
+  }
+  return targets;
+}
+
+/** Counts the held edges of a scope that ends early. */
+export function releaseHeld(scope: ScopeState): void {
+  const sources = scope.nodes.filter(({ isHolding }) => isHolding);
+  if (sources.length === 0) return;
+  for (const node of scope.nodes) {
+    if (node.isHeld) countOpen(scope, node.plan, 1);
+    forgetHeld(node);
+  }
+  scope.held = 0;
+  for (const target of sources.flatMap(targetsOf)) {
+    target.decided++;
+    target.taken++;
+  }
+  setLevel(scope);
+}
+
+function forgetHeld(node: NodeState): void {
+  node.isHolding = false;
+  node.isHeld = false;
+  node.heldSources = 0;
+}
+
+/** Marks the node as held or not, after its phase or its sources have changed, and then the nodes that wait for it. */
+export function updateHeld(changed: NodeState): void {
+  const { scope } = changed;
+  const stack = [changed];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const { plan, phase, decided, heldSources } = node;
+    const isOpen = phase.status === 'pending' && joinOf(node) === 'open';
+    const isHeld = isOpen && heldSources > 0 && decided + heldSources >= plan.sources;
+    if (isHeld === node.isHeld) continue;
+    const change = isHeld ? 1 : -1;
+    node.isHeld = isHeld;
+    scope.held += change;
+    countOpen(scope, plan, isHeld ? -1 : 1);
+    if (!isHeld) scope.level = Math.min(scope.level, plan.level);
+    for (const edge of plan.outgoing) {
+      if (edge.isTwin) continue;
+      const target = stateIn(scope, edge.to);
+      target.heldSources += change;
+      stack.push(target);
+    }
+  }
+}
+
 /** Longer lists are looked up as sets: 100,000 dead edges out of one node took 12 s, and now take 0.1 s. */
 const SHORT_LIST = 32;
 const longLists = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -113,8 +182,10 @@ export function recount(scope: ScopeState): void {
   const { nodes } = scope;
   scope.open = 0;
   scope.doubts = 0;
+  scope.held = 0;
   scope.openPerLevel.fill(0);
   for (const node of nodes) {
+    forgetHeld(node);
     node.decidedAs = undefined;
     node.endings = 0;
     if (isFinal(node.phase.status)) continue;
@@ -127,6 +198,10 @@ export function recount(scope: ScopeState): void {
     if (node.startedAt === null) node.inFinally = false;
   }
   countSources(scope, false);
+  setLevel(scope);
+}
+
+function setLevel(scope: ScopeState): void {
   scope.level = scope.openPerLevel.findIndex((open) => open > 0);
   if (scope.level < 0) scope.level = scope.openPerLevel.length;
 }

@@ -99,6 +99,7 @@ const SCOPE_ROLES = {
   stopping: 'stored',
   underWay: 'derived',
   doubts: 'derived',
+  held: 'derived',
   deferredError: 'stored',
   undoing: 'apart',
   undoes: 'apart',
@@ -119,6 +120,9 @@ const NODE_ROLES = {
   decided: 'derived',
   taken: 'derived',
   failedEdges: 'derived',
+  isHolding: 'stored',
+  heldSources: 'derived',
+  isHeld: 'derived',
   inFinally: 'stored',
   decidedAs: 'stored',
   attempts: 'stored',
@@ -174,6 +178,7 @@ function storedKeys<Roles extends Readonly<Record<string, Role>>>(roles: Roles):
 
 /** Values of a new node. `attempts` and `attemptsBefore` depend on the node around it. */
 const UNCHANGED: Partial<StoredNode> = {
+  isHolding: false,
   inFinally: false,
   retries: NO_RETRIES,
   lost: 0,

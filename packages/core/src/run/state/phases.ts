@@ -5,6 +5,7 @@
 import type { Heap } from '../../heap.ts';
 import { HERE } from '../../plan/route.ts';
 import type { Fold } from '../evolve/fold.ts';
+import { updateHeld } from '../joins/joins.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
 import { armQueued } from '../timers/timers.ts';
 import { gatesOf, isReservation } from '../waits/gates.ts';
@@ -20,6 +21,7 @@ export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): 
   const wasQuiet = isEnding && isQuiet(node.scope, state.plan.failureNode);
   const hadToEnd = isEnding && mustEnd(node);
   node.phase = phase;
+  if (node.heldSources > 0) updateHeld(node);
   if (before === 'unknown') node.scope.doubts--;
   if (phase.status === 'unknown') node.scope.doubts++;
   else if (isFinal(phase.status)) leaveOpen(state, node);
@@ -173,10 +175,21 @@ function release(state: RunState, node: NodeState): void {
 function leaveOpen(state: RunState, { scope, plan }: NodeState): void {
   scope.open--;
   countOpen(scope, plan, -1);
+  passLevels(state, scope);
+  if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.endChecks.add(scope);
+}
+
+function passLevels(state: RunState, scope: ScopeState): void {
   const { level } = scope;
   while (scope.level < scope.openPerLevel.length && scope.openPerLevel[scope.level] === 0) scope.level++;
   if (scope.level > level && scope.blockedByLevel.size > 0) releaseLevel(state, scope);
-  if (scope.open === 0 && scope.parent !== null && !scope.isClosed) state.endChecks.add(scope);
+}
+
+/** Nodes wait for the finally of a deferred failure: levels that only they keep open are passed, and it may begin. */
+export function noticeHeld(state: RunState, scope: ScopeState): void {
+  if (scope.held === 0) return;
+  passLevels(state, scope);
+  state.endChecks.add(scope);
 }
 
 /** Puts a ready node back to pending: the finally of its scope runs it later. */

@@ -3,9 +3,9 @@
  *
  *  I1 Facts (`phase`, `attempts`, `output`, `undo` …) follow from the journal alone. Only `evolve` changes them; `decide`
  *     calls it for every entry that it makes.
- *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `doubts`, `level` of
- *     a scope; `decided`, `taken`, `endings` of a node …) follow from the facts. Only `evolve` changes them, together with
- *     those facts. A snapshot does not have them.
+ *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `doubts`, `held`,
+ *     `level` of a scope; `decided`, `taken`, `isHeld`, `endings` of a node …) follow from the facts. Only `evolve`
+ *     changes them, together with those facts. A snapshot does not have them.
  *  I3 Working sets list what is left to do. `evolve` keeps them, and a decision changes them without an entry:
  *       - `released`, `endChecks`: `drain` takes out what it handles. An outcome that may end an undo adds end checks
  *         (`undone` in `composite.ts`, `lookAtUndoing` in `decide.ts`).
@@ -23,7 +23,8 @@
  *     given by the code that loads the run.
  *  I6 A node is in `running` exactly while its phase is `running`.
  *  I7 `scope.open` counts the nodes of the scope that are not final; the run can end when it is 0 (or when stopping
- *     and nothing runs).
+ *     and nothing runs). `scope.held` counts those that wait for the finally of a deferred failure and for nothing
+ *     else: the finally can begin when both are equal.
  *
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.
  */
@@ -157,6 +158,14 @@ export interface NodeState {
   decided: number;
   taken: number;
   failedEdges: number;
+  /**
+   * With `finish-running` the finally begins when everything else in the scope has ended. Until then the taken edges of
+   * an unhandled failure are held: joins do not count them.
+   */
+  isHolding: boolean;
+  /** Sources that hold their edges or are held, and whether the join is open and waits for nothing else. */
+  heldSources: number;
+  isHeld: boolean;
   /** The node runs although its scope ends early: a taken always edge leads to it, or a taken edge from such a node. */
   inFinally: boolean;
   /** The phase by which its edges were decided when its scope ended while its outcome was unknown. */
@@ -287,6 +296,8 @@ export interface ScopeState {
   underWay: number;
   /** The number of nodes whose outcome is unknown. */
   doubts: number;
+  /** The number of nodes that wait for the finally of a deferred failure and for nothing else. */
+  held: number;
   /** The first failure that will fail the scope at its end. */
   deferredError: RunError | null;
   /** The scope with the compensations of this scope's nodes, while they run and afterwards. */
@@ -307,7 +318,7 @@ export interface ScopeState {
   open: number;
   /** Ready nodes that wait for their level, in `mode: levels`. */
   readonly blockedByLevel: Set<NodeState>;
-  /** Open nodes per level, and the lowest level that has any, in `mode: levels`. */
+  /** Open nodes per level without held ones, and the lowest level that has any, in `mode: levels`. */
   readonly openPerLevel: number[];
   level: number;
 }

@@ -12,7 +12,8 @@
  */
 import { endNode } from '../evolve/evolve-node.ts';
 import type { Fold } from '../evolve/fold.ts';
-import { mustEnd, returnToPending } from '../state/phases.ts';
+import { releaseHeld } from '../joins/joins.ts';
+import { mustEnd, releaseBlocked, returnToPending } from '../state/phases.ts';
 import { bodyOf, isFinal, isQuiet, stateIn } from '../state/selectors.ts';
 import type { NodeState, RunState, ScopeState } from '../state/state.ts';
 
@@ -39,10 +40,13 @@ export function endEarly(fold: Fold, scope: ScopeState, how: EarlyEnd): void {
   const spared = how.finally === true ? finallyOf(scope) : NOBODY;
   // The grace time of attempts cut off by a second cancel begins with that cancel.
   scope.stopping = how.finally === false ? how : { ...how, since: scope.stopping?.since ?? how.since };
+  releaseHeld(scope);
   scope.underWay = scope.nodes.filter(mustEnd).length;
   for (const node of scope.nodes) {
     if (node.plan !== state.plan.failureNode || scope.parent !== null) endNodeEarly(fold, node, spared);
   }
+  // A node of the finally that is tried again waits for no level any more.
+  releaseBlocked(state, scope);
   if (scope.underWay === 0) state.endChecks.add(scope);
 }
 
@@ -61,6 +65,7 @@ export function markStopped(state: RunState, scope: ScopeState, how: EarlyEnd): 
   if (scope.isClosed || scope.stopping !== null) return;
   state.hasOldStops = true;
   scope.stopping = how;
+  releaseHeld(scope);
   for (const node of scope.nodes) {
     for (const inner of bodyOf(node)?.scopes.values() ?? []) markStopped(state, inner, how);
   }

@@ -117,10 +117,18 @@ export function needsEndCheck(state: RunState, ended: ScopeState | NodeState): b
     return parent !== null && !isClosed && isOver && !isUndoing(state, undoes);
   }
   if (isClosed) return false;
+  if (endsDeferred(state, ended)) return true;
   if (stopping !== null && !isQuiet(ended, state.plan.failureNode)) return isFinallyDue(state, ended);
   const isOver = parent !== null && (open === 0 || stopping !== null);
   if (!isOver || isStopped(state, parent)) return false;
   return parent.phase.status === 'open' && parent.phase.stopping === null;
+}
+
+/** Everything in the scope has ended, except for nodes that wait for the finally of a deferred failure. */
+export function endsDeferred(state: RunState, { held, open, parent }: ScopeState): boolean {
+  if (held === 0 || isPaused(state)) return false;
+  const failureNode = parent === null ? failureNodeOf(state) : undefined;
+  return open === held + (failureNode?.phase.status === 'pending' ? 1 : 0);
 }
 
 /** The last turn left a pending node for the next turn: one of the finally, or one whose join is decided. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { NodeStarted } from '../../../src/run/journal/entry.ts';
 import { explainNode, refuseCancel } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
@@ -397,6 +398,14 @@ describe('finally', () => {
     expect(run.complete('more').status).toBe('failed');
   });
 
+  it('[RUN-280] a cleanup that is tried again and waits for its level begins when the run begins to end', () => {
+    const nodes = { a: {}, b: {}, doubt: { action: 'pay@1' }, tidy: { action: 'pay@1' } };
+    const run = drive({ config: { mode: 'levels' }, nodes, edges: [always('a', 'tidy')] });
+    run.complete('a').cancel().breakOff('b').breakOff('doubt').breakOff('tidy').step({ type: 'retry' });
+    expect(run.settle('tidy', { happened: false, then: 'retry' }).running()).toEqual(['b']);
+    expect(run.fail('b').running()).toEqual(['tidy']);
+  });
+
   it('[RUN-417] a node that is ready by another edge has its part in the finally once an always edge leads to it', () => {
     const nodes = { a: {}, b: { needs: ['a'] }, tidy: { needs: ['a'], join: 'any' } } as const;
     const run = drive({ config: { maxParallelism: 1 }, nodes, edges: [always('b', 'tidy')] });
@@ -565,6 +574,144 @@ describe('bodies', () => {
     expect(failed.running()).toEqual(['loop/1/tidy']);
     failed.complete('loop/1/tidy');
     expect(failed.error).toMatchObject({ code: 'TOO_FEW_SUCCEEDED', node: 'loop' });
+  });
+
+  describe('with finish-running', () => {
+    const config = { onFailure: 'finish-running' } as const;
+
+    it('[RUN-473] the finally waits for independent nodes', () => {
+      const nodes = { a: {}, b: {}, c: { needs: ['b'] }, tidy: {}, after: { needs: ['tidy'] } };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] }).fail('a', { code: 'FIRST' });
+      expect(run.running()).toEqual(['b']);
+      expect(explainNode(run.state, 'tidy', run.now)?.causes[0]?.code).toBe('finally');
+      expect(run.complete('b').running()).toEqual(['c']);
+      expect(run.complete('c').running()).toEqual(['tidy']);
+      expect(run.fail('tidy').statusOf('after')).toBe('skipped');
+      expect(run.error).toMatchObject({ code: 'FIRST', node: 'a' });
+    });
+
+    it('[RUN-473, RUN-279] the finally is not compensated, and independent nodes are', () => {
+      const run = drive({ config, nodes: { a: {}, b: undo, tidy: undo }, edges: [always('a', 'tidy')] });
+      run.fail('a').complete('b').complete('tidy');
+      expect(run.running()).toEqual(['~undo/b']);
+      expect(run.complete('~undo/b').status).toBe('failed');
+    });
+
+    it('[RUN-473] it begins at once where nothing else is left, and a join that needs no held edge does not wait', () => {
+      const alone = drive({ config, nodes: { a: {}, tidy: {} }, edges: [always('a', 'tidy')] }).fail('a');
+      expect(alone.running()).toEqual(['tidy']);
+      const needs = ['b'];
+      const nodes = {
+        a: {},
+        b: {},
+        slow: {},
+        all: { needs },
+        any: { needs, join: 'any' as const },
+        ended: { needs, join: 'ended' as const },
+        twin: { needs: ['a', 'slow'] },
+      };
+      const run = drive({ config, nodes, edges: ['all', 'any', 'ended', 'twin'].map((to) => always('a', to)) });
+      expect(run.fail('a').complete('b').running()).toEqual(['slow', 'any']);
+      expect(run.complete('any').complete('slow').running()).toEqual(['all', 'ended', 'twin']);
+    });
+
+    it('[RUN-473] a cleanup after several nodes waits if one of them failed', () => {
+      const nodes = { start: {}, test: { needs: ['start'] }, publish: { needs: ['test'] }, slow: {}, tidy: {} };
+      const edges = ['start', 'test', 'publish'].map((from) => always(from, 'tidy'));
+      const run = drive({ config, nodes, edges }).complete('start').fail('test');
+      expect(run.statuses()).toMatchObject({ publish: 'skipped', tidy: 'pending' });
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] it waits also if the failure seemed handled when it happened', () => {
+      const nodes = { a: {}, tidy: {}, slow: {}, off: { needs: ['a'] }, mend: { needs: ['off'] } };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy'), onError('a', 'mend')] }).fail('a');
+      expect(run.statuses()).toMatchObject({ mend: 'skipped', tidy: 'pending' });
+      expect(run.running()).toEqual(['slow']);
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] it begins before the failure node runs', () => {
+      const nodes = { a: {}, slow: {}, tidy: {}, alarm: {} };
+      const run = drive({ config: { ...config, failureNode: 'alarm' }, nodes, edges: [always('a', 'tidy')] });
+      expect(run.fail('a').complete('slow').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').running()).toEqual(['alarm']);
+    });
+
+    it('[RUN-473] it waits for a retry, a wait and an unknown outcome, and begins after a pause', () => {
+      const nodes = {
+        a: {},
+        b: { retry: { attempts: 2, delay: '1m' } },
+        w: { wait: { signal: 'go' } },
+        p: { action: 'pay@1' },
+        tidy: {},
+      };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] })
+        .fail('a')
+        .fail('b');
+      run.breakOff('p').step({ type: 'signal', signal: 'go', key: '', payload: null }).advance(60_000);
+      run.complete('b');
+      expect(run.running()).toEqual([]);
+      run.step({ type: 'pause' }).settle('p', { happened: true, output: 1 });
+      expect(run.running()).toEqual([]);
+      expect(run.step({ type: 'resume' }).running()).toEqual(['tidy']);
+    });
+
+    it('[RUN-473] in a body it ends the body', () => {
+      const body = { nodes: { a: {}, b: {}, tidy: undo }, edges: [always('a', 'tidy')] };
+      const run = drive({ config, nodes: { g: { group: body }, other: {} } }).fail('g/a', { code: 'FIRST' });
+      expect(run.complete('g/b').running()).toEqual(['other', 'g/tidy']);
+      expect(run.complete('g/tidy').statusOf('g')).toBe('failed');
+      expect(run.complete('other').error?.code).toBe('FIRST');
+    });
+
+    it('[RUN-473] in mode levels it holds back no level', () => {
+      const nodes = {
+        a: {},
+        b: {},
+        tidy: {},
+        then: { needs: ['tidy'] },
+        c: { needs: ['b'] },
+        d: { needs: ['c'] },
+        e: { needs: ['d'] },
+      };
+      const run = drive({ config: { ...config, mode: 'levels' }, nodes, edges: [always('a', 'tidy')] });
+      run.fail('a').complete('b').complete('c');
+      expect(run.running()).toEqual(['d']);
+      expect(run.complete('d').complete('e').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').complete('then').status).toBe('failed');
+    });
+
+    it('[RUN-473] a failure that a replay leaves as it is holds nothing back', () => {
+      const nodes = { a: {}, s: {}, b: { needs: ['s'] }, slow: { needs: ['s'] }, tidy: {} };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy'), always('b', 'tidy')] });
+      run.fail('a').complete('s').complete('b').complete('slow').complete('tidy');
+      run.step({ type: 'replay', node: 's' }).complete('s').fail('b', { code: 'SECOND' });
+      expect(run.running()).toEqual(['slow']);
+      expect(run.complete('slow').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').error?.code).toBe('SECOND');
+    });
+
+    it('[RUN-288, RUN-473] a cleanup that began before finallys waited continues, and so does what follows it', () => {
+      const nodes = { a: {}, b: {}, tidy: {}, after: { needs: ['tidy'] } };
+      const definition = { config, nodes, edges: [always('a', 'tidy')] };
+      const { frames } = drive(definition).fail('a');
+      const start = frames[0]?.entries.find(({ type }) => type === 'node.started');
+      frames[1]?.entries.push({ ...start, node: 'tidy' } as NodeStarted);
+      const run = drive(definition, { frames });
+      expect(run.running()).toEqual(['b', 'tidy']);
+      expect(run.complete('tidy').running()).toEqual(['b', 'after']);
+      expect(run.complete('b').complete('after').status).toBe('failed');
+    });
+
+    it('[RUN-473] another end of the run runs it, too', () => {
+      const nodes = { a: {}, b: {}, tidy: {} };
+      const run = drive({ config, nodes, edges: [always('a', 'tidy')] })
+        .fail('a')
+        .cancel();
+      expect(run.breakOff('b').running()).toEqual(['tidy']);
+      expect(run.complete('tidy').status).toBe('cancelled');
+    });
   });
 
   it('[RUN-282] with finish-running the other iterations of a parallel loop run to their end, and no further one begins', () => {
