@@ -19,12 +19,20 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRU
 /** Run last, because they depend on what the other keywords have evaluated. */
 const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 
+export interface CompiledChecks {
+  readonly check: Check;
+  /** Whether the check fills in defaults. */
+  readonly fills: boolean;
+}
+
 /** Throws `SCHEMA_INVALID`. The depth is limited in any case, because compiling is recursive. */
-export function compileChecks(schema: JsonObject, fillDefaults: boolean, isBounded: boolean): Check {
+export function compileChecks(schema: JsonObject, fillDefaults: boolean, isBounded: boolean): CompiledChecks {
   const { maxDepth, maxValues } = SCHEMA_LIMITS;
+  if (!isJsonObject(schema)) throw invalid('it is neither an object nor true or false', 'Leave it out, or write {}.');
   if (nestsDeeper(schema, maxDepth)) throw tooLarge(`It nests deeper than ${maxDepth} levels.`);
   if (isBounded && countValues(schema) > maxValues) throw tooLarge(`It has more than ${maxValues} values.`);
-  return new Compiler(schema, fillDefaults, isBounded).whole();
+  const compiler = new Compiler(schema, fillDefaults, isBounded);
+  return { check: compiler.whole(), fills: compiler.hasDefaults };
 }
 
 class Compiler implements KeywordCompiler {
@@ -36,6 +44,7 @@ class Compiler implements KeywordCompiler {
   readonly #maxInstructions: number;
   #fills: boolean;
   #instructions = 0;
+  hasDefaults = false;
 
   constructor(root: JsonObject, fills: boolean, isBounded: boolean) {
     this.#root = root;
@@ -140,7 +149,9 @@ class Compiler implements KeywordCompiler {
     for (const [name, member] of Object.entries(properties)) {
       if (isJsonObject(member) && member['default'] !== undefined) defaults.push([name, member['default']]);
     }
-    return defaults.length === 0 ? [] : [filling(defaults)];
+    if (defaults.length === 0) return [];
+    this.hasDefaults = true;
+    return [filling(defaults)];
   }
 
   #reference(argument: Json, schema: JsonObject, isDynamic: boolean): Check {

@@ -7,6 +7,9 @@ import { canonicalJson, isJsonList, isJsonObject, type Json, jsonEquals } from '
 import type { Keyword, KeywordCompiler } from './pattern.ts';
 import { type Check, countValues, type Trail } from './trail.ts';
 
+/** An item that is compared with all others takes as long as so many steps. */
+const STEPS_PER_ITEM = 4;
+
 /** Maximum length of schema values quoted in messages. */
 const MAX_SAID_CHARS = 500;
 
@@ -53,9 +56,9 @@ export const VALUE_KEYWORDS = {
     return bound(compiler, argument, isNumber, (value, step) => Number.isInteger(value / step), 'be a multiple of #');
   },
   minLength: (argument, compiler) =>
-    length(compiler, argument, isString, codePoints, (has, limit) => has >= limit, 'have # characters or more'),
+    length(compiler, argument, isString, textLength, isLongEnough, 'have # characters or more'),
   maxLength: (argument, compiler) =>
-    length(compiler, argument, isString, codePoints, (has, limit) => has <= limit, 'have at most # characters'),
+    length(compiler, argument, isString, textLength, isShortEnough, 'have at most # characters'),
   minItems: (argument, compiler) =>
     length(compiler, argument, isJsonList, countItems, (has, limit) => has >= limit, 'have # items or more'),
   maxItems: (argument, compiler) =>
@@ -86,9 +89,23 @@ export const VALUE_KEYWORDS = {
     if (!argument) return undefined;
     return (value, trail) => {
       if (!isJsonList(value)) return;
+      const seen = new Set<string>();
+      const report = (): void => {
+        if (seen.size < value.length) trail.report(trail.path, 'must not have the same item twice');
+      };
+      if (!compiler.tracks && trail.divides(value)) {
+        return trail.later(function* () {
+          for (const item of value) {
+            trail.spend(STEPS_PER_ITEM * countValues(item));
+            seen.add(canonicalJson(item));
+            if (trail.isDue) yield* trail.pause();
+          }
+          report();
+        });
+      }
       trail.spend(countValues(value));
-      const isUnique = new Set(value.map(canonicalJson)).size === value.length;
-      if (!isUnique) trail.report(trail.path, 'must not have the same item twice');
+      for (const item of value) seen.add(canonicalJson(item));
+      report();
     };
   },
   required: (argument, compiler) => {
@@ -147,7 +164,7 @@ function length<T extends Json>(
   argument: Json,
   applies: (value: Json) => value is T,
   measure: (value: T) => number,
-  holds: (has: number, limit: number) => boolean,
+  holds: (has: number, limit: number, value: T) => boolean,
   message: string,
 ): Check {
   if (!isNumber(argument) || argument < 0 || !Number.isInteger(argument)) throw compiler.wrong('is not a count');
@@ -156,7 +173,7 @@ function length<T extends Json>(
     if (!applies(value)) return;
     const has = measure(value);
     trail.spend(has / 100);
-    if (!holds(has, argument)) trail.report(trail.path, told);
+    if (!holds(has, argument, value)) trail.report(trail.path, told);
   };
 }
 
@@ -170,6 +187,17 @@ function isNumber(value: Json): value is number {
 
 const countItems = (list: readonly Json[]): number => list.length;
 const countMembers = (object: object): number => Object.keys(object).length;
+
+const textLength = (text: string): number => text.length;
+
+/** A character has one or two units, so most texts need not be counted. */
+function isLongEnough(units: number, limit: number, text: string): boolean {
+  return units >= 2 * limit || (units >= limit && codePoints(text) >= limit);
+}
+
+function isShortEnough(units: number, limit: number, text: string): boolean {
+  return units <= limit || (units <= 2 * limit && codePoints(text) <= limit);
+}
 
 /** JSON Schema counts characters, not UTF-16 units. */
 function codePoints(text: string): number {
