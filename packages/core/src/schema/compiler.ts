@@ -19,6 +19,9 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRU
 /** Run last, because they depend on what the other keywords have evaluated. */
 const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 
+/** Names in `properties` and other keywords that are looked for in the time of a step. */
+const NAMES_PER_STEP = 4;
+
 export interface CompiledChecks {
   readonly check: Check;
   /** Whether the check fills in defaults. */
@@ -72,13 +75,17 @@ class Compiler implements KeywordCompiler {
     if (!isJsonObject(schema)) throw this.wrong('is not a schema');
     const checks: Check[] = this.#fills ? this.#defaults(schema) : [];
     const last: Check[] = [];
+    let names = 0;
     for (const [name, argument] of Object.entries(schema)) {
       const check = this.at(name, () => this.#keywordOf(name, argument, schema));
-      if (check !== undefined && check !== pass) (LAST.has(name) ? last : checks).push(check);
+      if (check === undefined || check === pass) continue;
+      (LAST.has(name) ? last : checks).push(check);
+      if (isJsonObject(argument)) names += Object.keys(argument).length;
     }
     checks.push(...last);
     if (checks.length === 0) return pass;
-    return this.tracks ? tracking(checks) : plain(checks);
+    const costs = checks.length + Math.floor(names / NAMES_PER_STEP);
+    return this.tracks ? tracking(checks, costs) : plain(checks, costs);
   }
 
   #keywordOf(name: string, argument: Json, schema: JsonObject): Check | undefined {
@@ -196,17 +203,17 @@ class Compiler implements KeywordCompiler {
   }
 }
 
-function plain(checks: readonly Check[]): Check {
+function plain(checks: readonly Check[], costs: number): Check {
   return (value, trail) => {
-    trail.spend(checks.length);
+    trail.spend(costs);
     for (const check of checks) check(value, trail);
   };
 }
 
 /** Members and items evaluated by a matching schema count for the enclosing schema. */
-function tracking(checks: readonly Check[]): Check {
+function tracking(checks: readonly Check[], costs: number): Check {
   return (value, trail) => {
-    trail.spend(checks.length);
+    trail.spend(costs);
     const { seen: outer, count } = trail;
     const own: Seen = { members: new Set(), items: new Set(), firstItems: 0 };
     trail.seen = own;

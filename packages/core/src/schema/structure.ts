@@ -4,6 +4,9 @@ import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.t
 import type { Keyword, KeywordCompiler } from './pattern.ts';
 import { type Check, fits, inside, pass, type Trail } from './trail.ts';
 
+/** Items that are gone through in the time of a step, besides their checks. */
+const ITEMS_PER_STEP = 4;
+
 const INPLACE: Readonly<Record<string, Keyword>> = {
   allOf: (argument, compiler) => {
     const checks = compiler.list(argument).filter((check) => check !== pass);
@@ -22,7 +25,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
           trail.report(trail.path, misfit);
         });
       }
-      const end = trail.hold();
+      trail.held++;
       let isFitting = false;
       for (const check of checks) {
         const before = trail.count;
@@ -31,7 +34,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         // Further schemas may evaluate more of the value.
         if (isFitting && !compiler.tracks) break;
       }
-      trail.release(end);
+      trail.held--;
       if (isFitting) trail.rewind(count, told);
       else trail.report(trail.path, misfit);
     };
@@ -52,13 +55,13 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         });
       }
       let fitting = 0;
-      const end = trail.hold();
+      trail.held++;
       for (const check of checks) {
         const before = trail.count;
         check(value, trail);
         if (trail.count === before) fitting++;
       }
-      trail.release(end);
+      trail.held--;
       report(fitting, count, told, trail);
     };
   },
@@ -167,7 +170,9 @@ const MEMBERS: Readonly<Record<string, Keyword>> = {
     const check = compiler.node(argument);
     return (value, trail) => {
       if (!isJsonObject(value)) return;
-      for (const name of Object.keys(value)) {
+      const names = Object.keys(value);
+      trail.spend(names.length);
+      for (const name of names) {
         if (trail.seen?.members.has(name)) continue;
         if (argument === false) trail.reportUnknown(name);
         else inside(check, value[name] ?? null, name, trail);
@@ -202,7 +207,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     return (value, trail) => {
       if (!isJsonList(value)) return;
       looked(trail, value.length);
-      from(first, value, trail);
+      if (check !== pass) from(first, value, trail);
     };
   },
   contains: (argument, compiler, schema) => {
@@ -220,6 +225,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
         return trail.later(function* () {
           for (const item of value) {
             if (fits(check, item, trail)) found++;
+            trail.spend(1 / ITEMS_PER_STEP);
             if (trail.isDue) yield* trail.pause();
           }
           report(found, trail);
@@ -227,6 +233,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
       }
       const { seen } = trail;
       trail.seen = undefined;
+      trail.spend(value.length / ITEMS_PER_STEP);
       for (let index = 0; index < value.length; index++) {
         if (!fits(check, value[index] ?? null, trail)) continue;
         found++;
@@ -240,6 +247,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     const check = compiler.node(argument);
     return (value, trail) => {
       if (!isJsonList(value)) return;
+      trail.spend(value.length / ITEMS_PER_STEP);
       for (let index = trail.seen?.firstItems ?? 0; index < value.length; index++) {
         if (!trail.seen?.items.has(index)) inside(check, value[index] ?? null, index, trail);
       }
@@ -264,7 +272,10 @@ function ofMembers(one: (name: string, value: JsonObject, trail: Trail) => void)
     }
   };
   return (value, trail) => {
-    if (isJsonObject(value)) from(0, Object.keys(value), value, trail);
+    if (!isJsonObject(value)) return;
+    const names = Object.keys(value);
+    trail.spend(names.length);
+    from(0, names, value, trail);
   };
 }
 

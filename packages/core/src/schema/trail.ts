@@ -8,12 +8,12 @@
  *  3. Valid data causes no allocations.
  *  4. A check that is divided into pieces ends a piece in a loop over members or items: the rest of the loop becomes a
  *     task (`later`), and so do the rests of the loops around it. A piece that cannot end has `maxSteps` at most. Schemas
- *     that are only tried (`anyOf`, `not` …) do not end a piece (`hold`); for a large value they are a task of their own.
+ *     that are only tried (`anyOf`, `not` …) do not end a piece (`held`); for a large value they are a task of their own.
  */
 import { SCHEMA_LIMITS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { Steps } from '../steps.ts';
-import { type Json, partsOf } from '../value.ts';
+import { type Json, type JsonObject, partsOf } from '../value.ts';
 
 export interface SchemaProblem {
   readonly path: DocumentPath;
@@ -57,6 +57,8 @@ export interface Pieces {
 export const PIECES: Pieces = { steps: SCHEMA_LIMITS.pieceSteps, largeValues: 1_000 };
 
 const NEVER = Number.NEGATIVE_INFINITY;
+/** Values with no more inside are counted whenever a schema asks. */
+const COUNTED_AGAIN = 16;
 
 /** The check was aborted; the value counts as invalid. */
 export class TooCostly extends Error {}
@@ -67,6 +69,8 @@ export class Trail {
   /** Number of problems found, including unreported ones. */
   count = 0;
   seen: Seen | undefined;
+  /** Number of schemas around that are only tried: no piece ends inside. */
+  held = 0;
   #left: number = SCHEMA_LIMITS.maxSteps;
   /** The piece ends when less is left; never, if the check is not divided. */
   #pieceEnd: number;
@@ -74,6 +78,7 @@ export class Trail {
   #floor = 0;
   #pieceFloor: number;
   #tasks: Task[] | undefined;
+  #isLarge: WeakMap<object, boolean> | undefined;
   #isExtended = false;
   #depth = 0;
   #resources: string[] | undefined;
@@ -98,6 +103,7 @@ export class Trail {
   }
 
   #add(problem: SchemaProblem): void {
+    this.spend(1);
     this.count++;
     this.problems ??= [];
     if (this.problems.length < SCHEMA_LIMITS.maxProblems) this.problems.push(problem);
@@ -130,23 +136,22 @@ export class Trail {
 
   /** The piece is over: a loop leaves its rest for later. */
   get isDue(): boolean {
-    return this.#left < this.#pieceEnd;
+    return this.#left < this.#pieceEnd && this.held === 0;
   }
 
   /** Whether the value is to be checked in pieces: the check is divided, no schema is only tried, the value is large. */
   divides(value: Json): boolean {
-    return this.#pieceEnd !== NEVER && hasMoreValues(value, this.#pieces?.largeValues ?? 0);
-  }
-
-  /** The piece does not end before `release`. */
-  hold(): number {
-    const end = this.#pieceEnd;
-    this.#pieceEnd = NEVER;
-    return end;
-  }
-
-  release(end: number): void {
-    this.#pieceEnd = end;
+    if (this.#pieces === undefined || this.held > 0 || typeof value !== 'object' || value === null) return false;
+    const known = this.#isLarge?.get(value);
+    if (known !== undefined) return known;
+    const count = countUpTo(value, this.#pieces.largeValues);
+    const isLarge = count > this.#pieces.largeValues;
+    // Other schemas may ask again, and counting is not paid for.
+    if (count > COUNTED_AGAIN) {
+      this.#isLarge ??= new WeakMap();
+      this.#isLarge.set(value, isLarge);
+    }
+    return isLarge;
   }
 
   /** Only of a check that is divided. */
@@ -164,7 +169,7 @@ export class Trail {
   *rest(): Steps<void> {
     const open: Task[] = [];
     for (;;) {
-      open.push(...(this.#tasks?.splice(0) ?? []).reverse());
+      for (const task of this.#tasks?.splice(0).reverse() ?? []) open.push(task);
       const task = open.pop();
       if (task === undefined) return;
       yield;
@@ -232,18 +237,18 @@ export class Trail {
   }
 }
 
-function hasMoreValues(root: Json, most: number): boolean {
-  if (typeof root !== 'object' || root === null) return false;
+/** The number of values inside; some number above `most` if there are more. */
+function countUpTo(root: readonly Json[] | JsonObject, most: number): number {
   let count = 0;
   const open: Json[] = [root];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     const parts = partsOf(value);
     count += parts.length;
-    if (count > most) return true;
+    if (count > most) break;
     for (const inner of parts) open.push(inner);
   }
-  return false;
+  return count;
 }
 
 /** Lists and objects count as one, plus everything inside. */
@@ -274,9 +279,9 @@ export function inside(check: Check, value: Json, key: string | number, trail: T
 /** Whether the value is valid. Drops the problems found and, if the value is invalid, what was evaluated. */
 export function fits(check: Check, value: Json, trail: Trail): boolean {
   const { count, told } = trail;
-  const end = trail.hold();
+  trail.held++;
   check(value, trail);
-  trail.release(end);
+  trail.held--;
   if (trail.count === count) return true;
   trail.rewind(count, told);
   return false;

@@ -184,7 +184,9 @@ describe('schema', () => {
     ['a condition', { if: { items: { type: 'string' } }, then: { minItems: 1 }, else: false }, texts(50_000)],
     ['a negation', { not: { items: { type: 'integer' } } }, texts(50_000)],
     ['a search', { contains: { const: 'x49999' } }, texts(50_000)],
+    ['a search beyond the budget of a small value', { contains: { const: 'x98999' } }, texts(99_000)],
     ['different items', { uniqueItems: true }, texts(50_000)],
+    ['different large items', { uniqueItems: true }, [texts(24_000), texts(23_000)]],
     [
       'what is left',
       { properties: { a: { items: { type: 'string' } } }, unevaluatedProperties: false },
