@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { quantile, round } from '../measure.ts';
+import { type Call, checkedValues } from './checked-values.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -173,7 +174,7 @@ async function tasksOf(stage: Stage, round: number, failures: string[]): Promise
       ),
     ),
   );
-  return [...requests, ...runs, ...leases, ...largest(stage, round)];
+  return [...requests, ...runs, ...leases, ...largest(stage, round), ...checkedIn(stage, round)];
 }
 
 /** Made when they are sent: 12,000 names of members slow down every object that the process makes afterwards. */
@@ -257,6 +258,24 @@ function largest(stage: Stage, round: number): Task[] {
       },
     },
   ];
+}
+
+function checkedIn(stage: Stage, round: number): readonly Task[] {
+  const call =
+    (url: string, headers: Headers): Call =>
+    async (line, body) => {
+      const [method, place] = line.split(' ') as [string, string];
+      const response = await fetch(url + place, {
+        method,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${line} was answered with ${response.status}: ${text.slice(0, 200)}`);
+      return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    };
+  const far = call(stage.desktop, { authorization: `Bearer ${stage.token}` });
+  return checkedValues(String(round), far, call(stage.team, stage.as['wide-editor'] as Headers));
 }
 
 interface Given {

@@ -254,7 +254,21 @@ export const BUDGETS = {
     'time',
     SCHEMA_LIMITS.maxSteps,
     'steps',
-    'Checking a value against its schema',
+    'Checking a value against its schema; also a part of a large value that cannot be checked in pieces',
+    'the value does not match',
+  ),
+  'schema.large': budget(
+    'time',
+    SCHEMA_LIMITS.maxStepsPerValue,
+    'steps per value',
+    `Checking a large value, in pieces of about ${SCHEMA_LIMITS.pieceSteps.toLocaleString('en')} steps`,
+    'the value does not match',
+  ),
+  'schema.decision': budget(
+    'time',
+    SCHEMA_LIMITS.maxStepsAtOnce,
+    'steps',
+    'Checking a large value within a decision, at once: a buffered signal, the input of an inlined workflow',
     'the value does not match',
   ),
   'pattern.size': budget(

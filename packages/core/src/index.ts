@@ -98,9 +98,19 @@ export type { AwaitedEvent, ConcurrencySlot, Entry } from './run/journal/entry.t
 export { isFinal, isFinished } from './run/state/selectors.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
 export type { UndoPlan } from './run/undo/undo-plan.ts';
-export { compileSchema, describePath, describeProblems, givenProblem, type SchemaCheck } from './schema/index.ts';
+export {
+  compileSchema,
+  describePath,
+  describeProblems,
+  givenProblem,
+  isUnfinished,
+  type SchemaCheck,
+  type SchemaProblem,
+} from './schema/index.ts';
+export type { Steps } from './steps.ts';
 export {
   canonicalJson,
+  copyJson,
   isJsonObject,
   type Json,
   type JsonObject,

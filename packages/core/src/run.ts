@@ -9,14 +9,8 @@ export { startKey } from './plan/trigger-plan.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
-export {
-  type ChildResult,
-  type OpenAttempt,
-  type Outcome,
-  type Settlement,
-  type Stimulus,
-  stepsBefore,
-} from './run/decide/stimulus.ts';
+export { hasPayload, stepsBefore } from './run/decide/prepare.ts';
+export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/decide/stimulus.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
 export { type Attempt, backlogOf, nextReady, seal, startAttempt } from './run/dispatch/dispatch.ts';
 export { blobsToDecide, blobsToStart } from './run/dispatch/prefetch.ts';

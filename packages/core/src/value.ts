@@ -136,3 +136,16 @@ export function hasMoreValues(value: Json, most: number): boolean {
   };
   return visit(value);
 }
+
+/** Several times as fast as `structuredClone`. */
+export function copyJson(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson);
+  // A spread keeps the hidden class, which matters for many different objects, and own members that are called `__proto__`.
+  const copy: Record<string, Json> = { ...(value as Readonly<Record<string, Json>>) };
+  for (const key of Object.keys(copy)) {
+    const member = copy[key] as Json;
+    if (typeof member === 'object' && member !== null) copy[key] = copyJson(member);
+  }
+  return copy;
+}

@@ -8,6 +8,7 @@
  * `context.ts` is shared by all parts. `execution-service.ts` reads runs and records requests, which needs no engine.
  */
 import { definitionChecks, type NebulaError, RUN_DEFAULTS } from '@nebula/core';
+import { SLICE_MS } from '@nebula/ports';
 import type { Drivers, EngineOptions } from './api.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Cache } from './attempts/cache.ts';
@@ -33,7 +34,6 @@ import { Values } from './storage/values.ts';
 import { Mailbox } from './turn/mailbox.ts';
 import { Recovery } from './turn/recovery.ts';
 import { Runs } from './turn/runs.ts';
-import { SLICE_MS } from './turn/time-slices.ts';
 import { Turns } from './turn/turns.ts';
 import { EngineLease, WORKER_PREFIX } from './wake/engine-lease.ts';
 import { RunWaiters } from './wake/run-waiters.ts';

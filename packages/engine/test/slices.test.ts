@@ -5,6 +5,7 @@ import {
   createCatalog,
   DefinitionChecks,
   type Json,
+  type JsonSchema,
   type WorkflowDefinition,
 } from '@nebula/core';
 import { memoryBlobs, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
@@ -12,7 +13,7 @@ import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Clock } from '@nebula/ports';
 import { expect, it } from 'vitest';
-import { createEngine, createExecutionService, type Drivers } from '../src/index.ts';
+import { createEngine, createExecutionService, type Drivers, type Engine } from '../src/index.ts';
 import { Plans } from '../src/start/plans.ts';
 
 const NODES = 600;
@@ -194,3 +195,74 @@ it.each([0, 1_000_000])(
     expect(later.length > 0).toBe(sliceMs === 0);
   },
 );
+
+const TEXTS = { items: { allOf: Array(4).fill({ type: 'string', minLength: 1, maxLength: 9 }) } } as const;
+const texts = (count: number): Json => Array.from({ length: count }, () => 'x');
+const taker: Action = {
+  id: 'take',
+  version: '1',
+  effect: 'pure',
+  input: { properties: { l: TEXTS } },
+  run: () => null,
+};
+const maker: Action = {
+  id: 'make',
+  version: '1',
+  effect: 'pure',
+  output: TEXTS,
+  run: (_, input) => (input as { l: Json }).l,
+};
+
+/** The ways by which a value from outside meets a schema; each takes the value and returns when it was checked. */
+const BORDERS: Readonly<Record<string, (engine: Engine, value: Json) => Promise<unknown>>> = {
+  'the input of a start': async (engine, value) => {
+    await engine.register({ id: 'typed', input: { properties: { l: TEXTS } }, nodes: { a: { action: 'noop' } } });
+    return await engine.start('typed', undefined, { input: { l: value } });
+  },
+  'the input of an action': async (engine, value) => {
+    await engine.register({ id: 'takes', nodes: { a: { action: 'take', with: { l: '{{ $input.l }}' } } } });
+    return await engine.waitFor(await engine.start('takes', undefined, { input: { l: value } }), 'end');
+  },
+  'the output of an action': async (engine, value) => {
+    await engine.register({ id: 'makes', nodes: { a: { action: 'make', with: { l: '{{ $input.l }}' } } } });
+    return await engine.waitFor(await engine.start('makes', undefined, { input: { l: value } }), 'end');
+  },
+  'a signal': async (engine, value) => {
+    await engine.register({ id: 'waits', nodes: { a: { wait: { signal: 'go', schema: TEXTS } } } });
+    const executionId = await engine.start('waits', undefined, {});
+    await engine.waitFor(executionId);
+    await engine.requestSignal(executionId, { signal: 'go', payload: value });
+    return await engine.waitFor(executionId, 'end');
+  },
+  'the form of an answer': async (engine, value) => {
+    await engine.register({ id: 'asks', nodes: { a: { wait: { approval: { form: { properties: { l: TEXTS } } } } } } });
+    const executionId = await engine.start('asks', undefined, {});
+    await engine.waitFor(executionId);
+    await engine.requestAnswer(executionId, 'a', { approved: true, by: 'ada', form: { l: value } });
+    return await engine.waitFor(executionId, 'end');
+  },
+  'the outcome of a remote worker': async (engine, value) => {
+    engine.announce([announcedAction({ id: 'far', version: '1', output: TEXTS as JsonSchema })]);
+    await engine.register({ id: 'far', nodes: { a: { action: 'far' } } });
+    const executionId = await engine.start('far', undefined, {});
+    const request = { holder: 'w', principal: 'p', max: 1, leaseMs: 60_000, waitMs: 5_000, serves: () => true };
+    const [task] = await engine.remote.claim(request);
+    await engine.remote.end(task?.leaseId ?? '', { status: 'completed', output: value }, 'p');
+    return await engine.waitFor(executionId, 'end');
+  },
+};
+
+it.each(Object.keys(BORDERS))('[ENG-290] a large value is checked in slices: %s', async (name) => {
+  const turnsWith = async (count: number): Promise<number> => {
+    const clock = busyClock();
+    const engine = createEngine(driversWith(clock), { actions: [noop, taker, maker] });
+    await engine.open();
+    clock.turns = 0;
+    const ended = await BORDERS[name]?.(engine, texts(count));
+    if (typeof ended === 'object') expect(ended).toMatchObject({ document: { status: 'completed' } });
+    await engine.close();
+    return clock.turns;
+  };
+  // 13 steps for each text, 20,000 in a piece, ten pieces in a slice, two turns after it.
+  expect((await turnsWith(90_000)) - (await turnsWith(10))).toBeGreaterThan(8);
+});

@@ -61,8 +61,11 @@ export interface Sandbox {
   /** Never rejects: an error of the action becomes an outcome. */
   run(invocation: Invocation): Promise<InvocationOutcome>;
   verify(invocation: Invocation): Promise<Verification>;
-  /** Checks an outcome of another process against the action's schema and all limits, and redacts secrets. */
-  admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome;
+  /**
+   * Checks an outcome of another process against the action's schema and all limits, and redacts secrets. A large output
+   * is checked in slices.
+   */
+  admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome | Promise<InvocationOutcome>;
   /** Redacts secrets from a log line of another process, which may have any length. */
   admitLine(foreign: Foreign, line: Line): Line;
 }

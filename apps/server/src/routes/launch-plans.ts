@@ -9,7 +9,7 @@ import {
   NebulaError,
   type WorkflowDefinition,
 } from '@nebula/core';
-import type { WorkflowVersionRow } from '@nebula/ports';
+import { checkInSlices, type WorkflowVersionRow } from '@nebula/ports';
 import { gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
@@ -66,7 +66,7 @@ export function launchPlanRoutes(parts: Parts) {
           hint: 'Remove one of them.',
         });
       }
-      refuseMisfit(row, { ...body.inputs, ...body.fixed } as JsonObject);
+      await refuseMisfit(parts, row, { ...body.inputs, ...body.fixed } as JsonObject);
       const record: LaunchPlanRecord = {
         project: project ?? DEFAULT_PROJECT,
         workflowId,
@@ -109,11 +109,15 @@ const ABOUT_MEMBERS = new Set([
 ]);
 
 /** A start adds the rest of the input later, so members may be missing, but present ones must fit the schema. */
-function refuseMisfit({ workflowId, version, definition }: WorkflowVersionRow, given: JsonObject): void {
+async function refuseMisfit(
+  { clock }: Parts,
+  { workflowId, version, definition }: WorkflowVersionRow,
+  given: JsonObject,
+): Promise<void> {
   const { input } = JSON.parse(definition) as WorkflowDefinition;
   if (!isJsonObject(input)) return;
   const schema = Object.fromEntries(Object.entries(input).filter(([keyword]) => ABOUT_MEMBERS.has(keyword)));
-  const [problem] = compileSchema(schema).problems(structuredClone(given)) ?? [];
+  const [problem] = (await checkInSlices(compileSchema(schema), given, clock)) ?? [];
   if (problem === undefined) return;
   const { path, message } = problem;
   throw new NebulaError(

@@ -87,3 +87,15 @@ it('[SRV-670] a slow refresh does not remove actions announced meanwhile', async
   await Promise.all([first, second]);
   expect(announced.at(-1)).toHaveLength(2);
 });
+
+it.each([null, 7, 'text', []])(
+  '[SRV-404] an announced schema that is %j is refused with what it must be',
+  async (input) => {
+    const action = { id: 'far.odd', version: '1', input } as unknown as ActionDescription;
+    await expect(announcing().open().add([action], 'default')).rejects.toMatchObject({
+      code: 'ACTION_SCHEMA_INVALID',
+      message:
+        'The input schema of far.odd cannot be used: Invalid JSON Schema: it is neither an object nor true or false.',
+    });
+  },
+);

@@ -8,10 +8,12 @@ import {
   createCatalog,
   EXPRESSION_LIMITS,
   isMoment,
+  isUnfinished,
   type Json,
   type JsonSchema,
   readDefinition,
   readDefinitionObject,
+  type SchemaCheck,
   StepBudget,
 } from '@nebula/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +90,13 @@ function checks(steps: number): boolean {
   const idle = Object.fromEntries(Object.entries({ ...IDLE, ...MORE }).slice(0, left));
   const schema = { ...idle, items: { enum: Array(choices).fill(0) as Json[] } };
   return compileSchema(schema as JsonSchema).problems(Array(11).fill(0) as Json) === undefined;
+}
+
+/** A list whose items take so many steps each, and which takes one step and `more` by itself. */
+function listSchema(steps: number, more: number): SchemaCheck {
+  const allOf = Array(steps - 1).fill({ type: 'integer' }) as JsonSchema[];
+  const idle = Object.fromEntries(Object.entries({ ...IDLE, ...MORE }).slice(0, more));
+  return compileSchema({ ...idle, items: { allOf } } as JsonSchema);
 }
 
 const OWNER = { authorization: `Bearer ${TOKEN}` };
@@ -249,6 +258,15 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
       }),
     ),
   'schema.work': (size) => checks(size),
+  'schema.large': (size) => {
+    const begun = listSchema(size, 0).begin(Array(100_000).fill(0) as Json);
+    if (!isUnfinished(begun)) throw new Error('it is not checked in pieces');
+    let step = begun.next();
+    while (step.done !== true) step = begun.next();
+    return step.value === undefined;
+  },
+  'schema.decision': (size) =>
+    listSchema(8, (size - 1) % 8).problems(Array(Math.floor((size - 1) / 8)).fill(0) as Json) === undefined,
   'pattern.size': (size) => takes(() => parseFilePattern('x'.repeat(size))),
   'pattern.alternatives': (size) => takes(() => parseFilePattern(`{${'a,'.repeat(size - 1)}b}`)),
   'pattern.segments': (size) => takes(() => parseFilePattern(Array(size).fill('a').join('/'))),

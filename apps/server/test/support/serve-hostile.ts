@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Action, Json } from '@nebula/core';
 import { runStage } from '../hostile/run-stage.ts';
 import { boot, sqliteKeeping, TOKEN } from './boot.ts';
 import { echo, outside } from './workflows.ts';
@@ -18,7 +19,17 @@ const listener = createServer((_request, response) => response.end('reached')).l
 await once(listener, 'listening');
 const projectDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'nebula-hostile-')));
 const [first, second] = [await sqliteKeeping(), await sqliteKeeping()];
-const desktop = await boot({ keeping: first.keeping });
+/** The schema of `bench/server/checked-values.ts`. */
+const texts = { items: { allOf: Array(4).fill({ type: 'string', minLength: 1, maxLength: 9 }) } };
+const checked: Action = {
+  id: 'test.checked',
+  version: '1',
+  effect: 'pure',
+  input: { type: 'object', properties: { l: texts } },
+  output: texts,
+  run: (_, input) => (input as { l: Json }).l,
+};
+const desktop = await boot({ keeping: first.keeping, actions: [checked] });
 const { client } = desktop;
 await client.call('registerWorker', {
   body: { workerId: 'far', labels: ['far'], actions: [{ id: 'far.work', effect: 'idempotent' }] },

@@ -12,14 +12,14 @@ import { type CompiledValue, createBudget } from '../expression/index.ts';
 import type { Graph } from '../graph/index.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limits.ts';
 import type { Problem } from '../problem.ts';
-import { describePath, givenProblem, type SchemaCheck } from '../schema/index.ts';
+import { describePath, givenProblem, isUnfinished, type SchemaCheck, type SchemaProblem } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
-import type { Json, JsonSchema } from '../value.ts';
+import { copyJson, type Json, type JsonSchema } from '../value.ts';
 import type { CompileContext, CompiledInside, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import { checkCeiling, entryPath } from './kinds/action.ts';
 import { checkedSchema } from './parameters.ts';
-import type { CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
+import type { AcceptedInput, CallbackUrl, NodePlan, Plan, StartPlan, SubPlan, TriggerPlan } from './plan.ts';
 import { References } from './references.ts';
 import { durationOf, retryPlan } from './retry-plan.ts';
 import { compileTriggers } from './trigger-plan.ts';
@@ -155,6 +155,7 @@ function* compileWorkflow(
     onFailure: config.onFailure ?? 'fail-fast',
     timeoutMs: durationOf(config.timeout) ?? null,
     acceptInput: (value) => acceptInput(input, value),
+    beginInput: (value) => beginInput(input, value),
   };
   return { sub, start, triggers, output };
 }
@@ -238,12 +239,31 @@ function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, Compile
   }
 }
 
-function acceptInput(check: SchemaCheck | undefined, given: Json): ReturnType<Plan['acceptInput']> {
+function acceptInput(check: SchemaCheck | undefined, given: Json): AcceptedInput {
+  const input = ownInput(check, given);
+  return 'problems' in input ? input : accepted(input.own, input.check.problems(input.own));
+}
+
+function beginInput(check: SchemaCheck | undefined, given: Json): AcceptedInput | Steps<AcceptedInput> {
+  const input = ownInput(check, given);
+  if ('problems' in input) return input;
+  const begun = input.check.begin(input.own);
+  return isUnfinished(begun) ? restOfInput(input.own, begun) : accepted(input.own, begun);
+}
+
+/** The value to check, or the answer if there is nothing to check. */
+function ownInput(check: SchemaCheck | undefined, given: Json): AcceptedInput | { own: Json; check: SchemaCheck } {
   const problem = givenProblem(given, 'the input');
   if (problem !== undefined) return { input: null, problems: [problem] };
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
   // Defaults are filled in place, so the caller's value is copied first.
-  const input = structuredClone(given);
-  const problems = check.problems(input) ?? [];
+  return { own: check.fills ? copyJson(given) : given, check };
+}
+
+function* restOfInput(input: Json, steps: Steps<readonly SchemaProblem[] | undefined>): Steps<AcceptedInput> {
+  return accepted(input, yield* steps);
+}
+
+function accepted(input: Json, problems: readonly SchemaProblem[] = []): AcceptedInput {
   return { input, problems: problems.map(({ path, message }) => `${describePath(path, 'the input')} ${message}`) };
 }

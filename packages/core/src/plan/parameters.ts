@@ -114,7 +114,7 @@ export function checkedSchema(
     if (!(error instanceof NebulaError)) throw error;
     const { message, hint } = error;
     problems.error({ code: 'BAD_SCHEMA', message, hint, path, isTightened: true });
-    const problem = { path: [], message: `cannot be checked. ${message}` };
-    return problems.isAccepted ? { takesAll: false, problems: () => [problem] } : undefined;
+    const found = () => [{ path: [], message: `cannot be checked. ${message}` }];
+    return problems.isAccepted ? { takesAll: false, fills: false, problems: found, begin: found } : undefined;
   }
 }

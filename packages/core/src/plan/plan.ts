@@ -33,7 +33,9 @@ export interface Plan {
   /** Undefined: the operator's default; null: forever. */
   readonly retentionMs: number | null | undefined;
   /** Returns the input with the defaults of its schema filled in, and its problems as sentences. */
-  acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
+  acceptInput(input: Json): AcceptedInput;
+  /** Like `acceptInput`; the rest of a large input is checked by the steps. */
+  beginInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
   newBudget(): Budget;
   /**
    * The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. The
@@ -280,6 +282,11 @@ export interface ChildWork {
   readonly bound: Capabilities | undefined;
 }
 
+export interface AcceptedInput {
+  readonly input: Json;
+  readonly problems: readonly string[];
+}
+
 /** The part of an inlined workflow that the enclosing run needs. */
 export interface SubPlan {
   readonly workflowId: WorkflowId;
@@ -288,7 +295,8 @@ export interface SubPlan {
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;
   readonly timeoutMs: number | null;
-  acceptInput(input: Json): { readonly input: Json; readonly problems: readonly string[] };
+  acceptInput(input: Json): AcceptedInput;
+  beginInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
 }
 
 export interface WaitWork {

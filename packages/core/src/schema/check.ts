@@ -2,20 +2,33 @@
  * Validates data against JSON Schemas. Each schema is compiled once.
  *
  *  1. A schema that accepts everything costs nothing.
- *  2. A check returns problems; it never throws, waits or runs for long, for any schema and data.
+ *  2. A check returns problems; it never throws, waits or runs for long, for any schema and data: that of a large value
+ *     is divided into pieces (`begin`).
  */
 
 import { RUN_DEFAULTS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
+import type { Steps } from '../steps.ts';
 import { isJsonList, type Json, type JsonObject, type JsonSchema, nestsDeeper, pathToNonFinite } from '../value.ts';
-import { compileChecks } from './compiler.ts';
-import { type Check, pass, type SchemaProblem, TooCostly, Trail } from './trail.ts';
+import { type CompiledChecks, compileChecks } from './compiler.ts';
+import { PIECES, type Pieces, pass, type SchemaProblem, TooCostly, Trail } from './trail.ts';
 
 export interface SchemaCheck {
   /** True when the schema accepts everything. */
   readonly takesAll: boolean;
+  /** True when checking fills in defaults, in place. */
+  readonly fills: boolean;
   /** Returns undefined when the value is valid. With `fillDefaults`, missing members are filled in place first. */
-  problems(value: Json): readonly SchemaProblem[] | undefined;
+  problems(value: Json): SchemaProblems;
+  /** Like `problems`, in pieces: where a large value is left unfinished after the first one, the rest is in the steps. */
+  begin(value: Json, pieces?: Pieces): SchemaProblems | Steps<SchemaProblems>;
+}
+
+type SchemaProblems = readonly SchemaProblem[] | undefined;
+
+/** Whether a check that was begun has a rest. */
+export function isUnfinished(begun: SchemaProblems | Steps<SchemaProblems>): begun is Steps<SchemaProblems> {
+  return begun !== undefined && 'next' in begun;
 }
 
 /** Cached per schema object, and collected with it. A schema that is too large is cached only without limits. */
@@ -23,7 +36,9 @@ const cached = { plain: new WeakMap<JsonObject, SchemaCheck>(), filling: new Wea
 
 /** Throws `SCHEMA_INVALID` when the schema is invalid or, with `isBounded`, exceeds the limits. */
 export function compileSchema(schema: JsonSchema, { fillDefaults = false, isBounded = true } = {}): SchemaCheck {
-  if (typeof schema === 'boolean') return checkOf(schema ? pass : (_, trail) => trail.report([], 'is not allowed'));
+  if (typeof schema === 'boolean') {
+    return checkOf({ check: schema ? pass : (_, trail) => trail.report([], 'is not allowed'), fills: false });
+  }
   const cache = fillDefaults ? cached.filling : cached.plain;
   let check = cache.get(schema);
   if (check === undefined) {
@@ -33,22 +48,49 @@ export function compileSchema(schema: JsonSchema, { fillDefaults = false, isBoun
   return check;
 }
 
-function checkOf(check: Check): SchemaCheck {
+function checkOf({ check, fills }: CompiledChecks): SchemaCheck {
   return {
     takesAll: check === pass,
+    fills,
     problems: (value) => {
       const trail = new Trail(value);
       try {
         check(value, trail);
       } catch (error) {
-        // A `RangeError` means that the stack is exhausted.
-        if (!(error instanceof TooCostly || error instanceof RangeError)) throw error;
-        const message = error instanceof TooCostly ? error.message : 'nests too deep to be checked';
-        return [{ path: [], message }];
+        return [failure(error)];
       }
-      return trail.count === 0 ? undefined : trail.problems;
+      return found(trail);
+    },
+    begin: (value, pieces = PIECES) => {
+      const trail = new Trail(value, pieces);
+      try {
+        check(value, trail);
+      } catch (error) {
+        return [failure(error)];
+      }
+      return trail.isOver ? found(trail) : rest(trail);
     },
   };
+}
+
+function* rest(trail: Trail): Steps<SchemaProblems> {
+  try {
+    yield* trail.rest();
+  } catch (error) {
+    return [failure(error)];
+  }
+  return found(trail);
+}
+
+function found({ count, problems }: Trail): SchemaProblems {
+  return count === 0 ? undefined : problems;
+}
+
+/** The problem of a check that was aborted. */
+function failure(error: unknown): SchemaProblem {
+  // A `RangeError` means that the stack is exhausted.
+  if (!(error instanceof TooCostly || error instanceof RangeError)) throw error;
+  return { path: [], message: error instanceof TooCostly ? error.message : 'nests too deep to be checked' };
 }
 
 /** Formats a path as `orders[3].total`; `whole` names the value itself. */

@@ -19,12 +19,23 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...STRU
 /** Run last, because they depend on what the other keywords have evaluated. */
 const LAST = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 
+/** Names in `properties` and other keywords that are looked for in the time of a step. */
+const NAMES_PER_STEP = 4;
+
+export interface CompiledChecks {
+  readonly check: Check;
+  /** Whether the check fills in defaults. */
+  readonly fills: boolean;
+}
+
 /** Throws `SCHEMA_INVALID`. The depth is limited in any case, because compiling is recursive. */
-export function compileChecks(schema: JsonObject, fillDefaults: boolean, isBounded: boolean): Check {
+export function compileChecks(schema: JsonObject, fillDefaults: boolean, isBounded: boolean): CompiledChecks {
   const { maxDepth, maxValues } = SCHEMA_LIMITS;
+  if (!isJsonObject(schema)) throw invalid('it is neither an object nor true or false', 'Leave it out, or write {}.');
   if (nestsDeeper(schema, maxDepth)) throw tooLarge(`It nests deeper than ${maxDepth} levels.`);
   if (isBounded && countValues(schema) > maxValues) throw tooLarge(`It has more than ${maxValues} values.`);
-  return new Compiler(schema, fillDefaults, isBounded).whole();
+  const compiler = new Compiler(schema, fillDefaults, isBounded);
+  return { check: compiler.whole(), fills: compiler.hasDefaults };
 }
 
 class Compiler implements KeywordCompiler {
@@ -36,6 +47,7 @@ class Compiler implements KeywordCompiler {
   readonly #maxInstructions: number;
   #fills: boolean;
   #instructions = 0;
+  hasDefaults = false;
 
   constructor(root: JsonObject, fills: boolean, isBounded: boolean) {
     this.#root = root;
@@ -63,13 +75,17 @@ class Compiler implements KeywordCompiler {
     if (!isJsonObject(schema)) throw this.wrong('is not a schema');
     const checks: Check[] = this.#fills ? this.#defaults(schema) : [];
     const last: Check[] = [];
+    let names = 0;
     for (const [name, argument] of Object.entries(schema)) {
       const check = this.at(name, () => this.#keywordOf(name, argument, schema));
-      if (check !== undefined && check !== pass) (LAST.has(name) ? last : checks).push(check);
+      if (check === undefined || check === pass) continue;
+      (LAST.has(name) ? last : checks).push(check);
+      if (isJsonObject(argument)) names += Object.keys(argument).length;
     }
     checks.push(...last);
     if (checks.length === 0) return pass;
-    return this.tracks ? tracking(checks) : plain(checks);
+    const costs = checks.length + Math.floor(names / NAMES_PER_STEP);
+    return this.tracks ? tracking(checks, costs) : plain(checks, costs);
   }
 
   #keywordOf(name: string, argument: Json, schema: JsonObject): Check | undefined {
@@ -140,7 +156,9 @@ class Compiler implements KeywordCompiler {
     for (const [name, member] of Object.entries(properties)) {
       if (isJsonObject(member) && member['default'] !== undefined) defaults.push([name, member['default']]);
     }
-    return defaults.length === 0 ? [] : [filling(defaults)];
+    if (defaults.length === 0) return [];
+    this.hasDefaults = true;
+    return [filling(defaults)];
   }
 
   #reference(argument: Json, schema: JsonObject, isDynamic: boolean): Check {
@@ -185,17 +203,17 @@ class Compiler implements KeywordCompiler {
   }
 }
 
-function plain(checks: readonly Check[]): Check {
+function plain(checks: readonly Check[], costs: number): Check {
   return (value, trail) => {
-    trail.spend(checks.length);
+    trail.spend(costs);
     for (const check of checks) check(value, trail);
   };
 }
 
 /** Members and items evaluated by a matching schema count for the enclosing schema. */
-function tracking(checks: readonly Check[]): Check {
+function tracking(checks: readonly Check[], costs: number): Check {
   return (value, trail) => {
-    trail.spend(checks.length);
+    trail.spend(costs);
     const { seen: outer, count } = trail;
     const own: Seen = { members: new Set(), items: new Set(), firstItems: 0 };
     trail.seen = own;

@@ -7,6 +7,14 @@ import { canonicalJson, isJsonList, isJsonObject, type Json, jsonEquals } from '
 import type { Keyword, KeywordCompiler } from './pattern.ts';
 import { type Check, countValues, type Trail } from './trail.ts';
 
+/** Characters of a text that are looked at in the time of a step. */
+const CHARS_PER_STEP = 50;
+
+/** A value in an item that is compared with all others takes as long as so many steps. */
+const STEPS_PER_VALUE = 4;
+/** Items with more values are compared one by one: their canonical text would be made in one piece. */
+const MAX_CANONICAL_VALUES = 20_000;
+
 /** Maximum length of schema values quoted in messages. */
 const MAX_SAID_CHARS = 500;
 
@@ -26,17 +34,17 @@ export const VALUE_KEYWORDS = {
   enum: (argument, compiler) => {
     if (!Array.isArray(argument)) throw compiler.wrong('is not a list');
     const message = `must be one of ${clipped(argument.map((choice) => JSON.stringify(choice)).join(', '), MAX_SAID_CHARS)}`;
-    const costs = countValues(argument);
+    const costs = comparing(argument);
     return (value, trail) => {
-      trail.spend(costs);
+      trail.spend(costs(value));
       if (!argument.some((choice) => jsonEquals(choice, value))) trail.report(trail.path, message);
     };
   },
   const: (argument) => {
-    const costs = countValues(argument);
+    const costs = comparing([argument]);
     const message = `must be ${clipped(JSON.stringify(argument), MAX_SAID_CHARS)}`;
     return (value, trail) => {
-      trail.spend(costs);
+      trail.spend(costs(value));
       if (!jsonEquals(argument, value)) trail.report(trail.path, message);
     };
   },
@@ -53,17 +61,17 @@ export const VALUE_KEYWORDS = {
     return bound(compiler, argument, isNumber, (value, step) => Number.isInteger(value / step), 'be a multiple of #');
   },
   minLength: (argument, compiler) =>
-    length(compiler, argument, isString, codePoints, (has, limit) => has >= limit, 'have # characters or more'),
+    length(compiler, argument, isString, textLength, isEnough, 'have # characters or more'),
   maxLength: (argument, compiler) =>
-    length(compiler, argument, isString, codePoints, (has, limit) => has <= limit, 'have at most # characters'),
+    length(compiler, argument, isString, textLength, isNotTooMuch, 'have at most # characters'),
   minItems: (argument, compiler) =>
-    length(compiler, argument, isJsonList, countItems, (has, limit) => has >= limit, 'have # items or more'),
+    length(compiler, argument, isJsonList, countItems, isEnough, 'have # items or more'),
   maxItems: (argument, compiler) =>
-    length(compiler, argument, isJsonList, countItems, (has, limit) => has <= limit, 'have at most # items'),
+    length(compiler, argument, isJsonList, countItems, isNotTooMuch, 'have at most # items'),
   minProperties: (argument, compiler) =>
-    length(compiler, argument, isJsonObject, countMembers, (has, limit) => has >= limit, 'have # members or more'),
+    length(compiler, argument, isJsonObject, countMembers, isEnough, 'have # members or more'),
   maxProperties: (argument, compiler) =>
-    length(compiler, argument, isJsonObject, countMembers, (has, limit) => has <= limit, 'have at most # members'),
+    length(compiler, argument, isJsonObject, countMembers, isNotTooMuch, 'have at most # members'),
   pattern: (argument, compiler) => {
     if (typeof argument !== 'string') throw compiler.wrong('is not a string');
     const pattern = compiler.pattern(argument);
@@ -86,9 +94,21 @@ export const VALUE_KEYWORDS = {
     if (!argument) return undefined;
     return (value, trail) => {
       if (!isJsonList(value)) return;
-      trail.spend(countValues(value));
-      const isUnique = new Set(value.map(canonicalJson)).size === value.length;
-      if (!isUnique) trail.report(trail.path, 'must not have the same item twice');
+      const items = new Items();
+      const report = (): void => {
+        if (items.hasTwice) trail.report(trail.path, 'must not have the same item twice');
+      };
+      if (!compiler.tracks && trail.divides(value)) {
+        return trail.later(function* () {
+          for (const item of value) {
+            items.add(item, trail);
+            if (trail.isDue) yield* trail.pause();
+          }
+          report();
+        });
+      }
+      for (const item of value) items.add(item, trail);
+      report();
     };
   },
   required: (argument, compiler) => {
@@ -146,18 +166,36 @@ function length<T extends Json>(
   compiler: KeywordCompiler,
   argument: Json,
   applies: (value: Json) => value is T,
-  measure: (value: T) => number,
+  measure: (value: T, limit: number, trail: Trail) => number,
   holds: (has: number, limit: number) => boolean,
   message: string,
 ): Check {
   if (!isNumber(argument) || argument < 0 || !Number.isInteger(argument)) throw compiler.wrong('is not a count');
   const told = `must ${message.replace('#', String(argument))}`;
   return (value, trail) => {
-    if (!applies(value)) return;
-    const has = measure(value);
-    trail.spend(has / 100);
-    if (!holds(has, argument)) trail.report(trail.path, told);
+    if (applies(value) && !holds(measure(value, argument, trail), argument)) trail.report(trail.path, told);
   };
+}
+
+/** The items of a list that must all be different. */
+class Items {
+  hasTwice = false;
+  readonly #texts = new Set<string>();
+  readonly #large: Json[] = [];
+
+  add(item: Json, trail: Trail): void {
+    const values = countValues(item);
+    if (values <= MAX_CANONICAL_VALUES) {
+      const text = canonicalJson(item);
+      trail.spend(STEPS_PER_VALUE * values + text.length / CHARS_PER_STEP);
+      this.hasTwice ||= this.#texts.has(text);
+      this.#texts.add(text);
+      return;
+    }
+    trail.spend((1 + this.#large.length) * values);
+    this.hasTwice ||= this.#large.some((other) => jsonEquals(item, other));
+    this.#large.push(item);
+  }
 }
 
 function isString(value: Json): value is string {
@@ -168,14 +206,34 @@ function isNumber(value: Json): value is number {
   return typeof value === 'number';
 }
 
-const countItems = (list: readonly Json[]): number => list.length;
-const countMembers = (object: object): number => Object.keys(object).length;
+const isEnough = (has: number, limit: number): boolean => has >= limit;
+const isNotTooMuch = (has: number, limit: number): boolean => has <= limit;
 
-/** JSON Schema counts characters, not UTF-16 units. */
-function codePoints(text: string): number {
+const countItems = (list: readonly Json[]): number => list.length;
+
+function countMembers(object: object, _: number, trail: Trail): number {
+  const count = Object.keys(object).length;
+  trail.spend(count);
+  return count;
+}
+
+/**
+ * JSON Schema counts characters, not UTF-16 units. A character has one or two units, so most texts need not be counted.
+ */
+function textLength(text: string, limit: number, trail: Trail): number {
+  if (text.length < limit || text.length > 2 * limit) return text.length;
+  trail.spend(text.length / CHARS_PER_STEP);
   let count = 0;
   for (const _ of text) count++;
   return count;
+}
+
+/** The steps of comparing a value with the choices. The names of an object are listed for each choice that is one. */
+function comparing(choices: readonly Json[]): (value: Json) => number {
+  const long = choices.map((choice) => Math.floor(JSON.stringify(choice).length / 1_000));
+  const costs = long.reduce((sum, one) => sum + one, countValues(choices));
+  const objects = choices.filter(isJsonObject).length;
+  return (value) => (objects > 0 && isJsonObject(value) ? costs + 2 * objects * Object.keys(value).length : costs);
 }
 
 /** Formats of strings and numbers. A library provides their tests; the first schema that names a format loads it. */

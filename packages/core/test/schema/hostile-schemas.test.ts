@@ -1,6 +1,6 @@
 /** Schemas that nobody should write: each is refused, or costs no more than its budget. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compileSchema, type Json, type JsonSchema, SCHEMA_LIMITS } from '../../src/index.ts';
+import { compileSchema, type Json, type JsonObject, type JsonSchema, SCHEMA_LIMITS } from '../../src/index.ts';
 
 const invalid = expect.objectContaining({ code: 'SCHEMA_INVALID' });
 
@@ -18,6 +18,9 @@ function nested(depth: number): Json {
   for (let index = 0; index < depth; index++) value = [value];
   return value;
 }
+
+const members = (count: number, value: Json): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, value]));
 
 describe('hostile schemas', () => {
   it.each([
@@ -50,6 +53,23 @@ describe('hostile schemas', () => {
     ['unevaluated everywhere', { unevaluatedItems: { allOf: [{ $ref: '#' }, { $ref: '#' }] } }, nested(60)],
   ])('[SCH-9] %s gives a problem, and does not throw', (_, schema, value) => {
     expect(compileSchema(schema).problems(value)).toHaveLength(1);
+  });
+
+  it.each<[string, JsonSchema, Json]>([
+    ['known members', { properties: members(4_000, true), additionalProperties: false }, members(4_000, 1)],
+    ['absent members', { properties: members(4_000, { type: 'integer' }) }, {}],
+    ['absent dependencies', { dependentRequired: members(4_000, []) }, {}],
+    ['the number of members', { minProperties: 1 }, members(4_000, 1)],
+    ['names', { propertyNames: true }, members(4_000, 1)],
+    ['a long item', { uniqueItems: true }, ['x'.repeat(100_000)]],
+    ['a long constant', { const: 'x'.repeat(200_000) }, 'x'.repeat(200_000)],
+    ['objects that are compared', { not: { const: {} } }, members(4_000, 1)],
+    ['characters', { maxLength: 100_000 }, 'x'.repeat(100_000)],
+    ['any items', { contains: true }, Array(4_000).fill(1)],
+    ['items without a check', { unevaluatedItems: true }, Array(4_000).fill(1)],
+  ])('[SCH-9] work in proportion to data or schema is paid from the budget: %s', (_, schema, value) => {
+    const check = compileSchema({ $defs: { one: schema }, allOf: Array(4_000).fill({ $ref: '#/$defs/one' }) });
+    expect(check.problems(value)).toEqual([{ path: [], message: expect.stringContaining('budget') }]);
   });
 
   it('[SCH-9] a large value may cost in proportion to its size', () => {

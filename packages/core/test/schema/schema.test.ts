@@ -1,16 +1,19 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   canonicalJson,
   compileSchema,
   describePath,
+  isUnfinished,
   type Json,
   type JsonSchema,
   SCHEMA_LIMITS,
+  type SchemaCheck,
 } from '../../src/index.ts';
 import { followPath } from '../../src/schema/follow.ts';
+import { type Pieces, Trail } from '../../src/schema/trail.ts';
 import { jsonEquals } from '../../src/value.ts';
 
 const told = (schema: JsonSchema, value: Json): string[] =>
@@ -115,6 +118,45 @@ const schemas: fc.Arbitrary<JsonSchema> = fc.letrec<{ schema: JsonSchema; list: 
   }),
 ).schema;
 
+const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `x${at}`);
+
+/** Two references at every level: 2 to the power of the levels for an object, one step for others. */
+function doubling(levels: number): JsonSchema {
+  const defs: Record<string, Json> = { [`a${levels}`]: { type: ['object', 'string'] } };
+  for (let at = 0; at < levels; at++) {
+    const next = { $ref: `#/$defs/a${at + 1}` };
+    defs[`a${at}`] = { if: { type: 'object' }, then: { allOf: [next, next] } };
+  }
+  return { $defs: defs };
+}
+
+/** The number of pieces, and the steps of the largest. */
+function inPieces(check: SchemaCheck, value: Json, pieces?: Pieces) {
+  const begun = check.begin(value, pieces);
+  if (!isUnfinished(begun)) return { problems: begun, pieces: 1, most: 0 };
+  let count = 1;
+  let most = 0;
+  for (;;) {
+    const before = spent;
+    const { done, value: problems } = begun.next();
+    most = Math.max(most, spent - before);
+    count++;
+    if (done === true) return { problems, pieces: count, most };
+  }
+}
+
+let spent = 0;
+const spend = Trail.prototype.spend;
+beforeAll(() => {
+  Trail.prototype.spend = function (this: Trail, steps) {
+    spent += steps;
+    spend.call(this, steps);
+  };
+});
+afterAll(() => {
+  Trail.prototype.spend = spend;
+});
+
 /** References go into members only, so that neither of the two runs for ever. */
 const referring = fc
   .tuple(schemas, schemas, schemas, fc.constantFrom(...REFERENCES), fc.constantFrom('items', 'additionalProperties'))
@@ -128,6 +170,58 @@ const referring = fc
   });
 
 describe('schema', () => {
+  it.each<[string, JsonSchema, Json]>([
+    ['items', { items: { type: 'string', minLength: 1, maxLength: 9 } }, texts(50_000)],
+    [
+      'members',
+      { additionalProperties: { type: 'integer' } },
+      Object.fromEntries(texts(50_000).map((one, at) => [one, at])),
+    ],
+    ['names', { propertyNames: { maxLength: 9 } }, Object.fromEntries(texts(20_000).map((one) => [one, 1]))],
+    ['lists in lists', { items: { items: { type: 'integer', minimum: 0 } } }, Array(300).fill(Array(300).fill(1))],
+    ['a choice', { anyOf: [{ type: 'null' }, { items: { type: 'string', minLength: 1 } }] }, texts(50_000)],
+    ['one of several', { oneOf: [{ items: { type: 'integer' } }, { items: { type: 'string' } }] }, texts(50_000)],
+    ['a condition', { if: { items: { type: 'string' } }, then: { minItems: 1 }, else: false }, texts(50_000)],
+    ['a negation', { not: { items: { type: 'integer' } } }, texts(50_000)],
+    ['a search', { contains: { const: 'x49999' } }, texts(50_000)],
+    ['a search beyond the budget of a small value', { contains: { const: 'x98999' } }, texts(99_000)],
+    ['different items', { uniqueItems: true }, texts(50_000)],
+    ['different large items', { uniqueItems: true }, [texts(24_000), texts(23_000)]],
+    [
+      'what is left',
+      { properties: { a: { items: { type: 'string' } } }, unevaluatedProperties: false },
+      { a: texts(50_000) },
+    ],
+  ])('[SCH-12] a large value is checked in pieces (%s)', (_, schema, value) => {
+    const { pieces, most, problems } = inPieces(compileSchema(schema), value);
+    expect(problems).toBeUndefined();
+    expect(pieces).toBeGreaterThan(1);
+    expect(most).toBeLessThan(3 * SCHEMA_LIMITS.pieceSteps);
+  });
+
+  it('[SCH-12] pieces find the same problems at the same places, and stop at the same budget', () => {
+    const check = compileSchema({ properties: { l: { items: { items: { type: 'string' } } } } });
+    const list: Json[][] = Array.from({ length: 300 }, () => Array(300).fill('x'));
+    (list[7] as Json[])[9] = 1;
+    (list[299] as Json[])[299] = null;
+    const expected = [
+      { path: ['l', 7, 9], message: 'must be a string' },
+      { path: ['l', 299, 299], message: 'must be a string' },
+    ];
+    expect(check.problems({ l: list })).toEqual(expected);
+    expect(inPieces(check, { l: list }).problems).toEqual(expected);
+    const costly = compileSchema({ items: { allOf: Array(20).fill({ minLength: 1, type: 'string' }) } });
+    expect(inPieces(costly, texts(50_000)).problems?.[0]?.message).toContain('budget');
+  });
+
+  it('[SCH-12] a piece that cannot be interrupted has the budget of a small value', () => {
+    // One small item costs more than all steps of a piece, though the large value around it would pay for it.
+    const check = compileSchema({ ...(doubling(18) as object), items: { $ref: '#/$defs/a0' } });
+    const { problems, most } = inPieces(check, [...texts(99_000), {}]);
+    expect(problems?.[0]?.message).toContain('budget');
+    expect(most).toBeLessThanOrEqual(SCHEMA_LIMITS.maxSteps + SCHEMA_LIMITS.pieceSteps);
+  });
+
   it.each([
     ['plain', schemas],
     ['with references', referring],
@@ -137,9 +231,11 @@ describe('schema', () => {
         const check = compileSchema(schema);
         const expected = oracle().compile(schema);
         for (const value of samples) {
-          expect(check.problems(value) === undefined, `${JSON.stringify(schema)} on ${JSON.stringify(value)}`).toBe(
-            expected(value),
-          );
+          const what = `${JSON.stringify(schema)} on ${JSON.stringify(value)}`;
+          const isValid = expected(value);
+          expect(check.problems(value) === undefined, what).toBe(isValid);
+          // As small as pieces can be.
+          expect(inPieces(check, value, { steps: 1, largeValues: 0 }).problems === undefined, what).toBe(isValid);
         }
       }),
       { numRuns: 100 },
@@ -248,6 +344,9 @@ describe('schema', () => {
     { $ref: '#/nowhere' },
     { $ref: 'https://example.com/other' },
     { $defs: { unused: { type: 'text' } } },
+    null,
+    7,
+    [[]],
   ])('[SCH-6] %j is no schema', (schema) => {
     expect(() => compileSchema(schema as JsonSchema)).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });

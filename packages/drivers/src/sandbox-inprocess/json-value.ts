@@ -1,7 +1,4 @@
-/**
- * Converts outputs of actions to JSON, and copies inputs. Clean values pass unchanged; only a value that JSON would
- * change is copied.
- */
+/** Converts outputs of actions to JSON. Clean values pass unchanged; only a value that JSON would change is copied. */
 import { type Json, NebulaError } from '@nebula/core';
 import { SANDBOX_LIMITS } from './limits.ts';
 
@@ -170,16 +167,4 @@ function tooDeep(): NotJson {
   const notJson = new NotJson('is nested too deeply');
   notJson.containers = new Set();
   return notJson;
-}
-
-export function copyJson(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson);
-  // A spread keeps the hidden class, which matters for many different objects, and own members that are called `__proto__`.
-  const copy: Record<string, Json> = { ...(value as Readonly<Record<string, Json>>) };
-  for (const key of Object.keys(copy)) {
-    const member = copy[key] as Json;
-    if (typeof member === 'object' && member !== null) copy[key] = copyJson(member);
-  }
-  return copy;
 }

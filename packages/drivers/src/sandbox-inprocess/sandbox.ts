@@ -6,18 +6,29 @@
  *  3 An action that has resolved is completed or failed, never aborted: no finished work is lost.
  *  4 Only an error thrown after the abort is `aborted`; an error before the action starts is `failed`, abort or not.
  *
- * Suspension points: `parseInput`, the action, `parseOutput`; each only if it returns a promise.
+ * Suspension points: `parseInput`, the action, `parseOutput`; each only if it returns a promise. The checks of large
+ * values, between slices.
  */
 import { resolve } from 'node:path';
-import type { Action, Json, Verification } from '@nebula/core';
-import type { Clock, Foreign, Invocation, InvocationOutcome, Sandbox } from '@nebula/ports';
+import { type Action, copyJson, type Json, type Verification } from '@nebula/core';
+import {
+  type Clock,
+  type Foreign,
+  type ForeignOutcome,
+  type Invocation,
+  type InvocationOutcome,
+  isSliceOver,
+  type Line,
+  pause,
+  type Sandbox,
+} from '@nebula/ports';
 import { realClock } from '../real/clock.ts';
 import { HandedOut } from '../secrets/handed-out.ts';
 import { Redactor } from '../secrets/redaction.ts';
 import { Attempt, loggable } from './attempt.ts';
 import { toAbortError, toRunError } from './failure.ts';
 import type { Host } from './host.ts';
-import { copyJson, toJson } from './json-value.ts';
+import { toJson } from './json-value.ts';
 import { checkSchema } from './schema.ts';
 import { inSpan } from './span-context.ts';
 import { containRejections, runContained } from './unhandled-rejections.ts';
@@ -49,12 +60,13 @@ export function createInProcessSandbox(options: InProcessSandboxOptions): Sandbo
 }
 
 class InProcessSandbox implements Sandbox {
-  readonly admit = BORDER.admit;
-  readonly admitLine = BORDER.admitLine;
+  readonly admit: Sandbox['admit'];
+  readonly admitLine = admitLine;
   readonly #host: Host;
 
   constructor(host: Host) {
     this.#host = host;
+    this.admit = (foreign, told) => admit(foreign, told, host.clock);
   }
 
   async run(invocation: Invocation): Promise<InvocationOutcome> {
@@ -65,18 +77,18 @@ class InProcessSandbox implements Sandbox {
     const { clock } = this.#host;
     let begunAt = clock.now();
     try {
-      let input = takeInput(invocation);
+      let input = takeInput(invocation, clock);
       if (isThenable(input)) input = await input;
-      if (isLong(clock, begunAt)) await nextTurn(clock);
+      if (isSliceOver(clock, begunAt)) await pause(clock);
       if (signal.aborted) return neverStarted(invocation);
       stage = 'run';
       let result: unknown = called(invocation, attempt, callRun, input as Json);
       if (isThenable(result)) result = await result;
       stage = 'output';
       begunAt = clock.now();
-      const given = giveOutput(action, result);
+      const given = giveOutput(action, result, clock);
       const output = attempt.cleaned((isThenable(given) ? await given : given) as Json);
-      if (isLong(clock, begunAt)) await nextTurn(clock);
+      if (isSliceOver(clock, begunAt)) await pause(clock);
       return { status: 'completed', output };
     } catch (thrown) {
       attempt.logStack(thrown);
@@ -94,12 +106,12 @@ class InProcessSandbox implements Sandbox {
     if (action.verify === undefined) return { happened: 'unknown' };
     const attempt = new Attempt(this.#host, invocation);
     try {
-      const input = await takeInput(invocation);
+      const input = await takeInput(invocation, this.#host.clock);
       const verdict: unknown = await called(invocation, attempt, callVerify, input as Json);
       const { happened, output } = (verdict ?? {}) as { happened?: unknown; output?: unknown };
       if (happened === false) return { happened: false };
       if (happened === true) {
-        const given = (await giveOutput(action, output)) as Json;
+        const given = (await giveOutput(action, output, this.#host.clock)) as Json;
         return { happened: true, output: attempt.cleaned(given) };
       }
       if (happened !== 'unknown') attempt.log.warn(`verify of ${action.id} did not say whether it happened`);
@@ -113,31 +125,35 @@ class InProcessSandbox implements Sandbox {
   }
 }
 
-/** Checks for outcomes and log lines of other processes. */
-const BORDER: Pick<Sandbox, 'admit' | 'admitLine'> = {
-  admit(foreign, told) {
-    const { action, node } = foreign;
-    const redactor = redactorOf(foreign);
-    try {
-      if (told.status === 'failed') {
-        const { code, kind, message, details } = told.error;
-        throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
-      }
-      return { status: 'completed', output: redactor.json(admitOutput(action, told.output)) };
-    } catch (thrown) {
-      return { status: 'failed', error: toRunError(thrown, node, redactor) };
+/** Checks an outcome of another process. */
+function admit(foreign: Foreign, told: ForeignOutcome, clock: Clock): InvocationOutcome | Promise<InvocationOutcome> {
+  const { action, node } = foreign;
+  const redactor = redactorOf(foreign);
+  const completed = (output: Json): InvocationOutcome => ({ status: 'completed', output: redactor.json(output) });
+  const failed = (thrown: unknown): InvocationOutcome => ({
+    status: 'failed',
+    error: toRunError(thrown, node, redactor),
+  });
+  try {
+    if (told.status === 'failed') {
+      const { code, kind, message, details } = told.error;
+      throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
     }
-  },
+    const output = admitOutput(action, told.output, clock);
+    return isThenable(output) ? (output as Promise<Json>).then(completed).catch(failed) : completed(output as Json);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
 
-  admitLine(foreign, { message, fields }) {
-    let redactor = redactors.get(foreign);
-    if (redactor === undefined) {
-      redactor = redactorOf(foreign);
-      redactors.set(foreign, redactor);
-    }
-    return loggable(redactor, message, fields);
-  },
-};
+function admitLine(foreign: Foreign, { message, fields }: Line): Line {
+  let redactor = redactors.get(foreign);
+  if (redactor === undefined) {
+    redactor = redactorOf(foreign);
+    redactors.set(foreign, redactor);
+  }
+  return loggable(redactor, message, fields);
+}
 
 /** One redactor for all lines of a request: making one costs more than a hundred lines. */
 const redactors = new WeakMap<Foreign, Redactor>();
@@ -163,29 +179,31 @@ function callVerify(action: Action, attempt: Attempt, input: Json): unknown {
 }
 
 /**
- * Copies, fills in defaults, checks and converts the input. Returns a promise only if the conversion is asynchronous.
+ * Copies, fills in defaults, checks and converts the input. Returns a promise only if the conversion is asynchronous, or
+ * the input is large.
  */
-function takeInput({ action, input }: Invocation): unknown {
+function takeInput({ action, input }: Invocation, clock: Clock): unknown {
   const own = copyJson(input);
-  if (action.input !== undefined && !action.describeOnly?.includes('input')) {
-    checkSchema('input', action.input, own, labelOf(action));
-  }
-  return action.parseInput === undefined ? own : action.parseInput(own);
+  const parse = (value: Json): unknown => (action.parseInput === undefined ? value : action.parseInput(value));
+  if (action.input === undefined || action.describeOnly?.includes('input')) return parse(own);
+  const rest = checkSchema('input', action.input, own, labelOf(action), clock);
+  return rest === undefined ? parse(own) : rest.then(() => parse(own));
 }
 
-/** Converts the output, makes it JSON and checks it. Returns a promise only if the conversion is asynchronous. */
-function giveOutput(action: Action, result: unknown): unknown {
-  if (action.parseOutput === undefined) return admitOutput(action, result);
+/** Converts the output, makes it JSON and checks it. Returns a promise if the conversion does, or the output is large. */
+function giveOutput(action: Action, result: unknown, clock: Clock): unknown {
+  if (action.parseOutput === undefined) return admitOutput(action, result, clock);
   const parsed: unknown = action.parseOutput(result as Json);
-  return isThenable(parsed) ? parsed.then((value) => admitOutput(action, value)) : admitOutput(action, parsed);
+  return isThenable(parsed)
+    ? parsed.then((value) => admitOutput(action, value, clock))
+    : admitOutput(action, parsed, clock);
 }
 
-function admitOutput(action: Action, value: unknown): Json {
+function admitOutput(action: Action, value: unknown, clock: Clock): Json | Promise<Json> {
   const output = toJson(value, 'output');
-  if (action.output !== undefined && !action.describeOnly?.includes('output')) {
-    checkSchema('output', action.output, output, labelOf(action));
-  }
-  return output;
+  if (action.output === undefined || action.describeOnly?.includes('output')) return output;
+  const rest = checkSchema('output', action.output, output, labelOf(action), clock);
+  return rest === undefined ? output : rest.then(() => output);
 }
 
 function labelOf(action: Action): string {
@@ -200,16 +218,4 @@ function isThenable(value: unknown): value is Promise<unknown> {
 function neverStarted(invocation: Invocation): InvocationOutcome {
   const error = toAbortError(invocation.signal.reason, invocation);
   return { status: 'aborted', error: { ...error, details: { started: false } } };
-}
-
-/** The copy of a large value takes 20 ms, and so do its checks: the event loop runs in between. */
-const SLICE_MS = 10;
-
-function isLong(clock: Clock, begunAt: number): boolean {
-  return Math.abs(clock.now() - begunAt) >= SLICE_MS;
-}
-
-/** Twice: `soon` of a callback of a socket comes before timers and other sockets. */
-function nextTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => clock.soon(() => clock.soon(resolve)));
 }

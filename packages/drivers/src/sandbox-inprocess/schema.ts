@@ -10,14 +10,32 @@ import {
   type JsonSchema,
   NebulaError,
   type SchemaCheck,
+  type SchemaProblem,
 } from '@nebula/core';
+import { type Clock, checkInSlices } from '@nebula/ports';
 
 export type Side = 'input' | 'output';
 
-/** Throws if the value does not fit. Fills missing members of an input with their defaults first, in place. */
-export function checkSchema(side: Side, schema: JsonSchema, value: Json, action: string): void {
+/**
+ * Throws if the value does not fit. Fills missing members of an input with their defaults first, in place. Returns a
+ * promise only if the value is large: the rest is checked in slices.
+ */
+export function checkSchema(
+  side: Side,
+  schema: JsonSchema,
+  value: Json,
+  action: string,
+  clock: Clock,
+): Promise<void> | undefined {
   const check = compiled(side, schema, action);
-  const problems = check.takesAll ? undefined : check.problems(value);
+  if (check.takesAll) return undefined;
+  const problems = checkInSlices(check, value, clock);
+  if (problems instanceof Promise) return problems.then((found) => refuseMisfit(found, side, action));
+  refuseMisfit(problems, side, action);
+  return undefined;
+}
+
+function refuseMisfit(problems: readonly SchemaProblem[] | undefined, side: Side, action: string): void {
   if (problems === undefined) return;
   throw new NebulaError(
     side === 'input' ? 'INPUT_INVALID' : 'OUTPUT_INVALID',

@@ -1,7 +1,7 @@
-import type { Json } from '@nebula/core';
+import { copyJson, type Json } from '@nebula/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { copyJson, toJson } from '../../src/sandbox-inprocess/json-value.ts';
+import { toJson } from '../../src/sandbox-inprocess/json-value.ts';
 
 /** Everything that JSON.stringify turns into something without loss of meaning. */
 const convertible = fc.letrec<{ value: unknown }>((tie) => ({

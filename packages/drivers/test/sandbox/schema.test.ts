@@ -1,9 +1,11 @@
 /** How the sandbox tells what does not fit; what fits is decided, and tested, in core. */
 import type { Json, JsonSchema } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
+import { realClock } from '../../src/real/clock.ts';
 import { checkSchema } from '../../src/sandbox-inprocess/schema.ts';
 
-const checking = (schema: JsonSchema, value: Json) => () => checkSchema('input', schema, value, 'test.action@1');
+const checking = (schema: JsonSchema, value: Json) => () =>
+  checkSchema('input', schema, value, 'test.action@1', realClock);
 
 describe('schemas of actions', () => {
   test('[SBX-3] formats, references and conditions count too', () => {
@@ -42,8 +44,8 @@ describe('schemas of actions', () => {
   test('[SBX-4] defaults are filled into an input, and never into an output', () => {
     const schema = { type: 'object', properties: { n: { type: 'integer', default: 3 } } };
     const [input, output] = [{}, {}];
-    checkSchema('input', schema, input, 'a');
-    checkSchema('output', schema, output, 'a');
+    void checkSchema('input', schema, input, 'a', realClock);
+    void checkSchema('output', schema, output, 'a', realClock);
     expect([input, output]).toEqual([{ n: 3 }, {}]);
   });
 

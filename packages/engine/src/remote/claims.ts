@@ -21,7 +21,12 @@ const GRANT_MS = 30_000;
 /** The leases under which attempts are open. */
 export interface Leases {
   /** Returns undefined if the attempt is not handed out. */
-  begin(lease: Lease, until: number, request: ClaimRequest, granted: GrantedAttempt): RemoteTask | undefined;
+  begin(
+    lease: Lease,
+    until: number,
+    request: ClaimRequest,
+    granted: GrantedAttempt,
+  ): RemoteTask | undefined | Promise<RemoteTask | undefined>;
   giveBack(lease: Lease): void;
 }
 
@@ -147,7 +152,7 @@ export class Claims {
     const { clock } = this.context;
     return new Promise((resolve) => {
       let isAwaited = true;
-      const answer = (work: RemoteTask | undefined): void => {
+      const answer = (work: RemoteTask | undefined | Promise<RemoteTask | undefined>): void => {
         isAwaited = false;
         timer.cancel();
         resolve(work);

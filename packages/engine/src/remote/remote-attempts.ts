@@ -12,8 +12,8 @@
  *  O4 Leases in memory are for speed. A lease that another process gave out is adopted with its first report.
  */
 import {
-  type Action,
   compileSchema,
+  copyJson,
   describeProblems,
   type ExecutionId,
   isMoment,
@@ -21,8 +21,10 @@ import {
   NebulaError,
   type NodePath,
   type RunError,
+  type SchemaProblem,
 } from '@nebula/core';
 import {
+  type Attempt,
   actionWork,
   isFinished,
   type LeaseId,
@@ -32,7 +34,16 @@ import {
   type Stimulus,
   stopReason,
 } from '@nebula/core/run';
-import { credentialReader, type Foreign, type ForeignOutcome, later, secretIn, type Timer } from '@nebula/ports';
+import {
+  checkInSlices,
+  credentialReader,
+  type Foreign,
+  type ForeignOutcome,
+  later,
+  pause,
+  secretIn,
+  type Timer,
+} from '@nebula/ports';
 import type {
   ClaimRequest,
   LeaseBeat,
@@ -49,7 +60,6 @@ import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, GrantedAttempt, LiveRun } from '../turn/live-run.ts';
 import type { Recovery } from '../turn/recovery.ts';
-import { pause } from '../turn/time-slices.ts';
 import { Claims } from './claims.ts';
 import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
 import { piecesOf } from './log-pieces.ts';
@@ -139,22 +149,36 @@ export class RemoteAttempts implements RemoteWorkers {
 
   /**
    * Opens the attempt under this lease. Returns undefined if its input does not fit the schema: the attempt has failed.
+   * The lease is watched while a large input is checked.
    */
   begin(
     lease: Lease,
     until: number,
-    request: ClaimRequest,
-    { run, attempt, at }: GrantedAttempt,
-  ): RemoteTask | undefined {
-    const { action, node } = attempt;
-    const input = checkedInput(action, attempt.input, node);
-    if ('error' in input) {
-      this.context.mailbox.send(run.executionId, endOf(lease, { status: 'failed', error: input.error }, this.context));
+    { leaseMs }: ClaimRequest,
+    granted: GrantedAttempt,
+  ): RemoteTask | undefined | Promise<RemoteTask | undefined> {
+    const { attempt, at } = granted;
+    const known = this.keep(lease, leaseMs, until, at, timeLimitOf(attempt));
+    const { input: schema, describeOnly } = attempt.action;
+    if (schema === undefined || describeOnly?.includes('input')) return this.task(known, granted, attempt.input);
+    const check = compileSchema(schema, { fillDefaults: true });
+    const input = check.fills ? copyJson(attempt.input) : attempt.input;
+    const taskUnless = (problems: readonly SchemaProblem[] | undefined): RemoteTask | undefined => {
+      if (problems === undefined) return this.task(known, granted, input);
+      const error = misfitOf(attempt, problems);
+      this.context.mailbox.send(lease.executionId, endOf(lease, { status: 'failed', error }, this.context));
+      this.forget(lease.leaseId);
       return undefined;
-    }
+    };
+    const problems = checkInSlices(check, input, this.context.clock);
+    return problems instanceof Promise ? problems.then(taskUnless) : taskUnless(problems);
+  }
+
+  private task({ lease, until, deadline }: Known, { run, attempt, at }: GrantedAttempt, input: Json): RemoteTask {
+    const { action, node } = attempt;
     const { tracing, callbackSigner, logs } = this.context;
     const traceparent = tracing.ofAttempt(run.state, node, attempt.attempt);
-    const handed = callbackSigner.handOver(run.state, action, input.value);
+    const handed = callbackSigner.handOver(run.state, action, input);
     if (handed?.hasUnsigned) {
       logs.append({
         executionId: run.executionId,
@@ -165,12 +189,11 @@ export class RemoteAttempts implements RemoteWorkers {
         message: STAYS_UNSIGNED,
       });
     }
-    const { deadline } = this.keep(lease, request.leaseMs, until, at, timeLimitOf(attempt));
     return {
       leaseId: lease.leaseId,
       until,
       action: `${action.id}@${action.version}`,
-      input: handed === undefined ? input.value : handed.input,
+      input: handed === undefined ? input : handed.input,
       executionId: run.executionId,
       workflowId: run.plan.workflowId,
       version: run.plan.version,
@@ -344,7 +367,7 @@ export class RemoteAttempts implements RemoteWorkers {
   private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: RemoteOutcome): Promise<Outcome> {
     const { sandbox, values } = this.context;
     if (told.status === 'returned') return told;
-    const admitted = sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(told));
+    const admitted = await sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(told));
     if (admitted.status !== 'completed') {
       return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
@@ -464,18 +487,10 @@ function foreignOutcome(told: Exclude<RemoteOutcome, { status: 'returned' }>): F
   return told.status === 'completed' ? told : { status: 'failed', error: told.error };
 }
 
-/** The input with defaults filled in. The worker checks what its own schema requires beyond that. */
-function checkedInput(
-  { input: schema, describeOnly, id, version }: Action,
-  given: Json,
-  node: NodePath,
-): { readonly value: Json } | { readonly error: RunError } {
-  if (schema === undefined || describeOnly?.includes('input')) return { value: given };
-  const value = structuredClone(given);
-  const problems = compileSchema(schema, { fillDefaults: true }).problems(value) ?? [];
-  if (problems.length === 0) return { value };
-  const message = `input of ${id}@${version} does not fit its schema: ${describeProblems(problems, 'the input')}`;
-  return { error: { code: 'INPUT_INVALID', kind: 'USER', message, node } };
+function misfitOf({ action, node }: Attempt, problems: readonly SchemaProblem[]): RunError {
+  const told = describeProblems(problems, 'the input');
+  const message = `input of ${action.id}@${action.version} does not fit its schema: ${told}`;
+  return { code: 'INPUT_INVALID', kind: 'USER', message, node };
 }
 
 function noMoment(index: number): NebulaError {

@@ -280,7 +280,7 @@ export class StoreExecutionService implements ExecutionService {
     const state = await this.state(executionId);
     if (state === undefined) return false;
     checkGiven(answer.form, 'the form');
-    checkAnswer(state, node, answer);
+    await checkAnswer(state, node, answer, this.#drivers.clock);
     return this.#send(executionId, { type: 'answer', node, ...answer });
   };
 
@@ -319,7 +319,7 @@ export class StoreExecutionService implements ExecutionService {
     }
     if (settlement.happened === true) {
       checkGiven(settlement.output, 'the output');
-      checkSettledOutput(state, node, settlement.output);
+      await checkSettledOutput(state, node, settlement.output, this.#drivers.clock);
     }
     const lookedAt = attempt ?? nodeAt(state, node)?.attempts;
     const more = lookedAt === undefined ? {} : { attempt: lookedAt };

@@ -10,15 +10,16 @@ import {
   type NodePath,
 } from '@nebula/core';
 import { isFinished, type NodeState, nodeAt, pathOf, type RunState, refuseReplay, statusOf } from '@nebula/core/run';
+import { type Clock, checkInSlices } from '@nebula/ports';
 import type { AnswerRequest } from '../api.ts';
 
 /** An output that a person gives must fit the schema of the action. */
-export function checkSettledOutput(state: RunState, path: NodePath, output: Json): void {
+export async function checkSettledOutput(state: RunState, path: NodePath, output: Json, clock: Clock): Promise<void> {
   const work = nodeAt(state, path)?.plan.work;
   const action = work !== undefined && 'action' in work ? work.action : undefined;
   if (action?.output === undefined || action.describeOnly?.includes('output')) return;
-  const problems = compileSchema(action.output).problems(output) ?? [];
-  if (problems.length === 0) return;
+  const problems = await checkInSlices(compileSchema(action.output), output, clock);
+  if (problems === undefined) return;
   throw new NebulaError(
     'OUTPUT_INVALID',
     `The output does not fit ${action.id}: ${describeProblems(problems, 'it')}.`,
@@ -46,7 +47,12 @@ export function waitOf<K extends AwaitedEvent['kind']>(
 }
 
 /** Throws now, not when an engine reads the answer, if `by` may not answer or the form does not fit. */
-export function checkAnswer(state: RunState, path: NodePath, { by, approved, form = null }: AnswerRequest): void {
+export async function checkAnswer(
+  state: RunState,
+  path: NodePath,
+  { by, approved, form = null }: AnswerRequest,
+  clock: Clock,
+): Promise<void> {
   const { wait, plan } = waitOf(state, path, 'approval', 'an approval');
   if (wait.who !== undefined && !wait.who.includes(by)) {
     throw new NebulaError('NOT_ALLOWED', `${by} may not answer for '${path}'.`, {
@@ -55,8 +61,9 @@ export function checkAnswer(state: RunState, path: NodePath, { by, approved, for
   }
   const waits = plan.work.kind === 'wait' ? plan.work.waits : [];
   const own = waits.find(({ name, kind }) => kind === 'approval' && name === wait.name);
-  const problems = approved && own?.kind === 'approval' ? (own.check?.problems(form) ?? []) : [];
-  if (problems.length === 0) return;
+  const check = approved && own?.kind === 'approval' ? own.check : undefined;
+  const problems = check && (await checkInSlices(check, form, clock));
+  if (problems === undefined) return;
   throw new NebulaError('FORM_INVALID', `The form does not fit: ${describeProblems(problems, 'it')}.`, {
     hint: 'Fill in what its schema asks for.',
   });

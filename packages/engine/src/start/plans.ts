@@ -10,8 +10,7 @@ import {
   type WorkflowDefinition,
   type WorkflowId,
 } from '@nebula/core';
-import type { Clock, Definitions, Digest } from '@nebula/ports';
-import { inSlices, pause } from '../turn/time-slices.ts';
+import { type Clock, type Definitions, type Digest, inSlices, pause } from '@nebula/ports';
 import { Authority, unknownWorkflow } from './authority.ts';
 
 const MAX_CACHED_PLANS = 500;

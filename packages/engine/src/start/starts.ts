@@ -9,7 +9,7 @@ import {
   type WorkflowId,
 } from '@nebula/core';
 import { slotPermit, startKey, startPermit } from '@nebula/core/run';
-import { DEFAULT_PROJECT, type Digest, type Random } from '@nebula/ports';
+import { DEFAULT_PROJECT, type Digest, inSlices, type Random } from '@nebula/ports';
 import type { StartOptions } from '../api.ts';
 import type { EngineContext } from '../context.ts';
 import { readTraceparent } from '../observe/tracing.ts';
@@ -61,7 +61,8 @@ export class Starts {
     const { project, authority } = requested instanceof Promise ? await requested : requested;
     const plan =
       (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
-    const { input, problems } = plan.acceptInput(options.input ?? {});
+    const begun = plan.beginInput(options.input ?? {});
+    const { input, problems } = 'next' in begun ? await inSlices(begun, this.context.clock) : begun;
     if (problems.length > 0) {
       throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
         hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',

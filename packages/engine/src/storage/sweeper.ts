@@ -1,9 +1,8 @@
 /** Deletes expired runs with their logs and blobs, and reclaims the disk space. */
 import type { ExecutionId } from '@nebula/core';
-import type { Blobs, Executions, Logs, Timer } from '@nebula/ports';
+import { type Blobs, type Executions, type Logs, pause, type Timer } from '@nebula/ports';
 import { cacheBlobs, cacheKeyOf } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
-import { pause } from '../turn/time-slices.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_BATCH = 200;

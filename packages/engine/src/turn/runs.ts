@@ -20,13 +20,21 @@ import {
   type RunState,
   type Steps,
 } from '@nebula/core/run';
-import type { Clock, ExecutionRow, InboxRow, Journal, LoadedExecution, Store, StoredFrame } from '@nebula/ports';
+import {
+  type Clock,
+  type ExecutionRow,
+  type InboxRow,
+  inSlices,
+  type Journal,
+  type LoadedExecution,
+  type Store,
+  type StoredFrame,
+} from '@nebula/ports';
 import type { Effects } from '../effects.ts';
 import type { Authority } from '../start/authority.ts';
 import type { Plans } from '../start/plans.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
-import { inSlices } from './time-slices.ts';
 
 /** A shorter journal is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;

@@ -22,13 +22,14 @@ import {
   decide,
   HERE,
   hasEndChecks,
+  hasPayload,
   type RunState,
   resumeTurn,
   type Stimulus,
   seal,
   stepsBefore,
 } from '@nebula/core/run';
-import type { Write, WriteOutcome } from '@nebula/ports';
+import { inSlices, oneSlice, pause, type Write, type WriteOutcome } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import { type Cache, cacheBlobs } from '../attempts/cache.ts';
 import type { Tasks } from '../attempts/tasks.ts';
@@ -36,7 +37,6 @@ import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import type { Recovery } from './recovery.ts';
-import { inSlices, oneSlice, pause } from './time-slices.ts';
 import { type WriteParts, writeOf } from './write.ts';
 
 /** After this many failures in one turn the store is in trouble, not a run. */
@@ -267,7 +267,7 @@ export class Turns {
       run.checkpoint = null;
     }
     if (state.spilled > 0 && this.parts.recovery.mustFetch(run)) return null;
-    if (run.plan.draws && this.mustPrepare(run)) return null;
+    if ((run.plan.draws || mailbox.some(hasPayload)) && this.mustPrepare(run)) return null;
     const draft = run.draftAt(now, this.context);
     draft.turn.mustPause = this.mustPause;
     run.mailbox = [];
@@ -279,7 +279,10 @@ export class Turns {
     return draft;
   }
 
-  /** Compiles the graph that a node returned, in slices, before the decision; each stimulus waits once. */
+  /**
+   * Compiles the graph that a node returned, or checks the payload that arrived for a node, in slices, before the
+   * decision; each stimulus waits once.
+   */
   private mustPrepare(run: LiveRun): boolean {
     for (const stimulus of run.mailbox) {
       if (this.prepared.has(stimulus)) continue;

@@ -3,14 +3,10 @@
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
 import type { ExecutionId, NodePath } from '../../ids.ts';
-import type { CompiledReturn } from '../../plan/plan.ts';
-import type { Steps } from '../../steps.ts';
 import type { Json } from '../../value.ts';
 import type { CacheHit, CacheMiss, ConcurrencySlot, Gate, Parent, RunAuthority } from '../journal/entry.ts';
-import { type BlobRef, resolveValue, type StoredValue } from '../journal/stored-value.ts';
+import type { StoredValue } from '../journal/stored-value.ts';
 import type { Estimates } from '../state/estimates.ts';
-import { nodeAt } from '../state/selectors.ts';
-import type { RunState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 
 /**
@@ -135,19 +131,3 @@ export type Stimulus =
       readonly attempt?: number;
       readonly settlement: Settlement;
     };
-
-/** The steps that compile the returned graph of this stimulus before `decide` needs it; undefined if it has none. */
-export function stepsBefore(
-  state: RunState,
-  stimulus: Stimulus,
-  lookup: (blob: BlobRef) => Json,
-): Steps<CompiledReturn> | undefined {
-  if (stimulus.type !== 'ended' && stimulus.type !== 'settle') return undefined;
-  const work = nodeAt(state, stimulus.node)?.plan.work;
-  if (work?.kind !== 'dynamic') return undefined;
-  if (stimulus.type === 'ended') {
-    const { outcome } = stimulus;
-    return outcome.status === 'completed' ? work.prepare(resolveValue(outcome.output, lookup)) : undefined;
-  }
-  return stimulus.settlement.happened === true ? work.prepare(stimulus.settlement.output) : undefined;
-}

@@ -9,8 +9,9 @@ import { isDate, parseDate } from '../../expression/library/calendar.ts';
 import type { NodePath } from '../../ids.ts';
 import type { WaitPlan, WaitWork } from '../../plan/plan.ts';
 import { acceptedSetting } from '../../plan/settings.ts';
-import { describePath, type SchemaCheck } from '../../schema/index.ts';
-import { canonicalJson, isJsonList, type Json } from '../../value.ts';
+import { describePath, isUnfinished, type SchemaCheck, type SchemaProblem } from '../../schema/index.ts';
+import type { Steps } from '../../steps.ts';
+import { canonicalJson, isJsonList, type Json, type JsonObject } from '../../value.ts';
 import { completeNode, failAttempt } from '../decide/advance.ts';
 import { evaluated } from '../decide/evaluate.ts';
 import type { Stimulus } from '../decide/stimulus.ts';
@@ -132,8 +133,49 @@ function checkOf({ plan }: NodeState, wait: AwaitedEvent): SchemaCheck | undefin
 }
 
 function misfit(check: SchemaCheck | undefined, value: Json): string | undefined {
-  const [first] = check?.problems(value) ?? [];
+  if (check === undefined) return undefined;
+  const known = isContainer(value) ? checked.get(value)?.get(check) : undefined;
+  const [first] = known ?? check.problems(value) ?? [];
   return first === undefined ? undefined : `${describePath(first.path, 'it')} ${first.message}`;
+}
+
+type Arrived = Stimulus & { readonly type: 'signal' | 'callback' | 'answer' };
+
+/** The problems of payloads that were checked before the decision. */
+const checked = new WeakMap<object, WeakMap<SchemaCheck, readonly SchemaProblem[]>>();
+
+/**
+ * The steps that check the payload against the schemas of the nodes that may take it, so that the decision need not;
+ * undefined if there are none.
+ */
+export function payloadSteps(state: RunState, stimulus: Arrived): Steps<void> | undefined {
+  const payload = stimulus.type === 'answer' ? (stimulus.form ?? null) : stimulus.payload;
+  if (!isContainer(payload)) return undefined;
+  const checks = [...state.listening].flatMap((node) => {
+    const wait = listensTo(state, node, (one) => mayTake(one, node, stimulus));
+    return (wait && checkOf(node, wait)) ?? [];
+  });
+  return checks.length === 0 ? undefined : checkPayload(checks, payload);
+}
+
+function mayTake(wait: AwaitedEvent, node: NodeState, stimulus: Arrived): boolean {
+  if (stimulus.type === 'signal') {
+    return wait.kind === 'signal' && wait.signal === stimulus.signal && wait.key === stimulus.key;
+  }
+  return wait.kind === (stimulus.type === 'answer' ? 'approval' : 'callback') && pathOf(node) === stimulus.node;
+}
+
+function* checkPayload(checks: readonly SchemaCheck[], payload: object): Steps<void> {
+  const known = checked.get(payload) ?? new WeakMap<SchemaCheck, readonly SchemaProblem[]>();
+  checked.set(payload, known);
+  for (const check of new Set(checks)) {
+    const begun = check.begin(payload as Json);
+    known.set(check, (isUnfinished(begun) ? yield* begun : begun) ?? []);
+  }
+}
+
+function isContainer(value: Json): value is JsonObject | readonly Json[] {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Ends a wait whose time has come. */

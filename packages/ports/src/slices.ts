@@ -1,6 +1,6 @@
 /** Runs long work of the core in slices, between which the event loop runs. */
-import type { Steps } from '@nebula/core/run';
-import type { Clock } from '@nebula/ports';
+import { isUnfinished, type Json, type SchemaCheck, type SchemaProblem, type Steps } from '@nebula/core';
+import type { Clock } from './clock.ts';
 
 export const SLICE_MS = 10;
 
@@ -12,8 +12,12 @@ export function oneSlice<T>(steps: Steps<T>, clock: Clock): { readonly value: T 
   do {
     const { done, value } = steps.next();
     if (done === true) return { value };
-  } while (Math.abs(clock.now() - begunAt) < SLICE_MS);
+  } while (!isSliceOver(clock, begunAt));
   return undefined;
+}
+
+export function isSliceOver(clock: Clock, begunAt: number): boolean {
+  return Math.abs(clock.now() - begunAt) >= SLICE_MS;
 }
 
 /**
@@ -30,4 +34,14 @@ export async function inSlices<T>(steps: Steps<T>, clock: Clock): Promise<T> {
     if (made !== undefined) return made.value;
     await pause(clock);
   }
+}
+
+/** Checks a value against a schema: a small one at once, a large one in slices. */
+export function checkInSlices(
+  check: SchemaCheck,
+  value: Json,
+  clock: Clock,
+): readonly SchemaProblem[] | undefined | Promise<readonly SchemaProblem[] | undefined> {
+  const begun = check.begin(value);
+  return isUnfinished(begun) ? inSlices(begun, clock) : begun;
 }
