@@ -115,7 +115,7 @@ describe('the configuration of a server', () => {
       '{ project: p, loopback: true, clients: 1 }',
     ]) {
       const cwd = projectFolder({ 'nebula.config.yaml': `server: { port: 0, workflowGraph: ${wrong} }\n` });
-      expect((await say(cwd, ['serve'])).err, wrong).toMatch(/^error CONFIG_INVALID: [^]*workflowGraph/);
+      expect((await say(cwd, ['serve'])).err, wrong).toMatch(/^error CONFIG_INVALID: [\s\S]*workflowGraph/);
     }
   });
 
