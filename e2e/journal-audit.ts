@@ -44,23 +44,23 @@ export class JournalAudit {
   }
 
   openAttempts(): string[] {
-    return [...this.#nodes].filter(([, { open }]) => open !== null).map(([place, { open }]) => `${place}/${open}`);
+    return [...this.#nodes].filter(([, { open }]) => open !== null).map(([nodeKey, { open }]) => `${nodeKey}/${open}`);
   }
 
   #follow(executionId: string, entry: Entry): void {
     if (!('node' in entry)) return;
-    const place = `${executionId}/${entry.node}`;
-    const node = this.#nodes.get(place) ?? { open: null, isFinished: false };
-    this.#nodes.set(place, node);
-    const attempt = `${place}/${node.open}`;
+    const nodeKey = `${executionId}/${entry.node}`;
+    const node = this.#nodes.get(nodeKey) ?? { open: null, isFinished: false };
+    this.#nodes.set(nodeKey, node);
+    const attempt = `${nodeKey}/${node.open}`;
     const say = (text: string) => this.problems.push(`${attempt} ${text}`);
     if (node.isFinished) say(`has ${entry.type} after its end`);
     switch (entry.type) {
       case 'node.started':
         if (node.open !== null) say('is still open when the next attempt starts');
         node.open = entry.attempt;
-        if (this.started.has(`${place}/${entry.attempt}`)) say('is started twice');
-        this.started.add(`${place}/${entry.attempt}`);
+        if (this.started.has(`${nodeKey}/${entry.attempt}`)) say('is started twice');
+        this.started.add(`${nodeKey}/${entry.attempt}`);
         return;
       case 'node.retrying':
       case 'node.unknown':
@@ -82,7 +82,7 @@ export class JournalAudit {
       case 'node.cancelled':
         node.open = null;
         node.isFinished = true;
-        this.finished.add(place);
+        this.finished.add(nodeKey);
         return;
       default:
         // The workflow has actions only.

@@ -17,8 +17,8 @@ export function killPlan(chance: () => number, kills: number, effects: number, s
     .sort((a, b) => a - b)
     .map((cut) => ({ when: 'work', effects: cut, plusMs: chance() * 4 }));
   for (let at = 0; at < early; at++) {
-    const place = Math.floor(chance() * (plan.length + 1));
-    plan.splice(place, 0, { when: 'early', afterMs: chance() * startMs });
+    const index = Math.floor(chance() * (plan.length + 1));
+    plan.splice(index, 0, { when: 'early', afterMs: chance() * startMs });
   }
   return plan;
 }

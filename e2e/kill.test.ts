@@ -163,8 +163,8 @@ function expectEffects({ effects, audit, lives, runs }: Played): void {
   const failed = new Set<string>();
   const onceDone = new Set<string>();
   for (const line of effects) {
-    const place = `${line.executionId}/${line.node}`;
-    const attempt = `${place}/${line.attempt}`;
+    const nodeKey = `${line.executionId}/${line.node}`;
+    const attempt = `${nodeKey}/${line.attempt}`;
     if (line.what === 'failed') failed.add(attempt);
     if (line.what === 'done' && ONCE.has(line.node)) {
       if (onceDone.has(line.key)) problems.push(`${attempt} took effect twice`);
@@ -172,11 +172,11 @@ function expectEffects({ effects, audit, lives, runs }: Played): void {
     }
     if (line.what !== 'begin') continue;
     if (!audit.started.has(attempt)) problems.push(`${attempt} was called before it was recorded as started`);
-    if (lives[line.life - 2]?.finished.has(place)) problems.push(`${attempt} was called after its node had finished`);
-    const before = called.get(place);
-    called.set(place, line);
+    if (lives[line.life - 2]?.finished.has(nodeKey)) problems.push(`${attempt} was called after its node had finished`);
+    const before = called.get(nodeKey);
+    called.set(nodeKey, line);
     if (before === undefined) continue;
-    const earlier = `${place}/${before.attempt}`;
+    const earlier = `${nodeKey}/${before.attempt}`;
     if (before.attempt >= line.attempt) problems.push(`${attempt} was called after ${earlier}`);
     const mayRepeat = failed.has(earlier) || audit.cutOff.has(earlier) || audit.handedBack.has(earlier);
     if (!mayRepeat) problems.push(`${attempt} repeats ${earlier}, which was not in flight when its process ended`);

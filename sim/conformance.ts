@@ -89,7 +89,7 @@ export class Conformance {
   private definition: Definition = {};
   private input: Json = null;
   private isPaused = false;
-  private isHeld = false;
+  private isDelayed = false;
   private isFinished = false;
   /** A failure with `halt`, or a `terminate`, ends the run from any depth. */
   private isHalted = false;
@@ -106,8 +106,9 @@ export class Conformance {
 
   frame(entries: readonly Entry[]): void {
     for (const entry of entries) this.entry(entry);
-    if (!this.isPaused && !this.isHeld && !this.isFinished) for (const scope of this.touched) this.nothingLeft(scope);
-    if (!this.isPaused && !this.isHeld) this.touched.clear();
+    if (!this.isPaused && !this.isDelayed && !this.isFinished)
+      for (const scope of this.touched) this.nothingLeft(scope);
+    if (!this.isPaused && !this.isDelayed) this.touched.clear();
   }
 
   private entry(entry: Entry): void {
@@ -118,11 +119,11 @@ export class Conformance {
         this.open('', '', this.definition, 0, this.definition);
         return;
       case 'run.held':
-        this.isHeld = true;
+        this.isDelayed = true;
         if (entry.input !== undefined) this.input = this.parts.valueOf(entry.input);
         return;
       case 'run.begun':
-        this.isHeld = false;
+        this.isDelayed = false;
         return;
       case 'run.paused':
         this.isPaused = true;

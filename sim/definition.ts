@@ -4,7 +4,7 @@ import type { Chance } from './chance.ts';
 type Keys = Record<string, unknown>;
 
 /** The position of a node. */
-interface Place {
+interface Site {
   readonly chance: Chance;
   readonly index: number;
   readonly needs: readonly string[];
@@ -26,7 +26,7 @@ interface Other {
 
 interface Feature {
   readonly oneIn: number;
-  readonly keys: (place: Place) => Keys;
+  readonly keys: (site: Site) => Keys;
 }
 
 const MAX_DEPTH = 3;
@@ -65,10 +65,10 @@ const OF_COMPOSITES: readonly Feature[] = [
 interface Kind {
   /** How often the kind is drawn, compared with the others. */
   readonly weight: number;
-  readonly keys: (place: Place) => Keys;
+  readonly keys: (site: Site) => Keys;
   readonly features: readonly Feature[];
   /** Whether the kind is allowed at this position. */
-  readonly fits?: (place: Place) => boolean;
+  readonly fits?: (site: Site) => boolean;
 }
 
 const KINDS: readonly Kind[] = [
@@ -81,12 +81,12 @@ const KINDS: readonly Kind[] = [
   { weight: 1, keys: whileLoop, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: group, features: OF_COMPOSITES, fits: isShallow },
   { weight: 2, keys: retryUntil, features: OF_COMPOSITES, fits: isShallow },
-  { weight: 2, keys: inline, features: OF_COMPOSITES, fits: (place) => otherOf(place, 'inline') !== undefined },
-  { weight: 2, keys: child, features: [], fits: (place) => otherOf(place, 'child') !== undefined },
+  { weight: 2, keys: inline, features: OF_COMPOSITES, fits: (site) => otherOf(site, 'inline') !== undefined },
+  { weight: 2, keys: child, features: [], fits: (site) => otherOf(site, 'child') !== undefined },
   { weight: 1, keys: dynamic, features: [] },
 ];
 
-function isShallow({ depth }: Place): boolean {
+function isShallow({ depth }: Site): boolean {
   return depth < MAX_DEPTH;
 }
 
@@ -144,7 +144,7 @@ interface GraphOptions {
   readonly depth: number;
   readonly others: readonly Other[];
   readonly count: number;
-  readonly loop?: Place['loop'] | undefined;
+  readonly loop?: Site['loop'] | undefined;
 }
 
 function graph(chance: Chance, { depth, others, count, loop }: GraphOptions): Keys {
@@ -159,18 +159,17 @@ function graph(chance: Chance, { depth, others, count, loop }: GraphOptions): Ke
   return { nodes, edges };
 }
 
-function node(place: Place): Keys {
-  const { chance, needs } = place;
-  const kind = pickKind(place);
-  const made: Keys = { needs, ...kind.keys(place) };
-  for (const { oneIn, keys } of [...OF_ALL, ...kind.features])
-    if (chance.oneIn(oneIn)) Object.assign(made, keys(place));
+function node(site: Site): Keys {
+  const { chance, needs } = site;
+  const kind = pickKind(site);
+  const made: Keys = { needs, ...kind.keys(site) };
+  for (const { oneIn, keys } of [...OF_ALL, ...kind.features]) if (chance.oneIn(oneIn)) Object.assign(made, keys(site));
   return made;
 }
 
-function pickKind(place: Place): Kind {
-  const fitting = KINDS.filter(({ fits }) => fits === undefined || fits(place));
-  let left = place.chance.fraction() * fitting.reduce((sum, { weight }) => sum + weight, 0);
+function pickKind(site: Site): Kind {
+  const fitting = KINDS.filter(({ fits }) => fits === undefined || fits(site));
+  let left = site.chance.fraction() * fitting.reduce((sum, { weight }) => sum + weight, 0);
   for (const kind of fitting) {
     left -= kind.weight;
     if (left < 0) return kind;
@@ -178,7 +177,7 @@ function pickKind(place: Place): Kind {
   return KINDS[0] as Kind;
 }
 
-function action({ chance, needs }: Place): Keys {
+function action({ chance, needs }: Site): Keys {
   return {
     action: `${chance.pick(ACTIONS)}@1`,
     with: { of: needs.slice(0, 2).map((need) => `{{ $nodes.${need}.output }}`) },
@@ -188,7 +187,7 @@ function action({ chance, needs }: Place): Keys {
 /** A schema that some signals do not fit. */
 const FITTING = { type: 'object', required: ['fits'] };
 
-function wait({ chance }: Place): Keys {
+function wait({ chance }: Site): Keys {
   const signal = { signal: chance.pick(['s', 't']) };
   const one = chance.pick<Keys>([
     { for: chance.pick(['2s', '15s']) },
@@ -205,7 +204,7 @@ function wait({ chance }: Place): Keys {
   return { wait: { ...one, ...(chance.oneIn(4) ? { deadline: chance.pick(['5s', '1m']) } : {}) } };
 }
 
-function branch({ chance, later }: Place): Keys {
+function branch({ chance, later }: Site): Keys {
   const [first, second] = [later[0] as string, later.at(-1) as string];
   return {
     branch: chance.pick<Keys>([
@@ -222,55 +221,55 @@ function branch({ chance, later }: Place): Keys {
   };
 }
 
-function terminate({ chance }: Place): Keys {
+function terminate({ chance }: Site): Keys {
   return chance.pick<Keys>([
     { terminate: 'completed', with: { output: { early: true } } },
     { terminate: 'failed', with: { error: 'no more' } },
   ]);
 }
 
-function body({ chance, depth, others }: Place, loop: Place['loop']): Keys {
+function body({ chance, depth, others }: Site, loop: Site['loop']): Keys {
   return graph(chance, { depth: depth + 1, others, count: depth > 1 ? 1 : 1 + chance.below(2), loop });
 }
 
-function forEach(place: Place): Keys {
-  const { chance, depth } = place;
+function forEach(site: Site): Keys {
+  const { chance, depth } = site;
   const items = chance.pick(depth === 0 ? [[1, 2], [1, 2, 3], [], [1]] : [[1, 2], [1], [1, 2]]);
   const limits = chance.oneIn(3) ? {} : { parallel: true, maxConcurrency: 2 };
   const least = items.length > 0 && chance.oneIn(3) ? { minSuccess: chance.pick([1, '50%']) } : {};
-  return { forEach: { in: items, ...limits, ...least }, do: body(place, 'forEach') };
+  return { forEach: { in: items, ...limits, ...least }, do: body(site, 'forEach') };
 }
 
-function whileLoop(place: Place): Keys {
-  const maxIterations = place.chance.pick([1, 5, 5]);
-  return { while: { condition: '$index < 2', maxIterations }, do: body(place, 'other') };
+function whileLoop(site: Site): Keys {
+  const maxIterations = site.chance.pick([1, 5, 5]);
+  return { while: { condition: '$index < 2', maxIterations }, do: body(site, 'other') };
 }
 
-function group(place: Place): Keys {
-  return { group: body(place, undefined) };
+function group(site: Site): Keys {
+  return { group: body(site, undefined) };
 }
 
-function retryUntil(place: Place): Keys {
-  const delay = place.chance.pick(['0s', '1s', '4s']);
-  return { retryUntil: { until: '$index > 1', attempts: 3, backoff: { delay } }, do: body(place, 'other') };
+function retryUntil(site: Site): Keys {
+  const delay = site.chance.pick(['0s', '1s', '4s']);
+  return { retryUntil: { until: '$index > 1', attempts: 3, backoff: { delay } }, do: body(site, 'other') };
 }
 
-function otherOf({ chance, others }: Place, mode: Other['mode']): string | undefined {
+function otherOf({ chance, others }: Site, mode: Other['mode']): string | undefined {
   const fitting = others.filter((other) => other.mode === mode);
   return fitting.length === 0 ? undefined : chance.pick(fitting).id;
 }
 
 const INPUT = { yes: '{{ $input.yes }}', text: '{{ $input.text }}' };
 
-function inline(place: Place): Keys {
-  const isolation = place.chance.pick(['shared', 'isolated', 'transactional', 'transactional']);
-  return { workflow: { id: otherOf(place, 'inline'), isolation, input: INPUT } };
+function inline(site: Site): Keys {
+  const isolation = site.chance.pick(['shared', 'isolated', 'transactional', 'transactional']);
+  return { workflow: { id: otherOf(site, 'inline'), isolation, input: INPUT } };
 }
 
-function child(place: Place): Keys {
-  const { chance } = place;
+function child(site: Site): Keys {
+  const { chance } = site;
   return {
-    workflow: { id: otherOf(place, 'child'), mode: 'child', input: INPUT },
+    workflow: { id: otherOf(site, 'child'), mode: 'child', input: INPUT },
     ...(chance.oneIn(3) ? { retry: { attempts: 2, delay: '1s' } } : {}),
     ...(chance.oneIn(3) ? { timeout: chance.pick(['4s', '30s']) } : {}),
     ...(chance.oneIn(4) ? { compensate: randomCompensation(chance) } : {}),
@@ -280,7 +279,7 @@ function child(place: Place): Keys {
 /** Text that is an expression in the returned graph, not in the parameters of its action. */
 const LATER = '\\{{ $self.output }}';
 
-function dynamic({ chance }: Place): Keys {
+function dynamic({ chance }: Site): Keys {
   const nodes = {
     x: { action: 'work@1', ...(chance.oneIn(2) ? { compensate: { action: 'work@1', with: { undoes: LATER } } } : {}) },
     y: { action: 'look@1', needs: ['x'] },

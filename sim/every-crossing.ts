@@ -1,5 +1,5 @@
 /**
- * Runs a scenario with exactly one crash, at each place where a process can die. Wherever the crash is, the scenario
+ * Runs a scenario with exactly one crash, at each crash point. Wherever the crash is, the scenario
  * ends as it would without it.
  */
 import type { Json, Plan, RunDocument } from '@nebula/core';
@@ -120,7 +120,8 @@ function endingOf(world: World, { status, output, nodes }: RunDocument): Ending 
 
 /** Replaces times and drawn ids, which differ after a crash. */
 function nameless(text: string, world: World): string {
-  let told = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
-  for (const [executionId, node] of world.oracle.family.nodes()) told = told.replaceAll(executionId, `for ${node}`);
-  return told;
+  let replaced = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
+  for (const [executionId, node] of world.oracle.family.nodes())
+    replaced = replaced.replaceAll(executionId, `for ${node}`);
+  return replaced;
 }

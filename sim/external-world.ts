@@ -58,7 +58,7 @@ export interface Course {
   readonly beforeMs: number;
   readonly afterMs: number;
   readonly ending: 'ok' | 'large' | 'user' | 'system' | 'unknown' | 'unknown but done' | 'bug' | 'hang';
-  readonly isDeaf: boolean;
+  readonly ignoresAbort: boolean;
 }
 
 export interface ExternalWorldParts {
@@ -168,7 +168,7 @@ export class ExternalWorld {
         else performer.inFlight.set(name, left);
         end();
       };
-      if (!course.isDeaf) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
+      if (!course.ignoresAbort) signal.addEventListener('abort', () => over(() => reject(signal.reason)));
       const answer = (): void => {
         if (isOver || performer.isDead) return;
         const done = this.take(performer, action, key, input, course);
@@ -243,11 +243,11 @@ const ENDINGS = [
 
 /** An attempt with a random course. */
 export function randomCourse(chance: Chance, faults: Injector, { runs }: Performer): Course {
-  if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', isDeaf: false };
+  if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', ignoresAbort: false };
   return {
     beforeMs: chance.pick([0, 1, 50, 1_000, 4_000, 40_000]),
     afterMs: chance.pick([0, 0, 1, 200, 3_000]),
-    isDeaf: faults.strikes('deaf', runs),
+    ignoresAbort: faults.strikes('ignores abort', runs),
     ending: faults.strikes('hang', runs) ? 'hang' : chance.pick(ENDINGS),
   };
 }

@@ -41,7 +41,7 @@ export const FAULTS = {
   'blob refused': { oneIn: 8, is: 'a large value can be neither stored nor read' },
   'blob delayed': { oneIn: 5, is: 'it takes its time' },
   hang: { oneIn: 14, is: 'an action does not end before it is aborted' },
-  deaf: { oneIn: 8, is: 'an action does not listen when it is aborted' },
+  'ignores abort': { oneIn: 8, is: 'an action does not listen when it is aborted' },
   ...WORKER_FAULTS,
 } as const satisfies Record<string, Fault>;
 

@@ -110,7 +110,7 @@ export class Legality {
   /** The run is being undone, or its failure node runs. */
   isEnding = false;
   /** The run is delayed; later starts may replace its input. */
-  isHeld = false;
+  isDelayed = false;
   parent: { readonly executionId: string; readonly node: string } | undefined;
   readonly scopes: Scopes;
   readonly undoing: Undoing;
@@ -215,11 +215,11 @@ export class Legality {
         return;
       case 'run.held':
         this.demand(this.nodes.size === 0, 'is held back, and has begun');
-        this.isHeld = true;
+        this.isDelayed = true;
         return;
       case 'run.begun':
-        this.demand(this.isHeld, 'begins, and was not held back');
-        this.isHeld = false;
+        this.demand(this.isDelayed, 'begins, and was not held back');
+        this.isDelayed = false;
         return;
       case 'run.finished':
         return this.finish(entry);
@@ -340,7 +340,7 @@ export class Legality {
    * worker.
    */
   private mayBegin(path: string, iterations = false): boolean {
-    return !this.isHeld && (this.status !== 'paused' || iterations) && this.isWanted(path);
+    return !this.isDelayed && (this.status !== 'paused' || iterations) && this.isWanted(path);
   }
 
   /** Nothing around the path is being stopped. An undo continues in any case. */
@@ -398,7 +398,7 @@ export class Legality {
     this.isStopping = false;
     this.cleans = false;
     this.isCancelled = false;
-    this.isHeld = false;
+    this.isDelayed = false;
   }
 
   /** The outcome of the root nodes, as people see it. */

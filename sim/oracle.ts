@@ -251,10 +251,11 @@ export class Oracle {
     const row = this.parts.data.runs.get(executionId)?.row;
     if (journal.isFinished || journal.status === 'pending' || row === undefined || row.wakeAt !== null) return;
     // In `mode: levels`, a queued node waits until all earlier levels have ended.
-    const isHeld =
+    const waitsForLevel =
       this.definitionOf(row.workflowId, row.version).config?.mode === 'levels' &&
       journal.withStatus('unknown', 'listening', 'child', 'gated').length > 0;
-    const timed = journal.status === 'paused' ? [] : (['waiting', ...(isHeld ? [] : ['queued' as const])] as const);
+    const timed =
+      journal.status === 'paused' ? [] : (['waiting', ...(waitsForLevel ? [] : ['queued' as const])] as const);
     const open = [
       ...journal.withStatus('running'),
       ...journal.withStatus(...timed).filter((path) => journal.isWanted(path)),

@@ -1,5 +1,5 @@
 /**
- * A process: one engine and its edge to the world. Every call across that edge is a place to die.
+ * A process: one engine and its edge to the world. Every call across that edge is a crash point.
  *
  *  1 A dead process does nothing and receives nothing: its calls have no effect and are never answered, its timers do
  *    not fire. Code on its stack runs on, and reaches nothing.
@@ -125,16 +125,16 @@ export class Process implements Performer {
     if (this.isDead || this.backlog !== undefined) return;
     this.backlog = [];
     this.parts.say(`stands still for ${ms} ms`);
-    this.parts.world.timer(ms, () => this.goOn());
+    this.parts.world.timer(ms, () => this.unpause());
   }
 
   /** Corrects its clock, and lets it continue. */
   heal(): void {
     this.offsetMs = 0;
-    this.goOn();
+    this.unpause();
   }
 
-  private goOn(): void {
+  private unpause(): void {
     const backlog = this.backlog ?? [];
     this.backlog = undefined;
     for (const run of backlog) this.parts.world.soon(run);

@@ -25,7 +25,7 @@ const WORK_MS = 50;
 
 export function plannedCourse(_context: AttemptContext, input: Json, calls: number): Course {
   const { plan = [] } = (input ?? {}) as { readonly plan?: readonly Course['ending'][] };
-  return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', isDeaf: false };
+  return { beforeMs: WORK_MS, afterMs: WORK_MS, ending: plan[calls - 1] ?? 'ok', ignoresAbort: false };
 }
 
 /** Large outputs, however often the action is called. */

@@ -146,8 +146,8 @@ class Script {
       for (let index = 0; index < world.workers.length; index++) world.hire(index);
       await this.pass(100);
       if (iteration > 0 && this.missing().length === 0 && (await this.isAtRest())) break;
-      const people = world.living();
-      const person = people[iteration % people.length];
+      const users = world.living();
+      const person = users[iteration % users.length];
       if (person !== undefined) this.help(person);
       await this.pass(20_000);
     }

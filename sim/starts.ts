@@ -30,7 +30,7 @@ interface Begun {
 export class Starts {
   private readonly runs = new Map<string, Begun>();
   /** The run that holds each workflow and key. */
-  private readonly standing = new Map<string, string>();
+  private readonly keyHolders = new Map<string, string>();
   /** Numbers in the journals of debounced runs. */
   private readonly heard = new Set<number>();
   /** How often each number was given to the store, and how often a run began with it. */
@@ -70,9 +70,9 @@ export class Starts {
     const run: Begun = { workflowId, key, n: undefined };
     this.runs.set(executionId, run);
     const name = `${workflowId} ${key}`;
-    const other = this.standing.get(name);
-    if (other !== undefined) this.violated(`${executionId} is started while ${other} stands for ${name}`);
-    this.standing.set(name, executionId);
+    const other = this.keyHolders.get(name);
+    if (other !== undefined) this.violated(`${executionId} is started while ${other} holds ${name}`);
+    this.keyHolders.set(name, executionId);
     const n = numberOf(input);
     if (workflowId !== DEBOUNCED || n === undefined) return;
     this.say(n);
@@ -89,7 +89,7 @@ export class Starts {
 
   private leaves(executionId: string, { workflowId, key }: Begun): void {
     const name = `${workflowId} ${key}`;
-    if (this.standing.get(name) === executionId) this.standing.delete(name);
+    if (this.keyHolders.get(name) === executionId) this.keyHolders.delete(name);
   }
 
   private hears(run: Begun, n: number | undefined): void {

@@ -79,7 +79,7 @@ export async function runVitest(
 }
 
 /** The summary of the run: lines for people, the last of them also for machines. */
-export function conclude(
+export function summarize(
   { tally, exitCode, leftovers = [] }: TestRun,
   failedChecks: readonly string[],
 ): { ok: boolean; lines: string[] } {
@@ -120,7 +120,7 @@ if (import.meta.main) {
   const run = isQuick
     ? runVitest(root, [...QUICK, ...args], 'inherit', { FUZZ_RUNS: QUICK_RUNS })
     : runVitest(root, args.length === 0 ? [ONLY_QUICK] : args);
-  const { ok, lines } = conclude(await run, failedChecks);
+  const { ok, lines } = summarize(await run, failedChecks);
   const tookS = (performance.now() - startedMs) / 1000;
   console.log(`${tookS.toFixed(1)} s in all`);
   if (isQuick && tookS > QUICK_LIMIT_S) console.log(`that is more than the ${QUICK_LIMIT_S} s that it should take`);

@@ -14,7 +14,7 @@ import { type Call, checkedValues } from './checked-values.ts';
 type Headers = Readonly<Record<string, string>>;
 
 interface HostileCase {
-  readonly finding: string;
+  readonly threat: string;
   readonly name: string;
   readonly line: string;
   readonly body?: unknown;
@@ -24,7 +24,7 @@ interface HostileCase {
 }
 
 interface HostileRun {
-  readonly finding: string;
+  readonly threat: string;
   readonly name: string;
   readonly project: string;
   readonly config?: object;
@@ -141,22 +141,22 @@ async function tasksOf(stage: Stage, round: number, failures: string[]): Promise
     forgedLeases(lease: string): readonly string[];
     leaseRequests(lease: string): readonly (readonly [string, unknown])[];
   }>('worker-cases.ts');
-  const send = async (name: string, url: string, line: string, given: Given): Promise<void> => {
+  const send = async (name: string, url: string, line: string, given: RequestParts): Promise<void> => {
     const status = await sendTo(url, line, given);
     if (status >= 500 || status === 0) failures.push(`${name}: ${status}`);
   };
   const owner = { authorization: `Bearer ${stage.token}` };
   const requests = hostileCases({ leaseId: stage.leaseId }).map(
-    ({ finding, name, line, isNobody, headers = {}, body, raw }): Task => ({
-      name: `${finding} ${name} (${line.slice(0, 60)})`,
+    ({ threat, name, line, isNobody, headers = {}, body, raw }): Task => ({
+      name: `${threat} ${name} (${line.slice(0, 60)})`,
       act: () => send(name, stage.desktop, line, { headers: { ...(!isNobody && owner), ...headers }, body, raw }),
     }),
   );
-  const runs = hostileRuns(stage.setting).map(({ finding, name, project, config, nodes }, index): Task => {
+  const runs = hostileRuns(stage.setting).map(({ threat, name, project, config, nodes }, index): Task => {
     const headers = stage.as[`${project}-editor`] as Headers;
     const id = `hostile-${round}-${index}`;
     return {
-      name: `${finding} run: ${name}`,
+      name: `${threat} run: ${name}`,
       act: async () => {
         const definition = { id, ...(config && { config }), nodes };
         await send(name, stage.team, 'POST /api/v1/workflows', { headers, body: { definition, project } });
@@ -168,7 +168,7 @@ async function tasksOf(stage: Stage, round: number, failures: string[]): Promise
     ['alpha', 'beta-editor'].flatMap((who) =>
       leaseRequests(lease).map(
         ([line, body]): Task => ({
-          name: `A17 ${who} ${line.slice(0, 40)}`,
+          name: `foreign-lease ${who} ${line.slice(0, 40)}`,
           act: () => send(who, stage.team, line, { headers: stage.as[who] as Headers, body }),
         }),
       ),
@@ -186,7 +186,7 @@ const LARGE_VALUES: Readonly<Record<string, () => unknown>> = {
 
 /** The largest that is taken: it is no refusal that must not block, but work. */
 function largest(stage: Stage, round: number): Task[] {
-  const send = async (url: string, line: string, given: Given): Promise<void> => {
+  const send = async (url: string, line: string, given: RequestParts): Promise<void> => {
     const status = await sendTo(url, line, given);
     if (status >= 300) throw new Error(`${line} was answered with ${status}`);
   };
@@ -264,8 +264,8 @@ function checkedIn(stage: Stage, round: number): readonly Task[] {
   const call =
     (url: string, headers: Headers): Call =>
     async (line, body) => {
-      const [method, place] = line.split(' ') as [string, string];
-      const response = await fetch(url + place, {
+      const [method, target] = line.split(' ') as [string, string];
+      const response = await fetch(url + target, {
         method,
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
@@ -278,17 +278,17 @@ function checkedIn(stage: Stage, round: number): readonly Task[] {
   return checkedValues(String(round), far, call(stage.team, stage.as['wide-editor'] as Headers));
 }
 
-interface Given {
+interface RequestParts {
   readonly headers: Headers;
   readonly body?: unknown;
   readonly raw?: string | undefined;
 }
 
-async function sendTo(url: string, line: string, { headers, body, raw }: Given): Promise<number> {
-  const [method, place] = line.split(' ') as [string, string];
+async function sendTo(url: string, line: string, { headers, body, raw }: RequestParts): Promise<number> {
+  const [method, target] = line.split(' ') as [string, string];
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const isNobody = headers['authorization'] === undefined && headers['cookie'] === undefined;
-  const response = await fetch(url + place, {
+  const response = await fetch(url + target, {
     method,
     headers: { ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(payload !== undefined && { body: payload }),

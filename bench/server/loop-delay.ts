@@ -18,7 +18,7 @@ const cpuMs = (): number => {
 let at = Date.now();
 let cpu = cpuMs();
 
-function look(): void {
+function measure(): void {
   const now = Date.now();
   const cpuNow = cpuMs();
   waited.push(now - at);
@@ -26,9 +26,9 @@ function look(): void {
   if (cpuNow - cpu > TOLD_MS) blocks.push({ from: at, to: now, cpuMs: cpuNow - cpu });
   at = now;
   cpu = cpuNow;
-  setTimeout(look, 1).unref();
+  setTimeout(measure, 1).unref();
 }
-look();
+measure();
 
 const file = process.env.BENCH_LOOP_FILE;
 process.on('exit', () => {

@@ -128,7 +128,7 @@ export class Lane {
       case 'ended':
         this.ledger.end(line.executionId, line.status, line.error);
         if (line.ms !== null && line.executionId.startsWith(`${PROBE}-`)) this.#latencies.push(line.ms);
-        this.#lookForStuckRuns();
+        this.#findStuckRuns();
         return;
       case 'memory':
         this.#onMemory?.(line);
@@ -145,7 +145,7 @@ export class Lane {
     return this.#openMs + (this.#isOpen ? Date.now() - this.#openSince : 0);
   }
 
-  #lookForStuckRuns(): void {
+  #findStuckRuns(): void {
     for (const executionId of this.ledger.openedBefore(this.#workedMs() - STUCK_MS)) {
       if (this.#stuck.has(executionId)) continue;
       this.#stuck.add(executionId);

@@ -52,7 +52,7 @@ try {
   await soak();
   process.stdout.write(process.stdout.isTTY ? '\r\u001b[2K' : '');
   await Promise.all([calm.lane.stop(LAST_RUNS_MS), killed.lane.stop(LAST_RUNS_MS)]);
-  process.exitCode = conclude();
+  process.exitCode = reportVerdicts();
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
@@ -70,7 +70,7 @@ async function soak(): Promise<void> {
   let lineAt = LINE_EVERY_MS;
   for (let end = windowMs; end <= durationMs && !isInterrupted; end += windowMs) {
     await new Promise((resolve) => setTimeout(resolve, begin + end - Date.now()));
-    windows.push(await look(end));
+    windows.push(await measureWindow(end));
     showNewProblems();
     if (process.stdout.isTTY) process.stdout.write(`\r\u001b[2K${progress().slice(0, process.stdout.columns - 1)}`);
     else if (end >= lineAt) {
@@ -89,7 +89,7 @@ function showNewProblems(): void {
   }
 }
 
-async function look(atMs: number): Promise<Window> {
+async function measureWindow(atMs: number): Promise<Window> {
   const { heapBytes, residentBytes } = await calm.lane.memory();
   const latencies = calm.lane.takeLatencies();
   return {
@@ -117,7 +117,7 @@ function progress(): string {
   ].join(' · ');
 }
 
-function conclude(): number {
+function reportVerdicts(): number {
   const verdicts = verdictsOf(windows, windows.at(-1)?.atMs ?? 0, retentionMs);
   const found = problems();
   const { SIGKILL, SIGTERM } = killed.lane.signals;

@@ -69,7 +69,7 @@ class Pair {
       difference,
       events,
       isUnspecified: model.isUnspecified,
-      stand: this.told(model.status, model.running(), model.statuses()),
+      stand: this.statusText(model.status, model.running(), model.statuses()),
     };
   }
 
@@ -131,12 +131,12 @@ class Pair {
     if (running.length > slots) this.difference = `${running} run at once`;
     if (running.length < slots && model.queued().length > 0)
       this.difference = `${model.queued()} could run beside ${running}`;
-    const told = this.told(model.status, running, model.statuses());
-    const got = this.told(core.status, core.running().sort(), core.statuses());
-    if (told !== got) this.difference = `expected ${told}\n     got ${got}`;
+    const expected = this.statusText(model.status, running, model.statuses());
+    const got = this.statusText(core.status, core.running().sort(), core.statuses());
+    if (expected !== got) this.difference = `expected ${expected}\n     got ${got}`;
   }
 
-  private told(status: string, running: readonly string[], statuses: Readonly<Record<string, string>>): string {
+  private statusText(status: string, running: readonly string[], statuses: Readonly<Record<string, string>>): string {
     const list = Object.keys(this.model.statuses()).map((id) => `${id} ${this.word(id, statuses[id] ?? 'pending')}`);
     return `${status}; running ${running.join(' ') || 'nothing'}; ${list.join(', ')}`;
   }

@@ -202,11 +202,11 @@ export class Interpreter {
   private advanceAll(): void {
     while (this.scopes().some((scope) => this.advance(scope)));
     this.isHasty = false;
-    if (this.root.phase === 'ended') this.conclude();
+    if (this.root.phase === 'ended') this.endRun();
   }
 
   /** Compensation, then the failure node. */
-  private conclude(): void {
+  private endRun(): void {
     const { status } = this.root.ending as Ending;
     if (status === 'completed') return;
     this.undoing ??= this.done.reverse();

@@ -14,7 +14,7 @@ function rarely<T>(oneIn: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | unde
   );
 }
 
-interface Place {
+interface Site {
   readonly depth: number;
   readonly isInLoop: boolean;
 }
@@ -57,7 +57,7 @@ const common = fc.record({
   onError: rarely(4, fc.constantFrom('ignore', 'halt', 'branch')),
 });
 
-function kind(place: Place): fc.Arbitrary<Keys> {
+function kind(site: Site): fc.Arbitrary<Keys> {
   const action = fc
     .record({
       retry: rarely(3, retry),
@@ -67,7 +67,7 @@ function kind(place: Place): fc.Arbitrary<Keys> {
     .map(({ break: breaks, ...keys }) => ({
       action: 'do@1',
       ...keys,
-      ...(place.isInLoop && breaks ? { break: true } : {}),
+      ...(site.isInLoop && breaks ? { break: true } : {}),
     }));
   const instant = fc.constantFrom<Keys>({ set: { n: 1 } }, { branchOn: '$input.yes' }, { branchOn: '$input.no.such' });
   const last = fc.constantFrom<Keys>({ terminate: 'completed' }, { terminate: 'failed' });
@@ -75,15 +75,15 @@ function kind(place: Place): fc.Arbitrary<Keys> {
     { arbitrary: action, weight: 14 },
     { arbitrary: instant, weight: 3 },
   ];
-  if (place.depth === 0) parts.push({ arbitrary: last, weight: 1 });
-  if (place.depth < MAX_DEPTH) {
-    const repeated = fc.tuple(composite(place), rarely(5, retry));
+  if (site.depth === 0) parts.push({ arbitrary: last, weight: 1 });
+  if (site.depth < MAX_DEPTH) {
+    const repeated = fc.tuple(composite(site), rarely(5, retry));
     parts.push({ arbitrary: repeated.map(([keys, rules]) => defined({ ...keys, retry: rules })), weight: 3 });
   }
   return fc.oneof(...parts);
 }
 
-function composite({ depth }: Place): fc.Arbitrary<Keys> {
+function composite({ depth }: Site): fc.Arbitrary<Keys> {
   const body = (loops: boolean): fc.Arbitrary<Keys> => graph({ depth: depth + 1, isInLoop: loops }, 3);
   const items = fc.constantFrom([1, 2], [1], [], [1, 2, 3]);
   return fc.oneof(
@@ -103,8 +103,8 @@ function composite({ depth }: Place): fc.Arbitrary<Keys> {
 }
 
 /** Nodes in an order in which edges lead forward. */
-function graph(place: Place, maxNodes: number): fc.Arbitrary<{ nodes: Record<string, Keys>; edges: Keys[] }> {
-  const node = fc.tuple(common, kind(place));
+function graph(site: Site, maxNodes: number): fc.Arbitrary<{ nodes: Record<string, Keys>; edges: Keys[] }> {
+  const node = fc.tuple(common, kind(site));
   return fc.array(node, { minLength: 1, maxLength: maxNodes }).chain((nodes) => {
     const pairs = nodes.flatMap((_, to) => nodes.slice(0, to).map((__, from) => [from, to] as const));
     return fc

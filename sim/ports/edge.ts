@@ -1,4 +1,4 @@
-/** The other ports of a process: each call is a place to die, and some calls fail. */
+/** The other ports of a process: each call is a crash point, and some calls fail. */
 import type { Action } from '@nebula/core';
 import { memoryLogs } from '@nebula/drivers/memory';
 import type { Blobs, Digest, Invocation, Logs, Queue, Sandbox } from '@nebula/ports';
@@ -34,7 +34,7 @@ export function edgedSandbox(process: Process, sandbox: Sandbox, actions: Readon
   return {
     run: (invocation) => process.call('sandbox.run', () => sandbox.run(own(invocation))),
     verify: (invocation) => process.call('sandbox.verify', () => sandbox.verify(own(invocation))),
-    admit: (foreign, told) => sandbox.admit(foreign, told),
+    admit: (foreign, outcome) => sandbox.admit(foreign, outcome),
     admitLine: (foreign, line) => sandbox.admitLine(foreign, line),
   };
 }

@@ -111,14 +111,14 @@ export class Broker {
     });
   }
 
-  private held({ receipt }: Delivery): Message | undefined {
+  private delivered({ receipt }: Delivery): Message | undefined {
     for (const message of this.messages) if (message.receipt === receipt) return message;
     return undefined;
   }
 
   /** Removes a delivered task for good or, with a delay, makes it visible again after that. */
   private release(delivery: Delivery, delayMs: number | undefined): void {
-    const message = this.held(delivery);
+    const message = this.delivered(delivery);
     if (message === undefined || message.from <= this.clock.now()) return;
     message.receipt = undefined;
     if (delayMs === undefined) this.messages.delete(message);
@@ -126,7 +126,7 @@ export class Broker {
   }
 
   private extend(delivery: Delivery): void {
-    const message = this.held(delivery);
+    const message = this.delivered(delivery);
     if (message !== undefined && message.from > this.clock.now()) this.hide(message, VISIBILITY_MS);
   }
 

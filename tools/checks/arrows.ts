@@ -83,7 +83,7 @@ interface Manifest {
 }
 
 /** A file with the package it belongs to; the root package owns what no other one does. */
-interface Place {
+interface ImportingFile {
   readonly code: Code;
   readonly owner: Manifest;
   /** Code that is installed with the package, as opposed to tests and tools. */
@@ -101,7 +101,7 @@ export function checkArrows(repository: Repository): Verdict {
   for (const file of repository.files.filter(isCode)) {
     const code = repository.code(file);
     if (code.broken !== null) problems.push(`${file} cannot be parsed: ${code.broken}`);
-    const place: Place = { code, owner: ownerOf(file, manifests), shipped: isShipped(file) };
+    const importer: ImportingFile = { code, owner: ownerOf(file, manifests), shipped: isShipped(file) };
     const targets = new Map<string, Import>();
     for (const entry of importsOf(code)) {
       imports += 1;
@@ -110,9 +110,9 @@ export function checkArrows(repository: Repository): Verdict {
       if (specifier.startsWith('.')) {
         const target = path.join(path.dirname(file), specifier);
         if (repository.has(target) && (!entry.typeOnly || !targets.has(target))) targets.set(target, entry);
-        problems.push(...judgeRelative(place, entry, target, manifests));
+        problems.push(...judgeRelative(importer, entry, target, manifests));
       } else {
-        problems.push(...judgePackage(place, entry, specifier, byName, root));
+        problems.push(...judgePackage(importer, entry, specifier, byName, root));
       }
     }
     edges.set(file, targets);
@@ -151,16 +151,21 @@ function isShipped(file: string): boolean {
   return /^(packages|apps)\/[^/]+\/(src|bin)\//.test(file) && !isTest(file) && !isConformance(file);
 }
 
-function judgeRelative(place: Place, entry: Import, target: string, manifests: readonly Manifest[]): string[] {
-  const problem = (text: string) => [at(place.code, entry.offset, text)];
+function judgeRelative(
+  importer: ImportingFile,
+  entry: Import,
+  target: string,
+  manifests: readonly Manifest[],
+): string[] {
+  const problem = (text: string) => [at(importer.code, entry.offset, text)];
   if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
   const owner = ownerOf(target, manifests);
-  const isWithinRoot = place.owner.folder === APART && owner.folder === '';
-  if (isModel(place.code.path) && !isModel(target) && !entry.typeOnly)
+  const isWithinRoot = importer.owner.folder === APART && owner.folder === '';
+  if (isModel(importer.code.path) && !isModel(target) && !entry.typeOnly)
     return problem(`${entry.specifier} is not part of the model: it may import types only`);
-  if (owner !== place.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
-  if (place.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
-  return judgeFolders(path.basename(owner.folder), place.code.path, target, entry).flatMap(problem);
+  if (owner !== importer.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
+  if (importer.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
+  return judgeFolders(path.basename(owner.folder), importer.code.path, target, entry).flatMap(problem);
 }
 
 /** Arrows between the folders of one package. */
@@ -192,7 +197,7 @@ function judge(from: string, to: string, allowed: Allowed | undefined, entry: Im
 }
 
 function judgePackage(
-  place: Place,
+  importer: ImportingFile,
   entry: Import,
   specifier: string,
   byName: ReadonlyMap<string, Manifest>,
@@ -200,20 +205,20 @@ function judgePackage(
 ): string[] {
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   const found: string[] = [];
-  const problem = (text: string) => found.push(at(place.code, entry.offset, text));
+  const problem = (text: string) => found.push(at(importer.code, entry.offset, text));
   const target = byName.get(name);
   if (target !== undefined) {
     const entrance = `.${specifier.slice(name.length)}`;
-    if (isApp(target) && !isApp(place.owner)) problem(`imports ${name}: only apps import an app`);
+    if (isApp(target) && !isApp(importer.owner)) problem(`imports ${name}: only apps import an app`);
     else if (!(entrance in target.exports)) problem(`${specifier} is not in the exports of ${name}`);
-    if (place.shipped) for (const text of judgeArrow(place, target, entry)) problem(text);
+    if (importer.shipped) for (const text of judgeArrow(importer, target, entry)) problem(text);
     const reserved = RESERVED[specifier];
-    if (place.shipped && reserved?.includes(path.basename(place.owner.folder)) === false)
+    if (importer.shipped && reserved?.includes(path.basename(importer.owner.folder)) === false)
       problem(`${specifier} is for ${reserved.join(' and ')} only`);
-    if (isModel(place.code.path) && !entry.typeOnly) problem(`the model may import types of ${name} only`);
+    if (isModel(importer.code.path) && !entry.typeOnly) problem(`the model may import types of ${name} only`);
   }
-  if (!isDeclared(place, entry, name, target !== undefined, root)) {
-    problem(`${name} is not declared in ${path.join(place.owner.folder, 'package.json')}`);
+  if (!isDeclared(importer, entry, name, target !== undefined, root)) {
+    problem(`${name} is not declared in ${path.join(importer.owner.folder, 'package.json')}`);
   }
   return found;
 }
@@ -226,7 +231,7 @@ function isApp({ folder }: Manifest): boolean {
 /** Puts everything together, and may import all of it. */
 const COMPOSER = 'apps/cli';
 
-function judgeArrow({ owner }: Place, target: Manifest, entry: Import): string[] {
+function judgeArrow({ owner }: ImportingFile, target: Manifest, entry: Import): string[] {
   if (owner.folder === COMPOSER || isApp(target)) return [];
   const from = path.basename(owner.folder);
   const to = path.basename(target.folder);
@@ -235,11 +240,11 @@ function judgeArrow({ owner }: Place, target: Manifest, entry: Import): string[]
   return judge(from, to, arrows[to], entry);
 }
 
-function isDeclared(place: Place, entry: Import, name: string, isOurs: boolean, root: Manifest): boolean {
-  const { owner } = place;
+function isDeclared(importer: ImportingFile, entry: Import, name: string, isOurs: boolean, root: Manifest): boolean {
+  const { owner } = importer;
   if (owner.shipped.has(name) || owner.name === name) return true;
-  if (isOurs) return !place.shipped;
-  if (place.shipped && !entry.typeOnly) return false;
+  if (isOurs) return !importer.shipped;
+  if (importer.shipped && !entry.typeOnly) return false;
   return owner.dev.has(name) || root.dev.has(name) || root.shipped.has(name) || root.dev.has(`@types/${name}`);
 }
 

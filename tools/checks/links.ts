@@ -18,8 +18,8 @@ export function checkLinks(repository: Repository): Verdict {
       if (/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(target)) continue;
       links += 1;
       const [name = '', anchor] = decodeURI(target).split('#', 2);
-      const place = name === '' ? file : path.join(name.startsWith('/') ? '.' : path.dirname(file), name);
-      const where = place.replace(/\/$/, '');
+      const resolved = name === '' ? file : path.join(name.startsWith('/') ? '.' : path.dirname(file), name);
+      const where = resolved.replace(/\/$/, '');
       if (!repository.has(where) && !folders.has(where)) problems.push(`${file}:${line} ${target} leads nowhere`);
       else if (anchor && where.endsWith('.md') && !anchorsOf(repository.text(where)).has(anchor.toLowerCase()))
         problems.push(`${file}:${line} ${target} is no heading of ${where}`);

@@ -22,10 +22,10 @@ export function checkNames(repository: Repository): Verdict {
     for (const [index, line] of lines.entries()) {
       const say = (problem: string): number => problems.push(`${document}:${index + 1} ${problem}`);
       for (const [, name = ''] of line.matchAll(/`([a-z-]+\/[\w./-]+\.ts)`/g)) {
-        const places = placesOf(name, sources);
-        if (places.length === 0) continue;
+        const candidates = candidatesOf(name, sources);
+        if (candidates.length === 0) continue;
         names += 1;
-        if (!places.some(repository.has)) say(`${name} is not a file`);
+        if (!candidates.some(repository.has)) say(`${name} is not a file`);
       }
       if (line !== '```walk') continue;
       const steps = stepsFrom(lines, index + 1);
@@ -56,7 +56,7 @@ function stepsFrom(lines: readonly string[], first: number): Step[] {
 
 function problemsOf(steps: readonly Step[], repository: Repository, sources: Sources): string[] {
   return steps.flatMap((step) => {
-    const file = placesOf(step.file, sources).find(repository.has);
+    const file = candidatesOf(step.file, sources).find(repository.has);
     if (file === undefined) return [`${step.file} is not a file`];
     const declared = functionsIn(repository.code(file));
     return step.functions.filter((name) => !declared.has(name)).map((name) => `${step.file} has no function ${name}`);
@@ -72,7 +72,7 @@ function sourcesOf(repository: Repository): Sources {
 }
 
 /** Empty if the name does not begin with a package. */
-function placesOf(name: string, sources: Sources): readonly string[] {
+function candidatesOf(name: string, sources: Sources): readonly string[] {
   const [first = '', ...rest] = name.split('/');
   const folder = sources.get(first);
   return folder === undefined ? [] : [`${folder}/src/${rest.join('/')}`, `${folder}/${rest.join('/')}`];

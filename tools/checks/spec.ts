@@ -14,14 +14,14 @@ export function checkSpec(repository: Repository): Verdict {
   const rules = new Map<string, string>();
   for (const file of repository.files.filter((name) => SPEC_FILE.test(name))) {
     for (const [line, content] of linesOutsideFences(repository.text(file))) {
-      const place = `${file}:${line}`;
+      const position = `${file}:${line}`;
       const id = RULE.exec(content)?.[1];
       if (id === undefined) {
-        if (ALMOST_RULE.test(content)) problems.push(`${place} write a rule as "- **ABC-1** text"`);
+        if (ALMOST_RULE.test(content)) problems.push(`${position} write a rule as "- **ABC-1** text"`);
       } else if (rules.has(id)) {
-        problems.push(`${place} ${id} is already at ${rules.get(id)}`);
+        problems.push(`${position} ${id} is already at ${rules.get(id)}`);
       } else {
-        rules.set(id, place);
+        rules.set(id, position);
       }
     }
   }
@@ -35,7 +35,7 @@ export function checkSpec(repository: Repository): Verdict {
       }
     }
   }
-  for (const [id, place] of rules) if (!tested.has(id)) problems.push(`${place} ${id} has no test`);
+  for (const [id, position] of rules) if (!tested.has(id)) problems.push(`${position} ${id} has no test`);
   return { problems, summary: `${rules.size} rules` };
 }
 

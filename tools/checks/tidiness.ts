@@ -14,7 +14,7 @@ const LEFTOVER = /\b(TODO|FIXME|XXX)\b/;
 const MACHINE_PATH = /(?<![\w.~/*}-])\/(work|root|Users)\/[\w.-]/;
 const TEXT_FILE =
   /\.(ts|tsx|mts|js|jsx|mjs|json|jsonc|ya?ml|md|sh|css|html|sql|toml)$|(^|\/)(\.ci\/|Dockerfile)|(^|\/)\.[a-z]+rc$/;
-const HELD_BACK = ['only', 'skip', 'todo'];
+const DISABLING = ['only', 'skip', 'todo'];
 const CONDITIONAL = ['skipIf', 'runIf'];
 
 export function checkTidiness(repository: Repository): Verdict {
@@ -27,7 +27,7 @@ export function checkTidiness(repository: Repository): Verdict {
     if (!isCode(file)) continue;
     const code = repository.code(file);
     problems.push(...findLeftoverComments(code), ...findStarExports(code));
-    if (isTest(file) || isConformance(file)) problems.push(...findHeldBackTests(code));
+    if (isTest(file) || isConformance(file)) problems.push(...findDisabledTests(code));
     else warnings.push(...findLongCode(code));
   }
   for (const file of repository.files.filter((name) => /(^|\/)package-lock\.json$/.test(name))) {
@@ -64,7 +64,7 @@ function findStarExports(code: Code): string[] {
     .map((statement) => at(code, statement.start, 'export * hides what a file offers: name the exports'));
 }
 
-function findHeldBackTests(code: Code): string[] {
+function findDisabledTests(code: Code): string[] {
   const explained = new Set<number>();
   for (const comment of code.comments) {
     const first = code.line(comment.start);
@@ -72,8 +72,8 @@ function findHeldBackTests(code: Code): string[] {
     for (let line = first; line <= last + 1; line += 1) explained.add(line);
   }
   return testCallsOf(code).flatMap(({ offset, chain, options }) => {
-    const held = [...chain.slice(1), ...options].find((name) => HELD_BACK.includes(name));
-    if (held !== undefined) return [at(code, offset, `${chain[0]} is held back by ${held}`)];
+    const disabling = [...chain.slice(1), ...options].find((name) => DISABLING.includes(name));
+    if (disabling !== undefined) return [at(code, offset, `${chain[0]} is held back by ${disabling}`)];
     const condition = chain.find((name) => CONDITIONAL.includes(name));
     if (condition === undefined || explained.has(code.line(offset))) return [];
     return [at(code, offset, `${condition} needs a comment that says why`)];

@@ -34,9 +34,9 @@ export function firstDifference(expected: readonly string[], actual: readonly st
       isGap = true;
       continue;
     }
-    const place = found.findIndex((candidate, index) => index >= at && fits(line, candidate));
-    if (place < 0 || (!isGap && place !== at)) return line === '' ? '(an empty line)' : line;
-    at = place + 1;
+    const index = found.findIndex((candidate, index) => index >= at && fits(line, candidate));
+    if (index < 0 || (!isGap && index !== at)) return line === '' ? '(an empty line)' : line;
+    at = index + 1;
     isGap = false;
   }
   return isGap || at === found.length ? null : `(nothing more, but there is: ${found[at]})`;

@@ -49,14 +49,14 @@ async function runWorkflow(fence: Fence, playground: Playground, file: string): 
   const status = fence.marks.get('status') ?? 'completed';
   const { stdout, stderr } = await playground.nebula('run', file, '--input', input, '--json');
   if (stderr !== '' || (JSON.parse(stdout) as { status?: string }).status !== status)
-    throw wrong(fence, `expected it to be ${status}:\n${stderr}${stdout}`);
+    throw documentError(fence, `expected it to be ${status}:\n${stderr}${stdout}`);
 }
 
 function checkWorkflow(fence: Fence, source: string, ownActions: readonly Action[]): void {
   const { problems, report } = problemsOf(source, ownActions);
-  const isWrong = problems.some(({ severity }) => severity === 'error');
-  if (fence.marks.has('invalid') !== isWrong) throw wrong(fence, isWrong ? report : 'it is valid');
-  if (!isWrong && problems.length > 0) throw wrong(fence, report);
+  const isInvalid = problems.some(({ severity }) => severity === 'error');
+  if (fence.marks.has('invalid') !== isInvalid) throw documentError(fence, isInvalid ? report : 'it is valid');
+  if (!isInvalid && problems.length > 0) throw documentError(fence, report);
 }
 
 async function tryTypeScript(fence: Fence, playground: Playground): Promise<void> {
@@ -64,13 +64,13 @@ async function tryTypeScript(fence: Fence, playground: Playground): Promise<void
   playground.write(file, fence.text);
   if (!fence.marks.has('run')) return;
   const { code, lines } = await playground.run(/\.test\.ts$/.test(file) ? `node --test '${file}'` : `node '${file}'`);
-  if (code !== 0) throw wrong(fence, lines.join('\n'));
+  if (code !== 0) throw documentError(fence, lines.join('\n'));
 }
 
 async function tryShell(fence: Fence, playground: Playground): Promise<void> {
   if (fence.marks.has('network')) return;
   const { code, lines } = await playground.run(fence.text);
-  if (code !== exitCode(fence)) throw wrong(fence, `ended with ${code}:\n${lines.join('\n')}`);
+  if (code !== exitCode(fence)) throw documentError(fence, `ended with ${code}:\n${lines.join('\n')}`);
 }
 
 async function tryConsole(fence: Fence, playground: Playground): Promise<void> {
@@ -78,10 +78,10 @@ async function tryConsole(fence: Fence, playground: Playground): Promise<void> {
   for (const [index, command] of commands.entries()) {
     const { code, lines } = await playground.run(command.text);
     const expectedCode = index === commands.length - 1 ? exitCode(fence) : 0;
-    if (code !== expectedCode) throw wrong(fence, `${command.text} ended with ${code}:\n${lines.join('\n')}`);
+    if (code !== expectedCode) throw documentError(fence, `${command.text} ended with ${code}:\n${lines.join('\n')}`);
     const difference = firstDifference(command.expected, lines);
     if (difference !== null) {
-      throw wrong(fence, `${command.text} did not print\n    ${difference}\nIt printed:\n${lines.join('\n')}`);
+      throw documentError(fence, `${command.text} did not print\n    ${difference}\nIt printed:\n${lines.join('\n')}`);
     }
   }
 }
@@ -90,6 +90,6 @@ function exitCode(fence: Fence): number {
   return Number(fence.marks.get('exit') ?? 0);
 }
 
-function wrong(fence: Fence, what: string): Error {
+function documentError(fence: Fence, what: string): Error {
   return new Error(`${fence.document}:${fence.line} ${what}`);
 }

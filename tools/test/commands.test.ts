@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { conclude, runVitest } from '../test.ts';
+import { runVitest, summarize } from '../test.ts';
 import { makeWorkspace, ROOT } from './workspace.ts';
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0, brokenFiles: 0, unhandledRejections: 0 };
@@ -9,11 +9,11 @@ const header = "import { expect, it } from 'vitest';\n";
 
 describe('npm test', () => {
   it('exits with its result', () => {
-    expect(conclude({ tally: { ...NOTHING, passed: 3 }, exitCode: 0 }, [])).toEqual({
+    expect(summarize({ tally: { ...NOTHING, passed: 3 }, exitCode: 0 }, [])).toEqual({
       ok: true,
       lines: ['3 passed, 0 failed'],
     });
-    expect(conclude({ tally: { ...NOTHING, passed: 3, failed: 2, skipped: 1 }, exitCode: 1 }, [])).toEqual({
+    expect(summarize({ tally: { ...NOTHING, passed: 3, failed: 2, skipped: 1 }, exitCode: 1 }, [])).toEqual({
       ok: false,
       lines: ['3 passed, 2 failed, 1 skipped'],
     });
@@ -28,7 +28,7 @@ describe('npm test', () => {
     ['a runner that dies', { tally: null, exitCode: null }, []],
     ['an exit code', { tally: { ...NOTHING, passed: 3 }, exitCode: 7 }, []],
   ])('counts %s as a failure', (_, run, failedChecks) => {
-    const { ok, lines } = conclude(run, failedChecks);
+    const { ok, lines } = summarize(run, failedChecks);
     expect(ok).toBe(false);
     expect(lines).toHaveLength(2);
     expect(lines[1]).toMatch(/^\d+ passed, 1 failed/);
@@ -48,7 +48,7 @@ describe('npm test', () => {
   it('notices that there is nothing to run', async () => {
     using workspace = makeWorkspace();
     const run = await runVitest(workspace.root, [], 'ignore');
-    expect(conclude(run, []).ok).toBe(false);
+    expect(summarize(run, []).ok).toBe(false);
   });
 });
 

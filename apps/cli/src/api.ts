@@ -4,7 +4,7 @@ import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
 import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
-import type { ApiSession, Call, MissingFolder, OpenCall, PlacedCall, Purpose } from './services.ts';
+import type { ApiSession, Call, MissingFolder, OpenCall, ProjectCall, Purpose } from './services.ts';
 
 /**
  * Opens a session at the location that the options name, signed in as the user of `--as` if it is given. Closes the
@@ -29,7 +29,7 @@ export async function withApi<Result>(
 
 /** Closes the session after the work. */
 export async function withSession<Result>(
-  call: PlacedCall,
+  call: ProjectCall,
   session: ApiSession,
   work: (open: OpenCall) => Promise<Result>,
 ): Promise<Result> {
@@ -41,7 +41,7 @@ export async function withSession<Result>(
 }
 
 /** Returns undefined if the thing does not exist or the caller may not see it. */
-export async function found<T>(call: Promise<T>): Promise<T | undefined> {
+export async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {

@@ -6,13 +6,13 @@ import type { BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
 import { withApi } from './api.ts';
-import { given, textOption, textsOption } from './command-options.ts';
+import { definedMembers, textOption, textsOption } from './command-options.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
 import { print, writeLines } from './print.ts';
 import { recordedLines } from './recorded-requests.ts';
 import { type RunFilter, runNamed, runsOf } from './runs.ts';
-import type { Call, CommandOptions, OpenCall, PlacedCall } from './services.ts';
+import type { Call, CommandOptions, OpenCall, ProjectCall } from './services.ts';
 import { type Output, readingWidth } from './terminal/io.ts';
 import { tableLines } from './views/table.ts';
 import { statusGlyph, statusPaint } from './views/theme.ts';
@@ -31,7 +31,7 @@ export interface Change {
   /** `cancel`. */
   readonly verb: string;
   /** Returns the reason why the run cannot be changed, or undefined. */
-  refusal(target: Target, call: PlacedCall): NebulaError | undefined;
+  refusal(target: Target, call: ProjectCall): NebulaError | undefined;
   act(target: Target, open: OpenCall): Promise<unknown>;
   /** The bulk request for many runs; without it, the runs are changed one after the other. */
   readonly bulk?: Omit<BodyOf<'bulkExecutions'>, 'ids' | 'filter' | 'limit'>;
@@ -41,16 +41,16 @@ export interface Change {
 
 /** `one`: exactly one run was named; the command reports on it itself. */
 export type Changed =
-  | { readonly one: true; readonly call: PlacedCall; readonly target: Target }
+  | { readonly one: true; readonly call: ProjectCall; readonly target: Target }
   | {
       readonly one: false;
-      readonly call: PlacedCall;
+      readonly call: ProjectCall;
       readonly changed: readonly Target[];
       readonly failures: readonly { readonly target: Target; readonly error: unknown }[];
     };
 
 export function changeRuns(asked: Call, executionIds: readonly string[], change: Change): Promise<Changed> {
-  return withApi(asked, 'look', async (open): Promise<Changed> => {
+  return withApi(asked, 'read', async (open): Promise<Changed> => {
     const { status, workflow, project } = asked.options;
     const hasFilter = [status, workflow, project].some((one) => one !== undefined);
     if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
@@ -132,7 +132,7 @@ async function filtered({ api, options }: OpenCall): Promise<Target[]> {
 /** The filter from the options. */
 export function filterOf(options: CommandOptions): RunFilter {
   const [project, workflowId] = [textOption(options, 'project'), textOption(options, 'workflow')];
-  return given({ project, status: textsOption(options, 'status')?.join(','), workflowId });
+  return definedMembers({ project, status: textsOption(options, 'status')?.join(','), workflowId });
 }
 
 /** The number of runs listed before the question. */

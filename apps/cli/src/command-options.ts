@@ -8,7 +8,7 @@ export function textOption(options: CommandOptions, name: string): string | unde
 }
 
 /** The members that are not undefined. */
-export function given<Members extends object>(
+export function definedMembers<Members extends object>(
   members: Members,
 ): { [K in keyof Members]?: Exclude<Members[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
@@ -30,7 +30,7 @@ export function countOption(options: CommandOptions, name: string, fallback: num
 
 /** The project from `--project`. */
 export function inProject(options: CommandOptions): { readonly project?: string } {
-  return given({ project: textOption(options, 'project') });
+  return definedMembers({ project: textOption(options, 'project') });
 }
 
 /** Reads a typed version: `3` or `v3`. */

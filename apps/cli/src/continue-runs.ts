@@ -7,21 +7,21 @@ import { print } from './print.ts';
 import { engineHere, recordedLines } from './recorded-requests.ts';
 import { reportInterrupted, reportRun, reportRuns, viewOf } from './report-runs.ts';
 import { definitionOfRun, findRun } from './runs.ts';
-import type { ApiSession, OpenCall, PlacedCall } from './services.ts';
+import type { ApiSession, OpenCall, ProjectCall } from './services.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
 /** Continues runs that have a recorded request. Calls `otherwise` with `--no-run`, or if another engine owns the folder. */
 export async function continueHere(
-  call: PlacedCall,
+  call: ProjectCall,
   executionIds: readonly string[],
-  otherwise: (call: PlacedCall, executionIds: readonly string[]) => number | Promise<number> = reportRecorded,
+  otherwise: (call: ProjectCall, executionIds: readonly string[]) => number | Promise<number> = reportRecorded,
 ): Promise<number> {
   const session = call.options.run === false ? undefined : await engineHere(call);
   if (session === undefined) return otherwise(call, executionIds);
   return await withSession(call, session, (open) => resumeSome(open, executionIds));
 }
 
-export function reportRecorded(call: PlacedCall, executionIds: readonly string[]): number {
+export function reportRecorded(call: ProjectCall, executionIds: readonly string[]): number {
   const only = executionIds.length === 1 ? executionIds[0] : undefined;
   const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
   const words = only === undefined ? 'Requests recorded' : `Request for ${only} recorded`;

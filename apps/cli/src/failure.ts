@@ -67,14 +67,14 @@ export function uncaughtFailureOf(error: unknown, isDebugging: boolean): Failure
 }
 
 /** The failure of a process that foreign code ended with `process.exit()`. */
-export function exitedFailure(goOn: string | undefined): Failure {
+export function exitedFailure(resumeCommand: string | undefined): Failure {
   return {
     code: 'EXITED',
     message: 'code of this project ended the process before the run ended',
     hint:
-      goOn === undefined
+      resumeCommand === undefined
         ? 'nebula.config.* and what it imports must not call process.exit()'
-        : `nothing finished is lost; remove process.exit(), then continue with\n${goOn}`,
+        : `nothing finished is lost; remove process.exit(), then continue with\n${resumeCommand}`,
     exitCode: EXIT.failed,
     preface: [],
     details: undefined,
@@ -83,8 +83,8 @@ export function exitedFailure(goOn: string | undefined): Failure {
 
 /** Tells Nebula's errors from those that an action throws in a timer or an emitter, where nothing can catch them. */
 function isThrownByNebula(error: Error): boolean {
-  const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
-  const [first] = places;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
+  const [first] = frames;
   return first === undefined || NEBULA_SOURCES.some((folder) => first.includes(folder));
 }
 

@@ -61,8 +61,8 @@ function textOf({ version: _, ...content }: WorkflowDefinition): string {
 export function ceilingText(ceiling: Ceiling): string {
   if (ceiling === 'all') return 'whatever they ask for';
   const lists = CAPABILITY_LISTS.map((list) => [list, entriesOf(ceiling, list)] as const);
-  const told = lists
+  const texts = lists
     .filter(([, entries]) => entries.length > 0)
     .map(([list, entries]) => `${list} ${entries.join(', ')}`);
-  return told.length === 0 ? 'nothing' : printableLine(told.join(' · '));
+  return texts.length === 0 ? 'nothing' : printableLine(texts.join(' · '));
 }

@@ -24,8 +24,8 @@ export async function readJson(io: Io, text: string, name: string): Promise<Json
       : INLINE_HINT;
     return parse(text, name, hint);
   }
-  const place = `${name} (${text.slice(1)})`;
-  return parse(decode(await readFileOf(io, text.slice(1), name), place), place, undefined);
+  const source = `${name} (${text.slice(1)})`;
+  return parse(decode(await readFileOf(io, text.slice(1), name), source), source, undefined);
 }
 
 async function readFileOf(io: Io, file: string, name: string): Promise<Uint8Array> {
@@ -41,33 +41,33 @@ async function readFileOf(io: Io, file: string, name: string): Promise<Uint8Arra
 }
 
 /** Rejects text that is not UTF-8, which would otherwise be changed silently. */
-function decode(bytes: Uint8Array, place: string): string {
+function decode(bytes: Uint8Array, source: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     const problem = readDefinition(bytes, { format: 'json' }).problems.find(({ code }) => code === 'NOT_UTF8');
-    throw new NebulaError('INPUT_INVALID', `${place}: ${problem?.message ?? 'this is not UTF-8'}`, {
+    throw new NebulaError('INPUT_INVALID', `${source}: ${problem?.message ?? 'this is not UTF-8'}`, {
       hint: 'save it with the encoding UTF-8',
     });
   }
 }
 
-function parse(text: string, place: string, hint: string | undefined): Json {
+function parse(text: string, source: string, hint: string | undefined): Json {
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw notJson(text, place, hint, error as Error);
+    throw notJson(text, source, hint, error as Error);
   }
   const refused = refusalOf(value);
-  if (refused !== undefined) throw new NebulaError('INPUT_INVALID', `${place}: ${refused.message}`, refused);
+  if (refused !== undefined) throw new NebulaError('INPUT_INVALID', `${source}: ${refused.message}`, refused);
   return value;
 }
 
 /** Uses the reader of definitions, which reports the position and cause of a JSON error; `JSON.parse` often does not. */
-function notJson(text: string, place: string, hint: string | undefined, error: Error): NebulaError {
+function notJson(text: string, source: string, hint: string | undefined, error: Error): NebulaError {
   if (text.trim() === '') {
-    return new NebulaError('INPUT_INVALID', `${place} is not JSON: it is empty`, {
+    return new NebulaError('INPUT_INVALID', `${source} is not JSON: it is empty`, {
       hint: hint ?? 'write {} for nothing',
     });
   }
@@ -75,7 +75,7 @@ function notJson(text: string, place: string, hint: string | undefined, error: E
   const found = problems.find(({ code }) => code === 'JSON_SYNTAX' || code === 'BINARY_FILE');
   const at = found?.range === undefined ? '' : ` (line ${found.range.line}, column ${found.range.column})`;
   const why = found?.message ?? error.message;
-  return new NebulaError('INPUT_INVALID', `${place} is not JSON: ${why}${at}`, {
+  return new NebulaError('INPUT_INVALID', `${source} is not JSON: ${why}${at}`, {
     hint: hint ?? found?.hint ?? 'is a bracket or a quote not closed?',
   });
 }

@@ -18,8 +18,8 @@ export function locationText({ server, dataDir }: Project): string {
 }
 
 export function unknownExecution(project: Project, executionId: string): never {
-  const place = project.server === undefined ? 'in' : 'at';
-  throw new NebulaError('UNKNOWN_EXECUTION', `there is no run ${executionId} ${place} ${locationText(project)}`, {
+  const preposition = project.server === undefined ? 'in' : 'at';
+  throw new NebulaError('UNKNOWN_EXECUTION', `there is no run ${executionId} ${preposition} ${locationText(project)}`, {
     hint: '`nebula executions list` shows the runs; --data-dir looks in another folder, --server at a server',
   });
 }

@@ -17,8 +17,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.on('uncaughtException', (error) => leaveAtOnce(io, argv, error));
   // Completion prints no errors.
   if (argv[0] !== '__complete') {
-    guardExit((goOn) => {
-      process.exitCode = tell(atExit(io), argv, exitedFailure(goOn));
+    guardExit((resumeCommand) => {
+      process.exitCode = tell(atExit(io), argv, exitedFailure(resumeCommand));
     });
   }
   process.exitCode = await runCommandLine({ io, services: lazyServices(io), program: programName(io.env) }, argv);

@@ -10,11 +10,11 @@ const SILENT_PIPE_MS = 2_000;
 
 /** `what` is the expected kind, for messages: `a workflow file`. */
 export async function readNamedFile(io: Io, file: string, what: string): Promise<Uint8Array> {
-  const place = path.resolve(io.cwd, file);
+  const absolute = path.resolve(io.cwd, file);
   try {
-    const found = await stat(place);
+    const found = await stat(absolute);
     refuseEndless(file, found, what);
-    return found.isFile() || found.isDirectory() ? await readFile(place) : await readPipe(io, place, file);
+    return found.isFile() || found.isDirectory() ? await readFile(absolute) : await readPipe(io, absolute, file);
   } catch (error) {
     throw error instanceof NebulaError ? error : unreadable(file, what, error as NodeJS.ErrnoException);
   }
@@ -31,14 +31,14 @@ function refuseEndless(file: string, found: Stats, what: string): void {
 }
 
 /** Reads a pipe such as the shell's `<(command)`. Prints a notice while the pipe has no writer. */
-async function readPipe(io: Io, place: string, file: string): Promise<Uint8Array> {
+async function readPipe(io: Io, absolute: string, file: string): Promise<Uint8Array> {
   const waiting = setTimeout(() => {
     io.err.write(`${JSON.stringify(file)} is a pipe into which nothing has been written yet; Ctrl-C ends the wait\n`);
   }, SILENT_PIPE_MS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of createReadStream(place) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(absolute) as AsyncIterable<Buffer>) {
       clearTimeout(waiting);
       size += chunk.length;
       if (size > LIMIT_BYTES) throw tooLarge(`${file} does not end there`);

@@ -27,7 +27,7 @@ interface ListSpec<K extends ListOperation> {
 }
 
 export function listCommand<K extends ListOperation>(spec: ListSpec<K>): Command {
-  const { operation, query, columns, none, purpose = 'look' } = spec;
+  const { operation, query, columns, none, purpose = 'read' } = spec;
   return (call) =>
     withApi(call, purpose, async ({ api }) => {
       // The table types each operation; `K` may be any of them here, hence the casts.

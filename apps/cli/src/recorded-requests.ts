@@ -6,12 +6,12 @@
 import { NebulaError } from '@nebula/core';
 import { print } from './print.ts';
 import { commandWriter } from './report-runs.ts';
-import type { ApiSession, PlacedCall } from './services.ts';
+import type { ApiSession, ProjectCall } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
 import { wrap } from './terminal/width.ts';
 
 /** Returns undefined when the engine of another process owns the data folder, which acts on requests itself. */
-export async function engineHere({ services, project }: PlacedCall): Promise<ApiSession | undefined> {
+export async function engineHere({ services, project }: ProjectCall): Promise<ApiSession | undefined> {
   try {
     return await services.openApi(project, 'work', { makesFolder: true });
   } catch (error) {
@@ -21,7 +21,7 @@ export async function engineHere({ services, project }: PlacedCall): Promise<Api
 }
 
 /** Says who acts on a recorded request: the server, a running engine, or else `nebula resume`. */
-export function recordedLines(call: PlacedCall, executionId: string | undefined, words: string): string[] {
+export function recordedLines(call: ProjectCall, executionId: string | undefined, words: string): string[] {
   const { out } = call.io;
   if (call.project.server !== undefined) return wrap(`${words}. The server acts on it.`, readingWidth(out));
   const said = wrap(`${words}. A running engine picks it up; otherwise run`, readingWidth(out));
@@ -30,7 +30,7 @@ export function recordedLines(call: PlacedCall, executionId: string | undefined,
 
 /** Prints the document, or words about the request of a run. */
 export function printRecorded(
-  call: PlacedCall,
+  call: ProjectCall,
   document: { readonly executionId: string; [member: string]: unknown },
   words: string,
 ): number {

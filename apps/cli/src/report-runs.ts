@@ -1,27 +1,27 @@
 /** Reports on runs that a command has watched to their end, and returns its exit code. */
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import { found } from './api.ts';
+import { unlessAbsent } from './api.ts';
 import { EXIT, exitCodeOf, worstExitCode } from './exit-code.ts';
 import { linkedDocument } from './links.ts';
 import { writeLines } from './print.ts';
 import { findRun } from './runs.ts';
-import type { CommandOptions, OpenCall, PlacedCall, Project } from './services.ts';
+import type { CommandOptions, OpenCall, Project, ProjectCall } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import type { ParkedRun } from './views/parked.ts';
 import { plural, shellWord } from './views/words.ts';
 import type { WaitResult } from './wait-for-run.ts';
 
-type Place = Pick<PlacedCall, 'program' | 'project'>;
+type CommandContext = Pick<ProjectCall, 'program' | 'project'>;
 
 /** Writes a command for a run: `executions show` → `nebula executions show exe_1 --data-dir …`. */
-export function commandWriter(place: Place, executionId: string | undefined) {
-  return (verb: string, rest?: string): string => anyCommandWriter(place)(executionId, verb, rest);
+export function commandWriter(context: CommandContext, executionId: string | undefined) {
+  return (verb: string, rest?: string): string => anyCommandWriter(context)(executionId, verb, rest);
 }
 
 /** Like `commandWriter`, for a run that each call names. */
-export function anyCommandWriter({ program, project }: Place) {
+export function anyCommandWriter({ program, project }: CommandContext) {
   return (executionId: string | undefined, verb: string, rest?: string): string =>
     [program, verb, executionId, rest, locationOption(project)].filter((part) => part !== undefined).join(' ');
 }
@@ -33,10 +33,10 @@ function locationOption({ server, needsDataDirOption, dataDir }: Project): strin
 }
 
 /** Rewrites `nebula …` from another source so that it works in this shell and folder. */
-export function localCommand({ program, project }: Place, text: string): string {
+export function localCommand({ program, project }: CommandContext, text: string): string {
   if (!text.startsWith('nebula ')) return text;
-  const place = locationOption(project);
-  return program + text.slice('nebula'.length) + (place === undefined ? '' : ` ${place}`);
+  const option = locationOption(project);
+  return program + text.slice('nebula'.length) + (option === undefined ? '' : ` ${option}`);
 }
 
 function waitExitCode(result: WaitResult): number {
@@ -99,7 +99,7 @@ async function parkedRun({ api }: OpenCall, { document, waitingFor, inside }: Pa
   const explanations = [...waitingFor];
   const gated = Object.entries(document.nodes).filter(([, { waitsFor }]) => waitsFor?.kind === 'gate');
   for (const [node] of gated.slice(0, MAX_GATED)) {
-    const explanation = await found(api.call('explainExecution', { params: { executionId }, query: { node } }));
+    const explanation = await unlessAbsent(api.call('explainExecution', { params: { executionId }, query: { node } }));
     if (explanation !== undefined) explanations.push(explanation as Explanation);
   }
   return { document, explanations, inside: inside.map((one) => one.document.executionId) };

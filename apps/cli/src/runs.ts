@@ -1,9 +1,9 @@
 /** Reads runs through the operations of the contract. */
 import type { AnswerOf, NebulaClient, QueryOf } from '@nebula/client';
 import type { BareRun, Json, RunDocument, TimelineEvent, WorkflowDefinition } from '@nebula/core';
-import { allItems, found } from './api.ts';
+import { allItems, unlessAbsent } from './api.ts';
 import { unknownExecution } from './location.ts';
-import type { OpenCall, PlacedCall } from './services.ts';
+import type { OpenCall, ProjectCall } from './services.ts';
 
 /** Page sizes: the most that an operation returns at once. */
 const MAX_ROWS = 1_000;
@@ -21,13 +21,13 @@ export interface JournalFrame {
 
 /** Returns undefined if the run does not exist. */
 export async function findRun(api: NebulaClient, executionId: string): Promise<RunDocument | undefined> {
-  return (await found(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
+  return (await unlessAbsent(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
 }
 
 /** The document of a run without its values. */
 export async function findBareRun(api: NebulaClient, executionId: string): Promise<BareRun | undefined> {
   const query = { values: 'none' as const };
-  return (await found(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
+  return (await unlessAbsent(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
 }
 
 export async function runNamed({ api, project }: OpenCall, executionId: string): Promise<RunDocument> {
@@ -35,7 +35,7 @@ export async function runNamed({ api, project }: OpenCall, executionId: string):
 }
 
 /** Awaits a request; throws `UNKNOWN_EXECUTION` with the usual hint if the run does not exist. */
-export async function requested<T>({ project }: PlacedCall, executionId: string, call: Promise<T>): Promise<T> {
+export async function requested<T>({ project }: ProjectCall, executionId: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -66,7 +66,7 @@ export async function journalOf(api: NebulaClient, executionId: string): Promise
     const query = { after: Number(cursor ?? 0), limit: MAX_FRAMES };
     return api.call('getJournal', { params: { executionId }, query });
   });
-  const frames = (await found(read)) ?? [];
+  const frames = (await unlessAbsent(read)) ?? [];
   return frames.map((frame) => ({ ...frame, entries: frame.entries as Json[], at: Date.parse(frame.at) }));
 }
 
@@ -89,7 +89,7 @@ export async function runsOf(
 
 /** The definition that a run is pinned to, or undefined if it was deleted. */
 export async function definitionOfRun(api: NebulaClient, executionId: string): Promise<WorkflowDefinition | undefined> {
-  return definitionIn(await found(api.call('getDefinition', { params: { executionId } })));
+  return definitionIn(await unlessAbsent(api.call('getDefinition', { params: { executionId } })));
 }
 
 /** The definition of a version; the newest by default. */
@@ -99,7 +99,7 @@ export async function definitionOf(
   version?: number,
 ): Promise<WorkflowDefinition | undefined> {
   const params = { workflowId, version: version ?? ('newest' as const) };
-  return definitionIn(await found(api.call('getWorkflowVersion', { params })));
+  return definitionIn(await unlessAbsent(api.call('getWorkflowVersion', { params })));
 }
 
 function definitionIn(answer: AnswerOf<'getWorkflowVersion'> | undefined): WorkflowDefinition | undefined {

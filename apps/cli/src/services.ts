@@ -39,12 +39,12 @@ export interface ProjectOptions {
 
 /**
  * The access that a command needs to a data folder. A server allows all of it.
- *  - `look`: reads, and records requests for the engine that owns the folder, in whichever process
+ *  - `read`: reads, and records requests for the engine that owns the folder, in whichever process
  *  - `change`: changes records, through the server that owns the folder if there is one
  *  - `work`: runs workflows in an engine of this process or of that server. Rejects with `STORE_LOCKED` if another
  *    engine owns the folder.
  */
-export type Purpose = 'look' | 'change' | 'work';
+export type Purpose = 'read' | 'change' | 'work';
 
 /** A connection to the operations of the contract: over HTTP, or in process on the data folder. */
 export interface ApiSession {
@@ -139,12 +139,12 @@ export interface Call extends Context {
 }
 
 /** A call whose location is known. */
-export interface PlacedCall extends Call {
+export interface ProjectCall extends Call {
   readonly project: Project;
 }
 
 /** A call with a session open at its location. */
-export interface OpenCall extends PlacedCall {
+export interface OpenCall extends ProjectCall {
   readonly session: ApiSession;
   readonly api: NebulaClient;
 }

@@ -50,13 +50,13 @@ export class WatchedFolders {
 
   #hear(folder: string, name: string | null): void {
     if (name === null || isSkipped(name)) return;
-    const place = path.join(folder, name);
+    const file = path.join(folder, name);
     if (!RELEVANT.test(name)) {
       // The entry may be a new folder; `add` ignores files.
-      void this.add(place);
+      void this.add(file);
       return;
     }
-    this.#changed.add(place);
+    this.#changed.add(file);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#tell(), QUIET_MS);
   }

@@ -72,7 +72,7 @@ export async function checkFile(
   { checks, owner, ceilingOf }: CheckOptions = {},
 ): Promise<CheckedFile> {
   const available = checks ?? (await context.services.checks(project));
-  const { bytes, given } = await readSource(context.io, file);
+  const { bytes, usedFiles } = await readSource(context.io, file);
   const read = readDefinition(bytes, { file: shownName(file) });
   const { definition } = read;
   const ceiling = definition && (await ceilingOf?.(definition));
@@ -81,7 +81,7 @@ export async function checkFile(
   if (definition === undefined || usedWorkflows(definition).length === 0) {
     return { file, others: [], ...compileRead(read, compile) };
   }
-  const others = await findOthers(context, file, definition, { project, given });
+  const others = await findOthers(context, file, definition, { project, usedFiles });
   const checked = others.files.map((other) => checkBeside(other.file, other.read, compile, others));
   const main = checkBeside(file, read, compile, others);
   const isSound = checked.every((one) => one.definition !== undefined);
@@ -118,16 +118,16 @@ function shownName(file: string): string {
 interface Source {
   readonly bytes: Uint8Array;
   /** Workflows that a module uses and defines itself. */
-  readonly given: readonly OtherFile[];
+  readonly usedFiles: readonly OtherFile[];
 }
 
 async function readSource(io: Io, file: string): Promise<Source> {
-  if (file === '-') return { bytes: await io.readStdin(), given: [] };
-  if (!isModule(file)) return { bytes: await readNamedFile(io, file, 'a workflow file'), given: [] };
+  if (file === '-') return { bytes: await io.readStdin(), usedFiles: [] };
+  if (!isModule(file)) return { bytes: await readNamedFile(io, file, 'a workflow file'), usedFiles: [] };
   const { definition, uses } = await loadModule(io, file);
   return {
     bytes: textOf(definition),
-    given: uses.map((used) => {
+    usedFiles: uses.map((used) => {
       const read = readDefinition(textOf(used), { file: shownName(file) });
       return { file, id: used.id, read, definition: used };
     }),
@@ -181,8 +181,8 @@ class InvalidWorkflow extends NebulaError {
   readonly preface: readonly string[];
 
   constructor(checked: CheckedFile, report: readonly string[]) {
-    const wrong = [...checked.others, checked].filter((one) => errorsIn(one) > 0);
-    const words = wrong.map((one) => `${one.file} has ${plural(errorsIn(one), 'error')}`).join(', ');
+    const invalid = [...checked.others, checked].filter((one) => errorsIn(one) > 0);
+    const words = invalid.map((one) => `${one.file} has ${plural(errorsIn(one), 'error')}`).join(', ');
     super('WORKFLOW_INVALID', `${words}; nothing was started`, { details: { problems: allProblems(checked) } });
     this.preface = [...report, ''];
   }

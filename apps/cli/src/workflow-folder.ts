@@ -43,23 +43,23 @@ const MAX_OTHERS = 1_000;
 export interface FindOptions {
   readonly project?: Project;
   /** Workflows that need not be searched for, each after those that it uses. */
-  readonly given?: readonly OtherFile[];
+  readonly usedFiles?: readonly OtherFile[];
 }
 
 export async function findOthers(
   context: Context,
   file: string,
   definition: WorkflowDefinition,
-  { project, given = [] }: FindOptions = {},
+  { project, usedFiles = [] }: FindOptions = {},
 ): Promise<Others> {
   const { cwd } = context.io;
   const folder = new WorkflowFolder(file === '-' ? '' : path.dirname(file), cwd);
   const store = new RegisteredWorkflows(context, file, project);
-  const search = new Search(folder, store, definition, given);
+  const search = new Search(folder, store, definition, usedFiles);
   try {
     await search.follow(definition);
     return {
-      find: (id, version) => search.found.get(keyOf({ id, version })),
+      find: (id, version) => search.definitions.get(keyOf({ id, version })),
       ids: search.isMissing ? [...new Set([...(await folder.ids()), ...search.files.map(({ id }) => id)])] : [],
       files: search.files,
     };
@@ -73,7 +73,7 @@ function keyOf({ id, version }: { readonly id: string; readonly version?: number
 }
 
 class Search {
-  readonly found = new Map<string, WorkflowDefinition>();
+  readonly definitions = new Map<string, WorkflowDefinition>();
   readonly files: OtherFile[] = [];
   isMissing = false;
   readonly #seen: Set<string>;
@@ -84,14 +84,14 @@ class Search {
     folder: WorkflowFolder,
     store: RegisteredWorkflows,
     main: WorkflowDefinition,
-    given: readonly OtherFile[],
+    usedFiles: readonly OtherFile[],
   ) {
     this.#folder = folder;
     this.#store = store;
-    this.found.set(keyOf({ id: main.id }), main);
+    this.definitions.set(keyOf({ id: main.id }), main);
     this.#seen = new Set([main.id]);
-    for (const other of given) {
-      if (other.definition !== undefined) this.found.set(keyOf({ id: other.id }), other.definition);
+    for (const other of usedFiles) {
+      if (other.definition !== undefined) this.definitions.set(keyOf({ id: other.id }), other.definition);
       this.#seen.add(other.id);
       this.files.push(other);
     }
@@ -99,7 +99,7 @@ class Search {
 
   async follow(definition: WorkflowDefinition): Promise<void> {
     for (const used of usedWorkflows(definition)) {
-      if (this.found.has(keyOf(used)) || this.found.size >= MAX_OTHERS) continue;
+      if (this.definitions.has(keyOf(used)) || this.definitions.size >= MAX_OTHERS) continue;
       const other = await this.#folder.find(used.id);
       if (other !== undefined && fits(used, other)) await this.#take(used, other);
       else await this.#takeRegistered(used);
@@ -108,7 +108,7 @@ class Search {
 
   async #take(used: UsedWorkflow, other: OtherFile): Promise<void> {
     const { definition } = other;
-    if (definition !== undefined) this.found.set(keyOf(used), definition);
+    if (definition !== undefined) this.definitions.set(keyOf(used), definition);
     else this.isMissing = true;
     if (this.#seen.has(used.id)) return;
     this.#seen.add(used.id);
@@ -122,7 +122,7 @@ class Search {
       this.isMissing = true;
       return;
     }
-    this.found.set(keyOf(used), definition);
+    this.definitions.set(keyOf(used), definition);
     await this.follow(definition);
   }
 }
@@ -172,11 +172,11 @@ class WorkflowFolder {
   /** Returns undefined if the file cannot be read. */
   async #read(name: string): Promise<OtherFile | undefined> {
     const file = path.join(this.#dir, name);
-    const place = path.resolve(this.#cwd, file);
+    const absolute = path.resolve(this.#cwd, file);
     try {
-      const found = await stat(place);
+      const found = await stat(absolute);
       if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
-      const bytes = await readFile(place);
+      const bytes = await readFile(absolute);
       const read = readDefinition(bytes, { file });
       const { definition } = read;
       return { file, read, definition, id: definition?.id ?? '' };
@@ -209,7 +209,7 @@ class RegisteredWorkflows {
     const { services } = this.#context;
     try {
       const project = this.#project ?? (await services.openProject(this.#file === '-' ? {} : { file: this.#file }));
-      return await services.openApi(project, 'look');
+      return await services.openApi(project, 'read');
     } catch (error) {
       if (error instanceof NebulaError) return undefined;
       throw error;

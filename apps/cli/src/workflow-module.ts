@@ -16,13 +16,13 @@ export function isModule(file: string): boolean {
 }
 
 export async function loadModule(io: Io, file: string): Promise<WorkflowModule> {
-  const place = path.resolve(io.cwd, file);
+  const absolute = path.resolve(io.cwd, file);
   // Reports a missing or unreadable file with the usual messages.
   await readNamedFile(io, file, 'a workflow file');
   await import('./testing/resolve-packages.ts');
   let loaded: { readonly default?: unknown };
   try {
-    loaded = (await import(pathToFileURL(place).href)) as typeof loaded;
+    loaded = (await import(pathToFileURL(absolute).href)) as typeof loaded;
   } catch (error) {
     if (error instanceof NebulaError) throw error;
     throw new NebulaError('WORKFLOW_INVALID', `${file} cannot be loaded: ${(error as Error).message}`, {

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** With a server, and on a folder that nobody has. */
-const places = [
+const locations = [
   ['at a server', () => ({ cwd: served.cwd, env: { NEBULA_SERVER: served.url } })],
   [
     'on a data folder',
@@ -35,9 +35,9 @@ const places = [
   ],
 ] as const;
 
-describe.each(places)('workflows %s', (name, place) => {
+describe.each(locations)('workflows %s', (name, location) => {
   test('[CLI-257] are registered, listed, shown, activated and compared', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const first = await nebula('workflows', 'register', 'one.yaml');
     expect([first.code, first.out, first.err]).toEqual([0, '✓ greeting v1 is new, active\n', '']);
@@ -79,7 +79,7 @@ describe.each(places)('workflows %s', (name, place) => {
   });
 
   test('[CLI-258] are started by their id: the active version, a named version, or once', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'two.yaml', 'one.yaml');
     const active = await nebula('start', 'greeting');
@@ -105,9 +105,9 @@ describe.each(places)('workflows %s', (name, place) => {
   });
 });
 
-describe.each(places)('records of a server, %s', (_name, place) => {
+describe.each(locations)('records of a server, %s', (_name, location) => {
   test('[CLI-320] the ceiling of a project is raised, lowered and reset', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const set = async (...argv: string[]) =>
       JSON.parse((await nebula('projects', 'set', 'caged', ...argv, '--json')).out);
@@ -146,7 +146,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
   });
 
   test('[CLI-321] secrets are kept, listed and deleted by project', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (argv: string[], stdin = '') => say(cwd, ['secrets', ...argv], { env, stdin });
     await say(cwd, ['projects', 'set', 'vault'], { env });
     await nebula(['set', 'press', '--project', 'vault'], 'a value of the vault');
@@ -154,7 +154,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
       JSON.parse((await nebula(['list', '--json', ...argv])).out).items.map(({ name }: { name: string }) => name);
     expect(await names('--project', 'vault')).toEqual(['press']);
     // The handlers of the contract have done it, in this process.
-    expect((await say(cwd, ['audit', '--json'], { env })).out).toContain('putCredential');
+    expect((await say(cwd, ['audit', '--json'], { env })).out).toContain('putSecret');
     expect((await nebula(['set', 'press', '--project', 'nowhere'], 'a value')).err).toContain('UNKNOWN_PROJECT');
     expect(await names()).not.toContain('press');
     expect((await nebula(['delete', 'press'])).code).toBe(2);
@@ -164,7 +164,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
   });
 
   test('[CLI-300] projects are made, renamed, listed and removed', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const made = await nebula('projects', 'set', 'team');
     expect([made.code, made.out, made.err]).toEqual([
@@ -200,7 +200,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
   });
 
   test('[CLI-301] launch plans are made, shown, listed and removed', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'one.yaml');
     expect((await nebula('plans', 'list')).out).not.toContain('morning');
@@ -236,7 +236,7 @@ describe.each(places)('records of a server, %s', (_name, place) => {
   });
 
   test('[CLI-302] an invalid launch plan is reported, and not created', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'one.yaml');
     const wrong: readonly (readonly [string, ...string[]])[] = [
@@ -253,16 +253,16 @@ describe.each(places)('records of a server, %s', (_name, place) => {
       ['--limit 0: not a whole number', '--workflow', 'greeting', '--limit', '0', '--policy', 'wait'],
       ['--policy', '--workflow', 'greeting', '--limit', '1', '--policy', 'hope'],
     ];
-    for (const [told, ...argv] of wrong) {
+    for (const [message, ...argv] of wrong) {
       const { code, out, err } = await nebula('plans', 'set', 'never', ...argv);
-      expect([code, out, err], argv.join(' ')).toEqual([2, '', expect.stringContaining(told)]);
+      expect([code, out, err], argv.join(' ')).toEqual([2, '', expect.stringContaining(message)]);
     }
     expect((await nebula('plans', 'set', 'never', '--workflow', 'greting')).err).toContain('did you mean greeting?');
     expect((await nebula('plans', 'list')).out).not.toContain('never');
   });
 
   test('[CLI-303] the audit log shows who changed what, newest first', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'one.yaml');
     await nebula('projects', 'set', 'older');
@@ -270,10 +270,10 @@ describe.each(places)('records of a server, %s', (_name, place) => {
     const latest = await nebula('audit', '--limit', '2');
     expect([latest.code, latest.err]).toEqual([0, '']);
     expect(latest.out).toMatch(
-      /^WHEN +WHO +WHAT +OUTCOME +TARGET\n(?:just now|\d+s ago) +owner +putPlan +done +newer\n(?:just now|\d+s ago) +owner +putProject +done +older\n$/,
+      /^WHEN +WHO +WHAT +OUTCOME +TARGET\n(?:just now|\d+s ago) +owner +putLaunchPlan +done +newer\n(?:just now|\d+s ago) +owner +putProject +done +older\n$/,
     );
     const { items: entries } = JSON.parse((await nebula('audit', '--limit', '1', '--json')).out);
-    expect(entries).toEqual([expect.objectContaining({ who: 'owner', operation: 'putPlan', target: 'newer' })]);
+    expect(entries).toEqual([expect.objectContaining({ who: 'owner', operation: 'putLaunchPlan', target: 'newer' })]);
     expect((await nebula('audit', '--who', 'zoe')).out).toBe('zoe has made no changes\n');
     expect(await nebula('audit', '--limit', 'all')).toMatchObject({
       code: 2,

@@ -63,12 +63,12 @@ describe('one compilation', () => {
     try {
       const context = { io, services: { ...services, checks: async () => server.engine.checks }, program: 'nebula' };
       const files = new WorkflowFiles(context, project, server.api, io.out.colors);
-      await files.look(['small.yaml']);
-      await files.look(['small.yaml']);
+      await files.registerChanged(['small.yaml']);
+      await files.registerChanged(['small.yaml']);
       await server.api.call('startExecution', { body: { workflowId: 'small' } });
       expect(counter.nodes).toBe(1);
       server.engine.announce([announcedAction({ id: 'far', version: '1' })]);
-      await files.look(['small.yaml']);
+      await files.registerChanged(['small.yaml']);
       expect(counter.nodes).toBe(2);
     } finally {
       await server.close();

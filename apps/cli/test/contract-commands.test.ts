@@ -31,14 +31,14 @@ afterAll(async () => {
 });
 
 /** With a server, and on a folder that no engine has. */
-const places = [
+const locations = [
   ['at a server', () => ({ cwd: served.cwd, env: { NEBULA_SERVER: served.url } })],
   ['on a data folder', () => ({ cwd: projectFolder(FILES), env: {} })],
 ] as const;
 
-describe.each(places)('operations %s', (_, place) => {
+describe.each(locations)('operations %s', (_, location) => {
   test('[CLI-401, CLI-402, CLI-403] a run is relaunched, counted and found by tag', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const json = async (...argv: string[]) => JSON.parse((await nebula(...argv, '--json')).out);
     const first = await json('run', 'add.yaml', '--set', 'a=1');
@@ -68,7 +68,7 @@ describe.each(places)('operations %s', (_, place) => {
   });
 
   test('[CLI-404] schedules are made, changed, shown and removed', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     await nebula('workflows', 'register', 'add.yaml');
     const made = await nebula('schedules', 'set', 'nightly', '--workflow', 'add', '--cron', '0 2 * * *');
@@ -86,7 +86,7 @@ describe.each(places)('operations %s', (_, place) => {
   });
 
   test('[CLI-405] cached outputs are listed and removed', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const ran = await nebula('run', 'slow.yaml', '--json');
     expect(ran.code, ran.err).toBe(0);
@@ -96,10 +96,10 @@ describe.each(places)('operations %s', (_, place) => {
   });
 
   test('[CLI-406] keys, values and workers', async () => {
-    const { cwd, env } = place();
+    const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const { executionId } = JSON.parse((await nebula('run', 'other.yaml', '--json')).out);
-    expect((await nebula('executions', 'holders', executionId, 'bank')).out).toBe(
+    expect((await nebula('executions', 'permits', executionId, 'bank')).out).toBe(
       'no run holds the key bank or waits for it\n',
     );
     expect(await nebula('executions', 'value', executionId, 'short')).toMatchObject({ code: 2 });

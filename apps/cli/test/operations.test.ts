@@ -121,7 +121,7 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   run: () => [['run', 'quick.yaml'], { argv: ['run', 'asking.yaml'], at: 'folder' }],
   resume: async () => [['resume', await paused()], ['resume']],
   start: async () => {
-    await served.session.api.call('putPlan', { params: { planId: 'fast' }, body: { workflowId: 'quick' } });
+    await served.session.api.call('putLaunchPlan', { params: { planId: 'fast' }, body: { workflowId: 'quick' } });
     return [
       ['start', 'quick'],
       ['start', 'fast', '--plan'],
@@ -143,7 +143,7 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'executions timeline': async () => [['executions', 'timeline', await ended('quick')]],
   'executions iterations': async () => [['executions', 'iterations', await ended('loop'), 'items']],
   'executions explain': async () => [['executions', 'explain', await ended('quick')]],
-  'executions holders': async () => [['executions', 'holders', await ended('quick'), 'bank']],
+  'executions permits': async () => [['executions', 'permits', await ended('quick'), 'bank']],
   'executions logs': async () => [
     ['executions', 'logs', await ended('quick')],
     ['executions', 'logs', await ended('quick'), '--follow'],
@@ -298,7 +298,7 @@ describe('commands and operations', () => {
 
   test('[CLI-400] worker calls these operations, and no others', async () => {
     const cwd = projectFolder(WORKER_FILES);
-    await served.session.api.call('putCredential', { params: { name: 'key' }, body: { value: 'a long secret' } });
+    await served.session.api.call('putSecret', { params: { name: 'key' }, body: { value: 'a long secret' } });
     called = new Set();
     await during(cwd, ['worker'], async () => {
       await expect.poll(() => [...called], { timeout: 10_000 }).toContain('registerWorker');

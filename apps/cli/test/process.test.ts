@@ -268,7 +268,7 @@ const PROJECT = {
     export default defineConfig({ actions: [
       defineAction({ id: 'my.print', version: '1', effect: 'pure', run() { console.log('printed'); process.stdout.write('raw'); return 1; } }),
       defineAction({ id: 'my.nap', version: '1', effect: 'pure', async run(ctx) { console.log('napping'); await ctx.sleep(60000); } }),
-      defineAction({ id: 'my.deaf', version: '1', effect: 'idempotent', async run() { console.log('deaf'); await new Promise((resolve) => setTimeout(resolve, 60000)); return 1; } }),
+      defineAction({ id: 'my.stubborn', version: '1', effect: 'idempotent', async run() { console.log('stubborn'); await new Promise((resolve) => setTimeout(resolve, 60000)); return 1; } }),
       defineAction({ id: 'my.pay', version: '1', effect: 'once', async run(ctx) { ctx.log.info('paying'); await new Promise((resolve) => setTimeout(resolve, 60000)); return 1; } }),
       defineAction({ id: 'my.stray', version: '1', effect: 'pure', async run(ctx) { setTimeout(() => { throw new Error('stray'); }, 10); await ctx.sleep(5000); } }),
       defineAction({ id: 'my.exit', version: '1', effect: 'pure', run() { process.exit(0); } }),
@@ -276,7 +276,7 @@ const PROJECT = {
   'exit.yaml': 'id: exit\nnodes: { a: { action: my.exit@1 } }\n',
   'print.yaml': 'id: print\nnodes: { a: { action: my.print@1 } }\n',
   'nap.yaml': 'id: nap\nnodes: { a: { action: my.nap@1 } }\n',
-  'deaf.yaml': 'id: deaf\nnodes: { a: { action: my.deaf@1 } }\n',
+  'stubborn.yaml': 'id: stubborn\nnodes: { a: { action: my.stubborn@1 } }\n',
   'pay.yaml': 'id: pay\nnodes: { charge: { action: my.pay@1 } }\n',
   'stray.yaml': 'id: stray\nnodes: { a: { action: my.stray@1 } }\n',
 };
@@ -314,8 +314,8 @@ describe('a project', () => {
 
   test('[CLI-44] a second Ctrl-C ends at once', async () => {
     const cwd = projectFolder(PROJECT);
-    const run = startNebula(['run', 'deaf.yaml'], { cwd });
-    await run.until('deaf\n');
+    const run = startNebula(['run', 'stubborn.yaml'], { cwd });
+    await run.until('stubborn\n');
     run.child.kill('SIGINT');
     await run.until('Interrupted');
     const started = performance.now();

@@ -235,9 +235,9 @@ describe('which server', () => {
     const { executionId } = await served.json('run', 'failing.yaml');
     const named = await say(served.cwd, ['executions', 'show', executionId, '--server', served.url]);
     expect(named.out).toContain(`nebula executions retry ${executionId} --server ${served.url}`);
-    const standing = await served.nebula(['executions', 'show', executionId]);
-    expect(standing.out).toMatch(new RegExp(`nebula executions retry ${executionId}\n`));
-    expect(standing.out).not.toContain('--server');
+    const shown = await served.nebula(['executions', 'show', executionId]);
+    expect(shown.out).toMatch(new RegExp(`nebula executions retry ${executionId}\n`));
+    expect(shown.out).not.toContain('--server');
   });
 
   test('[CLI-256] contexts: two of them, used in turn, forgotten; never their tokens', async () => {

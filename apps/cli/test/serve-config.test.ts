@@ -244,7 +244,7 @@ async function leak(cwd: string): Promise<void> {
   await client.call('registerWorkflow', { body: { definition } });
   const run = client.call('startExecution', { body: { workflowId: 'leak' }, query: { wait: '20s' } });
   expect(await run).toMatchObject({ status: 'completed' });
-  await expect(client.call('listCredentials')).rejects.toMatchObject({ status: 500 });
+  await expect(client.call('listSecrets')).rejects.toMatchObject({ status: 500 });
 }
 
 describe('the output of a server', { timeout: 60_000 }, () => {
@@ -255,15 +255,15 @@ describe('the output of a server', { timeout: 60_000 }, () => {
     await leak(cwd);
     server.child.kill('SIGTERM');
     const { stdout, stderr } = await server.ended;
-    const told = stdout.split('\n').filter((line) => line.includes('cannot open with'));
-    expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+    const refusals = stdout.split('\n').filter((line) => line.includes('cannot open with'));
+    expect(refusals.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({
         event: 'trouble',
         level: 'error',
         what: 'a request failed',
         code: 'INTERNAL',
         message: 'cannot open with [redacted]',
-        path: '/api/v1/credentials',
+        path: '/api/v1/secrets',
         stack: expect.stringContaining('nebula.config.ts'),
       }),
     ]);

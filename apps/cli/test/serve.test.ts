@@ -110,10 +110,10 @@ describe('a server process', TIMEOUT, () => {
     });
     const registered = async () => {
       const server = await serve(cwd);
-      const told = linesOf(server).filter(({ event }) => event === 'workflow.registered');
+      const lines = linesOf(server).filter(({ event }) => event === 'workflow.registered');
       server.child.kill('SIGTERM');
       await server.ended;
-      return told.map(({ workflowId, granted, notGranted }) => [workflowId, granted, notGranted]);
+      return lines.map(({ workflowId, granted, notGranted }) => [workflowId, granted, notGranted]);
     };
     expect(await registered()).toEqual([
       ['plain', undefined, undefined],
@@ -136,16 +136,16 @@ describe('a server process', TIMEOUT, () => {
     await server.until('"run.finished"');
     // Two more looks, which come every second.
     writeFileSync(path.join(cwd, 'inbox/last.txt'), 'x');
-    const told = async () => {
+    const seenFiles = async () => {
       const runs = linesOf(server).filter(({ event }) => event === 'run.finished');
       const shown = await Promise.all(
         runs.map(({ executionId }) => nebula(['executions', 'show', String(executionId), '--json'], outside(cwd))),
       );
       return shown.map(({ stdout }) => (JSON.parse(stdout) as { output: string }).output);
     };
-    await expect.poll(told, { timeout: 30_000 }).toContain('inbox/last.txt');
+    await expect.poll(seenFiles, { timeout: 30_000 }).toContain('inbox/last.txt');
     // A plain file that the test puts there, which is no configuration of ours.
-    expect((await told()).filter((file) => file !== 'package.json').toSorted()).toEqual([
+    expect((await seenFiles()).filter((file) => file !== 'package.json').toSorted()).toEqual([
       'inbox/last.txt',
       'inbox/plain.txt',
     ]);

@@ -173,7 +173,13 @@ export const BUDGETS = {
     'Actions that workers have announced in one project, in all versions',
     '413 `TOO_LARGE`',
   ),
-  'plan.count': budget('count', PROJECT_LIMITS.maxPlans, 'plans', 'Launch plans of one project', '413 `TOO_LARGE`'),
+  'plan.count': budget(
+    'count',
+    PROJECT_LIMITS.maxLaunchPlans,
+    'plans',
+    'Launch plans of one project',
+    '413 `TOO_LARGE`',
+  ),
   'schedule.count': budget(
     'count',
     PROJECT_LIMITS.maxSchedules,

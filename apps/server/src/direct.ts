@@ -49,20 +49,20 @@ export interface DirectParts {
 /** The longest interval of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export function directTransport(own: DirectParts, who: Principal = OWNER): DirectTransport {
-  const { parts } = own;
+export function directTransport(directParts: DirectParts, who: Principal = OWNER): DirectTransport {
+  const { parts } = directParts;
 
   const reply = async (operation: OperationId, input: Input, headers: Record<string, string> = {}) => {
     const { params = {}, query = {}, body = {}, signal = new AbortController().signal } = input;
-    const handler = await own.handlerOf(operation);
+    const handler = await directParts.handlerOf(operation);
     const given = { params: { ...params }, query: { ...query }, body };
-    await own.check(operation, given);
+    await directParts.check(operation, given);
     const project = (await subjectOf(parts, operation, given))?.project;
     const call = { operation, ...given, who, project, headers, ip: '', isSecure: false, isLocal: true, signal };
     const { status, body: answer, isUnchanged = false } = await handler(call as unknown as Call<OperationId>);
     // As over HTTP, an aborted call gets no response.
     signal.throwIfAborted();
-    if (!isUnchanged) await own.audit({ operation, who, params, body, answer, project, status });
+    if (!isUnchanged) await directParts.audit({ operation, who, params, body, answer, project, status });
     return answer;
   };
 
@@ -93,7 +93,7 @@ export function directTransport(own: DirectParts, who: Principal = OWNER): Direc
       const user = await readRecord<UserRecord>(parts.records, 'user', userId);
       if (user === undefined) throw new NebulaError('UNKNOWN_USER', `There is no user '${userId}'.`);
       const { principalOf } = await import('./identity/accounts.ts');
-      return directTransport(own, principalOf(user));
+      return directTransport(directParts, principalOf(user));
     },
   };
 }

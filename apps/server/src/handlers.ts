@@ -11,12 +11,12 @@ import type { EngineParts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
-import { credentialRoutes } from './routes/credentials.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
+import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
@@ -43,8 +43,8 @@ export interface HandlerParts {
   readonly registry: Registry;
 }
 
-export function handlersOf(own: HandlerParts): Handlers {
-  const { parts, options, launcher, waits, feed, followers, accounts, scheduler, announced, registry } = own;
+export function handlersOf(handlerParts: HandlerParts): Handlers {
+  const { parts, options, launcher, waits, feed, followers, accounts, scheduler, announced, registry } = handlerParts;
   const { version, preset, token } = options;
   const { engine } = parts;
   return {
@@ -66,7 +66,7 @@ export function handlersOf(own: HandlerParts): Handlers {
     ...signalRoutes(parts, launcher),
     ...liveRoutes(parts, feed, followers),
     ...actionRoutes(parts),
-    ...credentialRoutes(parts),
+    ...secretRoutes(parts),
     ...launchPlanRoutes(parts),
     ...cacheRoutes(parts),
     ...scheduleRoutes(parts, () => scheduler.changed()),

@@ -12,7 +12,7 @@ export interface ResolvedLaunchPlan {
   /** Undefined: the newest. */
   readonly version: number | undefined;
   readonly input: Json;
-  readonly place?: ConcurrencySlot;
+  readonly slot?: ConcurrencySlot;
   readonly project: string;
 }
 
@@ -63,8 +63,8 @@ async function startOf(
   const { project, active } = await homeOf(parts, workflowId);
   const version = plan.version === 'active' ? active : plan.version;
   const input = { ...plan.inputs, ...given, ...plan.fixed } as JsonObject;
-  const place = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
-  return { workflowId, version, input, project, ...(place && { place }) };
+  const slot = concurrency && { key: `plan '${planId}' of '${project}'`, ...concurrency };
+  return { workflowId, version, input, project, ...(slot && { slot }) };
 }
 
 /** The project of the workflow's runs, and its active version; undefined: the newest. */

@@ -39,7 +39,7 @@ export class Launcher {
   }
 
   async start(launch: Launch, trigger: Json): Promise<Launched> {
-    const { workflowId, version, input, place, project } = await this.resolved(launch);
+    const { workflowId, version, input, slot, project } = await this.resolved(launch);
     const { engine, random, store } = this.parts;
     if (launch.project !== undefined && launch.project !== project) {
       throw launch.plan === undefined ? unknownWorkflow(workflowId) : unknownLaunchPlan(launch.plan);
@@ -54,7 +54,7 @@ export class Launcher {
       project,
       ...principalOf(trigger),
       ...(traceparent !== undefined && { traceparent }),
-      ...(place && { place }),
+      ...(slot && { slot }),
       ...(wanted === undefined ? { idempotencyKey: idempotencyKey as string } : { executionId: wanted }),
     });
     // The id may have been taken meanwhile by a run that the caller may not see.

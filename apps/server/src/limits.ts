@@ -106,7 +106,7 @@ export const ANNOUNCEMENT_LIMITS = {
 
 /** Records of one project. */
 export const PROJECT_LIMITS = {
-  maxPlans: 2_000,
+  maxLaunchPlans: 2_000,
   /** Includes the schedules of triggers. */
   maxSchedules: 2_000,
 } as const;

@@ -24,7 +24,7 @@ export interface LocalApi {
 interface Local {
   readonly parts: Parts;
   /** The parts with the engine of this process; undefined without one. */
-  readonly own: EngineParts | undefined;
+  readonly withEngine: EngineParts | undefined;
   readonly waits: Waits;
   feed(): Promise<Feed>;
 }
@@ -33,28 +33,28 @@ type Load = (local: Local) => Promise<Partial<Handlers>>;
 
 /** Handlers that are loaded together. */
 const GROUPS = {
-  async runs({ parts, own, waits }) {
+  async runs({ parts, withEngine, waits }) {
     const { executionRoutes, quiescenceRoutes } = await import('./routes/executions.ts');
-    const isQuiescent = async (executionId: string) => (await own?.engine.isQuiescent(executionId)) ?? false;
+    const isQuiescent = async (executionId: string) => (await withEngine?.engine.isQuiescent(executionId)) ?? false;
     return {
-      ...executionRoutes(parts, waits, (executionId) => own?.engine.peek(executionId)),
+      ...executionRoutes(parts, waits, (executionId) => withEngine?.engine.peek(executionId)),
       ...quiescenceRoutes(parts, waits, isQuiescent),
     };
   },
-  reads: async ({ parts, own }) =>
-    (await import('./routes/execution-reads.ts')).executionReads(parts, own !== undefined),
+  reads: async ({ parts, withEngine }) =>
+    (await import('./routes/execution-reads.ts')).executionReads(parts, withEngine !== undefined),
   requests: async ({ parts }) => (await import('./routes/execution-requests.ts')).executionRequests(parts),
   bulk: async ({ parts }) => (await import('./routes/bulk.ts')).bulkRoutes(parts),
-  async starts({ own, waits }) {
-    if (own === undefined) return {};
+  async starts({ withEngine, waits }) {
+    if (withEngine === undefined) return {};
     const { Launcher } = await import('./launcher.ts');
     const { startRoutes } = await import('./routes/starts.ts');
-    return startRoutes(own, new Launcher(own), waits);
+    return startRoutes(withEngine, new Launcher(withEngine), waits);
   },
-  async signals({ parts, own }) {
+  async signals({ parts, withEngine }) {
     const { Launcher } = await import('./launcher.ts');
     const { signalRoutes } = await import('./routes/starts.ts');
-    return signalRoutes(parts, own && new Launcher(own));
+    return signalRoutes(parts, withEngine && new Launcher(withEngine));
   },
   async live({ parts, feed }) {
     const { Followers } = await import('./live/followers.ts');
@@ -63,13 +63,16 @@ const GROUPS = {
   },
   workflows: async ({ parts }) => (await import('./routes/workflows.ts')).workflowRoutes(parts, () => undefined),
   actions: async ({ parts }) => (await import('./routes/actions.ts')).actionRoutes(parts),
-  credentials: async ({ parts }) => (await import('./routes/credentials.ts')).credentialRoutes(parts),
+  secrets: async ({ parts }) => (await import('./routes/secrets.ts')).secretRoutes(parts),
   plans: async ({ parts }) => (await import('./routes/launch-plans.ts')).launchPlanRoutes(parts),
   cache: async ({ parts }) => (await import('./routes/cache.ts')).cacheRoutes(parts),
-  async schedules({ parts, own }) {
+  async schedules({ parts, withEngine }) {
     const { Launcher } = await import('./launcher.ts');
     const { fireRoutes, scheduleRoutes } = await import('./routes/schedules.ts');
-    return { ...scheduleRoutes(parts, () => undefined), ...(own && fireRoutes(own, new Launcher(own))) };
+    return {
+      ...scheduleRoutes(parts, () => undefined),
+      ...(withEngine && fireRoutes(withEngine, new Launcher(withEngine))),
+    };
   },
   audit: async ({ parts }) => (await import('./identity/audit.ts')).auditRoutes(parts),
   async identity({ parts }) {
@@ -87,7 +90,7 @@ const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
   signals: ['signals'],
   workflows: ['workflows'],
   actions: ['actions'],
-  credentials: ['credentials'],
+  secrets: ['secrets'],
   plans: ['plans'],
   cache: ['cache'],
   schedules: ['schedules'],
@@ -126,7 +129,7 @@ export function localApi(parts: Parts, engine: Engine | undefined, onTrouble: (e
   };
   const local: Local = {
     parts,
-    own: engine && { ...parts, engine },
+    withEngine: engine && { ...parts, engine },
     waits: new Waits(parts, engine),
     feed() {
       opened ??= openFeed();

@@ -40,7 +40,7 @@ export class Waits {
     signal: AbortSignal,
   ): Promise<WaitResult | undefined> {
     const waitMs = wait === undefined ? 0 : waitOf(wait);
-    if (this.engine === undefined) return await this.looked(executionId, waitMs, signal);
+    if (this.engine === undefined) return await this.polled(executionId, waitMs, signal);
     const key = `${until} ${executionId}`;
     const shared = this.shared.get(key) ?? this.wait(this.engine, key, executionId, until);
     shared.callers++;
@@ -71,7 +71,7 @@ export class Waits {
     shared.stop.abort();
   }
 
-  private async looked(executionId: string, waitMs: number, signal: AbortSignal): Promise<WaitResult | undefined> {
+  private async polled(executionId: string, waitMs: number, signal: AbortSignal): Promise<WaitResult | undefined> {
     const { executions, store, clock } = this.parts;
     const until = clock.now() + waitMs;
     for (;;) {

@@ -33,7 +33,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   getExecution: ['viewer', 'A'],
   getResult: ['viewer', 'A'],
   awaitRest: ['viewer', 'A'],
-  listPlaces: ['viewer', 'A'],
+  listPermits: ['viewer', 'A'],
   deleteExecution: ['operator', 'A'],
   relaunchExecution: ['operator', 'A'],
   getJournal: ['viewer', 'A'],
@@ -60,13 +60,13 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   listActions: ['all', 'none'],
   getAction: ['all', 'none'],
   removeAnnouncedAction: ['operator', 'A'],
-  listCredentials: ['editor', 'A'],
-  putCredential: ['owner', 'A'],
-  deleteCredential: ['owner', 'A'],
-  listPlans: ['viewer', 'none'],
-  getPlan: ['viewer', 'A'],
-  putPlan: ['editor', 'A'],
-  deletePlan: ['editor', 'A'],
+  listSecrets: ['editor', 'A'],
+  putSecret: ['owner', 'A'],
+  deleteSecret: ['owner', 'A'],
+  listLaunchPlans: ['viewer', 'none'],
+  getLaunchPlan: ['viewer', 'A'],
+  putLaunchPlan: ['editor', 'A'],
+  deleteLaunchPlan: ['editor', 'A'],
   listSchedules: ['viewer', 'none'],
   getSchedule: ['viewer', 'A'],
   putSchedule: ['editor', 'A'],
@@ -116,8 +116,8 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   replayExecution: { node: 'ask' },
   settleNode: { node: 'ask', happened: true },
   publishSignal: { signal: 'x', project: 'a', keep: '1ms' },
-  putCredential: { value: 'some value' },
-  putPlan: { workflowId: 'of-a' },
+  putSecret: { value: 'some value' },
+  putLaunchPlan: { workflowId: 'of-a' },
   putSchedule: { workflowId: 'of-a', every: '1h' },
   login: { user: 'nobody-at-all', password: 'x' },
   createKey: { name: 'k', roles: {} },
@@ -132,7 +132,7 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
 const bodyOf = (operation: OperationId, caller: string): unknown =>
   operation === 'registerWorker' ? { workerId: caller.replaceAll(' ', '-'), actions: [] } : BODIES[operation];
 
-const PLACES: Readonly<Record<string, string>> = {
+const PARAMS: Readonly<Record<string, string>> = {
   workflowId: 'of-a',
   version: '1',
   executionId: 'exe_of_a',
@@ -150,7 +150,7 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /** Codes of missing resources, from handlers that were reached. */
-const ROOM_CODES = /^(UNKNOWN_(ACTION|CREDENTIAL|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
+const ROOM_CODES = /^(UNKNOWN_(ACTION|SECRET|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
 /** Codes of handlers that look like those of the authorisation. */
 const ROOM_REFUSALS = /^LOGIN_FAILED$/;
 
@@ -261,18 +261,18 @@ describe('permissions', () => {
     diffWorkflow: '?from=1',
     listExecutions: '?workflowId=x',
     countExecutions: '?workflowId=x',
-    listPlaces: '?key=x',
+    listPermits: '?key=x',
     listIterations: '?node=ask',
     removeAnnouncedAction: '?project=a',
-    listCredentials: '?project=a',
-    putCredential: '?project=a',
-    deleteCredential: '?project=a',
+    listSecrets: '?project=a',
+    putSecret: '?project=a',
+    deleteSecret: '?project=a',
   };
 
   it.each(served)('[SRV-10] [SRV-11] %s admits exactly the allowed callers', async (operation) => {
     const [method, route] = ROUTES[operation].split(' ') as [string, string];
     const query = QUERIES[operation] ?? '';
-    const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PLACES[name] as string)}${query}`;
+    const line = `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => PARAMS[name] as string)}${query}`;
     for (const [name, caller] of Object.entries(CALLERS)) {
       // A logout would end the session that later operations need.
       if (operation === 'logout' && caller.signedIn) continue;
@@ -471,6 +471,18 @@ describe('permissions', () => {
     expect((await ask(booted, 'GET /api/v1/me', { headers: maker })).status).toBe(401);
     const rows = await booted.parts.records.list('key-of', { prefix: 'maker ', limit: 10 });
     expect(rows).toEqual([]);
+  });
+
+  it('[SRV-10] a scope that was stored before its operation was renamed still admits it', async () => {
+    const body = { name: 'former', roles: { a: 'viewer' }, scopes: ['listAudit'] };
+    const { json } = await ask(booted, 'POST /api/v1/keys', { headers: headersOf['a-owner'] as Headers, body });
+    const { records } = booted.parts;
+    const key = (await records.list('key', { limit: 100 })).find((one) => one.body.includes('"name":"former"'));
+    if (key === undefined) expect.fail('the key is not stored');
+    await records.commit([{ kind: 'key', id: key.id, body: key.body.replace('listAudit', 'listPlans') }]);
+    const headers = { authorization: `Bearer ${json.token}` };
+    const status = async (path: string) => (await ask(booted, `GET /api/v1/${path}?project=a`, { headers })).status;
+    expect([await status('plans'), await status('schedules')]).toEqual([200, 403]);
   });
 
   it('[SRV-17] scopes are ids of operations, and roles are in projects that exist', async () => {

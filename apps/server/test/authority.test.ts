@@ -99,14 +99,14 @@ describe('borders', () => {
     const edited = { node: 'd', input: { graph: steal } };
 
     beforeAll(async () => {
-      await must('alpha-owner', 'PUT /credentials/alpha-key?project=alpha', { value: 'alpha-secret-0123456789' });
+      await must('alpha-owner', 'PUT /secrets/alpha-key?project=alpha', { value: 'alpha-secret-0123456789' });
       const actions = ['far.steal', 'far.plan'].map((id) => ({ id, version: '1', effect: 'pure' }));
       await must('alpha-operator', 'POST /workers', { workerId: 'thief', actions });
     });
 
     afterAll(async () => {
       await must('alpha-operator', 'DELETE /workers/thief');
-      await must('alpha-owner', 'DELETE /credentials/alpha-key?project=alpha');
+      await must('alpha-owner', 'DELETE /secrets/alpha-key?project=alpha');
     });
 
     const claimed = async () => (await must('alpha-operator', 'POST /workers/thief/claim', {})).json.work;
@@ -216,21 +216,19 @@ describe('borders', () => {
   });
 
   it('[SRV-453] a secret belongs to a project: others can neither name, list nor delete it', async () => {
-    await must('beta-owner', 'PUT /credentials/press?project=beta', { value: 'of beta only' });
-    await must('alpha-owner', 'PUT /credentials/own?project=alpha', { value: 'of alpha only' });
+    await must('beta-owner', 'PUT /secrets/press?project=beta', { value: 'of beta only' });
+    await must('alpha-owner', 'PUT /secrets/own?project=alpha', { value: 'of alpha only' });
     const names = async (who: string, project: string) =>
-      (await must(who, `GET /credentials?project=${project}`)).json.items.map(({ name }: { name: string }) => name);
+      (await must(who, `GET /secrets?project=${project}`)).json.items.map(({ name }: { name: string }) => name);
     expect(await names('beta-editor', 'beta')).toEqual(['press']);
     expect(await names('alpha-editor', 'alpha')).toEqual(['own']);
     // The default project stores its secrets without a prefix.
     expect(await names('admin', 'default')).toEqual([]);
-    expect((await call('alpha-owner', 'GET /credentials?project=beta')).status).toBe(404);
-    expect((await call('alpha-owner', 'GET /credentials')).status).toBe(404);
-    expect((await call('alpha-editor', 'PUT /credentials/x?project=alpha', { value: 'some value' })).status).toBe(403);
-    expect((await call('alpha-owner', 'DELETE /credentials/press?project=alpha')).status).toBe(404);
-    expect((await call('alpha-owner', 'PUT /credentials/beta%2Fpress?project=alpha', { value: 'x y z' })).status).toBe(
-      400,
-    );
+    expect((await call('alpha-owner', 'GET /secrets?project=beta')).status).toBe(404);
+    expect((await call('alpha-owner', 'GET /secrets')).status).toBe(404);
+    expect((await call('alpha-editor', 'PUT /secrets/x?project=alpha', { value: 'some value' })).status).toBe(403);
+    expect((await call('alpha-owner', 'DELETE /secrets/press?project=alpha')).status).toBe(404);
+    expect((await call('alpha-owner', 'PUT /secrets/beta%2Fpress?project=alpha', { value: 'x y z' })).status).toBe(400);
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { network: ['127.0.0.1', 'localhost'] } });
     for (const name of ['press', 'beta/press']) {
       const thief = {
@@ -323,7 +321,7 @@ describe('borders', () => {
   });
 
   it('[SRV-457] a lease works only for its holder, and is shown nowhere', async () => {
-    await must('alpha-owner', 'PUT /credentials/press?project=alpha', { value: 'of alpha only' });
+    await must('alpha-owner', 'PUT /secrets/press?project=alpha', { value: 'of alpha only' });
     expect((await announce('alpha-operator', 'gpu-7', [FAR], 'alpha')).status).toBe(200);
     await register('alpha-editor', {
       id: 'alpha-lease',
@@ -377,8 +375,10 @@ describe('borders', () => {
       ['DISK_FULL', 507],
       ['SECRETS_DAMAGED', 500],
     ] as const) {
-      const { status: told, body } = problemOf(new NebulaError(code, `${file} is gone`, { hint: `Look at ${file}.` }));
-      expect([told, body.code]).toEqual([status, code]);
+      const { status: actual, body } = problemOf(
+        new NebulaError(code, `${file} is gone`, { hint: `Look at ${file}.` }),
+      );
+      expect([actual, body.code]).toEqual([status, code]);
       expect(JSON.stringify(body)).not.toContain('/var');
     }
   });

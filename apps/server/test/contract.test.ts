@@ -14,7 +14,7 @@ import {
   keeping,
   large,
   looping,
-  outside,
+  remote,
   unsure,
   waiting,
 } from './support/workflows.ts';
@@ -83,7 +83,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   getExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
   getResult: async (b) => ({ params: { executionId: await ended(b, failing()) }, query: 'wait=1s' }),
   awaitRest: async (b) => ({ params: { executionId: await parked(b, approval()) }, query: 'wait=1s' }),
-  listPlaces: async (b) => ({ params: { executionId: await parked(b, waiting()) }, query: 'key=nobody' }),
+  listPermits: async (b) => ({ params: { executionId: await parked(b, waiting()) }, query: 'key=nobody' }),
   deleteExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
   relaunchExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, body: { version: 'active' } }),
   getJournal: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=1' }),
@@ -129,15 +129,15 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
     await worker(b, 'announcing');
     return { params: { actionId: 'far.work@1' } };
   },
-  listCredentials: (b) => having(put(b, '/credentials/one', { value: 'four' }), { query: 'limit=2' }),
-  putCredential: async () => ({ params: { name: 'two' }, body: { value: { user: 'a', password: 'b' } } }),
-  deleteCredential: async (b) => {
-    await put(b, '/credentials/three', { value: 'gone soon' });
+  listSecrets: (b) => having(put(b, '/secrets/one', { value: 'four' }), { query: 'limit=2' }),
+  putSecret: async () => ({ params: { name: 'two' }, body: { value: { user: 'a', password: 'b' } } }),
+  deleteSecret: async (b) => {
+    await put(b, '/secrets/three', { value: 'gone soon' });
     return { params: { name: 'three' } };
   },
-  listPlans: (b) => having(plan(b), { query: 'limit=2' }),
-  getPlan: async (b) => ({ params: { planId: await plan(b) } }),
-  putPlan: async (b) => ({
+  listLaunchPlans: (b) => having(plan(b), { query: 'limit=2' }),
+  getLaunchPlan: async (b) => ({ params: { planId: await plan(b) } }),
+  putLaunchPlan: async (b) => ({
     params: { planId: 'made' },
     body: {
       workflowId: await registered(b, echo()),
@@ -146,7 +146,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
       concurrency: { limit: 1, policy: 'skip' },
     },
   }),
-  deletePlan: async (b) => ({ params: { planId: await plan(b) } }),
+  deleteLaunchPlan: async (b) => ({ params: { planId: await plan(b) } }),
   listSchedules: (b) => having(schedule(b), { query: 'project=default' }),
   getSchedule: async (b) => ({ params: { scheduleId: await schedule(b) } }),
   putSchedule: async (b) => ({
@@ -165,7 +165,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   }),
   claimWork: async (b) => {
     await worker(b);
-    await started(b, outside());
+    await started(b, remote());
     return { params: { workerId: 'w1' }, body: { max: 1, wait: '5s', lease: '1m', actions: ['far.work'] } };
   },
   beatWorker: async (b) => ({ params: { workerId: await worker(b) } }),
@@ -184,7 +184,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
     body: { code: 'NO_PAPER', message: 'none left', kind: 'USER', details: { tray: 1 }, outcome: 'failed' },
   }),
   revealCredential: async (b) => {
-    await put(b, '/credentials/press', { value: { user: 'ann', password: 'four' } });
+    await put(b, '/secrets/press', { value: { user: 'ann', password: 'four' } });
     return { params: { ...(await lease(b)), alias: 'key' } };
   },
   listCache: (b) => having(ended(b, keeping()), { query: 'action=core.set&limit=1' }),
@@ -243,7 +243,7 @@ async function worker(booted: Booted, workerId = 'w1'): Promise<string> {
 /** The lease of a task that a worker has claimed. */
 async function lease(booted: Booted): Promise<{ readonly leaseId: string }> {
   await worker(booted);
-  await started(booted, outside());
+  await started(booted, remote());
   const answer = await ask(booted, 'POST /api/v1/workers/w1/claim', { headers, body: { wait: '5s' } });
   expect(answer.json.work, answer.text).toHaveLength(1);
   return { leaseId: answer.json.work[0].leaseId };
@@ -262,18 +262,18 @@ function lineOf(operation: OperationId, { params = {}, query }: Scenario): strin
   return `${method} ${API_PREFIX}${filled}${query === undefined ? '' : `?${query}`}`;
 }
 
-const places = [
+const transports = [
   ['memory', async () => undefined],
   ['SQLite', sqliteKeeping],
 ] as const;
 
-describe.each(places)('the contract, on %s', (_name, open) => {
+describe.each(transports)('the contract, on %s', (_name, open) => {
   let booted: Booted;
   let remove: (() => Promise<void>) | undefined;
   beforeAll(async () => {
-    const place = await open();
-    remove = place?.remove;
-    booted = await boot(place === undefined ? {} : { keeping: place.keeping });
+    const opened = await open();
+    remove = opened?.remove;
+    booted = await boot(opened === undefined ? {} : { keeping: opened.keeping });
   });
   afterAll(async () => {
     await booted.close();

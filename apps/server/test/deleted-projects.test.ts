@@ -25,7 +25,7 @@ const names = async (line: string, member: string): Promise<unknown[]> => {
   return json.items.flatMap((one: Record<string, Json>) => (one['project'] === 'gamma' ? [one[member]] : []));
 };
 const belongings = async () => ({
-  secrets: (await admin('GET /api/v1/credentials?project=gamma')).json.items,
+  secrets: (await admin('GET /api/v1/secrets?project=gamma')).json.items,
   actions: await names('GET /api/v1/actions?limit=200', 'id'),
   workers: await names('GET /api/v1/workers', 'workerId'),
   schedules: await names('GET /api/v1/schedules', 'scheduleId'),
@@ -41,7 +41,7 @@ async function fill(): Promise<string> {
     headers: await signIn(booted, 'old'),
     body: { name: 'k', roles: { gamma: 'operator' } },
   });
-  await admin('PUT /api/v1/credentials/api?project=gamma', { value: 'a secret of gamma' });
+  await admin('PUT /api/v1/secrets/api?project=gamma', { value: 'a secret of gamma' });
   await admin('POST /api/v1/workers', { workerId: 'w', project: 'gamma', actions: [{ id: 'ga.mma' }] });
   await admin('POST /api/v1/signals', { signal: 'go', payload: 'of the old team', project: 'gamma' });
   // A claimed id, for which a schedule can be put before it is registered.

@@ -6,7 +6,7 @@ import { API_PREFIX, OPERATIONS, type Operation, type OperationId, ROUTES } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { type Answer, type Ask, ask } from './support/users.ts';
-import { echo, outside, waiting } from './support/workflows.ts';
+import { echo, remote, waiting } from './support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const GUARDS = [
@@ -131,8 +131,8 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
   replayExecution: { node: 'hold', input: {}, fork: false },
   settleNode: { node: 'hold', happened: true, output: {}, attempt: 1, then: 'fail' },
   publishSignal: { signal: 's', key: 'k', payload: {}, project: 'default', keep: '1s' },
-  putCredential: { value: 'some value' },
-  putPlan: {
+  putSecret: { value: 'some value' },
+  putLaunchPlan: {
     workflowId: 'echo',
     version: 1,
     inputs: {},
@@ -161,7 +161,7 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
   failLease: { code: 'C', message: 'm', kind: 'USER', details: {}, outcome: 'failed' },
 };
 
-const PLACES: Record<string, string> = {
+const PARAMS: Record<string, string> = {
   workflowId: 'echo',
   version: '1',
   executionId: 'exe_held',
@@ -209,8 +209,8 @@ describe('hostile requests', () => {
     await client.call('registerWorker', {
       body: { workerId: 'taker', labels: ['far'], actions: [{ id: 'far.work' }] },
     });
-    await client.call('registerWorkflow', { body: { definition: outside() } });
-    await client.call('startExecution', { body: { workflowId: 'outside' } });
+    await client.call('registerWorkflow', { body: { definition: remote() } });
+    await client.call('startExecution', { body: { workflowId: 'remote' } });
     const { work } = await client.call('claimWork', { params: { workerId: 'taker' }, body: { wait: '5s' } });
     return work[0]?.leaseId as string;
   }
@@ -225,9 +225,9 @@ describe('hostile requests', () => {
     const [method, route] = ROUTES[operation].split(' ') as [string, string];
     const { params, query, body, stream }: Operation = OPERATIONS[operation];
     const names = Object.keys(params?.properties ?? {});
-    if (names.includes('leaseId')) PLACES.leaseId = await lease();
+    if (names.includes('leaseId')) PARAMS.leaseId = await lease();
     const at = (spoilt?: string, value = ''): string =>
-      `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => (name === spoilt ? value : (PLACES[name] as string)))}`;
+      `${method} ${API_PREFIX}${route.replaceAll(/:(\w+)/g, (_, name: string) => (name === spoilt ? value : (PARAMS[name] as string)))}`;
     for (const name of names) {
       for (const value of PARAMETERS) await polite(at(name, value), body && { body: GOOD[operation] ?? {} });
     }

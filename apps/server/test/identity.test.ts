@@ -232,11 +232,11 @@ describe('authentication', () => {
 
   it('[SRV-441] changes without HTTP are recorded; no-op changes are not', async () => {
     booted = await boot();
-    const office = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
-    await office.call('registerWorkflow', { body: { definition: echo() } });
-    await office.call('registerWorkflow', { body: { definition: echo() } });
-    await office.call('listWorkflows');
-    await office.call('deactivateWorkflow', { params: { workflowId: 'echo' } });
+    const local = new NebulaClient(localApi(booted.parts, undefined, () => undefined).transport);
+    await local.call('registerWorkflow', { body: { definition: echo() } });
+    await local.call('registerWorkflow', { body: { definition: echo() } });
+    await local.call('listWorkflows');
+    await local.call('deactivateWorkflow', { params: { workflowId: 'echo' } });
     const direct = new NebulaClient(booted.server.direct);
     await direct.call('registerWorkflow', { body: { definition: echo() } });
     await direct.call('registerWorkflow', { body: { definition: echo() } });

@@ -23,7 +23,10 @@ async function planned(policy: 'skip' | 'wait' | 'replace', limit = 1): Promise<
   booted = await boot({ actions: [hang] });
   const { client } = booted;
   await client.call('registerWorkflow', { body: { definition: { id: 'w', nodes: { a: { action: 'hang@1' } } } } });
-  await client.call('putPlan', { params: { planId: 'p' }, body: { workflowId: 'w', concurrency: { limit, policy } } });
+  await client.call('putLaunchPlan', {
+    params: { planId: 'p' },
+    body: { workflowId: 'w', concurrency: { limit, policy } },
+  });
 }
 
 const start = async () => (await booted.client.call('startExecution', { body: { plan: 'p' } })).executionId;
@@ -93,7 +96,7 @@ describe('the inputs of a launch plan', () => {
     const definition = { id: 'w', input, nodes: { a: { action: 'core.noop' } }, output: '{{ $input }}' };
     await client.call('registerWorkflow', { body: { definition } });
     const put = (body: object) =>
-      client.call('putPlan', { params: { planId: 'p' }, body: { workflowId: 'w', ...body } });
+      client.call('putLaunchPlan', { params: { planId: 'p' }, body: { workflowId: 'w', ...body } });
     for (const body of [{ inputs: { n: 'one' } }, { fixed: { who: 5 } }, { inputs: { m: 1 } }]) {
       await expect(put(body)).rejects.toMatchObject({ status: 422, code: 'INPUT_INVALID' });
     }
@@ -124,7 +127,7 @@ describe('a node that names a launch plan', () => {
     const { client } = booted;
     await client.call('registerWorkflow', { body: { definition: inner } });
     const inputs = { a: 'plan', b: 'plan' };
-    await client.call('putPlan', {
+    await client.call('putLaunchPlan', {
       params: { planId: 'p' },
       body: { workflowId: 'inner', inputs, fixed: { c: 'plan' } },
     });
@@ -138,11 +141,11 @@ describe('a node that names a launch plan', () => {
     booted = await boot({ actions: [echo] });
     const { client } = booted;
     await client.call('registerWorkflow', { body: { definition: inner } });
-    await client.call('putPlan', { params: { planId: 'off' }, body: { workflowId: 'inner', active: false } });
+    await client.call('putLaunchPlan', { params: { planId: 'off' }, body: { workflowId: 'inner', active: false } });
     await client.call('putProject', { params: { projectId: 'other' }, body: { name: 'Other' } });
     const theirs = { ...inner, id: 'theirs' };
     await client.call('registerWorkflow', { body: { definition: theirs, project: 'other' } });
-    await client.call('putPlan', { params: { planId: 'theirs' }, body: { workflowId: 'theirs' } });
+    await client.call('putLaunchPlan', { params: { planId: 'theirs' }, body: { workflowId: 'theirs' } });
     for (const [plan, code] of [
       ['none', 'UNKNOWN_PLAN'],
       ['off', 'PLAN_INACTIVE'],

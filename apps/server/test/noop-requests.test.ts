@@ -56,7 +56,7 @@ describe('a run that has ended', () => {
 
 describe('a start', () => {
   it('[SRV-403] names a workflow or a launch plan, and not both', async () => {
-    await booted.client.call('putPlan', { params: { planId: 'p' }, body: { workflowId: 'echo' } });
+    await booted.client.call('putLaunchPlan', { params: { planId: 'p' }, body: { workflowId: 'echo' } });
     for (const beside of [{ workflowId: 'waiting' }, { version: 1 }]) {
       const { status, json } = await post('executions', { plan: 'p', ...beside });
       expect([status, json.code]).toEqual([400, 'BODY_INVALID']);

@@ -61,11 +61,11 @@ describe('rest', () => {
     const first = await started(booted, keyed);
     const second = await started(booted, keyed);
     const params = { executionId: second };
-    const none = await client.call('listPlaces', { params, query: { key: 'nobody' } });
+    const none = await client.call('listPermits', { params, query: { key: 'nobody' } });
     expect(none).toEqual({ items: [] });
     const key = permitKey({ kind: 'concurrency', key: 'one', limit: 1 } as Gate) as string;
     await expect
-      .poll(async () => (await client.call('listPlaces', { params, query: { key } })).items)
+      .poll(async () => (await client.call('listPermits', { params, query: { key } })).items)
       .toEqual([
         { executionId: first, node: 'hold', isHeld: true },
         { executionId: second, node: 'hold', isHeld: false },
@@ -155,17 +155,17 @@ describe('rest', () => {
     booted = await boot();
     const { parts, server } = booted;
     const local = localApi(parts, undefined, () => undefined);
-    const office = new NebulaClient(local.transport);
-    await office.call('registerWorkflow', { body: { definition: approval } });
-    expect(await office.call('getWorkflow', { params: { workflowId: 'approval' } })).toMatchObject({
+    const localClient = new NebulaClient(local.transport);
+    await localClient.call('registerWorkflow', { body: { definition: approval } });
+    expect(await localClient.call('getWorkflow', { params: { workflowId: 'approval' } })).toMatchObject({
       activeVersion: 1,
     });
     await expect(
-      office.call('putUser', { params: { userId: 'ann' }, body: { password: 'short' } }),
+      localClient.call('putUser', { params: { userId: 'ann' }, body: { password: 'short' } }),
     ).rejects.toMatchObject({
       code: 'BODY_INVALID',
     });
-    await expect(office.call('startExecution', { body: { workflowId: 'approval' } })).rejects.toMatchObject({
+    await expect(localClient.call('startExecution', { body: { workflowId: 'approval' } })).rejects.toMatchObject({
       code: 'NEEDS_SERVER',
     });
     await expect(local.transport.as('ann')).rejects.toMatchObject({ code: 'UNKNOWN_USER' });

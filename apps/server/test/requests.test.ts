@@ -254,9 +254,9 @@ describe.each(['memory', 'SQLite'])('pages, on %s', (kind) => {
   let booted: Booted;
   let remove = async (): Promise<void> => {};
   beforeAll(async () => {
-    const place = kind === 'SQLite' ? await sqliteKeeping() : undefined;
-    remove = place?.remove ?? remove;
-    booted = await boot(place === undefined ? {} : { keeping: place.keeping });
+    const opened = kind === 'SQLite' ? await sqliteKeeping() : undefined;
+    remove = opened?.remove ?? remove;
+    booted = await boot(opened === undefined ? {} : { keeping: opened.keeping });
     await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition: echo() } });
   });
   afterAll(async () => {

@@ -18,7 +18,7 @@ it.each([
   ['POST executions/bulk', { operation: 'explode' }, `'operation' must be "cancel", "pause", "resume", "retry"`],
   ['POST signals', { signal: '' }, "'signal' is empty."],
   ['POST signals', {}, "The body lacks 'signal'."],
-  ['PUT credentials/c', { value: 5 }, "'value' must be a string or an object."],
+  ['PUT secrets/c', { value: 5 }, "'value' must be a string or an object."],
   ['PUT plans/p', { workflowId: 'w', concurrency: { limit: 0, policy: 'skip' } }, 'must be at least 1.'],
   ['GET executions?limit=1001', undefined, "'limit' must be at most 1000."],
   ['GET executions?limit=ten', undefined, "'limit' must be a whole number."],

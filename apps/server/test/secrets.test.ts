@@ -50,9 +50,9 @@ describe('secrets', () => {
       answers.push(`${line} ${answer.text}`);
       return answer;
     };
-    await tell('PUT /api/v1/credentials/planted', { value: PLANTED });
-    await tell('PUT /api/v1/credentials/several', { value: { user: 'ann', password: OTHER } });
-    await tell('PUT /api/v1/credentials/planted', { value: 5, other: PLANTED });
+    await tell('PUT /api/v1/secrets/planted', { value: PLANTED });
+    await tell('PUT /api/v1/secrets/several', { value: { user: 'ann', password: OTHER } });
+    await tell('PUT /api/v1/secrets/planted', { value: 5, other: PLANTED });
     const definition = {
       id: 'leaks',
       triggers: [{ webhook: { path: '/leaks', signature: { secret: 'planted', scheme: 'token', header: 'x-key' } } }],
@@ -92,7 +92,7 @@ describe('secrets', () => {
         await tell(`GET /api/v1/executions/${executionId}${part}`);
       }
     }
-    for (const list of ['credentials', 'audit', 'executions', 'workflows/leaks/versions/1', 'info', 'me'])
+    for (const list of ['secrets', 'audit', 'executions', 'workflows/leaks/versions/1', 'info', 'me'])
       await tell(`GET /api/v1/${list}`);
     answers.push(await heardFrom(hears));
     const { records, store, logs } = booted.parts;

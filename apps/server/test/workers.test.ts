@@ -49,20 +49,20 @@ it('[SRV-644] a worker of another release works with the accepted actions, and r
   const server = await booted();
   const shouting = defineAction({ ...SHOUT, run: (_ctx, { text }) => ({ text: `${text}!` }) });
   const newer: Action = { id: 'http.request', version: '1.99', effect: 'pure', run: () => 'taken over' };
-  const told: unknown[] = [];
+  const refused: unknown[] = [];
   const worker = createWorker({
     server: server.server.url,
     token: TOKEN,
     actions: [newer, shouting as Action],
     labels: ['far'],
-    onEvent: (event) => event.type === 'refused' && told.push(event.action),
+    onEvent: (event) => event.type === 'refused' && refused.push(event.action),
   });
   const running = worker.run();
   closing.push(async () => {
     await worker.stop();
     await running;
   });
-  await expect.poll(() => told, { timeout: 20_000 }).toEqual(['http.request@1.99']);
+  await expect.poll(() => refused, { timeout: 20_000 }).toEqual(['http.request@1.99']);
   const executionId = await begin(server, { a: shout({ labels: ['far'] }) });
   const result = await server.client.call('getResult', { params: { executionId }, query: { wait: '10s' } });
   expect(result.status).toBe('completed');

@@ -108,7 +108,7 @@ describe('calls', () => {
     const { client } = talking((_, count) =>
       count === 1 ? problem('UNKNOWN_PLAN', 404, { hint: 'look' }) : new Response('<html>bad gateway', { status: 502 }),
     );
-    const refused = await client.call('getPlan', { params: { planId: 'p' } }).catch((error: unknown) => error);
+    const refused = await client.call('getLaunchPlan', { params: { planId: 'p' } }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ApiError);
     expect(refused).toMatchObject({
       status: 404,
@@ -117,7 +117,7 @@ describe('calls', () => {
       message: 'it is UNKNOWN_PLAN',
       retryable: false,
     });
-    const other = await client.call('getPlan', { params: { planId: 'p' } }).catch((error: unknown) => error);
+    const other = await client.call('getLaunchPlan', { params: { planId: 'p' } }).catch((error: unknown) => error);
     expect(other).toMatchObject({ status: 502, code: 'HTTP_502', message: expect.stringContaining('bad gateway') });
     const away = talking(() => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
@@ -133,9 +133,11 @@ describe('calls', () => {
       if (count === 1) throw new TypeError('the answer was lost');
       return problem('UNKNOWN_PLAN', 404);
     });
-    expect(await passing(lost.client.call('deletePlan', { params: { planId: 'p' } }))).toBe(null);
+    expect(await passing(lost.client.call('deleteLaunchPlan', { params: { planId: 'p' } }))).toBe(null);
     const first = talking(() => problem('UNKNOWN_PLAN', 404));
-    await expect(first.client.call('deletePlan', { params: { planId: 'p' } })).rejects.toMatchObject({ status: 404 });
+    await expect(first.client.call('deleteLaunchPlan', { params: { planId: 'p' } })).rejects.toMatchObject({
+      status: 404,
+    });
   });
 
   it('[CLT-6] a result is waited for', async () => {
@@ -163,7 +165,7 @@ describe('calls', () => {
       });
     });
     const items: unknown[] = [];
-    for await (const item of client.all('listPlans', { query: { project: 'p' } })) items.push(item);
+    for await (const item of client.all('listLaunchPlans', { query: { project: 'p' } })) items.push(item);
     expect(items).toEqual([0, 1, 2, 3, 4, 5]);
     expect(sent.every(({ line }) => line.includes('project=p'))).toBe(true);
   });

@@ -41,7 +41,7 @@ describe('the table', () => {
     expect(audited('server')).toContain('startExecution');
     expect(audited('server').every((id) => /^\w+ \/(executions|signals)/.test(ROUTES[id]))).toBe(true);
     expect(audited('always')).toEqual(
-      expect.arrayContaining(['registerWorkflow', 'putCredential', 'revealCredential', 'registerWorker', 'login']),
+      expect.arrayContaining(['registerWorkflow', 'putSecret', 'revealCredential', 'registerWorker', 'login']),
     );
   });
 });

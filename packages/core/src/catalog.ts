@@ -29,7 +29,7 @@ export interface OpenCatalog extends Catalog {
 }
 
 /** Known to every process, and run by remote workers unless the process has its own implementation. */
-const OUTSIDE: readonly ActionDescription[] = [JOB_ACTION];
+const REMOTE_ACTIONS: readonly ActionDescription[] = [JOB_ACTION];
 
 export function createCatalog(
   actions: readonly Action[],
@@ -44,7 +44,7 @@ export function createCatalog(
       hint: 'Give one of them another id or version.',
     });
   }
-  for (const description of OUTSIDE) add(own, announcedAction(description));
+  for (const description of REMOTE_ACTIONS) add(own, announcedAction(description));
   const policies = new Map(Object.entries(retryPolicies));
   let all: readonly Action[] = [];
   let revision = 0;

@@ -45,7 +45,7 @@ it('[LOG-10] only a line that a follower wants makes it read', async () => {
 it('[LOG-10] lines of other nodes are not read twice', async () => {
   const { followers, reads, say, stop } = followed(1, { node: 'a' });
   await turns();
-  followers.looked('exe', 1_000);
+  followers.noteRead('exe', 1_000);
   await turns();
   say('a');
   await turns();

@@ -61,7 +61,7 @@ export interface LaunchPlanStart {
   /** Undefined: the newest. */
   readonly version: number | undefined;
   readonly input: Json;
-  readonly place?: ConcurrencySlot;
+  readonly slot?: ConcurrencySlot;
 }
 
 export interface EngineOptions extends ProcessSettings {
@@ -148,7 +148,7 @@ export interface ExecutionService {
   /** The compensations that would run if the run failed now, and those that have run. */
   undoPlan(executionId: ExecutionId): Promise<UndoPlan | undefined>;
   /** Holders of a key in the project of this run, and the waiters for it, in the order in which they are granted it. */
-  places(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
+  permits(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
   list(filter: ExecutionFilter): Promise<{ readonly rows: readonly ExecutionRow[]; readonly next: string | null }>;
   /**
    * Cancels the run, or with `node` that node and the nodes inside it. `compensate`: false leaves effects as they are.
@@ -252,7 +252,7 @@ export interface StartOptions {
   /** The node that runs this execution as its child. */
   readonly parent?: Parent;
   /** Limits the runs with the same key. With the policy `skip`, `start` rejects with `SKIPPED` at the limit. */
-  readonly place?: ConcurrencySlot;
+  readonly slot?: ConcurrencySlot;
   /** The project of the workflow. Another one is refused with `UNKNOWN_WORKFLOW`. */
   readonly project?: string;
   /** The principal that starts the run, as the audit log names it. */

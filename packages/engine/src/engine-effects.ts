@@ -64,7 +64,7 @@ export class EngineEffects implements Effects {
     }
     attempts.verifyUnknown(run);
     const hasEnded = isWritten && draft.turn.entries.at(-1)?.type === 'run.finished';
-    this.rest(run, isWritten ? draft.turn.now : this.context.clock.now(), hasEnded);
+    this.releaseIfIdle(run, isWritten ? draft.turn.now : this.context.clock.now(), hasEnded);
     if (isWritten && !isFinished(run.state.phase.status)) this.snapshot(run);
   }
 
@@ -81,7 +81,7 @@ export class EngineEffects implements Effects {
   }
 
   /** Lets a run leave memory between frames if it has ended, or nothing here can move it. */
-  private rest(run: LiveRun, at: number, hasEnded: boolean): void {
+  private releaseIfIdle(run: LiveRun, at: number, hasEnded: boolean): void {
     if (run.mailbox.length > 0) return;
     const { runs } = this.context;
     const { children, remote, waiters } = this.parts;
@@ -92,7 +92,7 @@ export class EngineEffects implements Effects {
       waiters.end(run, hasEnded && this.observers.hasListeners ? tell : undefined);
       return;
     }
-    waiters.rest(run);
+    waiters.turnEnded(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
     if (!isFar || !runs.isIdle(run) || children.areHere(run) || remote.has(executionId)) return;
@@ -104,7 +104,7 @@ export class EngineEffects implements Effects {
   released(executionId: ExecutionId): void {
     const { runs, clock } = this.context;
     const run = runs.get(executionId);
-    if (run !== undefined && runs.isIdle(run)) this.rest(run, clock.now(), false);
+    if (run !== undefined && runs.isIdle(run)) this.releaseIfIdle(run, clock.now(), false);
   }
 
   wake(at: number): void {

@@ -112,7 +112,7 @@ function newContext(
   const shared = { ...drivers, ...made, workerId };
   const runs = new Runs({ ...shared, snapshotMinBytes });
   meter.gauge('engine.cached_runs', () => runs.size);
-  meter.asked(async () => {
+  meter.gaugeGroup(async () => {
     const { depth, waitingSince } = await queue.stats();
     const { count, since } = runs.backlog();
     const now = clock.now();

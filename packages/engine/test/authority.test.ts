@@ -21,10 +21,10 @@ class Two implements Projects {
   }
 }
 
-class Place extends BenchTop {
+class AuthorityBench extends BenchTop {
   readonly projects = new Two();
   readonly grants: Record<string, unknown> = {};
-  readonly told: Record<string, string> = {};
+  readonly seen: Record<string, string> = {};
 
   readonly own: readonly Action[] = [
     {
@@ -38,7 +38,7 @@ class Place extends BenchTop {
       version: '1',
       effect: 'pure',
       run: async (ctx) => {
-        this.told[ctx.workflowId] = await ctx.credential('api');
+        this.seen[ctx.workflowId] = await ctx.credential('api');
         return null;
       },
     },
@@ -70,7 +70,7 @@ class Place extends BenchTop {
   }
 }
 
-const opened = (options?: BenchOptions): Promise<Place> => new Place().openWith(options);
+const opened = (options?: BenchOptions): Promise<AuthorityBench> => new AuthorityBench().openWith(options);
 const echo = { action: 'echo@1' };
 
 describe('the authority of runs', () => {
@@ -142,7 +142,7 @@ describe('the authority of runs', () => {
   });
 
   it('[ENG-231] a run that began before ceilings has that of its project when it is loaded', async () => {
-    const top = new Place();
+    const top = new AuthorityBench();
     await top.open({ actions: [...top.actions, ...top.own] });
     const nodes = { a: { action: 'hand@1' }, b: { ...echo, needs: ['a'], capabilities: SHELL } };
     const executionId = await top.go('alpha-a', { nodes }, { project: 'alpha' });
@@ -198,7 +198,7 @@ describe('the authority of runs', () => {
   });
 
   describe('[ENG-239] a revoked grant does not come back by an old run', () => {
-    const ended = async (top: Place): Promise<string> => {
+    const ended = async (top: AuthorityBench): Promise<string> => {
       const a = { action: 'hand@1', capabilities: SHELL };
       const executionId = await top.go('beta-a', { nodes: { a } }, { principal: 'ada' });
       expect(top.grants['a']).toEqual(SHELL);
@@ -208,9 +208,9 @@ describe('the authority of runs', () => {
       return executionId;
     };
     it.each([
-      ['a retry', (top: Place, id: string) => top.engine.requestRetry(id)],
-      ['a replay', (top: Place, id: string) => top.engine.requestReplay(id, 'a', { edited: true })],
-      ['a fork', (top: Place, id: string) => top.engine.fork(id, 'a', { edited: true }, 'eve')],
+      ['a retry', (top: AuthorityBench, id: string) => top.engine.requestRetry(id)],
+      ['a replay', (top: AuthorityBench, id: string) => top.engine.requestReplay(id, 'a', { edited: true })],
+      ['a fork', (top: AuthorityBench, id: string) => top.engine.fork(id, 'a', { edited: true }, 'eve')],
     ])('%s', async (_, again) => {
       const top = await opened();
       const executionId = await ended(top);
@@ -296,7 +296,7 @@ describe('secrets of projects', () => {
     const nodes = (name: string) => ({ nodes: { a: { action: 'secret@1', credentials: { api: name } } } });
     await top.go('beta-a', nodes('api'));
     await top.go('default-a', nodes('api'));
-    expect(top.told).toEqual({ 'beta-a': 'of beta only', 'default-a': 'of the default' });
+    expect(top.seen).toEqual({ 'beta-a': 'of beta only', 'default-a': 'of the default' });
     for (const [id, name] of [
       ['alpha-a', 'api'],
       ['alpha-b', 'beta/api'],
@@ -320,7 +320,7 @@ describe('workers of projects', () => {
     ...more,
   });
 
-  async function claimed(top: Place): Promise<RemoteTask> {
+  async function claimed(top: AuthorityBench): Promise<RemoteTask> {
     const claiming = top.engine.remote.claim(request());
     await top.clock.advance(20);
     const [work] = await claiming;

@@ -121,13 +121,13 @@ describe('waiting for a run with children', () => {
     await top.register(approval);
     await top.register(middle);
     const executionId = await top.start(both);
-    let told: WaitResult | undefined;
-    void top.engine.waitFor(executionId).then((result) => (told = result));
+    let waitResult: WaitResult | undefined;
+    void top.engine.waitFor(executionId).then((result) => (waitResult = result));
     await top.clock.advance(5_000);
-    expect(told).toBeUndefined();
+    expect(waitResult).toBeUndefined();
     await top.complete('work');
     await top.clock.advance(100);
-    expect(told).toMatchObject({
+    expect(waitResult).toMatchObject({
       parked: true,
       document: { executionId, status: 'running' },
       inside: [

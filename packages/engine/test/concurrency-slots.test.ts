@@ -4,14 +4,14 @@ import { BenchTop } from './bench-top.ts';
 
 const flow = { id: 'test', nodes: { a: { action: 'hand@1' } } };
 
-const place = (policy: ConcurrencySlot['policy'], limit = 1): ConcurrencySlot => ({ key: 'plan p', limit, policy });
+const slot = (policy: ConcurrencySlot['policy'], limit = 1): ConcurrencySlot => ({ key: 'plan p', limit, policy });
 
 /** Starts and says how that went: the id, or the code of the refusal. */
 async function start(top: BenchTop, own: ConcurrencySlot, more: { executionId?: string; definition?: object } = {}) {
   const { executionId, definition = flow } = more;
   const { workflowId, version } = await top.engine.register(definition as Json);
   const started = top.engine
-    .start(workflowId, version, { place: own, ...(executionId !== undefined && { executionId }) })
+    .start(workflowId, version, { slot: own, ...(executionId !== undefined && { executionId }) })
     .catch((error: { code: string }) => error.code);
   await top.untilIdle();
   return started;
@@ -23,23 +23,23 @@ describe('a concurrency slot', () => {
   it('[ENG-214] with skip, is there at the start or the start is refused', async () => {
     const top = new BenchTop();
     await top.open();
-    const first = await start(top, place('skip', 2));
-    const second = await start(top, place('skip', 2));
+    const first = await start(top, slot('skip', 2));
+    const second = await start(top, slot('skip', 2));
     const { workflowId, version } = await top.engine.register(flow as Json);
-    const third = top.engine.start(workflowId, version, { place: place('skip', 2) });
+    const third = top.engine.start(workflowId, version, { slot: slot('skip', 2) });
     const refusal = expect(third).rejects.toMatchObject({ code: 'SKIPPED', details: { running: [first, second] } });
     await top.untilIdle();
     await refusal;
     expect((await top.engine.list({ limit: 9 })).rows).toHaveLength(2);
     await top.complete('a');
-    expect(await start(top, place('skip', 2))).toMatch(/^exe_/);
+    expect(await start(top, slot('skip', 2))).toMatch(/^exe_/);
   });
 
   it('[ENG-214] with wait, is granted in order, also after a crash', async () => {
     const top = new BenchTop();
     await top.open();
     const ids = [];
-    for (let n = 0; n < 4; n++) ids.push(await start(top, place('wait', 2)));
+    for (let n = 0; n < 4; n++) ids.push(await start(top, slot('wait', 2)));
     expect(await statuses(top, ids)).toEqual(['running', 'running', 'pending', 'pending']);
     expect(top.data.runs.get(ids[2] as string)?.row).toMatchObject({ status: 'pending', wakeAt: null });
     await top.engine.requestCancel(ids[2] as string, 'no');
@@ -58,7 +58,7 @@ describe('a concurrency slot', () => {
     const top = new BenchTop();
     await top.open();
     const ids: string[] = [];
-    for (let n = 0; n < 3; n++) ids.push(await start(top, place('wait')));
+    for (let n = 0; n < 3; n++) ids.push(await start(top, slot('wait')));
     await top.clock.advance(100);
     const { causes = [] } = (await top.engine.explain(ids[2] as string)) ?? {};
     expect(causes).toMatchObject([
@@ -72,9 +72,9 @@ describe('a concurrency slot', () => {
   it('[ENG-214] with replace, the oldest is cancelled and the newest begins when it has ended', async () => {
     const top = new BenchTop();
     await top.open();
-    const first = await start(top, place('replace'));
+    const first = await start(top, slot('replace'));
     const call = top.call('a');
-    const second = await start(top, place('replace'));
+    const second = await start(top, slot('replace'));
     expect(call.signal.aborted).toBe(true);
     await top.clock.advance(10);
     expect(await statuses(top, [first, second])).toEqual(['cancelled', 'running']);
@@ -85,9 +85,9 @@ describe('a concurrency slot', () => {
     const top = new BenchTop();
     await top.open();
     const slow = { id: 'slow', nodes: { a: { action: 'hang@1' } } };
-    const first = await start(top, place('replace'), { definition: slow });
-    const second = await start(top, place('replace'));
-    const third = await start(top, place('replace'));
+    const first = await start(top, slot('replace'), { definition: slow });
+    const second = await start(top, slot('replace'));
+    const third = await start(top, slot('replace'));
     // The first does not stop when it is asked to: it is given up after the grace time.
     expect(await statuses(top, [second, third])).toEqual(['cancelled', 'pending']);
     await top.open();
@@ -100,23 +100,23 @@ describe('a concurrency slot', () => {
     const top = new BenchTop();
     await top.open();
     const single = { ...flow, id: 'single', config: { start: { key: "'k'", policy: 'singleton' } } };
-    const other = await start(top, place('wait'));
-    const first = await start(top, place('wait'), { definition: single });
-    expect(await start(top, place('wait'), { definition: single })).toBe(first);
+    const other = await start(top, slot('wait'));
+    const first = await start(top, slot('wait'), { definition: single });
+    expect(await start(top, slot('wait'), { definition: single })).toBe(first);
     await top.complete('a');
     expect(await statuses(top, [other, first])).toEqual(['completed', 'running']);
-    expect(await start(top, place('wait'), { definition: single })).toBe(first);
-    expect(await start(top, place('skip'))).toBe('SKIPPED');
+    expect(await start(top, slot('wait'), { definition: single })).toBe(first);
+    expect(await start(top, slot('skip'))).toBe('SKIPPED');
   });
 
   it('[ENG-215] is taken once by a start that is repeated', async () => {
     const top = new BenchTop();
     await top.open();
     for (const policy of ['skip', 'skip', 'wait', 'replace'] as const) {
-      expect(await start(top, place(policy), { executionId: 'mine' })).toBe('mine');
+      expect(await start(top, slot(policy), { executionId: 'mine' })).toBe('mine');
     }
     await top.open();
-    expect(await start(top, place('skip'), { executionId: 'mine' })).toBe('mine');
+    expect(await start(top, slot('skip'), { executionId: 'mine' })).toBe('mine');
     await top.clock.advance(1_000);
     expect([await top.status('mine'), await top.store.permits('runs:plan p')]).toEqual([
       'running',

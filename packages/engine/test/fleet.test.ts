@@ -85,19 +85,19 @@ async function start(top: BenchTop, { engine }: Member, definition: Record<strin
 }
 
 /** Answers of a store that are given when they are released. */
-function heldAnswers() {
-  const held: (() => void)[] = [];
+function delayedAnswers() {
+  const delayed: (() => void)[] = [];
   const answers = {
-    areHeld: false,
-    held,
+    areDelayed: false,
+    delayed,
     async after<T>(answer: Promise<T>, isConcerned: boolean): Promise<T> {
       const given = await answer;
-      if (answers.areHeld && isConcerned) await new Promise<void>((resolve) => held.push(resolve));
+      if (answers.areDelayed && isConcerned) await new Promise<void>((resolve) => delayed.push(resolve));
       return given;
     },
     release() {
-      answers.areHeld = false;
-      for (const resolve of held.splice(0)) resolve();
+      answers.areDelayed = false;
+      for (const resolve of delayed.splice(0)) resolve();
     },
   };
   return answers;
@@ -178,11 +178,11 @@ describe('one queue for all', () => {
 describe('one store for all', () => {
   it('[ENG-69] a wake time that was decided on an old reading does not put a run to sleep', async () => {
     const top = await begun(new BenchTop());
-    let held: (() => void) | undefined;
+    let delayed: (() => void) | undefined;
     let blobPins = false;
     const slow = (store: Store): Changes => ({
       append: async (writes: readonly Write[]) => {
-        if (blobPins) await new Promise<void>((resolve) => (held = resolve));
+        if (blobPins) await new Promise<void>((resolve) => (delayed = resolve));
         return store.append(writes);
       },
     });
@@ -196,28 +196,28 @@ describe('one store for all', () => {
     await second.store.send({ messageId: 'msg_1', executionId: 'exe_1', body: '{}' }, top.clock.now());
     await second.engine.requestCancel('exe_2', 'nobody');
     await top.clock.advance(10_000);
-    expect(held).toBeDefined();
+    expect(delayed).toBeDefined();
     const third = await join(top);
     await third.engine.requestSettle('exe_1', 'pay', { happened: false, then: 'retry' });
     await top.clock.advance(31_000);
     expect(top.call('pay').attempt).toBe(2);
     blobPins = false;
-    held?.();
+    delayed?.();
     await top.untilIdle();
     expect(top.data.runs.get('exe_1')?.row.wakeAt).not.toBeNull();
   });
 
   it('[ENG-272] a request that another engine took is not acted on again by one that read it before', async () => {
     const top = await begun(new BenchTop());
-    const answers = heldAnswers();
+    const answers = delayedAnswers();
     const slow = await join(top, undefined, (store) => ({
       load: (id, options) => answers.after(store.load(id, options), options?.after !== undefined),
     }));
     await start(top, slow, { nodes: { a: hand() } });
-    answers.areHeld = true;
+    answers.areDelayed = true;
     await slow.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
     await top.untilIdle();
-    expect(answers.held).toHaveLength(1);
+    expect(answers.delayed).toHaveLength(1);
     // The claim expires, and another engine takes the request; then the slow one reads the journal again.
     await join(top);
     await top.clock.advance(100_000);
@@ -230,15 +230,15 @@ describe('one store for all', () => {
 
   it('[ENG-272] a request that comes while the journal is read again is acted on', async () => {
     const top = await begun(new BenchTop());
-    const answers = heldAnswers();
+    const answers = delayedAnswers();
     const only = await join(top, undefined, (store) => ({
       load: (id, options) => answers.after(store.load(id, options), options?.after === undefined),
-      append: async (writes) => (answers.areHeld ? writes.map(() => ({ ok: false })) : store.append(writes)),
+      append: async (writes) => (answers.areDelayed ? writes.map(() => ({ ok: false })) : store.append(writes)),
     }));
     await start(top, only, { nodes: { a: hand(), b: hand({ needs: ['a'] }) } });
-    answers.areHeld = true;
+    answers.areDelayed = true;
     await top.complete('a');
-    expect(answers.held).toHaveLength(1);
+    expect(answers.delayed).toHaveLength(1);
     await only.engine.requestSignal('exe_1', { signal: 's', key: '', payload: 1 });
     await top.untilIdle();
     answers.release();
@@ -277,8 +277,8 @@ describe('one store for all', () => {
 
   it('[ENG-71] a request without a hint is found with the next heartbeat', async () => {
     const top = await begun(new BenchTop());
-    const deaf = (): Changes => ({ watch: () => () => {} });
-    const first = await join(top, undefined, deaf);
+    const unnotified = (): Changes => ({ watch: () => () => {} });
+    const first = await join(top, undefined, unnotified);
     await start(top, first, { nodes: { pay: { action: 'pay@1' } } });
     await top.fail('pay', { details: { outcome: 'unknown' } });
     expect(top.data.runs.get('exe_1')?.row.wakeAt).toBeNull();
@@ -452,8 +452,8 @@ describe('starts that are one', () => {
       const members = [await join(top), await join(top)];
       const started = members.map(async ({ engine }) => {
         const { workflowId, version } = await engine.register({ id: 'test', nodes: { a: hand() } });
-        const place = { key: 'p', limit: 1, policy };
-        return engine.start(workflowId, version, { place }).catch((error: { code: string }) => error.code);
+        const slot = { key: 'p', limit: 1, policy };
+        return engine.start(workflowId, version, { slot }).catch((error: { code: string }) => error.code);
       });
       await top.untilIdle();
       const ids = await Promise.all(started);
@@ -480,11 +480,11 @@ describe('an engine that saw a run last long ago', () => {
   /** Two engines on the same data; the first one can be kept from looking for due runs. */
   async function two(top: BenchTop, concurrency: number) {
     const shared = () => memoryStore({ data: top.data, exclusive: false });
-    const first = { isDeaf: false };
+    const first = { isUnnotified: false };
     const wrapStore = altered(() => {
       const store = shared();
       const claimDue: Store['claimDue'] = (...args) =>
-        first.isDeaf
+        first.isUnnotified
           ? Promise.resolve({ executionIds: [], nextWakeAt: null, dueSince: null })
           : store.claimDue(...args);
       return { ...store, exclusive: false, claimDue };
@@ -500,7 +500,7 @@ describe('an engine that saw a run last long ago', () => {
     const { first, second } = await two(top, 1);
     const retry = { attempts: 3, delay: '5s' };
     const executionId = await top.start({ config: { maxParallelism: 1 }, nodes: { a: hand(), b: hand({ retry }) } });
-    first.isDeaf = true;
+    first.isUnnotified = true;
     const opened = second.open();
     await top.clock.advance(31_000);
     await opened;

@@ -54,8 +54,9 @@ describe('projects', () => {
         'running',
       ]);
       if (flow.id !== 'key') continue;
-      const places = async (id: string) => (await top.engine.places(id, 'key:k')).map(({ executionId }) => executionId);
-      expect([await places(same), await places(other)]).toEqual([[first, same], [other]]);
+      const holders = async (id: string) =>
+        (await top.engine.permits(id, 'key:k')).map(({ executionId }) => executionId);
+      expect([await holders(same), await holders(other)]).toEqual([[first, same], [other]]);
     }
   });
 

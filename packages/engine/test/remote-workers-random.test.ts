@@ -135,9 +135,9 @@ describe('remote workers, at random', () => {
         expect(new Set(nodes).size).toBe(nodes.length);
         // Every outcome that was accepted is in the journal, which has no others.
         const kept = completed.filter(({ node }) => !/c$|y$|loop$/.test(node)).map(({ output }) => output?.value);
-        const told = accepted.map((one) => one.split(' ')[2]);
-        for (const lease of told) expect(kept).toContain(lease);
-        expect(new Set(told).size).toBe(told.length);
+        const leases = accepted.map((one) => one.split(' ')[2]);
+        for (const lease of leases) expect(kept).toContain(lease);
+        expect(new Set(leases).size).toBe(leases.length);
         expect(kept).toHaveLength(6);
       }),
       { numRuns: 60 },

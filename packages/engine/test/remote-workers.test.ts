@@ -151,12 +151,12 @@ describe('claims', () => {
 
   it('[ENG-191] a lease that has passed before it is durable is not given out', async () => {
     let isSlow = false;
-    let goOn = (): void => {};
+    let letAppend = (): void => {};
     const top = await opened({
       wrapStore: (store) => {
         const append = store.append.bind(store);
         store.append = async (writes) => {
-          if (isSlow) await new Promise<void>((resolve) => (goOn = resolve));
+          if (isSlow) await new Promise<void>((resolve) => (letAppend = resolve));
           return append(writes);
         };
         return store;
@@ -168,7 +168,7 @@ describe('claims', () => {
     await top.untilIdle();
     await top.clock.advance(2_000);
     isSlow = false;
-    goOn();
+    letAppend();
     expect(await during(top, claiming)).toEqual([]);
     expect(await top.statuses(executionId)).toEqual({ a: 'queued' });
     await complete(top, await claimOne(top));
@@ -224,8 +224,8 @@ describe('outcomes', () => {
     const top = await opened();
     await top.start({ nodes: { a: far() } });
     const { leaseId } = await claimOne(top);
-    const told = [1, 2].map((output) => top.engine.remote.end(leaseId, { status: 'completed', output }));
-    const results = await during(top, Promise.allSettled(told));
+    const ends = [1, 2].map((output) => top.engine.remote.end(leaseId, { status: 'completed', output }));
+    const results = await during(top, Promise.allSettled(ends));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 

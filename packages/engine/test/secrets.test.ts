@@ -88,7 +88,7 @@ describe('credentials', () => {
     });
     await top.untilIdle();
     const { engine, drivers } = top;
-    const told = JSON.stringify([
+    const everything = JSON.stringify([
       await engine.document(executionId),
       await engine.journal(executionId),
       await engine.timeline(executionId),
@@ -97,10 +97,10 @@ describe('credentials', () => {
       top.events,
       await top.store.frames(executionId, 0),
     ]);
-    expect(told).toContain('refused: [redacted]');
-    expect(told).toContain('sent [redacted]');
-    expect(told).toContain('using [redacted]');
-    for (const form of [SECRET, Buffer.from(SECRET).toString('base64')]) expect(told).not.toContain(form);
+    expect(everything).toContain('refused: [redacted]');
+    expect(everything).toContain('sent [redacted]');
+    expect(everything).toContain('using [redacted]');
+    for (const form of [SECRET, Buffer.from(SECRET).toString('base64')]) expect(everything).not.toContain(form);
   });
 
   it('[ENG-152] the cache keeps accounts apart', async () => {

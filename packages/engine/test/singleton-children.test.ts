@@ -39,12 +39,12 @@ describe('a singleton as a child', () => {
     await top.start(parent('p1'), { k: 'x' });
     await top.untilIdle();
     const { rows } = await top.engine.list({ limit: 10, workflowId: 'only' });
-    const held = await begin(top);
-    expect(held).toBe(rows[0]?.executionId);
+    const waiting = await begin(top);
+    expect(waiting).toBe(rows[0]?.executionId);
     await top.complete('a');
     await top.untilIdle();
     const next = await begin(top);
-    expect(next).not.toBe(held);
+    expect(next).not.toBe(waiting);
   });
 
   it('[ENG-216] a retry of the node gets its turn when the other one has ended', async () => {

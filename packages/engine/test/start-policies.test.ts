@@ -75,13 +75,13 @@ describe('starts with a key', () => {
 
   it('[ENG-105] a debounced start that is decided on after the wake-up that begins the run is not lost', async () => {
     const top = new BenchTop();
-    const held: (() => void)[] = [];
+    const delayed: (() => void)[] = [];
     let isSlow = false;
     await top.open({
       wrapStore: (store) =>
         changed(store, {
           append: async (writes) => {
-            if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+            if (isSlow) await new Promise<void>((resolve) => delayed.push(resolve));
             return store.append(writes);
           },
         }),
@@ -99,7 +99,7 @@ describe('starts with a key', () => {
     const second = top.start(flow, { n: 2 });
     await top.clock.advance(100);
     isSlow = false;
-    for (const release of held.splice(0)) release();
+    for (const release of delayed.splice(0)) release();
     await other;
     await second;
     await top.clock.advance(60_000);
@@ -110,14 +110,14 @@ describe('starts with a key', () => {
 
   it('[ENG-273] a debounced start while the frame that begins the run is being stored is one message', async () => {
     const top = new BenchTop();
-    const held: (() => void)[] = [];
+    const delayed: (() => void)[] = [];
     let isSlow = false;
     let sent = 0;
     await top.open({
       wrapStore: (store) =>
         changed(store, {
           append: async (writes) => {
-            if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+            if (isSlow) await new Promise<void>((resolve) => delayed.push(resolve));
             return store.append(writes);
           },
           send: (row, wakeAt) => {
@@ -138,7 +138,7 @@ describe('starts with a key', () => {
     await top.clock.advance(30_000);
     expect(sent).toBe(1);
     isSlow = false;
-    for (const release of held.splice(0)) release();
+    for (const release of delayed.splice(0)) release();
     expect(await second).toBe(first);
     await top.clock.advance(60_000);
     expect(top.calls.filter(({ node }) => node === 'a').map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);

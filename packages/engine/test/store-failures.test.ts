@@ -188,9 +188,9 @@ describe('data that is gone', () => {
     await refused;
     expect(top.call('a').signal.aborted).toBe(true);
     await expect(top.engine.start('test', 1)).rejects.toMatchObject({ code: 'STORE_GONE' });
-    const told = top.events.filter(({ type }) => type === 'trouble').length;
+    const before = top.events.filter(({ type }) => type === 'trouble').length;
     await top.clock.advance(60_000);
-    expect(top.events.filter(({ type }) => type === 'trouble')).toHaveLength(told);
+    expect(top.events.filter(({ type }) => type === 'trouble')).toHaveLength(before);
     const closed = top.engine.close();
     await top.clock.advance(1_000);
     await closed;

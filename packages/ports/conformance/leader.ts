@@ -55,12 +55,12 @@ function leaderTests(test: LeaderTest): void {
   });
 
   test('[LEA-3] changes are reported after they happened, and after campaign has returned', async ({ leader }) => {
-    const told: boolean[] = [];
+    const changes: boolean[] = [];
     let campaign: Campaign | undefined;
-    campaign = leader.campaign('schedules', (isLeader) => told.push(isLeader === campaign?.isLeader));
-    expect(told).toEqual([]);
+    campaign = leader.campaign('schedules', (isLeader) => changes.push(isLeader === campaign?.isLeader));
+    expect(changes).toEqual([]);
     await vi.waitFor(() => expect(campaign.isLeader).toBe(true), TAKEOVER_MS);
-    await vi.waitFor(() => expect(told).toEqual([true]), TAKEOVER_MS);
+    await vi.waitFor(() => expect(changes).toEqual([true]), TAKEOVER_MS);
     await campaign.resign();
   });
 
@@ -80,19 +80,19 @@ function leaderTests(test: LeaderTest): void {
     await brief.campaign.resign();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(brief.campaign.isLeader).toBe(false);
-    expect([leads.told, waits.told, last.told]).toEqual([[true], [], [true]]);
+    expect([leads.changes, waits.changes, last.changes]).toEqual([[true], [], [true]]);
     await resignAll([last]);
   });
 }
 
 interface Followed {
   readonly campaign: Campaign;
-  readonly told: readonly boolean[];
+  readonly changes: readonly boolean[];
 }
 
 function follow(leader: Leader, name: string): Followed {
-  const told: boolean[] = [];
-  return { campaign: leader.campaign(name, (isLeader) => told.push(isLeader)), told };
+  const changes: boolean[] = [];
+  return { campaign: leader.campaign(name, (isLeader) => changes.push(isLeader)), changes };
 }
 
 function leading(all: readonly Followed[]): readonly Followed[] {

@@ -168,10 +168,10 @@ function orderTests(test: QueueTest): void {
   test('[QUE-5] the same task is enqueued once', async ({ queue, visibilityMs, pass }) => {
     await queue.enqueue([task('a'), task('a')]);
     await queue.enqueue([task('a', 9)]);
-    const held = only(queue.poll(10));
+    const delivered = only(queue.poll(10));
     await queue.enqueue([task('a')]);
     expect(queue.poll(10)).toEqual([]);
-    queue.nack(held, visibilityMs);
+    queue.nack(delivered, visibilityMs);
     await queue.enqueue([task('a')]);
     expect(queue.poll(10)).toEqual([]);
     await pass(visibilityMs);

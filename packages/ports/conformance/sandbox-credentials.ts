@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 export interface CredentialTools {
   /** Runs the action, and returns the outcome with everything that it logged and reported. */
-  readonly told: (
+  readonly outcomeOf: (
     run: (ctx: ActionContext) => unknown,
     action?: Partial<Action>,
     rest?: Partial<Invocation>,
@@ -51,19 +51,19 @@ function folded(text: string, gap: string): string {
   return text.replace(/.{8}(?=.)/g, (part) => part + gap);
 }
 
-export function credentialRules({ told, verify }: CredentialTools): void {
+export function credentialRules({ outcomeOf, verify }: CredentialTools): void {
   describe('credentials', () => {
-    handingOut({ told, verify });
-    takingOut({ told, verify });
-    forms({ told, verify });
-    otherWays({ told, verify });
+    handingOut({ outcomeOf, verify });
+    takingOut({ outcomeOf, verify });
+    forms({ outcomeOf, verify });
+    otherWays({ outcomeOf, verify });
   });
 }
 
-function handingOut({ told }: CredentialTools): void {
+function handingOut({ outcomeOf }: CredentialTools): void {
   test('[SBX-31] an alias gives the value of the invocation, or its error', async () => {
     const seen: string[] = [];
-    const { outcome } = await told(async (ctx) => {
+    const { outcome } = await outcomeOf(async (ctx) => {
       seen.push(await ctx.credential('password'));
       await ctx.credential('unknown');
     });
@@ -72,15 +72,16 @@ function handingOut({ told }: CredentialTools): void {
   });
 
   test('[SBX-31] an action that declares its credentials gets no others', async () => {
-    const ask = (alias: string) => told(async (ctx) => (await ctx.credential(alias)).length, { credentials: ['pin'] });
+    const ask = (alias: string) =>
+      outcomeOf(async (ctx) => (await ctx.credential(alias)).length, { credentials: ['pin'] });
     expect((await ask('pin')).outcome).toEqual({ status: 'completed', output: PIN.length });
     expect((await ask('password')).outcome).toMatchObject({ error: { code: 'CREDENTIAL_NOT_DECLARED' } });
   });
 }
 
-function takingOut({ told, verify }: CredentialTools): void {
+function takingOut({ outcomeOf, verify }: CredentialTools): void {
   test('[SBX-32] not in the output: texts, keys, numbers, at any depth', async () => {
-    const { outcome } = await told(async (ctx) => {
+    const { outcome } = await outcomeOf(async (ctx) => {
       const password = await ctx.credential('password');
       const pin = await ctx.credential('pin');
       const nested = {
@@ -101,7 +102,7 @@ function takingOut({ told, verify }: CredentialTools): void {
   });
 
   test('[SBX-32] two keys that become the same stay two', async () => {
-    const { outcome } = await told(async (ctx) => {
+    const { outcome } = await outcomeOf(async (ctx) => {
       const password = await ctx.credential('password');
       return { [password]: 1, [encodeURIComponent(password)]: 2 };
     });
@@ -109,7 +110,7 @@ function takingOut({ told, verify }: CredentialTools): void {
   });
 
   test('[SBX-32] not in the error, its stack or its cause', async () => {
-    const { outcome, said } = await told(async (ctx) => {
+    const { outcome, said } = await outcomeOf(async (ctx) => {
       const password = await ctx.credential('password');
       const cause = new Error(`login as root:${password} refused`);
       throw Object.assign(new Error(`cannot connect with ${password}`, { cause }), {
@@ -125,7 +126,7 @@ function takingOut({ told, verify }: CredentialTools): void {
 
   test('[SBX-32] not in anything else that is thrown', async () => {
     for (const wrap of [(text: string) => text, (text: string) => ({ text }), (text: string) => ({ message: text })]) {
-      const { outcome } = await told(async (ctx) => {
+      const { outcome } = await outcomeOf(async (ctx) => {
         throw wrap(await ctx.credential('password'));
       });
       expectClean(outcome);
@@ -133,7 +134,7 @@ function takingOut({ told, verify }: CredentialTools): void {
   });
 
   test('[SBX-32] not in logs, their fields, progress, or an unawaited promise', async () => {
-    const { said } = await told(async (ctx) => {
+    const { said } = await outcomeOf(async (ctx) => {
       const password = await ctx.credential('password');
       ctx.log.info(`logging in with ${password}`, { password, headers: { authorization: `Bearer ${password}` } });
       ctx.log.warn(password, { [password]: [password] });
@@ -149,7 +150,7 @@ function takingOut({ told, verify }: CredentialTools): void {
 
   test('[SBX-32] not in the error of an attempt that was aborted', async () => {
     const controller = new AbortController();
-    const { outcome } = await told(
+    const { outcome } = await outcomeOf(
       async (ctx) => {
         const password = await ctx.credential('password');
         controller.abort(new Error('enough'));
@@ -171,7 +172,7 @@ function takingOut({ told, verify }: CredentialTools): void {
 
   test('[SBX-35] an output without it is passed on unchanged', async () => {
     const output: Json = { list: [1, 'x', { a: null }], flag: true };
-    const { outcome } = await told(async (ctx) => {
+    const { outcome } = await outcomeOf(async (ctx) => {
       await ctx.credential('password');
       return output;
     });
@@ -179,7 +180,7 @@ function takingOut({ told, verify }: CredentialTools): void {
   });
 }
 
-function forms({ told }: CredentialTools): void {
+function forms({ outcomeOf }: CredentialTools): void {
   const encodings: readonly (readonly [string, (text: string) => string])[] = [
     ['base64', (text) => Buffer.from(text).toString('base64')],
     ['base64 without padding', (text) => Buffer.from(text).toString('base64').replace(/=+$/, '')],
@@ -205,7 +206,7 @@ function forms({ told }: CredentialTools): void {
   ];
 
   test.each(encodings)('[SBX-33] as %s', async (_, encode) => {
-    const { outcome, said } = await told(async (ctx) => {
+    const { outcome, said } = await outcomeOf(async (ctx) => {
       const values = [await ctx.credential('password'), await ctx.credential('pin')];
       for (const value of values) ctx.log.info(encode(value));
       return values.map(encode);
@@ -229,7 +230,7 @@ function forms({ told }: CredentialTools): void {
   ];
 
   test.each(shown)('[SBX-43] %s', async (_, show) => {
-    const { outcome, said } = await told(async (ctx) => {
+    const { outcome, said } = await outcomeOf(async (ctx) => {
       const text = `it's "${await ctx.credential('password')}"`;
       ctx.log.info(show(text));
       return show(text);
@@ -242,7 +243,7 @@ function forms({ told }: CredentialTools): void {
 
   test('[SBX-33] values that overlap, or follow each other, leave nothing of each other', async () => {
     const credential = async (alias: string) => (alias === 'a' ? 'first-part-shared' : 'shared-last-part');
-    const { outcome } = await told(
+    const { outcome } = await outcomeOf(
       async (ctx) => {
         const [a, b] = [await ctx.credential('a'), await ctx.credential('b')];
         return ['x first-part-shared-last-part y', `${a}${b}`, `${a} ${b}`];
@@ -254,7 +255,7 @@ function forms({ told }: CredentialTools): void {
   });
 
   test('[SBX-33] the lines of a value that has several, and the texts of one that is JSON', async () => {
-    const { outcome, said } = await told(async (ctx) => {
+    const { outcome, said } = await outcomeOf(async (ctx) => {
       const pem = await ctx.credential('pem');
       const account = JSON.parse(await ctx.credential('account')) as {
         user: string;
@@ -277,12 +278,12 @@ function forms({ told }: CredentialTools): void {
 
   test('[SBX-34] nothing of it is left where something is cut', async () => {
     for (let before = 16_370; before < 16_384; before++) {
-      const { said } = await told(async (ctx) => {
+      const { said } = await outcomeOf(async (ctx) => {
         ctx.log.info('.'.repeat(before) + (await ctx.credential('password')));
       });
       expect(JSON.stringify(said)).not.toContain('Tr0ub4');
     }
-    const { outcome } = await told(async (ctx) => {
+    const { outcome } = await outcomeOf(async (ctx) => {
       const password = await ctx.credential('password');
       const details = {
         body: `${'.'.repeat(16_365)}${password}`,
@@ -296,7 +297,7 @@ function forms({ told }: CredentialTools): void {
   });
 
   test('[SBX-34] nor in output of a program beyond its limit', async () => {
-    const { outcome } = await told(
+    const { outcome } = await outcomeOf(
       async (ctx) => {
         const password = await ctx.credential('password');
         const { stdout } = await ctx.shell('printf', ['%s', `output ${password}`], { maxOutputBytes: 16 });
@@ -309,11 +310,11 @@ function forms({ told }: CredentialTools): void {
   });
 }
 
-function otherWays({ told }: CredentialTools): void {
+function otherWays({ outcomeOf }: CredentialTools): void {
   test('[SBX-44] a value that another attempt kept in a global is taken out, too', async () => {
     const kept: string[] = [];
-    await told(async (ctx) => void kept.push(await ctx.credential('password'), await ctx.credential('pin')));
-    const { outcome, said } = await told(async (ctx) => {
+    await outcomeOf(async (ctx) => void kept.push(await ctx.credential('password'), await ctx.credential('pin')));
+    const { outcome, said } = await outcomeOf(async (ctx) => {
       ctx.log.info(`found ${kept[0]}`);
       return kept;
     });
@@ -326,7 +327,7 @@ function otherWays({ told }: CredentialTools): void {
     const token = 'a-value-of-the-input';
     const rest = { conceal: (text: string) => text.replaceAll(token, 'concealed'), secrets: [token] };
     const encoded = Buffer.from(token).toString('base64');
-    const { outcome, said } = await told(
+    const { outcome, said } = await outcomeOf(
       async (ctx) => {
         ctx.log.info(`logs ${token}`, { token });
         ctx.progress(0.5, token);
@@ -336,7 +337,7 @@ function otherWays({ told }: CredentialTools): void {
       rest,
     );
     expect(outcome).toMatchObject({ output: { concealed: ['returns concealed'], encoded: '[redacted]' } });
-    const failed = await told(
+    const failed = await outcomeOf(
       async () => {
         throw Object.assign(new Error(`throws ${token}`), { code: 'BROKEN', details: { token } });
       },
@@ -350,7 +351,7 @@ function otherWays({ told }: CredentialTools): void {
   });
 
   test('[SBX-36] no grant gives the variables of secrets', async () => {
-    const { outcome } = await told(
+    const { outcome } = await outcomeOf(
       async (ctx) => {
         const { stdout } = await ctx.shell('env', []);
         return [ctx.env('NEBULA_SECRETS_KEY'), ctx.env('NEBULA_SECRET_A'), stdout];
@@ -374,7 +375,7 @@ function otherWays({ told }: CredentialTools): void {
     const portOf = (server: typeof first): number => (server.address() as AddressInfo).port;
     for (const server of [first, other]) await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
     try {
-      await told(
+      await outcomeOf(
         async (ctx) => {
           const headers = { 'x-key': `Key ${await ctx.credential('pin')}`, 'x-plain': 'yes' };
           await ctx.fetch(`http://127.0.0.1:${portOf(first)}/`, { headers });

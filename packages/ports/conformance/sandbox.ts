@@ -93,7 +93,7 @@ export function sandboxSuite(name: string, open: OpenSandboxFunction): void {
     verifyRules((action, rest) => host.sandbox.verify(makeInvocation(action, rest)));
     foreignRules(() => host.sandbox);
     credentialRules({
-      told: async (body, action, rest) => {
+      outcomeOf: async (body, action, rest) => {
         const invocation = makeInvocation(makeAction(body, action), { ...handsOut, ...rest });
         const outcome = await host.sandbox.run(invocation);
         return { outcome, said: [...invocation.recorded.logs, ...invocation.recorded.progress] };
@@ -531,16 +531,16 @@ function capabilityRules({ run, output, projectDir }: Pick<Tools, 'run' | 'outpu
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  const doors: Record<keyof Capabilities, { use: (ctx: ActionContext) => unknown; granted: Capabilities }> = {
+  const hostFunctions: Record<keyof Capabilities, { use: (ctx: ActionContext) => unknown; granted: Capabilities }> = {
     network: { use: async (ctx) => (await ctx.fetch(`${origin}/`)).text(), granted: { network: ['127.0.0.1'] } },
     files: { use: (ctx) => ctx.files.write('a.txt', 'x'), granted: { files: { write: ['a.txt'] } } },
     shell: { use: async (ctx) => (await ctx.shell('echo', ['hi'])).stdout, granted: { shell: ['echo'] } },
     env: { use: (ctx) => ctx.env('GRANTED'), granted: { env: ['GRANTED'] } },
   };
-  test.each(Object.keys(doors) as (keyof Capabilities)[])(
+  test.each(Object.keys(hostFunctions) as (keyof Capabilities)[])(
     '[SBX-21] %s needs both the declaration and the grant',
     async (kind) => {
-      const { use, granted } = doors[kind];
+      const { use, granted } = hostFunctions[kind];
       const declared = makeAction(use, { capabilities: [kind] });
       expect(await run(declared, { granted })).toMatchObject({ status: 'completed' });
       const ungranted = errorOf(await run(declared));

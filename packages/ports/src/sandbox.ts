@@ -65,7 +65,7 @@ export interface Sandbox {
    * Checks an outcome of another process against the action's schema and all limits, and redacts secrets. A large output
    * is checked in slices.
    */
-  admit(foreign: Foreign, told: ForeignOutcome): InvocationOutcome | Promise<InvocationOutcome>;
+  admit(foreign: Foreign, outcome: ForeignOutcome): InvocationOutcome | Promise<InvocationOutcome>;
   /** Redacts secrets from a log line of another process, which may have any length. */
   admitLine(foreign: Foreign, line: Line): Line;
 }

@@ -135,8 +135,8 @@ function parser(schema: StandardSchema, side: Side, label: string) {
       path: issuePath(issue),
       message: issue.message,
     }));
-    const told = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
-    throw new ActionError(`${side} of ${label} does not match its schema: ${told}`, {
+    const texts = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+    throw new ActionError(`${side} of ${label} does not match its schema: ${texts}`, {
       code: side === 'input' ? 'INPUT_INVALID' : 'OUTPUT_INVALID',
       details: { problems },
     });

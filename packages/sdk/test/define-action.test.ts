@@ -26,10 +26,10 @@ describe('credentials', () => {
       key: 'sk_live_1',
       list: '["sk_live_1"]',
     };
-    const door = { credential: async (alias: string) => values[alias] ?? '' };
-    expect(await credentialFields(door, 'db')).toEqual({ user: 'ada', port: '5432' });
+    const credentials = { credential: async (alias: string) => values[alias] ?? '' };
+    expect(await credentialFields(credentials, 'db')).toEqual({ user: 'ada', port: '5432' });
     for (const alias of ['key', 'list']) {
-      const error = await credentialFields(door, alias).catch((caught: unknown) => caught as Error);
+      const error = await credentialFields(credentials, alias).catch((caught: unknown) => caught as Error);
       expect(error).toMatchObject({ code: 'CREDENTIAL_INVALID' });
       expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('sk_live_1');
     }

@@ -10,7 +10,7 @@ import {
   type RunState,
   wakeTime,
 } from '@nebula/core/run';
-import type { Coverage, Places } from './coverage.ts';
+import type { Coverage, NodePaths } from './coverage.ts';
 import type { ExternalWorld } from './external-world.ts';
 
 export type Frame = ViewFrame;
@@ -31,12 +31,12 @@ export class Chronicle {
   readonly path: string[] = [];
   readonly skipped: string[] = [];
   private readonly coverage: Coverage;
-  private readonly places: Places;
+  private readonly paths: NodePaths;
 
   constructor(plan: Plan, executionId: string, coverage: Coverage) {
     this.view = new RunView(plan, executionId);
     this.coverage = coverage;
-    this.places = coverage.survey(plan);
+    this.paths = coverage.survey(plan);
   }
 
   fold(frame: Frame): void {
@@ -138,8 +138,8 @@ export class Chronicle {
     const node = this.view.node(path);
     if (node === undefined) return;
     const { phase, plan } = node;
-    if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.places, plan);
-    for (const edge of plan.outgoing) if (isTaken(edge, node)) this.coverage.taken(this.places, edge);
+    if (phase.status === 'completed' || phase.status === 'failed') this.coverage.ran(this.paths, plan);
+    for (const edge of plan.outgoing) if (isTaken(edge, node)) this.coverage.taken(this.paths, edge);
   }
 }
 

@@ -18,20 +18,20 @@ export interface WorkflowCoverage {
 export type CoverageData = Record<string, { nodes: Record<string, number>; edges: Record<string, number> }>;
 
 /** The path of each node of a plan in its definition. */
-export type Places = ReadonlyMap<NodePlan, { readonly workflowId: string; readonly path: string }>;
+export type NodePaths = ReadonlyMap<NodePlan, { readonly workflowId: string; readonly path: string }>;
 
 export class Coverage {
   readonly data: CoverageData = {};
 
   /** Adds entries for everything in the plan, including inlined workflows. */
-  survey(plan: Plan): Places {
-    const places = new Map<NodePlan, { workflowId: string; path: string }>();
+  survey(plan: Plan): NodePaths {
+    const paths = new Map<NodePlan, { workflowId: string; path: string }>();
     const visit = (graph: GraphPlan, workflowId: string, prefix: string): void => {
       this.data[workflowId] ??= { nodes: {}, edges: {} };
       const { nodes, edges } = this.data[workflowId];
       for (const node of graph.nodes) {
         const path = `${prefix}${node.id}`;
-        places.set(node, { workflowId, path });
+        paths.set(node, { workflowId, path });
         nodes[path] ??= 0;
         for (const edge of node.outgoing) if (!isImplied(edge)) edges[edgeName(prefix, edge)] ??= 0;
         const { work } = node;
@@ -40,30 +40,30 @@ export class Coverage {
       }
     };
     visit(plan.root, plan.workflowId, '');
-    return places;
+    return paths;
   }
 
-  ran(places: Places, node: NodePlan): void {
-    const place = places.get(node);
+  ran(paths: NodePaths, node: NodePlan): void {
+    const address = paths.get(node);
     // A node of a returned graph, or a compensation, is not part of any definition.
-    if (place === undefined) return;
-    const { nodes } = this.of(place.workflowId);
-    nodes[place.path] = (nodes[place.path] ?? 0) + 1;
+    if (address === undefined) return;
+    const { nodes } = this.of(address.workflowId);
+    nodes[address.path] = (nodes[address.path] ?? 0) + 1;
   }
 
-  taken(places: Places, edge: EdgePlan): void {
-    const place = places.get(edge.from);
-    if (place === undefined || isImplied(edge)) return;
-    const { edges } = this.of(place.workflowId);
-    const name = edgeName(place.path.slice(0, place.path.length - edge.from.id.length), edge);
+  taken(paths: NodePaths, edge: EdgePlan): void {
+    const address = paths.get(edge.from);
+    if (address === undefined || isImplied(edge)) return;
+    const { edges } = this.of(address.workflowId);
+    const name = edgeName(address.path.slice(0, address.path.length - edge.from.id.length), edge);
     edges[name] = (edges[name] ?? 0) + 1;
   }
 
   add(data: CoverageData): void {
     for (const [workflowId, { nodes, edges }] of Object.entries(data)) {
-      const own = this.of(workflowId);
-      for (const [path, count] of Object.entries(nodes)) own.nodes[path] = (own.nodes[path] ?? 0) + count;
-      for (const [name, count] of Object.entries(edges)) own.edges[name] = (own.edges[name] ?? 0) + count;
+      const counts = this.of(workflowId);
+      for (const [path, count] of Object.entries(nodes)) counts.nodes[path] = (counts.nodes[path] ?? 0) + count;
+      for (const [name, count] of Object.entries(edges)) counts.edges[name] = (counts.edges[name] ?? 0) + count;
     }
   }
 

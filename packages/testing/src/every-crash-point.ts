@@ -48,14 +48,14 @@ export async function everyCrashPoint<W extends WorkflowSource>(
   let crashes = 0;
   for (const append of appends) {
     for (const side of ['before', 'after'] as const) {
-      const place = { append: append.number, side };
-      const { world, failure } = await play(source, options, place, expected);
+      const crash = { append: append.number, side };
+      const { world, failure } = await play(source, options, crash, expected);
       const difference =
         failure === undefined
           ? differenceOf(expected, endingOf(world))
           : { what: 'test', expected: null, actual: failure };
       if (difference !== undefined)
-        throw told({ ...difference, ...placeOf(world.appends[append.number - 1], append, side) });
+        throw crashDifference({ ...difference, ...crashPoint(world.appends[append.number - 1], append, side) });
       crashes++;
     }
   }
@@ -183,7 +183,7 @@ function differenceOf(expected: Ending, actual: Ending): Finding | undefined {
   return undefined;
 }
 
-function placeOf(
+function crashPoint(
   reached: Append | undefined,
   planned: Append,
   side: 'before' | 'after',
@@ -191,7 +191,7 @@ function placeOf(
   return { boundary: planned.number, side, frames: (reached ?? planned).frames };
 }
 
-function told(difference: CrashDifference): NebulaError {
+function crashDifference(difference: CrashDifference): NebulaError {
   const { boundary, side, frames, what, expected, actual } = difference;
   const where = frames.map(
     ({ executionId, seq, entries }) => `frame ${seq} of ${executionId}: ${entries.map(short).join(', ')}`,

@@ -151,8 +151,8 @@ export class ExternalWorld {
         ? action.run(withSleep(ctx, own), input)
         : this.answer(mock, input, own, call));
       if (mock !== undefined && isKnown) {
-        const told = await wrongIn(action, output as Json);
-        if (told !== undefined) return await this.complain(wrongOutput(action, ctx.node, told), call);
+        const mismatch = await schemaMismatch(action, output as Json);
+        if (mismatch !== undefined) return await this.complain(invalidOutput(action, ctx.node, mismatch), call);
       }
       if (call.record.outcome === 'under way')
         call.record = { ...call.record, outcome: 'completed', output: output as Json };
@@ -237,7 +237,7 @@ export class ExternalWorld {
 }
 
 /** The reason why the real action cannot return this output. */
-async function wrongIn(action: Action, output: Json): Promise<string | undefined> {
+async function schemaMismatch(action: Action, output: Json): Promise<string | undefined> {
   const { output: schema, describeOnly = [], parseOutput } = action;
   if (parseOutput !== undefined) {
     try {
@@ -293,10 +293,10 @@ function notMocked({ id, version, effect = 'once', capabilities = [] }: Action, 
   });
 }
 
-function wrongOutput({ id, version }: Action, node: string, told: string): NebulaError {
+function invalidOutput({ id, version }: Action, node: string, mismatch: string): NebulaError {
   return new NebulaError(
     'MOCK_INVALID',
-    `the output of the mock of '${node}' does not match ${id}@${version}: ${told}`,
+    `the output of the mock of '${node}' does not match ${id}@${version}: ${mismatch}`,
     {
       hint: `\`nebula actions ${id}\` shows the output schema`,
     },

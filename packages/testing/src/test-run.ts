@@ -118,7 +118,7 @@ export class TestRun<Output = Json> {
   /** Advances time, past deadlines as well: `30d`, `90m`, or milliseconds. */
   async advance(duration: string | number): Promise<this> {
     await this.#world.advance(durationMs(duration));
-    return this.rest();
+    return this.whenQuiescent();
   }
 
   async signal(name: string, payload: Json = null, key?: string): Promise<this> {
@@ -148,8 +148,9 @@ export class TestRun<Output = Json> {
 
   /** Cancels the whole run or one node; a text is the reason. */
   async cancel(options: string | CancelOptions = {}): Promise<this> {
-    const { reason = 'cancelled by the test', ...rest } = typeof options === 'string' ? { reason: options } : options;
-    return this.ask((engine) => engine.requestCancel(this.executionId, reason, rest));
+    const { reason = 'cancelled by the test', ...whenQuiescent } =
+      typeof options === 'string' ? { reason: options } : options;
+    return this.ask((engine) => engine.requestCancel(this.executionId, reason, whenQuiescent));
   }
 
   async pause(reason?: string): Promise<this> {
@@ -178,13 +179,13 @@ export class TestRun<Output = Json> {
   /** Kills the engine like kill -9, and continues with a new one on the same data. */
   async crash(): Promise<this> {
     this.#world.kill();
-    return this.rest();
+    return this.whenQuiescent();
   }
 
   /** Advances time until the node has started: it runs, waits or has ended. */
   async until(node: string): Promise<this> {
     const isThere = (): boolean => (this.nodes[node]?.status ?? 'pending') !== 'pending';
-    await this.#world.rest(isThere);
+    await this.#world.runUntilQuiescent(isThere);
     if (isThere()) return this;
     this.mustKnow(node);
     throw new NebulaError('NOT_REACHED', `the run is ${this.status} and has not reached '${node}'`, {
@@ -213,11 +214,11 @@ export class TestRun<Output = Json> {
 
   private async ask(request: Parameters<World['ask']>[0]): Promise<this> {
     await this.#world.ask(request);
-    return this.rest();
+    return this.whenQuiescent();
   }
 
-  private async rest(): Promise<this> {
-    await this.#world.rest();
+  private async whenQuiescent(): Promise<this> {
+    await this.#world.runUntilQuiescent();
     return this;
   }
 

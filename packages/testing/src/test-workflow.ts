@@ -50,9 +50,9 @@ export async function begin<Output>(
 ): Promise<TestRun<Output>> {
   await world.start(input as Json);
   const run = new TestRun<Output>(world);
-  if (until === undefined) await world.rest();
+  if (until === undefined) await world.runUntilQuiescent();
   else {
-    await world.rest(() => true);
+    await world.runUntilQuiescent(() => true);
     await run.until(until);
   }
   return run;

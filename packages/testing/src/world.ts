@@ -151,7 +151,7 @@ export class World {
   }
 
   /** Advances time until `until` holds or nothing more will happen. */
-  async rest(until: () => boolean = () => false): Promise<void> {
+  async runUntilQuiescent(until: () => boolean = () => false): Promise<void> {
     for (let jumps = 0; jumps < MAX_JUMPS; jumps++) {
       await this.stand();
       if (this.isDead) continue;

@@ -30,8 +30,8 @@ const problems = (text: string) =>
 
 async function results(tests: string, coverage = new Coverage()) {
   const text = `workflow: flow.yaml\nmocks: { x.y: { output: { k: 1 } }, x.z: { output: 2 } }\ntests:\n${tests}`;
-  const { file, problems: wrong } = readTestFile(text);
-  if (file === undefined) throw new Error(JSON.stringify(wrong));
+  const { file, problems } = readTestFile(text);
+  if (file === undefined) throw new Error(JSON.stringify(problems));
   return runTestFile(file, { dir, coverage });
 }
 
@@ -159,7 +159,7 @@ nodes:
   call: { workflow: { id: child, mode: child } }
 `,
     );
-    const { file, problems: wrong } = readTestFile(`
+    const { file, problems } = readTestFile(`
 workflow: parent.yaml
 workflows: [child.yaml]
 mocks: { x.slow: { after: 1h, output: 1 }, x.y: { sequence: [{ error: NO }, { output: 2 }] } }
@@ -187,7 +187,7 @@ tests:
   - name: no such child
     steps: [{ signal: go, in: slow }]
 `);
-    expect(wrong).toEqual([]);
+    expect(problems).toEqual([]);
     const found = await runTestFile(file as TestFile, { dir, coverage: new Coverage() });
     expect(found.map(({ differences, failure }) => [differences, failure?.code])).toEqual([
       [[], undefined],
@@ -252,8 +252,8 @@ tests:
       [false, [], 'NOT_WAITING'],
       [false, [], 'UNKNOWN_NODE'],
     ]);
-    expect(found[1]?.differences[0]?.place).toMatchObject({ line: 10 });
-    expect(found[4]?.failure?.place).toMatchObject({ line: 23 });
+    expect(found[1]?.differences[0]?.range).toMatchObject({ line: 10 });
+    expect(found[4]?.failure?.range).toMatchObject({ line: 23 });
   });
 
   it('[TST-22] a workflow in TypeScript is named like a file', async () => {

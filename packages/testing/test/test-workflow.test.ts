@@ -99,7 +99,7 @@ describe('a workflow under test', () => {
 
   it('[TST-25] a start that is held back begins by itself, and limits at a gate are waited for', async () => {
     const mail = { 'mail.send': null };
-    const held = await testWorkflow(
+    const delayed = await testWorkflow(
       {
         id: 'held',
         config: { start: { key: '$input.k', policy: 'debounce', window: '10s' } },
@@ -107,8 +107,8 @@ describe('a workflow under test', () => {
       },
       { input: { k: 1 }, mocks: mail },
     );
-    expect(held.status).toBe('completed');
-    expect(held.now - 1_700_000_000_000).toBe(10_000);
+    expect(delayed.status).toBe('completed');
+    expect(delayed.now - 1_700_000_000_000).toBe(10_000);
     const key = { key: 'k' };
     const stuck = await testWorkflow(
       {

@@ -205,7 +205,7 @@ class HttpWorker implements Worker {
 
 function description({ id, version, title, description: text, input, output, effect, describeOnly = [] }: Action) {
   // A schema for documentation only may reject valid values, so the server must not enforce it.
-  const isHeld = (side: 'input' | 'output'): boolean => !describeOnly.includes(side);
+  const isEnforced = (side: 'input' | 'output'): boolean => !describeOnly.includes(side);
   return {
     id,
     version,
@@ -213,7 +213,7 @@ function description({ id, version, title, description: text, input, output, eff
     effect: typeof effect === 'string' ? effect : ('once' as const),
     ...(title !== undefined && { title }),
     ...(text !== undefined && { description: text }),
-    ...(input !== undefined && isHeld('input') && { input }),
-    ...(output !== undefined && isHeld('output') && { output }),
+    ...(input !== undefined && isEnforced('input') && { input }),
+    ...(output !== undefined && isEnforced('output') && { output }),
   };
 }

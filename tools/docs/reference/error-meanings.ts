@@ -309,7 +309,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   SIGNATURE_WRONG: 'The signature of a webhook call is missing or wrong.',
   TOO_MANY_LOGINS: 'Too many failed logins; wait 15 minutes.',
   TRIGGER_INPUT_INVALID: 'The received data does not match the `input` of the trigger.',
-  UNKNOWN_CREDENTIAL: 'The secret does not exist.',
+  UNKNOWN_SECRET: 'The secret does not exist.',
   CALLBACK_USED: 'The callback URL was already used, or the node no longer waits for the call.',
   UNKNOWN_CALLBACK: 'No node waits for a call at this URL.',
   UNKNOWN_PLAN: 'The launch plan does not exist.',

@@ -92,12 +92,12 @@ export function errorsPage(): Page {
 export function codesIn({ program }: Pick<Code, 'program'>): ReadonlySet<string> {
   const found = new Set<string>();
   walk(program, (node) => {
-    for (const place of placesOfCodes(node)) for (const name of codesOf(place)) found.add(name);
+    for (const codeNode of codeNodes(node)) for (const name of codesOf(codeNode)) found.add(name);
   });
   return found;
 }
 
-function placesOfCodes(node: Node): readonly Node[] {
+function codeNodes(node: Node): readonly Node[] {
   switch (node.type) {
     case 'NewExpression':
     case 'CallExpression':

@@ -1,5 +1,5 @@
 import { didYouMean, NebulaError } from '@nebula/core';
-import { allItems, found, pageOf, withApi } from '../api.ts';
+import { allItems, pageOf, unlessAbsent, withApi } from '../api.ts';
 import { print } from '../print.ts';
 import type { Command } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
@@ -8,7 +8,7 @@ import { actionLines, actionListLines, type ShownAction } from '../views/actions
 export const execute: Command = (call, [name]) =>
   withApi(
     call,
-    'look',
+    'read',
     async ({ api, io }) => {
       const view = { colors: io.out.colors, width: readingWidth(io.out) };
       const all = () => allItems((cursor) => api.call('listActions', { query: pageOf(cursor) }));
@@ -16,7 +16,7 @@ export const execute: Command = (call, [name]) =>
         const actions = await all();
         return print(call, { items: actions.map(actionDocument) }, () => actionListLines(actions, view));
       }
-      const action = await found(api.call('getAction', { params: { actionId: name } }));
+      const action = await unlessAbsent(api.call('getAction', { params: { actionId: name } }));
       if (action === undefined) throw unknownAction(name, await all());
       return print(call, actionDocument(action), () => actionLines(action, view));
     },

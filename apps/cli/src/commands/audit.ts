@@ -1,6 +1,6 @@
 import type { AnswerOf, NebulaClient } from '@nebula/client';
 import { withApi } from '../api.ts';
-import { countOption, given, textOption } from '../command-options.ts';
+import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { printList } from '../print.ts';
 import type { Command } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -16,7 +16,7 @@ export const execute: Command = (call) => {
   const { colors } = io.out;
   const limit = countOption(options, 'limit', DEFAULT_LIMIT);
   const who = textOption(options, 'who');
-  return withApi(call, 'look', async ({ api }) => {
+  return withApi(call, 'read', async ({ api }) => {
     const items = await newest(api, limit, who);
     const rows = items.map(({ at, who: by, operation, outcome, target }) => [
       agoText(Date.parse(at), io.now()),
@@ -34,7 +34,7 @@ async function newest(api: NebulaClient, limit: number, who: string | undefined)
   const entries: Entry[] = [];
   let cursor: string | undefined;
   do {
-    const query = { limit: Math.min(MAX_PAGE, limit - entries.length), ...given({ who, cursor }) };
+    const query = { limit: Math.min(MAX_PAGE, limit - entries.length), ...definedMembers({ who, cursor }) };
     const { items, next } = await api.call('listAudit', { query });
     entries.push(...items);
     cursor = next ?? undefined;

@@ -1,7 +1,7 @@
 import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { given, textOption } from '../command-options.ts';
+import { definedMembers, textOption } from '../command-options.ts';
 import { writeLines } from '../print.ts';
 import type { Command } from '../services.ts';
 import { nextLines } from '../views/summary.ts';
@@ -20,7 +20,7 @@ export const execute: Command = async (call) => {
   const isInstalled = existsSync(PACKAGED);
   const file = path.join(isInstalled ? copied(path.join(io.cwd, COPY)) : CLONE, EXAMPLE);
   const dataDir = textOption(options, 'dataDir');
-  const project = await call.services.openProject({ file, ...given({ dataDir }) });
+  const project = await call.services.openProject({ file, ...definedMembers({ dataDir }) });
   const workflow = await loadWorkflow(call, project, file);
   const shown = path.relative(io.cwd, file);
   const again = isInstalled ? EXAMPLE : shown;

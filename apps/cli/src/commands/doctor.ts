@@ -108,7 +108,7 @@ function checkDisk(dataDir: string): Finding[] {
 
 async function checkDatabase({ services }: Context, project: Project): Promise<Finding> {
   try {
-    const session = await services.openApi(project, 'look');
+    const session = await services.openApi(project, 'read');
     try {
       const workflows = await workflowIdsOf(session.api);
       const { items } = await session.api.call('listExecutions', { query: { limit: 1 } });

@@ -1,5 +1,5 @@
 import { withApi } from '../api.ts';
-import { given, inProject, textOption } from '../command-options.ts';
+import { definedMembers, inProject, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import type { Command } from '../services.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
@@ -11,11 +11,11 @@ export const execute: Command = (call) => {
   const { io, options } = call;
   const from = textOption(options, 'after') ?? 'now';
   const after = from === 'all' ? undefined : from;
-  return withApi(call, 'look', async ({ api }) => {
+  return withApi(call, 'read', async ({ api }) => {
     const stop = new AbortController();
     const interrupt = listenForInterrupt();
     void interrupt.happened.then(() => stop.abort());
-    const which = { ...inProject(options), ...given({ workflowId: textOption(options, 'workflow'), after }) };
+    const which = { ...inProject(options), ...definedMembers({ workflowId: textOption(options, 'workflow'), after }) };
     try {
       for await (const event of api.allEvents({ ...which, signal: stop.signal })) {
         const { at, type, node, executionId } = event;

@@ -2,7 +2,7 @@
 import type { BodyOf } from '@nebula/client';
 import { idsInOrder, type Json, NebulaError } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
-import { given, textOption, versionOf } from '../command-options.ts';
+import { definedMembers, textOption, versionOf } from '../command-options.ts';
 import { continueHere, continueRuns, reportRecorded, resumeSome, watchedRun } from '../continue-runs.ts';
 import { jsonOption } from '../input.ts';
 import { locationOf } from '../location.ts';
@@ -10,8 +10,8 @@ import { print } from '../print.ts';
 import { printRecorded } from '../recorded-requests.ts';
 import { commandWriter } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
-import type { Call, Command, OpenCall, PlacedCall } from '../services.ts';
-import { unknownNode } from './executions-look.ts';
+import type { Call, Command, OpenCall, ProjectCall } from '../services.ts';
+import { unknownNode } from './executions-read.ts';
 import { inputOf, withWork } from './run.ts';
 
 export const approve: Command = (call, args) => answer(call, args, true);
@@ -24,11 +24,11 @@ async function answer(
 ): Promise<number> {
   const { options } = call;
   const form = await jsonOption(call, 'form');
-  return await withApi(call, 'look', async (open) => {
+  return await withApi(call, 'read', async (open) => {
     const { finishedAt, status } = await runNamed(open, executionId);
     if (finishedAt !== null) throw new NebulaError('ALREADY_FINISHED', `${executionId} has ended already: ${status}`);
     const by = textOption(options, 'by') ?? (await nameOf(open));
-    const body = { node, approved, by, ...given({ comment: textOption(options, 'comment'), form }) };
+    const body = { node, approved, by, ...definedMembers({ comment: textOption(options, 'comment'), form }) };
     await requested(open, executionId, open.api.call('answerApproval', { params: { executionId }, body }));
     const words = `Recorded: ${node} is ${approved ? 'approved' : 'rejected'} by ${by}`;
     return printRecorded(open, { executionId, node, approved, by, requested: true }, words);
@@ -44,7 +44,7 @@ async function nameOf({ io, api }: OpenCall): Promise<string> {
 /** Sends the callback that a node waits for. */
 export const callback: Command = async (call, [executionId = '', node = '']) => {
   const payload = (await jsonOption(call, 'payload')) ?? null;
-  return await withApi(call, 'look', async (open) => {
+  return await withApi(call, 'read', async (open) => {
     const body = { node, payload };
     await requested(open, executionId, open.api.call('callBack', { params: { executionId }, body }));
     return printRecorded(open, { executionId, node, requested: true }, `Recorded: the callback of ${node}`);
@@ -53,7 +53,7 @@ export const callback: Command = async (call, [executionId = '', node = '']) => 
 
 export const settle: Command = async (call, [executionId = '', node = '']) => {
   const settlement = await settlementOf(call);
-  return await withApi(call, 'look', async (open) => {
+  return await withApi(call, 'read', async (open) => {
     const document = await runNamed(open, executionId);
     const seen = Object.hasOwn(document.nodes, node) ? document.nodes[node] : undefined;
     if (seen === undefined) return unknownNode(node, idsInOrder(document));
@@ -89,19 +89,21 @@ function wordsOf(settlement: Settlement): string {
 
 /** Runs a node of an ended run and everything downstream again, in the same run or in a fork. */
 export const replay: Command = async (call, [executionId = '', node = '']) => {
-  const body = { node, ...given({ input: await jsonOption(call, 'input') }) };
-  const placed = await withApi(call, 'look', async (open): Promise<PlacedCall> => {
+  const body = { node, ...definedMembers({ input: await jsonOption(call, 'input') }) };
+  const projectCall = await withApi(call, 'read', async (open): Promise<ProjectCall> => {
     await runNamed(open, executionId);
     if (call.options.fork !== true) {
       await requested(open, executionId, open.api.call('replayExecution', { params: { executionId }, body }));
     }
     return { ...call, project: open.project };
   });
-  return await (call.options.fork === true ? fork(placed, executionId, body) : continueHere(placed, [executionId]));
+  return await (call.options.fork === true
+    ? fork(projectCall, executionId, body)
+    : continueHere(projectCall, [executionId]));
 };
 
 /** Only the engine that owns the data folder can create the fork: a run that does not exist yet has no inbox. */
-async function fork(call: PlacedCall, executionId: string, body: { node: string; input?: Json }): Promise<number> {
+async function fork(call: ProjectCall, executionId: string, body: { node: string; input?: Json }): Promise<number> {
   const opening = call.services.openApi(call.project, 'work', { makesFolder: true });
   const session = await opening.catch((error: unknown) => {
     throw forkRefusal(call, error, executionId, body.node);
@@ -113,12 +115,12 @@ async function fork(call: PlacedCall, executionId: string, body: { node: string;
   });
 }
 
-function forkRefusal(call: PlacedCall, error: unknown, executionId: string, node: string): unknown {
+function forkRefusal(call: ProjectCall, error: unknown, executionId: string, node: string): unknown {
   if (!(error instanceof NebulaError) || error.code !== 'STORE_LOCKED') return error;
   const again = commandWriter(call, executionId)('executions replay', node);
   return new NebulaError('STORE_LOCKED', `cannot fork while another engine owns the data folder: ${error.message}`, {
     hint: `fork after that engine has stopped, or replay in the same run, which works beside it: ${again}`,
-    ...given({ details: error.details }),
+    ...definedMembers({ details: error.details }),
     cause: error,
   });
 }
@@ -132,7 +134,10 @@ export const relaunch: Command = async (call, [executionId = '']) => {
   const input = options.input === undefined && options.set === undefined ? undefined : await inputOf(call);
   return await withWork({ ...call, project }, {}, async (open) => {
     await open.session.work([]);
-    const started = open.api.call('relaunchExecution', { params: { executionId }, body: given({ version, input }) });
+    const started = open.api.call('relaunchExecution', {
+      params: { executionId },
+      body: definedMembers({ version, input }),
+    });
     const { executionId: again, workflowId } = await requested(open, executionId, started);
     if (options.wait === false) return print(call, { executionId: again, workflowId }, () => [again]);
     const run = await watchedRun(open.session, again);

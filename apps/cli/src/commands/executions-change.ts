@@ -2,7 +2,7 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
 import { type Change, type Changed, changeRuns, ended, reportChange, type Target } from '../bulk.ts';
-import { given, textOption } from '../command-options.ts';
+import { definedMembers, textOption } from '../command-options.ts';
 import { continueHere, reportRecorded, watchedRuns } from '../continue-runs.ts';
 import { EXIT } from '../exit-code.ts';
 import { jsonOption } from '../input.ts';
@@ -12,7 +12,7 @@ import { print, writeLines } from '../print.ts';
 import { engineHere, printRecorded } from '../recorded-requests.ts';
 import { commandWriter, countsText, reportInterrupted, reportRun } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
-import type { Call, Command, OpenCall, PlacedCall } from '../services.ts';
+import type { Call, Command, OpenCall, ProjectCall } from '../services.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { plural } from '../views/words.ts';
 import { untilSeen, type WaitResult } from '../wait-for-run.ts';
@@ -36,7 +36,7 @@ export const signal: Command = async (call, args) => {
     });
   }
   const key = textOption(options, 'key');
-  const body = { signal: name, payload: (await jsonOption(call, 'payload')) ?? null, ...given({ key }) };
+  const body = { signal: name, payload: (await jsonOption(call, 'payload')) ?? null, ...definedMembers({ key }) };
   let waits: readonly { readonly key: string }[] = [];
   const change: Change = {
     verb: `signal ${name} to`,
@@ -66,7 +66,7 @@ async function waitsFor(open: OpenCall, executionId: string, name: string): Prom
 }
 
 export const pause: Command = async (asked, args) => {
-  const body = given({ reason: textOption(asked.options, 'reason') });
+  const body = definedMembers({ reason: textOption(asked.options, 'reason') });
   const change: Change = {
     verb: 'pause',
     done: 'requested',
@@ -91,13 +91,13 @@ export const pause: Command = async (asked, args) => {
 };
 
 /** Nothing starts before the pause is in the journal, so an engine opened here does nothing but record it. */
-async function pausedStatus(call: PlacedCall, executionId: string): Promise<RunDocument['status']> {
+async function pausedStatus(call: ProjectCall, executionId: string): Promise<RunDocument['status']> {
   const seen = async ({ session }: OpenCall): Promise<RunDocument['status']> => {
     const isPaused = ({ status, finishedAt }: RunDocument): boolean => status === 'paused' || finishedAt !== null;
     return (await untilSeen(session, executionId, isPaused)).status;
   };
   const session = await engineHere(call);
-  if (session === undefined) return await withApi(call, 'look', seen);
+  if (session === undefined) return await withApi(call, 'read', seen);
   return await withSession(call, session, async (open) => {
     await session.work([executionId]);
     return await seen(open);
@@ -123,10 +123,10 @@ export const resume: Command = async (call, args) => {
 };
 
 /** Waits for the engine that owns the folder to resume the runs. */
-async function awaitResume(call: PlacedCall, executionIds: readonly string[]): Promise<number> {
+async function awaitResume(call: ProjectCall, executionIds: readonly string[]): Promise<number> {
   const [executionId = '', second] = executionIds;
   if (second !== undefined || call.options.run === false) return reportRecorded(call, executionIds);
-  const { status } = await withApi(call, 'look', ({ session }) =>
+  const { status } = await withApi(call, 'read', ({ session }) =>
     untilSeen(session, executionId, (document) => document.status !== 'paused'),
   );
   const document = { executionId, requested: true, status };
@@ -134,7 +134,7 @@ async function awaitResume(call: PlacedCall, executionIds: readonly string[]): P
   return print(call, document, () => [`${call.io.out.colors.green('▶')} ${executionId} continues`]);
 }
 
-function notPaused(call: PlacedCall, { executionId, status }: Target): NebulaError | undefined {
+function notPaused(call: ProjectCall, { executionId, status }: Target): NebulaError | undefined {
   if (status === 'paused') return undefined;
   return new NebulaError('NOT_PAUSED', `${executionId} is ${status}, not paused`, {
     hint: `to continue the run in this process: ${commandWriter(call, executionId)('resume')}`,
@@ -158,7 +158,7 @@ export const retry: Command = async (call, args) => {
   return await continueHere(changed.call, idsIn(changed));
 };
 
-function notRetried({ executionId, status, isFinished }: Target, call: PlacedCall): NebulaError | undefined {
+function notRetried({ executionId, status, isFinished }: Target, call: ProjectCall): NebulaError | undefined {
   const write = commandWriter(call, executionId);
   if (!isFinished) {
     return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only an ended run can be retried`, {
@@ -194,7 +194,7 @@ export const cancel: Command = async (call, args) => {
   const { options } = call;
   const reason = textOption(options, 'reason') ?? 'cancelled from the command line';
   const node = textOption(options, 'node');
-  const body = { reason, ...(options.compensate === false && { compensate: false }), ...given({ node }) };
+  const body = { reason, ...(options.compensate === false && { compensate: false }), ...definedMembers({ node }) };
   const change: Change = {
     verb: node === undefined ? 'cancel' : `cancel ${node} of`,
     done: 'requested',
@@ -234,18 +234,18 @@ async function reportCancel(open: OpenCall, results: readonly WaitResult[], isLi
   print(open, isList ? { items: documents } : documents[0], () =>
     isList ? [`${plural(results.length, 'run')}: ${countsText(results)}`] : [],
   );
-  for (const rest of results) {
+  for (const result of results) {
     // An attempt with an unknown outcome must be settled before the run can end.
-    if (rest.parked) await reportRun(open, rest, { json: false, quiet: false, full: false });
-    else if (open.options.json !== true && !isList) writeLines(out, [statusLine(open, rest.document)]);
+    if (result.parked) await reportRun(open, result, { json: false, quiet: false, full: false });
+    else if (open.options.json !== true && !isList) writeLines(out, [statusLine(open, result.document)]);
   }
   return results.some(({ parked }) => parked) ? EXIT.parked : EXIT.completed;
 }
 
 /** Waits for the engine that owns the folder to cancel the runs. */
-async function awaitCancel(call: PlacedCall, executionId: string): Promise<number> {
+async function awaitCancel(call: ProjectCall, executionId: string): Promise<number> {
   const query = call.options.run === false ? {} : { wait: ACTS_WITHIN };
-  const { status, ended: isOver } = await withApi(call, 'look', (open) =>
+  const { status, ended: isOver } = await withApi(call, 'read', (open) =>
     requested(open, executionId, open.api.call('getResult', { params: { executionId }, query })),
   );
   const document = { executionId, requested: true, status };

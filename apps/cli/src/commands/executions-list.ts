@@ -13,7 +13,7 @@ const DEFAULT_LIMIT = 20;
 const MAX_LOOKED_AT = 200;
 
 export const execute: Command = (call) =>
-  withApi(call, 'look', async ({ api, io, options, program }) => {
+  withApi(call, 'read', async ({ api, io, options, program }) => {
     const page = { limit: countOption(options, 'limit', DEFAULT_LIMIT), cursor: textOption(options, 'cursor') };
     const { rows, next } = await runsOf(api, filterOf(options), page);
     const waits = await allWaits(api, rows, io.now());

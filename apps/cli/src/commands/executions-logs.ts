@@ -1,7 +1,7 @@
 import type { NebulaClient } from '@nebula/client';
 import type { LogLevel, StoredLogLine } from '@nebula/ports';
 import { withApi } from '../api.ts';
-import { countOption, given, textOption } from '../command-options.ts';
+import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { storedLine } from '../live/followed.ts';
 import { runNamed } from '../runs.ts';
@@ -22,7 +22,7 @@ interface Filter {
 type Show = (line: StoredLogLine) => void;
 
 export const execute: Command = (call, [executionId = '']) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { io, options } = call;
     await runNamed(open, executionId);
     const filter = filterOf(options);
@@ -44,7 +44,7 @@ function filterOf(options: CommandOptions): Filter {
   return {
     limit: countOption(options, 'limit', DEFAULT_LIMIT),
     level,
-    ...given({ node: textOption(options, 'node') }),
+    ...definedMembers({ node: textOption(options, 'node') }),
   };
 }
 

@@ -20,7 +20,7 @@ import { registeredWorkflows } from '../workflow-folder.ts';
 const MAX_ROWS = 200;
 
 export const execute: Command = (call, args) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { io, options } = call;
     const executionId = args[0] ?? (await newestRun(open));
     const document = await runNamed(open, executionId);

@@ -101,9 +101,9 @@ function packageName(folder: string): string {
 
 function madeLines({ io, program }: Context, folder: string, { written, kept, linked }: Made): string[] {
   const { colors } = io.out;
-  const place = path.relative(io.cwd, folder) || '.';
+  const relative = path.relative(io.cwd, folder) || '.';
   return [
-    `${colors.green('✓')} a project in ${colors.bold(place)}`,
+    `${colors.green('✓')} a project in ${colors.bold(relative)}`,
     ...written.map((name) => `  ${colors.green('+')} ${name}`),
     ...kept.map((name) => `  ${colors.dim(`= ${name} (kept)`)}`),
     ...linked.map(
@@ -112,7 +112,7 @@ function madeLines({ io, program }: Context, folder: string, { written, kept, li
     '',
     ...nextLines(
       [
-        ...(place === '.' ? [] : ([[`cd ${shellWord(place)}`, '']] as const)),
+        ...(relative === '.' ? [] : ([[`cd ${shellWord(relative)}`, '']] as const)),
         // Without an install, `npx nebula` would fetch an unrelated package of that name.
         ...(program === 'nebula' ? [] : ([['npm install', '']] as const)),
         [`${program} run workflows/hello.yaml --set name=Ada`, 'run the example'],

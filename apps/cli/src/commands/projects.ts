@@ -8,7 +8,7 @@ import {
   NebulaError,
 } from '@nebula/core';
 import { allItems, pageOf, withApi } from '../api.ts';
-import { given, textOption, textsOption } from '../command-options.ts';
+import { definedMembers, textOption, textsOption } from '../command-options.ts';
 import { ceilingText } from '../grants.ts';
 import { printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
@@ -28,7 +28,7 @@ export const list = listCommand({
 
 export const set: Command = (call, [projectId = '']) => {
   const change = changeOf(call.options);
-  const name = given({ name: textOption(call.options, 'name') });
+  const name = definedMembers({ name: textOption(call.options, 'name') });
   const work = async ({ api }: OpenCall): Promise<number> => {
     const put = (body: object) => api.call('putProject', { params: { projectId }, body });
     /** The ceiling in force: that of the project, else that of the configuration or the preset. */
@@ -38,7 +38,7 @@ export const set: Command = (call, [projectId = '']) => {
       const project = projects.find((one) => one.projectId === projectId) ?? (await put(name));
       return project.ceiling as Ceiling;
     };
-    const project = await put({ ...name, ...given({ ceiling: await change(ceilingNow) }) });
+    const project = await put({ ...name, ...definedMembers({ ceiling: await change(ceilingNow) }) });
     const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
     const granted = ceilingText(project.ceiling as Ceiling);
     return printDone(call, project, `the project ${projectId} is there${called}; grants at most ${granted}`);

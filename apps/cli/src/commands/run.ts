@@ -13,7 +13,7 @@ import { locationOf } from '../location.ts';
 import { writeLines } from '../print.ts';
 import { reportInterrupted, reportRun, viewOf } from '../report-runs.ts';
 import { findRun, runNamed } from '../runs.ts';
-import type { Call, Command, OpenCall, PlacedCall, SessionOptions } from '../services.ts';
+import type { Call, Command, OpenCall, ProjectCall, SessionOptions } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { packed } from '../terminal/width.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
@@ -35,7 +35,7 @@ export async function inputOf(call: Call): Promise<Json> {
 }
 
 /** Starts a checked workflow and stays until it has ended. */
-export async function runWorkflow(call: PlacedCall, workflow: LoadedWorkflow, input: Json): Promise<number> {
+export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, input: Json): Promise<number> {
   const { project, options } = call;
   workflow.checkInput(input);
   return await withWork(call, { makesFolder: true, checks: workflow.checks }, async (open) => {
@@ -94,24 +94,24 @@ export async function startWatched(
   });
   if (answered !== executionId) return { existing: answered };
   if (ended.interrupted) return await reportInterrupted(open, [executionId], view.json);
-  const [rest] = ended.results;
-  if (rest === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return await reportRun(open, rest, view);
+  const [result] = ended.results;
+  if (result === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
+  return await reportRun(open, result, view);
 }
 
 /** Opens another engine for an existing run: the engine that found it was opened for a different run id. */
 export async function withWork(
-  call: PlacedCall,
+  call: ProjectCall,
   how: SessionOptions,
   work: (open: OpenCall) => Promise<number | Existing>,
 ): Promise<number> {
   const inSession = async <Result>(act: (open: OpenCall) => Promise<Result>): Promise<Result> =>
     await withSession(call, await call.services.openApi(call.project, 'work', how), act);
   const done = await inSession(work);
-  return typeof done === 'number' ? done : await inSession((open) => goOnWith(open, done.existing));
+  return typeof done === 'number' ? done : await inSession((open) => continueWith(open, done.existing));
 }
 
-async function goOnWith(open: OpenCall, executionId: string): Promise<number> {
+async function continueWith(open: OpenCall, executionId: string): Promise<number> {
   const { io, options } = open;
   const { status, startedAt } = await runNamed(open, executionId);
   const output = options.json === true ? io.err : io.out;

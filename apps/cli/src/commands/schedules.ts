@@ -1,8 +1,8 @@
 /** The commands of `nebula schedules`. */
 import type { AnswerOf } from '@nebula/client';
 import { type Json, NebulaError } from '@nebula/core';
-import { found, withApi } from '../api.ts';
-import { given, inProject, textOption } from '../command-options.ts';
+import { unlessAbsent, withApi } from '../api.ts';
+import { definedMembers, inProject, textOption } from '../command-options.ts';
 import { jsonOption } from '../input.ts';
 import { print, printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
@@ -27,7 +27,7 @@ export const list = listCommand({
 });
 
 export const show: Command = (call, [scheduleId = '']) =>
-  withApi(call, 'look', async ({ api, io: { out } }) => {
+  withApi(call, 'read', async ({ api, io: { out } }) => {
     const schedule = await api.call('getSchedule', { params: { scheduleId } });
     const view = { colors: out.colors, width: out.columns() };
     return print(call, schedule, () => jsonLines(schedule as unknown as Json, view).lines);
@@ -38,11 +38,11 @@ export const set: Command = async (call, [scheduleId = '']) => {
   const { io, options } = call;
   const [plan, cron, every, timezone] = ['plan', 'cron', 'every', 'timezone'].map((name) => textOption(options, name));
   const workflowId = textOption(options, 'workflow');
-  const asked = given({ workflowId, plan, cron, every, timezone, input: await jsonOption(call, 'input') });
+  const asked = definedMembers({ workflowId, plan, cron, every, timezone, input: await jsonOption(call, 'input') });
   if (options.on === true && options.off === true) throw new NebulaError('USAGE', '--on and --off cannot be combined');
   return await withApi(call, 'change', async ({ api }) => {
     const params = { scheduleId };
-    const before = await found(api.call('getSchedule', { params }));
+    const before = await unlessAbsent(api.call('getSchedule', { params }));
     const kept = before === undefined ? {} : keptOf(before, asked);
     const active = options.off === true ? false : options.on === true || (before?.active ?? true);
     const schedule = await api.call('putSchedule', { params, body: { ...kept, ...asked, active } });

@@ -2,7 +2,7 @@
 import type { NebulaClient } from '@nebula/client';
 import { didYouMean, NebulaError } from '@nebula/core';
 import { checkSecret, DEFAULT_PROJECT } from '@nebula/ports';
-import { allItems, found, pageOf, withApi } from '../api.ts';
+import { allItems, pageOf, unlessAbsent, withApi } from '../api.ts';
 import { textOption } from '../command-options.ts';
 import { locationOf } from '../location.ts';
 import { restOfStdin } from '../passwords.ts';
@@ -63,7 +63,7 @@ async function rotateKey(call: Call): Promise<number> {
 
 export const remove: Command = (call, [name = '']) =>
   withSecrets(call, async ({ api, query }) => {
-    if ((await found(api.call('deleteCredential', { params: { name }, query }))) === undefined) {
+    if ((await unlessAbsent(api.call('deleteSecret', { params: { name }, query }))) === undefined) {
       const names = (await secretsOf(api, query)).map((one) => one.name);
       throw unknownSecret(names, name);
     }
@@ -80,17 +80,17 @@ function withSecrets(
   work: (open: { readonly api: NebulaClient; readonly query: Owner }) => Promise<number>,
 ): Promise<number> {
   const query = { project: textOption(call.options, 'project') ?? DEFAULT_PROJECT };
-  return withApi(call, 'look', ({ api }) => work({ api, query }), { orEmpty: true });
+  return withApi(call, 'read', ({ api }) => work({ api, query }), { orEmpty: true });
 }
 
 export function secretsOf(api: NebulaClient, query: Owner) {
-  return allItems((cursor) => api.call('listCredentials', { query: { ...pageOf(cursor), ...query } }));
+  return allItems((cursor) => api.call('listSecrets', { query: { ...pageOf(cursor), ...query } }));
 }
 
 async function put(call: Call, api: NebulaClient, query: Owner, name: string): Promise<void> {
   const value = await readValue(call, name);
   checkSecret(name, value);
-  await api.call('putCredential', { params: { name }, query, body: { value } });
+  await api.call('putSecret', { params: { name }, query, body: { value } });
 }
 
 /** Reads the value from the terminal without echo, or from stdin, where a password may come first. */

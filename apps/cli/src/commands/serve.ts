@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { NebulaConfig } from '@nebula/sdk';
-import { given, textOption } from '../command-options.ts';
+import { definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
 import { type FileNews, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
-import type { Command, CommandOptions, PlacedCall, Project, ServerSession } from '../services.ts';
+import type { Command, CommandOptions, Project, ProjectCall, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import { captureForeignOutput } from '../terminal/foreign-output.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
@@ -15,7 +15,7 @@ import { outliveReaders } from '../terminal/io.ts';
 import { WatchedFolders } from '../watched-folder.ts';
 
 export const execute: Command = async (asked) => {
-  const project = await asked.services.openProject(given({ dataDir: textOption(asked.options, 'dataDir') }));
+  const project = await asked.services.openProject(definedMembers({ dataDir: textOption(asked.options, 'dataDir') }));
   const call = { ...asked, project };
   const report = reportOf(call);
   const interrupt = listenForInterrupt();
@@ -28,10 +28,10 @@ export const execute: Command = async (asked) => {
   return EXIT.completed;
 };
 
-async function serveUntil(call: PlacedCall, report: ServeReport, interrupted: Promise<unknown>): Promise<void> {
+async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: Promise<unknown>): Promise<void> {
   let onAnnounced = (): void => undefined;
   const session = await call.services.openServer(call.project, {
-    ...given(askedFor(call.options)),
+    ...definedMembers(askedFor(call.options)),
     onLog: (line) => report.logged(line),
     onRequest(operation, status, milliseconds) {
       report.request(operation, status, milliseconds);
@@ -55,7 +55,7 @@ async function serveUntil(call: PlacedCall, report: ServeReport, interrupted: Pr
   }
 }
 
-function reportOf({ io, program, project, options }: PlacedCall): ServeReport {
+function reportOf({ io, program, project, options }: ProjectCall): ServeReport {
   const level = project.config.server?.logLevel ?? 'info';
   if (options.json === true || !io.out.live) return jsonReport(io.out, io.now, level);
   const shown = (file: string): string => {
@@ -86,33 +86,33 @@ interface Serving {
 }
 
 /** Reports the server's address and workflows, then what happens. */
-async function serve(call: PlacedCall, session: ServerSession, report: ServeReport): Promise<Serving> {
+async function serve(call: ProjectCall, session: ServerSession, report: ServeReport): Promise<Serving> {
   const { io, project } = call;
   // The engine knows the actions that workers have announced so far, and need not compile a checked file again.
   const knowing = { ...call, services: { ...call.services, checks: async () => session.engine.checks } };
   const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
   let patterns = workflowPatterns(project.config);
-  const lookNow = async (): Promise<readonly FileNews[]> => {
-    const news = await files.look(patterns);
+  const registerNow = async (): Promise<readonly FileNews[]> => {
+    const news = await files.registerChanged(patterns);
     session.reserved.setFiles(files.paths);
     return news;
   };
-  const look = (): void => {
-    lookNow().then(
+  const registerChanged = (): void => {
+    registerNow().then(
       (all) => {
         for (const one of all) report.file(one);
       },
       (error: unknown) => report.trouble(error),
     );
   };
-  const folders = new WatchedFolders(look);
+  const folders = new WatchedFolders(registerChanged);
   for (const folder of foldersOf(project.dir, patterns)) await folders.add(folder);
   const stopConfig = watchedConfig(project, report, (config) => {
     patterns = workflowPatterns(config);
     session.reserved.setPatterns(patterns);
-    void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(look);
+    void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(registerChanged);
   });
-  const news = await lookNow();
+  const news = await registerNow();
   report.started({
     url: session.url,
     version: (await session.api.call('getInfo')).version,
@@ -128,7 +128,7 @@ async function serve(call: PlacedCall, session: ServerSession, report: ServeRepo
   });
   return {
     onAnnounced() {
-      if (files.hasBroken) look();
+      if (files.hasBroken) registerChanged();
     },
     stop() {
       stopConfig();

@@ -1,6 +1,6 @@
 import { NebulaError, parseDuration } from '@nebula/core';
 import { withApi } from '../api.ts';
-import { given, inProject, textOption } from '../command-options.ts';
+import { definedMembers, inProject, textOption } from '../command-options.ts';
 import { jsonOption } from '../input.ts';
 import { print } from '../print.ts';
 import { recordedLines } from '../recorded-requests.ts';
@@ -17,9 +17,9 @@ export const execute: Command = async (call, [signal = '']) => {
   const key = textOption(options, 'key');
   const keepMs = keepOf(textOption(options, 'keep') ?? DEFAULT_KEEP);
   const payload = (await jsonOption(call, 'payload')) ?? null;
-  return await withApi(call, 'look', async (open) => {
+  return await withApi(call, 'read', async (open) => {
     const keptUntil = io.now() + keepMs;
-    const body = { signal, payload, keep: `${keepMs}ms`, ...inProject(options), ...given({ key }) };
+    const body = { signal, payload, keep: `${keepMs}ms`, ...inProject(options), ...definedMembers({ key }) };
     const { taken, started } = await open.api.call('publishSignal', { body });
     const executionId = taken ?? started[0];
     const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};

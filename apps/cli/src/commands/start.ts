@@ -50,7 +50,7 @@ async function ofActive(api: NebulaClient, workflowId: string, version?: number)
 }
 
 async function ofPlan(api: NebulaClient, planId: string): Promise<Wanted> {
-  const { workflowId, version } = await api.call('getPlan', { params: { planId } });
+  const { workflowId, version } = await api.call('getLaunchPlan', { params: { planId } });
   if (version !== 'active') return { workflowId, version, plan: planId };
   return { ...(await ofActive(api, workflowId)), plan: planId };
 }

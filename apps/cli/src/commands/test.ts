@@ -1,4 +1,4 @@
-import { given } from '../command-options.ts';
+import { definedMembers } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { print, writeLines } from '../print.ts';
 import type { Command } from '../services.ts';
@@ -54,7 +54,7 @@ function testDocument({ name, passed, place, crashes, path, ...rest }: TestOutco
   return {
     name,
     passed,
-    ...given({ place, crashes }),
+    ...definedMembers({ place, crashes }),
     ...(path.length > 0 && { path }),
     ...(differences.length > 0 && { differences }),
     ...(failure && { error: { code: failure.code, message: failure.message, hint: failure.hint } }),

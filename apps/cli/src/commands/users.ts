@@ -2,7 +2,7 @@
 import type { NebulaClient, Role } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import { allItems, pageOf, withApi } from '../api.ts';
-import { given, textOption, textsOption } from '../command-options.ts';
+import { definedMembers, textOption, textsOption } from '../command-options.ts';
 import { passwordOf } from '../passwords.ts';
 import { print, printDone, writeLines } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
@@ -77,7 +77,7 @@ export const createKey: Command = (call, [name = '']) => {
   const { io, options } = call;
   const { out, err } = io;
   const roles = rolesOf(options);
-  const asked = given({ scopes: textsOption(options, 'scope'), expires: textOption(options, 'expires') });
+  const asked = definedMembers({ scopes: textsOption(options, 'scope'), expires: textOption(options, 'expires') });
   if (textOption(options, 'as') === undefined) {
     throw new NebulaError('USAGE', 'a key belongs to a user: name the user with --as', {
       hint: '`nebula users list` lists users; a desktop server has none and uses the token in the file `token`',

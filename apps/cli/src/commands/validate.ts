@@ -40,7 +40,7 @@ async function ceilingOf({ services }: Context, project: Project, definition: Wo
   if (isNothing(askedBy(definition)) && usedWorkflows(definition).length === 0) return 'all';
   const any = { id: definition.id, nodes: { a: { action: 'core.noop' } } };
   try {
-    const session = await services.openApi(project, 'look', { orEmpty: true });
+    const session = await services.openApi(project, 'read', { orEmpty: true });
     try {
       return (await session.api.call('validateWorkflow', { body: { definition: any } })).ceiling as Ceiling;
     } finally {

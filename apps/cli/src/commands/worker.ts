@@ -3,7 +3,7 @@ import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Spans } from '@nebula/ports';
 import type { WorkerEvent } from '@nebula/worker';
-import { countOption, given, textOption } from '../command-options.ts';
+import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { labelsIn } from '../jobs-file.ts';
 import { writeLines } from '../print.ts';
@@ -16,7 +16,7 @@ const DEFAULT_CONCURRENCY = 4;
 const LAST_SPANS_MS = 2_000;
 
 export const execute: Command = async ({ io, services, options }) => {
-  const project = await services.openProject(given({ dataDir: textOption(options, 'dataDir') }));
+  const project = await services.openProject(definedMembers({ dataDir: textOption(options, 'dataDir') }));
   const server = textOption(options, 'server') ?? io.env['NEBULA_SERVER'];
   if (server === undefined) {
     throw new NebulaError('SERVER_MISSING', 'no server is given', {
@@ -35,7 +35,7 @@ export const execute: Command = async ({ io, services, options }) => {
     labels: labelsIn(textOption(options, 'labels')) ?? project.config.labels ?? [],
     concurrency: countOption(options, 'concurrency', DEFAULT_CONCURRENCY),
     sandbox: await services.sandbox(project),
-    ...given({ token, workerId: textOption(options, 'id'), project: textOption(options, 'project') }),
+    ...definedMembers({ token, workerId: textOption(options, 'id'), project: textOption(options, 'project') }),
     onEvent: tell,
   });
   const interrupt = listenForInterrupt();

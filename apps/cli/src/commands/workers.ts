@@ -1,6 +1,6 @@
 /** The commands of `nebula workers` and `nebula cache`. */
 import { withApi } from '../api.ts';
-import { given, textOption } from '../command-options.ts';
+import { definedMembers, textOption } from '../command-options.ts';
 import { printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
 import type { Command } from '../services.ts';
@@ -35,7 +35,7 @@ export const removeAction: Command = (call, [actionId = '']) => {
 
 export const listCache = listCommand({
   operation: 'listCache',
-  query: (options) => given({ action: textOption(options, 'action') }),
+  query: (options) => definedMembers({ action: textOption(options, 'action') }),
   columns: {
     ACTION: ({ action }) => action,
     STORED: ({ at }, context) => ago(at, context),
@@ -49,7 +49,7 @@ export const listCache = listCommand({
 
 export const clearCache: Command = (call, [key]) =>
   withApi(call, 'change', async ({ api }) => {
-    const query = given({ key, action: textOption(call.options, 'action') });
+    const query = definedMembers({ key, action: textOption(call.options, 'action') });
     const answer = await api.call('forgetCache', { query });
     return printDone(call, answer, `${plural(answer.forgotten, 'cached output')} removed`);
   });

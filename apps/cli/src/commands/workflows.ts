@@ -1,7 +1,7 @@
 /** The commands of `nebula workflows`. */
 import type { WorkflowDefinition } from '@nebula/core';
 import { allItems, ofWorkflow, pageOf, withApi } from '../api.ts';
-import { given, inProject, textOption, versionOf } from '../command-options.ts';
+import { definedMembers, inProject, textOption, versionOf } from '../command-options.ts';
 import { locationOf, locationText } from '../location.ts';
 import { print, printDone, writeLines } from '../print.ts';
 import { ago, listCommand } from '../record-commands.ts';
@@ -21,11 +21,11 @@ const MAX_VERSIONS = 10;
 /** Checks all files before it stores the first. */
 export const register: Command = async (call, files) => {
   const { io, options, services } = call;
-  const place = await services.openProject(locationOf(options));
+  const target = await services.openProject(locationOf(options));
   const loaded: LoadedWorkflow[] = [];
   for (const file of files) {
     const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    const there = { ...project, dataDir: place.dataDir, server: place.server };
+    const there = { ...project, dataDir: target.dataDir, server: target.server };
     loaded.push(await loadWorkflow(call, there, file, inProject(options).project));
   }
   const work = async ({ api, project }: OpenCall): Promise<number> => {
@@ -47,7 +47,7 @@ export const register: Command = async (call, files) => {
 
 export const list = listCommand({
   operation: 'listWorkflows',
-  query: (options) => given({ project: textOption(options, 'project'), tag: textOption(options, 'tag') }),
+  query: (options) => definedMembers({ project: textOption(options, 'project'), tag: textOption(options, 'tag') }),
   columns: {
     WORKFLOW: ({ workflowId }) => workflowId,
     ACTIVE: ({ activeVersion }, { io }) =>
@@ -61,7 +61,7 @@ export const list = listCommand({
 });
 
 export const show: Command = (call, [workflowId = '']) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { api } = open;
     const wanted = versionOf(textOption(call.options, 'workflowVersion'));
     const params = { workflowId };
@@ -113,7 +113,7 @@ async function triggerLines(
 }
 
 export const activate: Command = (call, [workflowId = '', text]) => {
-  const body = given({ version: versionOf(text) });
+  const body = definedMembers({ version: versionOf(text) });
   return withApi(call, 'change', async ({ api }) => {
     const answer = api.call('activateWorkflow', { params: { workflowId }, body });
     const summary = await ofWorkflow(api, workflowId, answer);
@@ -128,8 +128,8 @@ export const deactivate: Command = (call, [workflowId = '']) =>
   });
 
 export const diff: Command = (call, [workflowId = '', first, second]) => {
-  const query = { from: versionOf(first) as number, ...given({ to: versionOf(second) }) };
-  return withApi(call, 'look', async ({ api, io: { out } }) => {
+  const query = { from: versionOf(first) as number, ...definedMembers({ to: versionOf(second) }) };
+  return withApi(call, 'read', async ({ api, io: { out } }) => {
     const { colors } = out;
     const difference = await ofWorkflow(api, workflowId, api.call('diffWorkflow', { params: { workflowId }, query }));
     const { from, to, changes } = difference;

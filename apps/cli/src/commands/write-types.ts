@@ -7,11 +7,11 @@ import { readdir, readFile as readText, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { withSession, workflowIdsOf } from '../api.ts';
-import { given, textOption } from '../command-options.ts';
+import { definedMembers, textOption } from '../command-options.ts';
 import { locationOf } from '../location.ts';
 import { print } from '../print.ts';
 import { definitionOf } from '../runs.ts';
-import type { Command, Context, PlacedCall } from '../services.ts';
+import type { Command, Context, ProjectCall } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
 import { typeModule } from '../views/type-module.ts';
 import { plural } from '../views/words.ts';
@@ -23,7 +23,7 @@ const MAX_DEPTH = 8;
 
 export const execute: Command = async (call, args) => {
   const { io, services, options } = call;
-  const project = await services.openProject({ ...given({ file: args[0] }), ...locationOf(options) });
+  const project = await services.openProject({ ...definedMembers({ file: args[0] }), ...locationOf(options) });
   const actions = await services.actions(project);
   const workflows = distinct(
     args.length > 0
@@ -62,8 +62,8 @@ async function foundWorkflows({ io }: Context, dir: string): Promise<WorkflowDef
 }
 
 /** The newest version of each registered workflow; none if the data folder does not exist yet. */
-async function registeredHere(call: PlacedCall): Promise<WorkflowDefinition[]> {
-  const session = await call.services.openApi(call.project, 'look', { orEmpty: true });
+async function registeredHere(call: ProjectCall): Promise<WorkflowDefinition[]> {
+  const session = await call.services.openApi(call.project, 'read', { orEmpty: true });
   return await withSession(call, session, async ({ api }) => {
     const found: WorkflowDefinition[] = [];
     for (const id of await workflowIdsOf(api)) {
@@ -78,10 +78,10 @@ async function yamlFiles(dir: string, depth: number): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
   const files: string[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const place = path.join(dir, entry.name);
+    const file = path.join(dir, entry.name);
     const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules';
-    if (entry.isDirectory() && !isHidden && depth > 0) files.push(...(await yamlFiles(place, depth - 1)));
-    else if (entry.isFile() && /(?<!\.test)\.ya?ml$/.test(entry.name)) files.push(place);
+    if (entry.isDirectory() && !isHidden && depth > 0) files.push(...(await yamlFiles(file, depth - 1)));
+    else if (entry.isFile() && /(?<!\.test)\.ya?ml$/.test(entry.name)) files.push(file);
   }
   return files.slice(0, MAX_FILES);
 }
@@ -92,10 +92,10 @@ function distinct(workflows: readonly WorkflowDefinition[]): WorkflowDefinition[
 }
 
 /** Writes only a changed text, so that file watchers are not triggered. */
-async function writeChanged(place: string, text: string, shown: string): Promise<boolean> {
-  if ((await readText(place, 'utf8').catch(() => undefined)) === text) return false;
+async function writeChanged(file: string, text: string, shown: string): Promise<boolean> {
+  if ((await readText(file, 'utf8').catch(() => undefined)) === text) return false;
   try {
-    await writeFile(place, text);
+    await writeFile(file, text);
     return true;
   } catch (error) {
     throw new NebulaError('FILE_UNWRITABLE', `${shown} cannot be written: ${(error as Error).message}`, {

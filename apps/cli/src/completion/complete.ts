@@ -127,7 +127,7 @@ async function argumentsOf(
 /** Asks the server of the current context, or the data folder, which need not exist. */
 async function looking<Result>({ services }: Context, ask: (api: NebulaClient) => Promise<Result>): Promise<Result> {
   const project = await services.openProject({ mayBeServer: true });
-  const session = await services.openApi(project, 'look', { orEmpty: true });
+  const session = await services.openApi(project, 'read', { orEmpty: true });
   try {
     return await ask(session.api);
   } finally {

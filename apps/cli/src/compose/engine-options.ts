@@ -2,7 +2,7 @@
 import { type Action, NebulaError, type ProcessSettings, parseDuration, parseSize } from '@nebula/core';
 import type { EngineOptions } from '@nebula/engine';
 import type { NebulaConfig } from '@nebula/sdk';
-import { given } from '../command-options.ts';
+import { definedMembers } from '../command-options.ts';
 import type { Project } from '../services.ts';
 
 export async function allActions({ config }: Project): Promise<readonly Action[]> {
@@ -16,7 +16,7 @@ export async function engineOptions(project: Project): Promise<EngineOptions> {
   const inlineLimitBytes = sizeOf('inlineLimit', project.config.inlineLimit);
   return {
     ...settingsOf(project.config, await allActions(project)),
-    ...given({ concurrency, maxActiveRuns, retentionMs, inlineLimitBytes }),
+    ...definedMembers({ concurrency, maxActiveRuns, retentionMs, inlineLimitBytes }),
   };
 }
 
@@ -31,7 +31,7 @@ export async function commandSettings(project: Project): Promise<CommandSettings
 
 function settingsOf(config: NebulaConfig, actions: readonly Action[]): CommandSettings {
   const { retryPolicies, capabilities, labels, expressionLimits } = config;
-  return { actions, ...given({ retryPolicies, capabilities, labels, expressionLimits }) };
+  return { actions, ...definedMembers({ retryPolicies, capabilities, labels, expressionLimits }) };
 }
 
 function retentionOf({ retention }: NebulaConfig): number | null | undefined {

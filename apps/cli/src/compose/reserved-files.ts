@@ -62,18 +62,18 @@ function isBeside(root: string, file: string, pattern: string): boolean {
 }
 
 /** Compares without case, because some file systems ignore it. */
-function isIn(place: string, folder: string, orBelow = true): boolean {
-  const [inner, outer] = [place.toLowerCase(), folder.toLowerCase()];
+function isIn(file: string, folder: string, orBelow = true): boolean {
+  const [inner, outer] = [file.toLowerCase(), folder.toLowerCase()];
   if (inner === outer) return true;
   return orBelow && inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
 /** A path as written, and as resolved through links. */
-function namesOf(place: string): readonly string[] {
+function namesOf(file: string): readonly string[] {
   try {
-    const real = realpathSync(place);
-    return real === place ? [place] : [place, real];
+    const real = realpathSync(file);
+    return real === file ? [file] : [file, real];
   } catch {
-    return [place];
+    return [file];
   }
 }

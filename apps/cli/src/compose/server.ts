@@ -17,7 +17,7 @@ import {
   type NebulaServer,
   startServer,
 } from '@nebula/server';
-import { given } from '../command-options.ts';
+import { definedMembers } from '../command-options.ts';
 import { ownVersion } from '../own-version.ts';
 import { isConfigName } from '../project.ts';
 import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-server.ts';
@@ -59,7 +59,7 @@ function schemeOf(text: string): string {
 export async function openServer(project: Project, options: ServeOptions, env: Io['env']): Promise<ServerSession> {
   const config = {
     ...project.config.server,
-    ...given({ preset: options.preset, host: options.host, port: options.port }),
+    ...definedMembers({ preset: options.preset, host: options.host, port: options.port }),
   } as ServerConfig;
   checkWithOptions(config);
   const preset = presetOf(config);
@@ -104,8 +104,8 @@ export async function openServer(project: Project, options: ServeOptions, env: I
 
 /** Options of the command replace keys of the configuration, which was checked without them. */
 function checkWithOptions(config: ServerConfig): void {
-  const wrong = loopbackConflict(config);
-  if (wrong !== undefined) throw new NebulaError('CONFIG_INVALID', wrong.message, { hint: wrong.hint });
+  const mistake = loopbackConflict(config);
+  if (mistake !== undefined) throw new NebulaError('CONFIG_INVALID', mistake.message, { hint: mistake.hint });
 }
 
 interface OpenedParts {
@@ -204,14 +204,14 @@ async function listening(
       onRequest,
       openEngine,
       log: { conceal: concealed, stream: { write: onLog } },
-      ...given({ metrics, metricsToken: env.NEBULA_METRICS_TOKEN || undefined, tokenless, token }),
+      ...definedMembers({ metrics, metricsToken: env.NEBULA_METRICS_TOKEN || undefined, tokenless, token }),
       ...(wantsTraces(env) && { openTraces: openTelemetry }),
       isSecure: url?.startsWith('https:') ?? false,
       app: {
         hosts: hostNames(host, config),
         origins: [...origins],
         trustProxy: [...trustProxy],
-        ...given({ bodyLimitBytes }),
+        ...definedMembers({ bodyLimitBytes }),
       },
     });
   } catch (error) {

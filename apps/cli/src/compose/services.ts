@@ -41,9 +41,9 @@ async function rotateKey({ env }: Io, project: Project): Promise<number | undefi
   return await (await openSecrets(project, await driverContext(project), env)).rotateKey?.();
 }
 
-async function serverAt(place: { readonly url: string; readonly token: string | undefined }): Promise<ApiSession> {
+async function serverAt(address: { readonly url: string; readonly token: string | undefined }): Promise<ApiSession> {
   const { serverSession } = await import('../remote/connection.ts');
-  return serverSession(place);
+  return serverSession(address);
 }
 
 async function openApi(
@@ -54,7 +54,7 @@ async function openApi(
 ): Promise<ApiSession> {
   if (project.server !== undefined) return await serverAt(project.server);
   const { openLocalService, openLocalEngine } = await import('./local.ts');
-  if (purpose === 'look') return await openLocalService(project, io.env, { orEmpty });
+  if (purpose === 'read') return await openLocalService(project, io.env, { orEmpty });
   if (makesFolder !== true) await (await openLocalService(project, io.env)).close();
   try {
     return purpose === 'work'

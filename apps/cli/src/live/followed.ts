@@ -89,8 +89,8 @@ export class Followed {
     const onProgress = ({ node, fraction, message }: Progress): void =>
       this.#run.hint(node, { fraction, ...(message !== undefined && { message }) });
     let toSkip = known;
-    for await (const told of this.#api.events(this.#run.executionId, { signal, onProgress })) {
-      const event = timelineEvent(told);
+    for await (const sent of this.#api.events(this.#run.executionId, { signal, onProgress })) {
+      const event = timelineEvent(sent);
       if (toSkip-- <= 0) await this.#show(event);
       if (isFinalEvent(event)) this.#endedAt = event.at;
     }

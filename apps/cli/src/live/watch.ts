@@ -61,9 +61,9 @@ export async function watch(
     }
     const all = Promise.all(
       watched.map(async ({ executionId }) => {
-        const rest = await waitForRun(session, executionId, stop.signal);
-        runs.get(executionId)?.show(rest.document);
-        return rest;
+        const result = await waitForRun(session, executionId, stop.signal);
+        runs.get(executionId)?.show(result.document);
+        return result;
       }),
     );
     // Closing the engine rejects this promise after its last use.

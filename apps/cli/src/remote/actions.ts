@@ -1,7 +1,7 @@
 /** The actions of a server. They cannot be run here. */
 import type { AnswerOf, NebulaClient } from '@nebula/client';
 import { type Action, type DefinitionChecks, definitionChecks } from '@nebula/core';
-import { given } from '../command-options.ts';
+import { definedMembers } from '../command-options.ts';
 import type { Project } from '../services.ts';
 
 export async function remoteActions(client: NebulaClient): Promise<readonly Action[]> {
@@ -30,5 +30,5 @@ function actionOf(document: AnswerOf<'getAction'>): Action {
 export async function remoteChecks(client: NebulaClient, { config }: Project): Promise<DefinitionChecks> {
   const { retryPolicies, capabilities } = config;
   const actions = await remoteActions(client);
-  return definitionChecks({ actions, ...given({ retryPolicies, capabilities }) });
+  return definitionChecks({ actions, ...definedMembers({ retryPolicies, capabilities }) });
 }

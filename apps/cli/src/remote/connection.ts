@@ -12,18 +12,18 @@ import {
 import { type Json, NebulaError } from '@nebula/core';
 import type { ApiSession, ServerLocation } from '../services.ts';
 
-type Place = Pick<ServerLocation, 'url' | 'token'>;
+type ServerAddress = Pick<ServerLocation, 'url' | 'token'>;
 
-export function connect({ url, token }: Place): NebulaClient {
+export function connect({ url, token }: ServerAddress): NebulaClient {
   return new NebulaClient(withKnownErrors(new HttpTransport({ url, ...(token !== undefined && { token }) })));
 }
 
-export function serverSession(place: Place): ApiSession {
+export function serverSession(address: ServerAddress): ApiSession {
   const listeners = new Set<(error: unknown) => void>();
-  const patient = patientFetch(place.url, (error) => {
+  const patient = patientFetch(address.url, (error) => {
     for (const listener of listeners) listener(error);
   });
-  const { url, token } = place;
+  const { url, token } = address;
   return sessionOver(new HttpTransport({ url, fetch: patient, ...(token !== undefined && { token }) }), listeners);
 }
 
@@ -82,8 +82,8 @@ function patientFetch(url: string, onAway: (error: unknown) => void): typeof fet
         hasAnswered = true;
         return response;
       } catch (error) {
-        const isLooking = (init?.method ?? 'GET') === 'GET';
-        if (!hasAnswered || !isLooking || init?.signal?.aborted || waitedMs >= PATIENCE_MS) throw error;
+        const isRead = (init?.method ?? 'GET') === 'GET';
+        if (!hasAnswered || !isRead || init?.signal?.aborted || waitedMs >= PATIENCE_MS) throw error;
         onAway(known(new ConnectionError(url, error)));
         await sleep(PAUSE_MS);
       }
@@ -92,7 +92,7 @@ function patientFetch(url: string, onAway: (error: unknown) => void): typeof fet
 }
 
 function withKnownErrors(transport: Transport): Transport {
-  const asked = async <T>(call: Promise<T>): Promise<T> => {
+  const withKnownError = async <T>(call: Promise<T>): Promise<T> => {
     try {
       return await call;
     } catch (error) {
@@ -101,8 +101,8 @@ function withKnownErrors(transport: Transport): Transport {
   };
   return {
     url: transport.url,
-    json: (...call) => asked(transport.json(...call)),
-    bytes: (...call) => asked(transport.bytes(...call)),
+    json: (...call) => withKnownError(transport.json(...call)),
+    bytes: (...call) => withKnownError(transport.bytes(...call)),
     follow: (...call) => followed(transport, ...call),
   };
 }

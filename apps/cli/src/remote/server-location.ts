@@ -26,7 +26,7 @@ export async function serverLocation(
   if (options.dataDir !== undefined || context === LOCAL) return undefined;
   const named = await namedServer(io, server, context);
   if (named === undefined) return undefined;
-  const token = given(options.token) ?? given(io.env.NEBULA_TOKEN) ?? named.token ?? tokenOf(dataDir, named.url);
+  const token = nonEmpty(options.token) ?? nonEmpty(io.env.NEBULA_TOKEN) ?? named.token ?? tokenOf(dataDir, named.url);
   return { url: named.url, token, isDefault: (server ?? context) === undefined };
 }
 
@@ -36,12 +36,12 @@ interface Named {
 }
 
 async function namedServer(io: Io, server?: string, context?: string): Promise<Named | undefined> {
-  const asked = server ?? (context === undefined ? given(io.env.NEBULA_SERVER) : undefined);
+  const asked = server ?? (context === undefined ? nonEmpty(io.env.NEBULA_SERVER) : undefined);
   if (asked !== undefined) {
     const url = serverUrl(asked);
     return { url, token: tokenAt(await readContexts(io), url) };
   }
-  if (context === undefined && given(io.env.NEBULA_DATA_DIR) !== undefined) return undefined;
+  if (context === undefined && nonEmpty(io.env.NEBULA_DATA_DIR) !== undefined) return undefined;
   const saved = await readContexts(io);
   const name = context ?? saved.current;
   if (name === null) return undefined;
@@ -55,11 +55,11 @@ function tokenAt({ contexts }: Contexts, url: string): string | undefined {
 
 function tokenOf(dataDir: string, url: string): string | undefined {
   const note = readNote(dataDir);
-  return note !== undefined && isSamePlace(note.url, url) ? readToken(dataDir) : undefined;
+  return note !== undefined && isSameAddress(note.url, url) ? readToken(dataDir) : undefined;
 }
 
 /** People type `localhost` for the address that the server has noted. */
-function isSamePlace(one: string, other: string): boolean {
+function isSameAddress(one: string, other: string): boolean {
   const [a, b] = [new URL(one), new URL(other)];
   const name = ({ hostname }: URL): string => (hostname === 'localhost' ? '127.0.0.1' : hostname);
   return a.port === b.port && name(a) === name(b);
@@ -81,6 +81,6 @@ export function serverUrl(text: string): string {
   throw new NebulaError('USAGE', `'${text}' is not the address of a server`, { hint: 'e.g. http://127.0.0.1:7777' });
 }
 
-function given(text: string | undefined): string | undefined {
+function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }

@@ -30,7 +30,7 @@ export interface ConfigWatcher {
 export function watchConfig(dir: string, running: NebulaConfig, { onChange, onBroken }: ConfigWatcher): () => void {
   let revision = 0;
   let timer: NodeJS.Timeout | undefined;
-  const look = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     try {
       const file = configFileIn(dir);
       const config = file === undefined ? {} : await loadConfig(file, ++revision);
@@ -43,7 +43,7 @@ export function watchConfig(dir: string, running: NebulaConfig, { onChange, onBr
   const watcher = watch(dir, (_, name) => {
     if (name === null || !isConfigName(name)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void look(), QUIET_MS);
+    timer = setTimeout(() => void reload(), QUIET_MS);
   });
   watcher.on('error', (error) =>
     onBroken(new NebulaError('CONFIG_INVALID', `the configuration in ${dir} is not watched: ${error.message}`)),

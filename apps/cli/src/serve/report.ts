@@ -44,7 +44,7 @@ export interface ServeReport {
   stopped(): void;
 }
 
-interface Told {
+interface ErrorText {
   readonly code?: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -64,11 +64,15 @@ interface LogLine {
 
 /** The line without the members that all lines have. */
 function logLine(line: string): LogLine {
-  const { time: _, pid: __, ...told } = JSON.parse(line) as LogLine & { readonly time: string; readonly pid: number };
-  return told;
+  const {
+    time: _,
+    pid: __,
+    ...members
+  } = JSON.parse(line) as LogLine & { readonly time: string; readonly pid: number };
+  return members;
 }
 
-function toldOf(error: unknown): Told {
+function errorText(error: unknown): ErrorText {
   if (!(error instanceof Error)) return { message: concealed(String(error)) };
   const { code, hint } = error as { code?: unknown; hint?: string };
   return { ...(typeof code === 'string' && { code }), message: concealed(error.message), hint };
@@ -100,8 +104,11 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
       else {
         const { workflowId, version, grants } = news.workflow;
         const members = { file, workflowId, version, new: news.isNew };
-        const told = grants && { granted: grants.granted, ...(grants.over.length > 0 && { notGranted: grants.over }) };
-        report.say('info', 'workflow.registered', { ...members, ...told });
+        const grantMembers = grants && {
+          granted: grants.granted,
+          ...(grants.over.length > 0 && { notGranted: grants.over }),
+        };
+        report.say('info', 'workflow.registered', { ...members, ...grantMembers });
       }
     },
     finished({ executionId, workflowId, version, status, startedAt, finishedAt, error }: RunDocument): void {
@@ -110,7 +117,7 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
     },
     request: (operation: string, status: number, milliseconds: number) =>
       report.say('debug', 'request', { operation, status, milliseconds: Math.round(milliseconds * 10) / 10 }),
-    trouble: (error: unknown) => report.say('error', 'trouble', toldOf(error)),
+    trouble: (error: unknown) => report.say('error', 'trouble', errorText(error)),
     logged(line: string): void {
       const { level: of, msg: what, error: message = what, ...more } = logLine(line);
       report.say(of, 'trouble', { what, message, ...more });
@@ -170,7 +177,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     request: (operation, status, milliseconds) =>
       say('debug', colors.dim('·'), colors.dim(`${operation} ${status} ${milliseconds.toFixed(1)}ms`)),
     trouble(error) {
-      const { code, message, hint } = toldOf(error);
+      const { code, message, hint } = errorText(error);
       const what = code === undefined ? '' : `${code}: `;
       say('error', colors.red('!'), printable(`${what}${message}${hint === undefined ? '' : ` (${hint})`}`));
     },

@@ -61,7 +61,7 @@ export class WorkflowFiles {
   readonly #colors: Colors;
   /** By file: the registered workflow, or the problems of the file. */
   readonly #known = new Map<string, Known>();
-  #look: Promise<readonly FileNews[]> | undefined;
+  #registering: Promise<readonly FileNews[]> | undefined;
 
   constructor(context: Context, project: Project, api: NebulaClient, colors: Colors) {
     this.#context = context;
@@ -81,17 +81,17 @@ export class WorkflowFiles {
   }
 
   /** Registers changed files and returns the changes since the last look. */
-  async look(patterns: readonly string[]): Promise<readonly FileNews[]> {
-    const before = this.#look;
-    const look = (async () => {
+  async registerChanged(patterns: readonly string[]): Promise<readonly FileNews[]> {
+    const before = this.#registering;
+    const registering = (async () => {
       await before?.catch(() => undefined);
-      return await this.#lookNow(patterns);
+      return await this.#registerNow(patterns);
     })();
-    this.#look = look;
-    return await look;
+    this.#registering = registering;
+    return await registering;
   }
 
-  async #lookNow(patterns: readonly string[]): Promise<readonly FileNews[]> {
+  async #registerNow(patterns: readonly string[]): Promise<readonly FileNews[]> {
     const files = await filesOf(this.#project.dir, patterns);
     const news: FileNews[] = [];
     for (const file of files) {

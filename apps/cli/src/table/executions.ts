@@ -40,7 +40,7 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     summary: 'count runs by status',
     options: [STATUS_FILTER, WORKFLOW_FILTER, PROJECT, ...AT],
     examples: [['executions count --workflow order', 'of one workflow']],
-    load: async () => (await import('../commands/executions-look.ts')).count,
+    load: async () => (await import('../commands/executions-read.ts')).count,
   },
   {
     usage: 'executions show [execution]',
@@ -65,7 +65,7 @@ export const LOOK_COMMANDS = commands('Look at runs', [
       ['executions timeline exe_01k9…', 'a bar per node'],
       ['executions timeline exe_01k9… --events', 'the events'],
     ],
-    load: async () => (await import('../commands/executions-look.ts')).timeline,
+    load: async () => (await import('../commands/executions-read.ts')).timeline,
   },
   {
     usage: 'executions iterations <execution> <node>',
@@ -79,7 +79,7 @@ export const LOOK_COMMANDS = commands('Look at runs', [
       ['executions iterations exe_01k9… items', 'the first 1,000'],
       ['executions iterations exe_01k9… items --cursor 999', 'the next ones'],
     ],
-    load: async () => (await import('../commands/executions-look.ts')).iterations,
+    load: async () => (await import('../commands/executions-read.ts')).iterations,
   },
   {
     usage: 'executions explain <execution> [node]',
@@ -89,14 +89,14 @@ export const LOOK_COMMANDS = commands('Look at runs', [
       ['executions explain exe_01k9…', 'the run'],
       ['executions explain exe_01k9… charge', 'one node: why it waits, was skipped or failed'],
     ],
-    load: async () => (await import('../commands/executions-look.ts')).explain,
+    load: async () => (await import('../commands/executions-read.ts')).explain,
   },
   {
-    usage: 'executions holders <execution> <key>',
+    usage: 'executions permits <execution> <key>',
     summary: 'list the runs that hold a concurrency key or wait for it',
     options: AT,
-    examples: [['executions holders exe_01k9… bank', 'holders first, then waiting runs in order']],
-    load: async () => (await import('../commands/executions-look.ts')).holders,
+    examples: [['executions permits exe_01k9… bank', 'holders first, then waiting runs in order']],
+    load: async () => (await import('../commands/executions-read.ts')).permits,
   },
   {
     usage: 'executions logs <execution>',
@@ -124,7 +124,7 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     summary: 'print a large value that is stored as a blob',
     options: LOCATION,
     examples: [['executions value exe_01k9… 9f86d081…', 'the name has 64 digits']],
-    load: async () => (await import('../commands/executions-look.ts')).value,
+    load: async () => (await import('../commands/executions-read.ts')).value,
   },
   {
     usage: 'events',
@@ -146,14 +146,14 @@ export const LOOK_COMMANDS = commands('Look at runs', [
       ['executions journal exe_01k9…', 'for people'],
       ['executions journal exe_01k9… --json', 'as stored'],
     ],
-    load: async () => (await import('../commands/executions-look.ts')).journal,
+    load: async () => (await import('../commands/executions-read.ts')).journal,
   },
   {
     usage: 'executions undo-plan <execution>',
     summary: 'show the compensations that would run if the run failed now',
     options: AT,
     examples: [['executions undo-plan exe_01k9…', 'in the order in which they would run']],
-    load: async () => (await import('../commands/executions-look.ts')).undoPlan,
+    load: async () => (await import('../commands/executions-read.ts')).undoPlan,
   },
 ]);
 

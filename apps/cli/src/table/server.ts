@@ -148,14 +148,14 @@ export const SERVER_COMMANDS = commands('Server', [
     summary: 'list launch plans: workflows with stored inputs and limits',
     options: [PROJECT, ...AT],
     examples: [['plans list', 'with the workflow that each starts']],
-    load: async () => (await import('../commands/plans.ts')).list,
+    load: async () => (await import('../commands/launch-plans.ts')).list,
   },
   {
     usage: 'plans show <plan>',
     summary: 'show a launch plan with its inputs',
     options: AT,
     examples: [['plans show nightly', 'its workflow, inputs and limits']],
-    load: async () => (await import('../commands/plans.ts')).show,
+    load: async () => (await import('../commands/launch-plans.ts')).show,
   },
   {
     usage: 'plans set <plan>',
@@ -179,14 +179,14 @@ export const SERVER_COMMANDS = commands('Server', [
       ['plans set nightly --limit 1 --policy wait', 'one run at once; other settings stay'],
     ],
     notes: 'Options that are not given keep their value. `nebula start PLAN --plan` starts a launch plan.',
-    load: async () => (await import('../commands/plans.ts')).set,
+    load: async () => (await import('../commands/launch-plans.ts')).set,
   },
   {
     usage: 'plans remove <plan>',
     summary: 'delete a launch plan',
     options: AT,
     examples: [['plans remove nightly', 'open runs continue']],
-    load: async () => (await import('../commands/plans.ts')).remove,
+    load: async () => (await import('../commands/launch-plans.ts')).remove,
   },
   {
     usage: 'users add <user>',

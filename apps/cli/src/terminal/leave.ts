@@ -4,14 +4,14 @@
  */
 
 let isExpected = true;
-let goOn: string | undefined;
+let resumeCommand: string | undefined;
 
 /** Until `farewell` or `leave` is called, an exit of the process is foreign and calls `onForeignExit`. */
-export function guardExit(onForeignExit: (goOn: string | undefined) => void): void {
+export function guardExit(onForeignExit: (resumeCommand: string | undefined) => void): void {
   isExpected = false;
   process.on('exit', (code) => {
     if (isExpected || code === UNSETTLED_AWAIT) return;
-    onForeignExit(goOn);
+    onForeignExit(resumeCommand);
   });
 }
 
@@ -31,8 +31,8 @@ export function leave(code: number | string | null | undefined): never {
 
 /** Notes the command that resumes the current run, for the message of a foreign exit. The returned function clears it. */
 export function noteResumeCommand(command: string): () => void {
-  goOn = command;
+  resumeCommand = command;
   return () => {
-    goOn = undefined;
+    resumeCommand = undefined;
   };
 }

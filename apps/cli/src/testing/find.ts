@@ -22,14 +22,14 @@ const SKIPPED = new Set(['node_modules', 'coverage', 'dist']);
 export function findTests(cwd: string, names: readonly string[]): FoundTests {
   const found = new Set<string>();
   for (const name of names.length === 0 ? ['.'] : names) {
-    const place = path.resolve(cwd, name);
-    if (!existsSync(place)) {
+    const absolute = path.resolve(cwd, name);
+    if (!existsSync(absolute)) {
       throw new NebulaError('FILE_UNREADABLE', `there is no ${name}`, {
         hint: 'give a test file, or a folder of them',
       });
     }
-    if (statSync(place).isDirectory()) for (const file of below(place)) found.add(path.relative(cwd, file));
-    else if (YAML.test(place) || CODE.test(place)) found.add(path.relative(cwd, place));
+    if (statSync(absolute).isDirectory()) for (const file of below(absolute)) found.add(path.relative(cwd, file));
+    else if (YAML.test(absolute) || CODE.test(absolute)) found.add(path.relative(cwd, absolute));
     else {
       throw new NebulaError('NOT_A_TEST', `${name} is not a test file`, {
         hint: 'tests are called *.test.yaml or *.test.ts, and lie beside the workflow',
@@ -47,10 +47,10 @@ export function findTests(cwd: string, names: readonly string[]): FoundTests {
 
 function below(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) || entry.name.startsWith('.') ? [] : below(place);
-    if (YAML.test(entry.name)) return [place];
-    return CODE.test(entry.name) && isOurs(readFileSync(place, 'utf8')) ? [place] : [];
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) || entry.name.startsWith('.') ? [] : below(file);
+    if (YAML.test(entry.name)) return [file];
+    return CODE.test(entry.name) && isOurs(readFileSync(file, 'utf8')) ? [file] : [];
   });
 }
 

@@ -37,9 +37,9 @@ export async function runCode(cwd: string, files: readonly string[], coverage: C
 }
 
 async function collect(cwd: string, files: readonly string[]): Promise<FileOutcome[]> {
-  const places = files.map((file) => path.resolve(cwd, file));
-  const found = new Map<string, TestOutcome[]>(places.map((place) => [place, []]));
-  const stream = run({ files: places, concurrency: true, execArgv: ['--import', RESOLVE_PACKAGES] });
+  const absolute = files.map((file) => path.resolve(cwd, file));
+  const found = new Map<string, TestOutcome[]>(absolute.map((file) => [file, []]));
+  const stream = run({ files: absolute, concurrency: true, execArgv: ['--import', RESOLVE_PACKAGES] });
   const complaints = new Map<string, string>();
   const heard = (event: TestEvent, passed: boolean): void => {
     const file = event.file ?? event.name;
@@ -52,7 +52,7 @@ async function collect(cwd: string, files: readonly string[]): Promise<FileOutco
   for await (const _ of stream) {
     // The output is read to its end; results arrive as events.
   }
-  return files.map((file, at) => ({ file, tests: withoutEchoes(found.get(places[at] as string) ?? []) }));
+  return files.map((file, at) => ({ file, tests: withoutEchoes(found.get(absolute[at] as string) ?? []) }));
 }
 
 /** `complaint`: the stderr of the process. */

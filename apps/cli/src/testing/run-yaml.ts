@@ -49,18 +49,18 @@ export async function runYaml(context: Context, file: string, coverage: Coverage
 
 function outcomeOf(file: string, result: TestResult): TestOutcome {
   const { name, passed, differences, failure, path: went, crashes } = result;
-  const place = placeText(file, failure?.place ?? differences[0]?.place ?? result.place);
+  const position = positionText(file, failure?.range ?? differences[0]?.range ?? result.range);
   return {
     name,
     passed,
     differences,
     path: went,
-    ...(place !== undefined && { place }),
+    ...(position !== undefined && { place: position }),
     ...(failure && { failure }),
     ...(crashes !== undefined && { crashes }),
   };
 }
 
-function placeText(file: string, place: SourceRange | undefined): string | undefined {
-  return place === undefined ? undefined : `${file}:${place.line}:${place.column}`;
+function positionText(file: string, range: SourceRange | undefined): string | undefined {
+  return range === undefined ? undefined : `${file}:${range.line}:${range.column}`;
 }

@@ -23,8 +23,8 @@ function testLines(test: TestOutcome, options: View): string[] {
     const crashes = test.crashes === undefined ? '' : colors.dim(`  survived ${plural(test.crashes, 'kill')}`);
     return [`  ${colors.green('✓')} ${name}${crashes}`];
   }
-  const place = test.place === undefined ? '' : `  ${colors.cyan(test.place)}`;
-  const lines = [`  ${colors.red('✗')} ${colors.bold(name)}${place}`];
+  const position = test.place === undefined ? '' : `  ${colors.cyan(test.place)}`;
+  const lines = [`  ${colors.red('✗')} ${colors.bold(name)}${position}`];
   for (const difference of test.differences) lines.push('', ...differenceLines(difference, options));
   if (test.failure !== undefined) lines.push('', ...failureLines(test.failure, colors));
   if (test.path.length > 0) lines.push('', `      ${colors.dim(`it went ${wentText(test.path)}`)}`);

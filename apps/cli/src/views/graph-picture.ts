@@ -13,18 +13,18 @@ const MAX_LABEL_CELLS = 26;
 const MAX_DOES_CELLS = 40;
 const MAX_NOTE_CELLS = 24;
 
-interface Look {
+interface DrawingStyle {
   /** Shows action and compensation of a node besides its name. */
   readonly details: boolean;
   /** Bodies are drawn inside their nodes. */
   readonly bodies: boolean;
 }
 
-const NESTED: readonly Look[] = [
+const NESTED: readonly DrawingStyle[] = [
   { details: true, bodies: true },
   { details: false, bodies: true },
 ];
-const FLAT: readonly Look[] = [
+const FLAT: readonly DrawingStyle[] = [
   { details: true, bodies: false },
   { details: false, bodies: false },
 ];
@@ -58,16 +58,16 @@ function bodyBelow({ name, does, body }: GraphNode, options: View): string[] {
   return ['', heading, ...graphLines(body, options).map((line) => ' '.repeat(BELOW_INDENT) + line)];
 }
 
-function drawnLines(graph: WorkflowGraph, looks: readonly Look[], options: View): string[] | undefined {
-  for (const look of looks) {
-    const canvas = drawn(graph, look, options.colors);
+function drawnLines(graph: WorkflowGraph, styles: readonly DrawingStyle[], options: View): string[] | undefined {
+  for (const style of styles) {
+    const canvas = drawn(graph, style, options.colors);
     if (canvas.width <= options.width) return canvas.toLines();
   }
   return undefined;
 }
 
-function drawn(graph: WorkflowGraph, look: Look, colors: Colors): Canvas {
-  const boxes = graph.nodes.map((node) => boxOf(node, look, colors));
+function drawn(graph: WorkflowGraph, style: DrawingStyle, colors: Colors): Canvas {
+  const boxes = graph.nodes.map((node) => boxOf(node, style, colors));
   const layers = layout(graph, (node) => (boxes[node] as Box).width);
   return new Picture(graph, boxes, layers, colors).draw();
 }
@@ -85,14 +85,14 @@ interface Box {
   readonly height: number;
 }
 
-function boxOf(node: GraphNode, look: Look, colors: Colors): Box {
-  const labels = labelsOf(node, look, colors);
-  const body = look.bodies && node.body !== undefined ? drawn(node.body, look, colors) : undefined;
+function boxOf(node: GraphNode, style: DrawingStyle, colors: Colors): Box {
+  const labels = labelsOf(node, style, colors);
+  const body = style.bodies && node.body !== undefined ? drawn(node.body, style, colors) : undefined;
   const inner = Math.max(...labels.map(({ text }) => visibleWidth(text)), body?.width ?? 0);
   return { labels, body, width: inner + 4, height: labels.length + (body?.height ?? 0) + 2 };
 }
 
-function labelsOf(node: GraphNode, { details }: Look, colors: Colors): Label[] {
+function labelsOf(node: GraphNode, { details }: DrawingStyle, colors: Colors): Label[] {
   const paint = node.enabled ? colors.bold : colors.dim;
   const name = fit(printableLine(node.name), MAX_LABEL_CELLS);
   const sign = KIND_SIGNS[node.kind];
@@ -240,18 +240,18 @@ interface Turn {
  */
 function assignTracks(sources: readonly Item[]): Map<Item, number> {
   const waiting = new Set(sources.map(turnOf).filter((turn) => turn.left !== turn.right));
-  const placed = new Map<Turn, number>();
+  const trackOf = new Map<Turn, number>();
   while (waiting.size > 0) {
     const free = [...waiting].find((turn) => ![...waiting].some((other) => mustFollow(turn, other)));
     const next = free ?? ([...waiting][0] as Turn);
     waiting.delete(next);
     let track = 0;
-    for (const [other, taken] of placed) {
+    for (const [other, taken] of trackOf) {
       if (!canShareRow(next, other) || mustFollow(next, other)) track = Math.max(track, taken + 1);
     }
-    placed.set(next, track);
+    trackOf.set(next, track);
   }
-  return new Map([...placed].map(([turn, track]) => [turn.source, track]));
+  return new Map([...trackOf].map(([turn, track]) => [turn.source, track]));
 }
 
 function turnOf(source: Item): Turn {

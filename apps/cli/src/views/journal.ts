@@ -52,7 +52,7 @@ function subjectOf(named: Json | undefined): string[] {
 }
 
 const MOMENTS: ReadonlySet<string> = new Set(['until', 'deadline']);
-const HELD: ReadonlySet<string> = new Set(['input', 'output', 'items', 'payload', 'undo', 'graph']);
+const STORED: ReadonlySet<string> = new Set(['input', 'output', 'items', 'payload', 'undo', 'graph']);
 
 function valueText(name: string, value: Json): string {
   if (MOMENTS.has(name) && typeof value === 'number') return clockText(value);
@@ -62,7 +62,7 @@ function valueText(name: string, value: Json): string {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }
   // Inputs and outputs have a small envelope; readers want its content.
-  if (HELD.has(name) && isJsonObject(value) && 'value' in value) {
+  if (STORED.has(name) && isJsonObject(value) && 'value' in value) {
     return plainText(value.value as Json);
   }
   return plainText(value);

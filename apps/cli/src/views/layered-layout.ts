@@ -23,7 +23,7 @@ export interface Link {
 
 const GAP = 3;
 const ORDER_SWEEPS = 12;
-const PLACE_SWEEPS = 16;
+const ARRANGE_SWEEPS = 16;
 /** Bends pull harder than nodes, so that long edges run straight. */
 const BEND_WEIGHT = 4;
 
@@ -34,7 +34,7 @@ export function centreOf(item: Item): number {
 export function layout(graph: WorkflowGraph, widthOf: (node: number) => number): Item[][] {
   const layers = itemsInLayers(graph, widthOf);
   orderLayers(layers);
-  placeLayers(layers);
+  arrangeLayers(layers);
   return layers;
 }
 
@@ -89,11 +89,11 @@ function orderLayers(layers: Item[][]): void {
 function sortByNeighbours(layer: Item[], layers: readonly Item[][], isDown: boolean): void {
   const index = layers.indexOf(layer);
   const other = layers[isDown ? index - 1 : index + 1] as Item[];
-  const place = new Map(other.map((item, at) => [item, at]));
+  const indexOf = new Map(other.map((item, at) => [item, at]));
   const weight = new Map<Item, number>();
   layer.forEach((item, at) => {
     const neighbours = isDown ? item.above.map((link) => link.from) : item.below.map((link) => link.to);
-    const sum = neighbours.reduce((total, neighbour) => total + (place.get(neighbour) as number), 0);
+    const sum = neighbours.reduce((total, neighbour) => total + (indexOf.get(neighbour) as number), 0);
     weight.set(item, neighbours.length === 0 ? at : sum / neighbours.length);
   });
   layer.sort((a, b) => (weight.get(a) as number) - (weight.get(b) as number));
@@ -102,9 +102,9 @@ function sortByNeighbours(layer: Item[], layers: readonly Item[][], isDown: bool
 function crossings(layers: readonly Item[][]): number {
   let count = 0;
   for (let level = 0; level + 1 < layers.length; level++) {
-    const place = new Map((layers[level + 1] as Item[]).map((item, at) => [item, at]));
+    const indexOf = new Map((layers[level + 1] as Item[]).map((item, at) => [item, at]));
     const targets = (layers[level] as Item[]).flatMap((item) =>
-      item.below.map((link) => place.get(link.to) as number).sort((a, b) => a - b),
+      item.below.map((link) => indexOf.get(link.to) as number).sort((a, b) => a - b),
     );
     for (let a = 0; a < targets.length; a++) {
       for (let b = a + 1; b < targets.length; b++) if ((targets[a] as number) > (targets[b] as number)) count++;
@@ -113,18 +113,18 @@ function crossings(layers: readonly Item[][]): number {
   return count;
 }
 
-function placeLayers(layers: readonly Item[][]): void {
+function arrangeLayers(layers: readonly Item[][]): void {
   for (const layer of layers)
-    place(
+    arrange(
       layer,
       layer.map(() => ({ centre: 0, weight: 0.01 })),
     );
-  for (let sweep = 0; sweep < PLACE_SWEEPS; sweep++) {
+  for (let sweep = 0; sweep < ARRANGE_SWEEPS; sweep++) {
     const isDown = sweep % 2 === 0;
     for (const layer of isDown ? layers : [...layers].reverse()) {
-      place(
+      arrange(
         layer,
-        layer.map((item) => target(item, sweep >= PLACE_SWEEPS - 2 ? 'both' : isDown ? 'above' : 'below')),
+        layer.map((item) => target(item, sweep >= ARRANGE_SWEEPS - 2 ? 'both' : isDown ? 'above' : 'below')),
       );
     }
   }
@@ -166,10 +166,10 @@ interface Target {
   readonly weight: number;
 }
 
-function target(item: Item, look: 'above' | 'below' | 'both'): Target {
+function target(item: Item, side: 'above' | 'below' | 'both'): Target {
   const neighbours = [
-    ...(look === 'below' ? [] : item.above.map((link) => link.from)),
-    ...(look === 'above' ? [] : item.below.map((link) => link.to)),
+    ...(side === 'below' ? [] : item.above.map((link) => link.from)),
+    ...(side === 'above' ? [] : item.below.map((link) => link.to)),
   ];
   if (neighbours.length === 0) return { centre: centreOf(item), weight: 0.1 };
   let [sum, weights] = [0, 0];
@@ -182,7 +182,7 @@ function target(item: Item, look: 'above' | 'below' | 'both'): Target {
 }
 
 /** The positions nearest to the wishes that keep order and gaps: isotonic regression by pooling neighbours. */
-function place(layer: readonly Item[], targets: readonly Target[]): void {
+function arrange(layer: readonly Item[], targets: readonly Target[]): void {
   const offsets: number[] = [];
   let offset = 0;
   for (const item of layer) {

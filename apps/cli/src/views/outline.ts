@@ -63,13 +63,13 @@ function isBranch(graph: WorkflowGraph, child: number, siblings: number, isEntry
 function dominatorTree(graph: WorkflowGraph): number[][] {
   const ROOT = graph.nodes.length;
   const dominator = new Array<number>(ROOT + 1).fill(ROOT);
-  const place = new Array<number>(ROOT + 1).fill(-1);
+  const indexOf = new Array<number>(ROOT + 1).fill(-1);
   graph.order.forEach((index, at) => {
-    place[index] = at;
+    indexOf[index] = at;
   });
   const common = (a: number, b: number): number => {
     while (a !== b) {
-      if ((place[a] as number) > (place[b] as number)) a = dominator[a] as number;
+      if ((indexOf[a] as number) > (indexOf[b] as number)) a = dominator[a] as number;
       else b = dominator[b] as number;
     }
     return a;
@@ -79,7 +79,7 @@ function dominatorTree(graph: WorkflowGraph): number[][] {
     // Edges that point backwards belong to a cycle of an invalid file.
     const sources = (graph.incoming[index] ?? [])
       .map((edge) => edge.from)
-      .filter((from) => (place[from] as number) < (place[index] as number));
+      .filter((from) => (indexOf[from] as number) < (indexOf[index] as number));
     const parent = sources.length === 0 ? ROOT : sources.reduce(common);
     dominator[index] = parent;
     children[parent]?.push(index);

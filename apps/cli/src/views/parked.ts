@@ -37,8 +37,8 @@ export function parkedLines(runs: readonly ParkedRun[], options: ParkedOptions):
   const steps = runs.flatMap((run) => stepsOf(run, options));
   if (steps.length === 0 && !isPaused(main))
     steps.push([command(executionId, 'executions explain'), 'what it waits for']);
-  const goOn: Step = [command(executionId, 'resume'), isPaused(main) ? 'go on' : 'go on afterwards'];
-  return [...lines, '', ...nextLines([...steps, goOn], options)];
+  const resumeStep: Step = [command(executionId, 'resume'), isPaused(main) ? 'go on' : 'go on afterwards'];
+  return [...lines, '', ...nextLines([...steps, resumeStep], options)];
 }
 
 function isPaused({ document }: ParkedRun): boolean {

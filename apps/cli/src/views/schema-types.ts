@@ -43,7 +43,7 @@ class TypeWriter {
     if (typeof schema.$ref === 'string') parts.push(this.#reference(schema.$ref));
     else if (Object.hasOwn(schema, 'const')) parts.push(literal(schema.const as Json));
     else if (Array.isArray(schema.enum)) parts.push(union(schema.enum.map(literal)));
-    else parts.push(...this.#own(schema, indent, depth));
+    else parts.push(...this.#typesByKeyword(schema, indent, depth));
     for (const choices of [schema.anyOf, schema.oneOf]) {
       if (Array.isArray(choices)) parts.push(union(choices.map((one) => this.#typeOf(one, indent, depth + 1))));
     }
@@ -64,7 +64,7 @@ class TypeWriter {
   }
 
   /** The types from the schema's own keywords; empty without any. */
-  #own(schema: JsonObject, indent: string, depth: number): string[] {
+  #typesByKeyword(schema: JsonObject, indent: string, depth: number): string[] {
     const { type } = schema;
     const types = Array.isArray(type) ? type : type === undefined ? guessTypes(schema) : [type];
     return types.length === 0 ? [] : [union(types.map((one) => this.#ofType(one, schema, indent, depth)))];

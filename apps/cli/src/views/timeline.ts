@@ -92,7 +92,7 @@ function bar(spans: readonly Span[], scale: Scale, colors: Colors): string {
   const cellOf = (at: number): number =>
     Math.min(scale.cells - 1, Math.floor(((at - scale.from) / (scale.to - scale.from)) * scale.cells));
   for (const span of spans) {
-    const { sign, paint } = spanLook(span, colors);
+    const { sign, paint } = spanStyle(span, colors);
     const from = cellOf(span.from);
     const to = Math.max(from, cellOf((span.to ?? scale.to) - 1));
     for (let cell = from; cell <= to; cell++) cells[cell] = paint(sign);
@@ -106,7 +106,7 @@ function bar(spans: readonly Span[], scale: Scale, colors: Colors): string {
   return cells.join('');
 }
 
-function spanLook({ kind, end }: Span, colors: Colors): { sign: string; paint: Paint } {
+function spanStyle({ kind, end }: Span, colors: Colors): { sign: string; paint: Paint } {
   if (kind === 'queued') return { sign: '░', paint: colors.dim };
   if (kind === 'waiting') return { sign: '┄', paint: colors.yellow };
   return end === 'returned'

@@ -114,10 +114,10 @@ function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: stri
   return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
 }
 
-function slotText(place: { readonly key: string; readonly limit: number } | undefined): string | null {
-  return place === undefined
+function slotText(slot: { readonly key: string; readonly limit: number } | undefined): string | null {
+  return slot === undefined
     ? null
-    : `waits for ${place.limit === 1 ? 'the concurrency slot' : 'a concurrency slot'} of ${place.key}`;
+    : `waits for ${slot.limit === 1 ? 'the concurrency slot' : 'a concurrency slot'} of ${slot.key}`;
 }
 
 function elapsedText({ document }: ShownRun, now: number): string {

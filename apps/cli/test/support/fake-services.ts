@@ -84,7 +84,7 @@ function fakeSession(script: Script, calls: unknown[][]): ApiSession {
   };
 }
 
-const isoTime = <T extends { readonly at: number }>(told: T) => ({ ...told, at: new Date(told.at).toISOString() });
+const isoTime = <T extends { readonly at: number }>(event: T) => ({ ...event, at: new Date(event.at).toISOString() });
 
 function fakeTransport(script: Script, calls: unknown[][]): Transport {
   return {
@@ -144,10 +144,10 @@ async function answerOf(
       throw new NebulaError('UNKNOWN_WORKFLOW', 'There is no such workflow.');
     case 'getMe':
       return { kind: 'token', user: 'owner' };
-    case 'listCredentials':
-    case 'putCredential':
-    case 'deleteCredential':
-      return await credentials(
+    case 'listSecrets':
+    case 'putSecret':
+    case 'deleteSecret':
+      return await callSecrets(
         script.secrets ?? memorySecrets(),
         operation,
         String(params?.['name']),
@@ -160,12 +160,12 @@ async function answerOf(
   }
 }
 
-async function credentials(secrets: Secrets, operation: string, name: string, value: string): Promise<unknown> {
-  if (operation === 'putCredential') await secrets.set(name, value);
-  if (operation === 'deleteCredential' && !(await secrets.delete(name))) {
-    throw new NebulaError('UNKNOWN_CREDENTIAL', `There is no secret '${name}'.`);
+async function callSecrets(secrets: Secrets, operation: string, name: string, value: string): Promise<unknown> {
+  if (operation === 'putSecret') await secrets.set(name, value);
+  if (operation === 'deleteSecret' && !(await secrets.delete(name))) {
+    throw new NebulaError('UNKNOWN_SECRET', `There is no secret '${name}'.`);
   }
-  if (operation !== 'listCredentials') return null;
+  if (operation !== 'listSecrets') return null;
   const items = (await secrets.list()).map(({ name, updatedAt }) => {
     return { name, updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString() };
   });

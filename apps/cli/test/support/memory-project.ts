@@ -33,7 +33,7 @@ export class MemoryProject {
   /** While it is true, `shaky` fails. */
   isShaky = false;
   readonly cwd: string;
-  #isHeld = false;
+  #isOpen = false;
   readonly #data = memoryData();
   readonly #blobs = memoryBlobs();
   readonly #logs = memoryLogs();
@@ -70,12 +70,12 @@ export class MemoryProject {
   /** An engine beside the commands, as another process would have one: a second one is refused. */
   async besideEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
     const engine = this.#newEngine();
-    this.#isHeld = true;
+    this.#isOpen = true;
     try {
       await engine.open();
       await work(engine);
     } finally {
-      this.#isHeld = false;
+      this.#isOpen = false;
       await engine.close();
     }
   }
@@ -134,7 +134,7 @@ export class MemoryProject {
   }
 
   #newEngine(): Engine {
-    if (this.#isHeld) {
+    if (this.#isOpen) {
       throw new NebulaError('STORE_LOCKED', 'The engine with process id 7 on here has been using the data directory.', {
         details: { pid: 7, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' },
       });

@@ -32,7 +32,7 @@ export type Ask = FastifyRequest<{ Params: Record<string, string>; Querystring: 
 /** The actions that workers of workflow-graph run. */
 export const JOBS: ReadonlySet<string> = new Set([JOB_REFERENCE]);
 
-interface Found {
+interface NamedWorkflow {
   readonly graph: StoredGraph;
   /** The run that the path or `?run=` names. */
   readonly named: NamedRun;
@@ -40,19 +40,19 @@ interface Found {
 }
 
 /** The workflow that a path names, if the caller may see it. */
-export async function found(
-  own: Compat,
+export async function workflowIn(
+  compat: Compat,
   request: Ask,
   like: OperationId,
   needs: 'viewer' | 'operator',
   parameter = 'id',
-): Promise<Found> {
+): Promise<NamedWorkflow> {
   const name = request.params[parameter] as string;
   const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(name);
   // A caller that may not call the operation in any project learns nothing from the lookup.
-  await allowed(own, request, like, needs, undefined);
-  const graph = await own.graphs.find(workflowId);
+  await allowed(compat, request, like, needs, undefined);
+  const graph = await compat.graphs.find(workflowId);
   if (graph === undefined) throw unknownWorkflow(name);
-  const who = await allowed(own, request, like, needs, graph.project, () => unknownWorkflow(name));
+  const who = await allowed(compat, request, like, needs, graph.project, () => unknownWorkflow(name));
   return { graph, named: { workflowId, executionId }, who };
 }

@@ -21,16 +21,16 @@ const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
 /** A worker may send the last lines of a job after its end. */
 const LAST_LINES_MS = 500;
 
-export function logRoutes(app: FastifyInstance, own: Compat): void {
-  const { parts, feed, followers } = own;
+export function logRoutes(app: FastifyInstance, compat: Compat): void {
+  const { parts, feed, followers } = compat;
   const ends = new NodeEnds(parts, feed);
 
   /** The run that the path names. Neither the graph nor the state is read: both may be large. */
   const runOf = async (request: Ask, like: OperationId): Promise<Run> => {
     const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(request.params['wf'] as string);
-    await allowed(own, request, like, 'viewer', undefined);
+    await allowed(compat, request, like, 'viewer', undefined);
     const project = await projectOfWorkflow(parts, workflowId);
-    const who = await allowed(own, request, like, 'viewer', project, () => unknownWorkflow(workflowId));
+    const who = await allowed(compat, request, like, 'viewer', project, () => unknownWorkflow(workflowId));
     const [row] =
       executionId === undefined
         ? (await parts.store.list({ workflowId, limit: 1 })).rows
@@ -54,8 +54,8 @@ export function logRoutes(app: FastifyInstance, own: Compat): void {
     if (executionId === undefined) return await reply.type(EVENTS_TYPE).send('');
     const ended = new AbortController();
     const stream = followers.count(who, chunkEvents(parts, { executionId, node, wf }, ended.signal));
-    const look = (): Promise<Principal> => callerOf(own, request, 'viewer');
-    const stop = watchRights(parts.clock, who, look, () => ended.abort());
+    const authenticate = (): Promise<Principal> => callerOf(compat, request, 'viewer');
+    const stop = watchRights(parts.clock, who, authenticate, () => ended.abort());
     const leave = (): void => {
       stop();
       ended.abort();

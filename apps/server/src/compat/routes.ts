@@ -7,21 +7,21 @@ import { judge, type Principal } from '../identity/principal.ts';
 import { COMPAT_LIMITS } from '../limits.ts';
 import { isNoop } from '../routes/execution-requests.ts';
 import { allowed, refuseStrangers, SECRET_PREFIX } from './access.ts';
-import { type Ask, type Compat, type CompatParts, found } from './endpoint.ts';
+import { type Ask, type Compat, type CompatParts, workflowIn } from './endpoint.ts';
 import { Graphs, PROTOCOL } from './graphs.ts';
 import { countIn, queryIn } from './input.ts';
 import { logRoutes } from './log-routes.ts';
 import { workflowDocument } from './wire.ts';
 import { workerRoutes } from './worker-routes.ts';
 
-export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
-  const compat: Compat = { ...own, graphs: new Graphs(own.parts) };
+export function compatRoutes(app: FastifyInstance, options: CompatParts): void {
+  const compat: Compat = { ...options, graphs: new Graphs(options.parts) };
   void app.register(async (scope) => {
     // Callers are authenticated before the body is read.
-    scope.addHook('onRequest', async (request) => refuseStrangers(own, request));
+    scope.addHook('onRequest', async (request) => refuseStrangers(options, request));
     // The route, because addresses contain leases and the secret path.
     scope.addHook('onResponse', async ({ method, routeOptions }, reply) =>
-      own.onRequest(`${method} ${routeOptions.url}`, reply.statusCode, reply.elapsedTime),
+      options.onRequest(`${method} ${routeOptions.url}`, reply.statusCode, reply.elapsedTime),
     );
     for (const type of ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml']) {
       scope.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) => done(null, text));
@@ -32,7 +32,7 @@ export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
     };
     clientRoutes(scope);
     workerRoutes(scope, compat);
-    const { path, clients } = own.tokenless ?? {};
+    const { path, clients } = options.tokenless ?? {};
     if (path === undefined) return;
     const secretRoutes = async (secret: FastifyInstance): Promise<void> => {
       workerRoutes(secret, compat);
@@ -42,11 +42,11 @@ export function compatRoutes(app: FastifyInstance, own: CompatParts): void {
   });
 }
 
-function workflowRoutes(app: FastifyInstance, own: Compat): void {
-  const { parts, launcher, graphs } = own;
+function workflowRoutes(app: FastifyInstance, compat: Compat): void {
+  const { parts, launcher, graphs } = compat;
   const { executions, random } = parts;
-  const told = (request: Ask, operation: OperationId, who: Principal, target: string, project: string) =>
-    own.audit({
+  const recordAudit = (request: Ask, operation: OperationId, who: Principal, target: string, project: string) =>
+    compat.audit({
       operation,
       who,
       params: { target },
@@ -56,44 +56,44 @@ function workflowRoutes(app: FastifyInstance, own: Compat): void {
     });
 
   app.post('/api/workflows', async (request: Ask, reply) => {
-    const caller = await allowed(own, request, 'registerWorkflow', 'editor', undefined);
+    const caller = await allowed(compat, request, 'registerWorkflow', 'editor', undefined);
     const project = queryIn(request.query, 'project') ?? homeOf(caller);
-    const who = await allowed(own, request, 'registerWorkflow', 'editor', project);
+    const who = await allowed(compat, request, 'registerWorkflow', 'editor', project);
     await requireProject(parts, project);
     const { id, graph } = await graphs.create((request.body ?? null) as Json, project);
-    await told(request, 'registerWorkflow', who, id, project);
+    await recordAudit(request, 'registerWorkflow', who, id, project);
     return reply.status(201).send(workflowDocument(id, graph));
   });
 
   app.get('/api/workflows', async (request: Ask) => {
-    const who = await allowed(own, request, 'listWorkflows', 'viewer', undefined);
+    const who = await allowed(compat, request, 'listWorkflows', 'viewer', undefined);
     return await listed(graphs, request.query, who);
   });
 
   app.get('/api/workflows/:id/status', async (request: Ask) => {
-    const { graph, named } = await found(own, request, 'getExecution', 'viewer');
+    const { graph, named } = await workflowIn(compat, request, 'getExecution', 'viewer');
     return await graphs.document(request.params['id'] as string, graph, await graphs.run(named));
   });
 
   app.post('/api/workflows/:id/run', async (request: Ask, reply) => {
-    const { graph, named, who } = await found(own, request, 'startExecution', 'operator');
+    const { graph, named, who } = await workflowIn(compat, request, 'startExecution', 'operator');
     const { workflowId } = named;
     const executionId = random.id('exe');
     await graphs.claimName(workflowId, executionId);
     const cause = { type: 'api', by: who.name, protocol: PROTOCOL };
     await launcher.start({ workflowId, executionId }, cause);
-    await told(request, 'startExecution', who, executionId, graph.project);
+    await recordAudit(request, 'startExecution', who, executionId, graph.project);
     return reply.status(202).send({ workflow_id: workflowId, run_id: executionId });
   });
 
   app.post('/api/workflows/:id/cancel', async (request: Ask, reply) => {
-    const { graph, named, who } = await found(own, request, 'cancelExecution', 'operator');
+    const { graph, named, who } = await workflowIn(compat, request, 'cancelExecution', 'operator');
     const runs = await graphs.unfinished(named);
     for (const executionId of runs) {
       await executions.requestCancel(executionId, 'cancelled by a user').catch(unlessNoop);
     }
     for (const target of runs.length === 0 ? [named.workflowId] : runs) {
-      await told(request, 'cancelExecution', who, target, graph.project);
+      await recordAudit(request, 'cancelExecution', who, target, graph.project);
     }
     return reply.status(202).send({ workflow_id: named.workflowId, run_id: runs[0] ?? null });
   });

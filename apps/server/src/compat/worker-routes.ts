@@ -13,19 +13,19 @@ import { namedRun } from './graphs.ts';
 import { chunksIn, objectIn, outputsIn, queryIn, workerIn } from './input.ts';
 import { claimDocument } from './wire.ts';
 
-export function workerRoutes(app: FastifyInstance, own: Compat): void {
-  registryRoutes(app, own);
-  claimRoute(app, own);
-  leaseRoutes(app, own);
-  cancelledRoute(app, own);
+export function workerRoutes(app: FastifyInstance, compat: Compat): void {
+  registryRoutes(app, compat);
+  claimRoute(app, compat);
+  leaseRoutes(app, compat);
+  cancelledRoute(app, compat);
 }
 
-function registryRoutes(app: FastifyInstance, own: Compat): void {
-  const { registry, parts } = own;
+function registryRoutes(app: FastifyInstance, compat: Compat): void {
+  const { registry, parts } = compat;
   const { remote } = parts.engine;
 
   app.get('/api/workers', async (request: Ask) => {
-    const who = await allowed(own, request, 'listWorkers', 'anyone', undefined);
+    const who = await allowed(compat, request, 'listWorkers', 'anyone', undefined);
     const { items } = await registry.list({ limit: COMPAT_LIMITS.maxPage }, who);
     return items.map(({ workerId, labels, lastSeenAt, registeredAt, status }) => {
       const current = remote.workOf(workerId)[0]?.node ?? null;
@@ -41,16 +41,16 @@ function registryRoutes(app: FastifyInstance, own: Compat): void {
   });
 
   app.post('/api/workers/register', async (request: Ask) => {
-    const who = await allowed(own, request, 'registerWorker', 'worker', undefined);
+    const who = await allowed(compat, request, 'registerWorker', 'worker', undefined);
     const { worker_id: workerId, labels } = workerIn(request.body);
     const project = projectIn(request, who);
-    await allowed(own, request, 'registerWorker', 'worker', project);
+    await allowed(compat, request, 'registerWorker', 'worker', project);
     await registry.put(workerId, { project, labels, actions: [...JOBS] }, who);
     return { worker_id: workerId, labels };
   });
 
   app.post('/api/workers/:id/heartbeat', async (request: Ask) => {
-    const who = await allowed(own, request, 'beatWorker', 'worker', undefined);
+    const who = await allowed(compat, request, 'beatWorker', 'worker', undefined);
     await registry.seen(request.params['id'] as string, who);
     return { ok: true };
   });
@@ -61,16 +61,16 @@ function projectIn(request: Ask, who: Principal): string {
   return queryIn(request.query, 'project') ?? onlyProjectOf(who);
 }
 
-function claimRoute(app: FastifyInstance, own: Compat): void {
-  const { parts, registry } = own;
+function claimRoute(app: FastifyInstance, compat: Compat): void {
+  const { parts, registry } = compat;
 
   app.post('/api/jobs/claim', async (request: Ask, reply) => {
-    const who = await allowed(own, request, 'claimWork', 'worker', undefined);
+    const who = await allowed(compat, request, 'claimWork', 'worker', undefined);
     const { worker_id: workerId, labels, lease_ttl_secs: asked } = workerIn(request.body);
     // A worker reads the length of its lease from the answer.
     const ttlSeconds = Math.min(asked, COMPAT_LIMITS.maxTtlSeconds);
     const home = projectIn(request, who);
-    await allowed(own, request, 'claimWork', 'worker', home);
+    await allowed(compat, request, 'claimWork', 'worker', home);
     await registry.keep(workerId, { project: home, labels, actions: [...JOBS] }, who);
     const has = new Set(labels);
     const gone = new AbortController();
@@ -84,7 +84,7 @@ function claimRoute(app: FastifyInstance, own: Compat): void {
       serves: (route, project) =>
         project === home && mayServe(route, JOBS, has) && judge(who, 'claimWork', 'worker', project) === 'allowed',
     });
-    const claimed = work === undefined ? null : await claimedDocument(own, work, workerId, ttlSeconds);
+    const claimed = work === undefined ? null : await claimedDocument(compat, work, workerId, ttlSeconds);
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(claimed));
   });
 }
@@ -109,8 +109,8 @@ async function claimedDocument(
   });
 }
 
-function leaseRoutes(app: FastifyInstance, own: Compat): void {
-  const { parts, registry } = own;
+function leaseRoutes(app: FastifyInstance, compat: Compat): void {
+  const { parts, registry } = compat;
   const { remote } = parts.engine;
   const onLease = (
     path: string,
@@ -119,8 +119,8 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
   ): void => {
     app.post(`/api/jobs/:lease/${path}`, async (request: Ask) => {
       const leaseId = request.params['lease'] as string;
-      await allowed(own, request, like, 'worker', undefined);
-      const who = await allowed(own, request, like, 'worker', await projectOfLease(parts, leaseId), staleLease);
+      await allowed(compat, request, like, 'worker', undefined);
+      const who = await allowed(compat, request, like, 'worker', await projectOfLease(parts, leaseId), staleLease);
       const state = await act(leaseId, objectIn(request.body), who.name);
       if (state !== undefined) await registry.reported(state.holder, who);
       return { ok: true };
@@ -144,17 +144,17 @@ function leaseRoutes(app: FastifyInstance, own: Compat): void {
   onLease('logs', 'logLease', (leaseId, body, by) => remote.log(leaseId, chunksIn(body), by));
 }
 
-function cancelledRoute(app: FastifyInstance, own: Compat): void {
-  const { parts, graphs } = own;
+function cancelledRoute(app: FastifyInstance, compat: Compat): void {
+  const { parts, graphs } = compat;
 
   app.get('/api/jobs/:wf/:job/cancelled', async (request: Ask) => {
     const { wf, job } = request.params as { wf: string; job: string };
     const { workflowId, executionId = queryIn(request.query, 'run') } = namedRun(wf);
-    const who = await allowed(own, request, 'extendLease', 'worker', undefined);
+    const who = await allowed(compat, request, 'extendLease', 'worker', undefined);
     const project = await workflowProject(parts, workflowId);
     // A worker has nothing to stop for a workflow that is gone, or that it may not see.
     if (project === undefined || judge(who, 'extendLease', 'worker', project) === 'invisible') return false;
-    await allowed(own, request, 'extendLease', 'worker', project);
+    await allowed(compat, request, 'extendLease', 'worker', project);
     const run = await (executionId === undefined ? graphs.runOfWorker(wf) : graphs.run({ workflowId, executionId }));
     const node = run !== undefined && Object.hasOwn(run.nodes, job) ? run.nodes[job] : undefined;
     if (run === undefined || node === undefined) return false;

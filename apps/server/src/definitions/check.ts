@@ -15,7 +15,7 @@ import { UPLOAD_LIMITS } from '../limits.ts';
 import type { FindUsedWorkflow } from './used-workflows.ts';
 
 /** The text, or the parsed value. */
-export type Given = { readonly source: string; readonly filename: string } | { readonly definition: Json };
+export type DefinitionInput = { readonly source: string; readonly filename: string } | { readonly definition: Json };
 
 export interface CheckOptions {
   readonly ceiling: Ceiling;
@@ -29,20 +29,20 @@ export type Checked =
   | { readonly definition: WorkflowDefinition | undefined; readonly problems: readonly Problem[] }
   | { readonly tooMany: 'nodes' | 'edges'; readonly count: number };
 
-export function readGiven(given: Given): ReadResult {
-  return 'source' in given
-    ? readDefinition(given.source, { file: given.filename })
-    : readDefinitionObject(given.definition);
+export function readInput(input: DefinitionInput): ReadResult {
+  return 'source' in input
+    ? readDefinition(input.source, { file: input.filename })
+    : readDefinitionObject(input.definition);
 }
 
 export function checkDefinition(
-  given: Given,
+  input: DefinitionInput,
   { ceiling, workflows, isBounded, compile }: CheckOptions,
-  read: ReadResult = readGiven(given),
+  read: ReadResult = readInput(input),
 ): Checked {
   const excess = isBounded ? excessOf(read.definition ?? read.draft?.definition) : undefined;
   if (excess !== undefined) return excess;
-  if ('source' in given) {
+  if ('source' in input) {
     const { definition, problems } = compileRead(read, compile, { workflows, ceiling });
     return { definition, problems };
   }

@@ -16,7 +16,7 @@ import {
 } from '@nebula/core';
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
-import { type Checked, checkDefinition, type Given, readGiven } from './check.ts';
+import { type Checked, checkDefinition, type DefinitionInput, readInput } from './check.ts';
 import { type Job, outlineOf, type Question } from './questions.ts';
 import { checkInThread, DIVIDE } from './side-thread.ts';
 import { usedWorkflowsOf, usedWorkflowText } from './used-workflows.ts';
@@ -32,18 +32,18 @@ export interface CheckedDefinition {
  */
 export async function checkedDefinition(
   parts: Parts,
-  given: Given,
+  input: DefinitionInput,
   project: string,
   isLocal: true | undefined,
 ): Promise<CheckedDefinition> {
-  const text = 'source' in given ? given.source : JSON.stringify(given.definition);
+  const text = 'source' in input ? input.source : JSON.stringify(input.definition);
   if (isLocal === undefined && text.length > UPLOAD_LIMITS.maxDefinitionChars) throw tooLong(text.length);
   const ceiling = await parts.projects.ceilingOf(project);
   const setting: Setting = { parts, project, ceiling, isBounded: isLocal === undefined };
-  const most = 'source' in given ? CHECK_LIMITS.inProcessTextChars : CHECK_LIMITS.inProcessChars;
+  const most = 'source' in input ? CHECK_LIMITS.inProcessTextChars : CHECK_LIMITS.inProcessChars;
   const checked =
-    (text.length <= most || isCompiled(given, setting) ? await checkHere(given, setting) : undefined) ??
-    (await checkBeside('source' in given ? given : { definition: text }, setting));
+    (text.length <= most || isCompiled(input, setting) ? await checkHere(input, setting) : undefined) ??
+    (await checkBeside('source' in input ? input : { definition: text }, setting));
   if ('tooMany' in checked) throw tooMany(checked);
   return checked;
 }
@@ -56,29 +56,32 @@ interface Setting {
 }
 
 /** A command that owns the data folder has compiled its file already. */
-function isCompiled(given: Given, { parts, project, ceiling }: Setting): boolean {
-  if (!('definition' in given) || !isJsonObject(given.definition)) return false;
-  const definition = given.definition as unknown as WorkflowDefinition;
+function isCompiled(input: DefinitionInput, { parts, project, ceiling }: Setting): boolean {
+  if (!('definition' in input) || !isJsonObject(input.definition)) return false;
+  const definition = input.definition as unknown as WorkflowDefinition;
   return parts.executions.checks.isChecked(definition, { project, ceiling });
 }
 
 /** Undefined if it has large patterns, or uses large workflows, which are compiled with it. */
-async function checkHere(given: Given, { parts, project, ...options }: Setting): Promise<Checked | undefined> {
-  const read = readGiven(given);
+async function checkHere(
+  input: DefinitionInput,
+  { parts, project, ...options }: Setting,
+): Promise<Checked | undefined> {
+  const read = readInput(input);
   const used = read.definition === undefined ? [] : usedWorkflows(read.definition);
   const workflows = await usedWorkflowsOf(parts, used, project, CHECK_LIMITS.inProcessChars);
   if (workflows === undefined) return undefined;
   const compile: Compile = (definition, how) => parts.executions.checks.check(definition, { project, ...how });
   return withFewPatterns(CHECK_LIMITS.inProcessInstructions, () =>
-    checkDefinition(given, { ...options, workflows, compile }, read),
+    checkDefinition(input, { ...options, workflows, compile }, read),
   );
 }
 
-async function checkBeside(given: Given, setting: Setting): Promise<Checked> {
+async function checkBeside(input: DefinitionInput, setting: Setting): Promise<Checked> {
   const { parts, ceiling, isBounded } = setting;
   const { capabilities, labels } = parts.executions.catalog;
   const job: Job = {
-    given,
+    input,
     ceiling: ceiling as Json,
     capabilities: capabilities as Json,
     labels: labels as Json,

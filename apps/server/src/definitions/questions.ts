@@ -1,9 +1,9 @@
 /** The questions that the checking thread asks the process, and waits for. All messages are JSON text. */
 import type { Action, Catalog, Json, Problem } from '@nebula/core';
-import type { Given } from './check.ts';
+import type { DefinitionInput } from './check.ts';
 
 export interface Job {
-  readonly given: Given;
+  readonly input: DefinitionInput;
   /** JSON text if the definition was not text, so that the thread also does the parsing. */
   readonly ceiling: Json;
   readonly capabilities: Json;

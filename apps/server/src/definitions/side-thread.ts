@@ -17,7 +17,7 @@ export type CheckLimits = { readonly [K in 'maxMs' | 'maxMemoryMb' | 'maxWaiting
 export const DIVIDE = 'Put the file into the folder of workflows, or divide it into workflows that run each other.';
 
 /** The least time between reads of the thread's CPU time. */
-const MIN_LOOK_MS = 100;
+const MIN_CHECK_MS = 100;
 
 export type Answering = (question: Question) => Promise<unknown> | unknown;
 
@@ -72,37 +72,37 @@ function work(job: Job, answer: Answering, limits: CheckLimits): Promise<Done> {
     if (thread !== undefined) end(thread);
     thread = start(limits.maxMemoryMb);
   }
-  const own = thread;
-  own.worker.ref();
+  const current = thread;
+  current.worker.ref();
   return new Promise<Done>((resolve, reject) => {
     const lost = (): void => {
       clearTimeout(limit);
-      end(own);
+      end(current);
       reject(tooCostly());
     };
-    const look = async (): Promise<void> => {
-      const left = limits.maxMs - ((await cpuMs(own)) - own.usedMs);
-      if (own.open !== open) return;
+    const checkTime = async (): Promise<void> => {
+      const left = limits.maxMs - ((await cpuMs(current)) - current.usedMs);
+      if (current.open !== open) return;
       if (left <= 0) lost();
-      else limit = setTimeout(() => void look(), Math.max(left, MIN_LOOK_MS));
+      else limit = setTimeout(() => void checkTime(), Math.max(left, MIN_CHECK_MS));
     };
-    let limit = job.isBounded ? setTimeout(() => void look(), limits.maxMs) : undefined;
+    let limit = job.isBounded ? setTimeout(() => void checkTime(), limits.maxMs) : undefined;
     const done = (text: string, usedMs: number): void => {
       clearTimeout(limit);
-      own.usedMs = usedMs;
-      rest(own);
+      current.usedMs = usedMs;
+      startIdleTimer(current);
       resolve(JSON.parse(text) as Done);
     };
     const open = { answer, done, lost };
-    own.open = open;
-    own.worker.postMessage(job);
+    current.open = open;
+    current.worker.postMessage(job);
   });
 }
 
-function end(own: Thread): void {
-  own.open = undefined;
-  if (thread === own) thread = undefined;
-  void own.worker.terminate();
+function end(ended: Thread): void {
+  ended.open = undefined;
+  if (thread === ended) thread = undefined;
+  void ended.worker.terminate();
 }
 
 /** A failed question gets an empty answer, so that the thread does not wait for ever. */
@@ -130,21 +130,21 @@ function start(maxMemoryMb: number): Thread {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
   });
-  const own: Thread = { worker, answers, bell, maxMemoryMb, usedMs: 0, open: undefined };
+  const started: Thread = { worker, answers, bell, maxMemoryMb, usedMs: 0, open: undefined };
   worker.on('message', ({ question, done, usedMs = 0 }: Message) => {
-    if (done !== undefined) own.open?.done(done, usedMs);
-    else if (question !== undefined) void reply(own, question);
+    if (done !== undefined) started.open?.done(done, usedMs);
+    else if (question !== undefined) void reply(started, question);
   });
-  const lost = (): void => (own.open === undefined ? end(own) : own.open.lost());
+  const lost = (): void => (started.open === undefined ? end(started) : started.open.lost());
   worker.on('error', lost);
   worker.on('exit', lost);
-  return own;
+  return started;
 }
 
-function rest(own: Thread): void {
-  own.open = undefined;
-  own.worker.unref();
-  idle = setTimeout(() => end(own), CHECK_LIMITS.idleMs);
+function startIdleTimer(idling: Thread): void {
+  idling.open = undefined;
+  idling.worker.unref();
+  idle = setTimeout(() => end(idling), CHECK_LIMITS.idleMs);
   idle.unref();
 }
 

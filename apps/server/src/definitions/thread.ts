@@ -18,11 +18,11 @@ function ask(question: Question): Json | undefined {
   return message.answer === undefined ? undefined : (JSON.parse(message.answer) as Json);
 }
 
-function done({ given, ceiling, capabilities, labels, isBounded }: Job): Done {
+function done({ input, ceiling, capabilities, labels, isBounded }: Job): Done {
   const found = new Map<string, WorkflowDefinition | undefined>();
   const catalog = catalogOver(ask, { capabilities, labels } as Pick<Catalog, 'capabilities' | 'labels'>);
   const checked = checkDefinition(
-    'source' in given ? given : { definition: JSON.parse(given.definition as string) as Json },
+    'source' in input ? input : { definition: JSON.parse(input.definition as string) as Json },
     {
       compile: (definition, options) => compilePlan(definition, catalog, options),
       ceiling: ceiling as Ceiling,

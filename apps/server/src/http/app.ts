@@ -73,7 +73,7 @@ export interface AppParts {
 
 const ABOUT_HEALTH: ReadonlySet<string> = new Set(['/health', '/ready']);
 
-export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
+export function buildApp(appParts: AppParts, options: AppOptions): FastifyInstance {
   const limits: ConnectionLimits = { ...HTTP_LIMITS, ...options.limits };
   const app = fastify({
     http: serverTimeouts(limits),
@@ -103,15 +103,15 @@ export function buildApp(own: AppParts, options: AppOptions): FastifyInstance {
     if (ABOUT_HEALTH.has(request.url)) return;
     const turn = turns.take();
     if (turn !== undefined) await turn;
-    await own.opened;
+    await appParts.opened;
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
   app.setErrorHandler((error, request, reply) => {
     const known = bodyError(error);
-    if (!(known instanceof NebulaError)) own.onFault(error, { method: request.method, url: routeOf(request) });
+    if (!(known instanceof NebulaError)) appParts.onFault(error, { method: request.method, url: routeOf(request) });
     return refuse(reply, known);
   });
-  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, own, operation, options);
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, appParts, operation, options);
   return app;
 }
 
@@ -124,17 +124,17 @@ function bodyLimitOf(operation: OperationId, { needs }: Operation, { bodyLimitBy
 }
 
 interface Route {
-  readonly own: AppParts;
+  readonly appParts: AppParts;
   readonly operation: OperationId;
   readonly contract: Operation;
   /** Calls are written to the audit log. */
   readonly isAudited: boolean;
 }
 
-function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, options: AppOptions): void {
+function addRoute(app: FastifyInstance, appParts: AppParts, operation: OperationId, options: AppOptions): void {
   const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
   const contract: Operation = OPERATIONS[operation];
-  const route: Route = { own, operation, contract, isAudited: auditOf(operation) !== 'never' };
+  const route: Route = { appParts, operation, contract, isAudited: auditOf(operation) !== 'never' };
   app.route({
     method,
     url: API_PREFIX + path,
@@ -146,21 +146,21 @@ function addRoute(app: FastifyInstance, own: AppParts, operation: OperationId, o
 }
 
 /** Finds out who calls. Rejects with `NOT_SIGNED_IN`, unless the operation is public. */
-async function identify({ own, operation, contract }: Route, request: FastifyRequest): Promise<void> {
+async function identify({ appParts, operation, contract }: Route, request: FastifyRequest): Promise<void> {
   // A login request may still carry the cookie of an expired session.
   if (contract.needs === 'public') return;
   const begun = performance.now();
   try {
-    callers.set(request, await signedIn(own, request));
+    callers.set(request, await signedIn(appParts, request));
   } catch (error) {
-    own.onRequest?.(operation, problemOf(error).status, performance.now() - begun);
+    appParts.onRequest?.(operation, problemOf(error).status, performance.now() - begun);
     throw error;
   }
 }
 
 /** Checks the request, calls the operation, audits and counts it, and sends the answer. */
 async function handle(route: Route, request: FastifyRequest, response: FastifyReply): Promise<unknown> {
-  const { own, operation, contract, isAudited } = route;
+  const { appParts, operation, contract, isAudited } = route;
   const begun = performance.now();
   const who = callers.get(request) ?? NOBODY;
   const input: Input = {
@@ -172,19 +172,19 @@ async function handle(route: Route, request: FastifyRequest, response: FastifyRe
   let project: string | undefined;
   try {
     validatorOf(operation)(input);
-    project = await allowed(own, operation, contract, who, input);
+    project = await allowed(appParts, operation, contract, who, input);
     const call = callOf(route, { ...input, who, project }, request, response);
     const answer = await answerTo(route, call, request.headers['idempotency-key']);
-    if (isAudited) await own.audit({ ...auditedCall, project, status: answer.status, answer: answer.body });
-    own.onRequest?.(operation, answer.status, performance.now() - begun);
+    if (isAudited) await appParts.audit({ ...auditedCall, project, status: answer.status, answer: answer.body });
+    appParts.onRequest?.(operation, answer.status, performance.now() - begun);
     if (contract.stream !== 'events') return await send(request, response, contract, answer);
-    return await streamTo(own, request, response, answer, call);
+    return await streamTo(appParts, request, response, answer, call);
   } catch (error) {
     const { status } = problemOf(bodyError(error));
     // Of unauthenticated calls only failed logins are audited; their rate is limited.
     const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
-    if (isAudited && isToTell) await own.audit({ ...auditedCall, project, status });
-    own.onRequest?.(operation, status, performance.now() - begun);
+    if (isAudited && isToTell) await appParts.audit({ ...auditedCall, project, status });
+    appParts.onRequest?.(operation, status, performance.now() - begun);
     throw error;
   }
 }
@@ -217,13 +217,13 @@ function callOf(
 
 /** Calls the handler, or repeats the answer that was given to the same idempotency key. */
 async function answerTo(
-  { own, operation, contract }: Route,
+  { appParts, operation, contract }: Route,
   call: Call<OperationId>,
   key: string | string[] | undefined,
 ): Promise<Reply<unknown>> {
-  const handler = own.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
+  const handler = appParts.handlers[operation] as (call: Call<OperationId>) => Promise<Reply<unknown>>;
   if (!contract.isIdempotent || typeof key !== 'string') return await handler(call);
-  return await own.idempotentRequests.once(call, key, (repeatId) => handler(Object.assign(call, { repeatId })));
+  return await appParts.idempotentRequests.once(call, key, (repeatId) => handler(Object.assign(call, { repeatId })));
 }
 
 /** Sends events until the stream ends, or the caller loses the right to it. */

@@ -12,7 +12,7 @@ import { NebulaError } from '@nebula/core';
 export class BodyMemory {
   readonly #maxBytes: number;
   readonly #byCaller = new Map<string, number>();
-  #held = 0;
+  #takenBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -21,10 +21,10 @@ export class BodyMemory {
   /** Returns false, and takes nothing, if the caller would hold too much. */
   take(caller: string, bytes: number): boolean {
     const own = this.#byCaller.get(caller) ?? 0;
-    const others = this.#held - own;
+    const others = this.#takenBytes - own;
     if (own + bytes > Math.ceil((this.#maxBytes - others) / 2)) return false;
     this.#byCaller.set(caller, own + bytes);
-    this.#held += bytes;
+    this.#takenBytes += bytes;
     return true;
   }
 
@@ -32,7 +32,7 @@ export class BodyMemory {
     const left = (this.#byCaller.get(caller) ?? 0) - bytes;
     if (left > 0) this.#byCaller.set(caller, left);
     else this.#byCaller.delete(caller);
-    this.#held -= bytes;
+    this.#takenBytes -= bytes;
   }
 }
 

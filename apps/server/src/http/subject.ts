@@ -98,7 +98,7 @@ const BY_PARAMETER: Readonly<Record<string, Kind>> = {
 /** Operations whose body may name an id that the operation itself creates. */
 const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
   'publishSignal',
-  'putPlan',
+  'putLaunchPlan',
   'putSchedule',
   'registerWorkflow',
 ]);
@@ -108,9 +108,9 @@ const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'register
 
 /** Operations that concern the project in the query, or the default one. */
 const OF_QUERY: ReadonlySet<OperationId> = new Set([
-  'listCredentials',
-  'putCredential',
-  'deleteCredential',
+  'listSecrets',
+  'putSecret',
+  'deleteSecret',
   'removeAnnouncedAction',
 ]);
 

@@ -25,7 +25,7 @@ const known = new Map<OperationId, Validator>();
 
 /**
  * Compiled by the first request of the operation: all 80 of them would take a third of a server's start. The validator
- * throws `BODY_INVALID` or `QUERY_INVALID` with the place that is wrong.
+ * throws `BODY_INVALID` or `QUERY_INVALID` with a pointer to the invalid value.
  */
 export function validatorOf(id: OperationId): Validator {
   const validator = known.get(id) ?? compiled(OPERATIONS[id]);
@@ -63,21 +63,21 @@ function withFormats(ajv: Ajv): Ajv {
 }
 
 function invalid(part: keyof Input, errors: readonly ErrorObject[] | null | undefined): NebulaError {
-  const { place, detail, hint } = said(part, errors);
-  const subject = place === '' ? `The ${part === 'body' ? 'body' : 'request'}` : `'${place.slice(1)}'`;
-  const pointer = part === 'body' ? place || '/' : `?${place.slice(1)}`;
+  const { instancePath, detail, hint } = describeError(part, errors);
+  const subject = instancePath === '' ? `The ${part === 'body' ? 'body' : 'request'}` : `'${instancePath.slice(1)}'`;
+  const pointer = part === 'body' ? instancePath || '/' : `?${instancePath.slice(1)}`;
   return new NebulaError(part === 'body' ? 'BODY_INVALID' : 'QUERY_INVALID', `${subject} ${detail}.`, {
     hint: hint ?? 'See the API reference of this server: /api/docs.',
     details: { errors: [{ pointer, detail }] },
   });
 }
 
-function said(part: keyof Input, errors: readonly ErrorObject[] | null | undefined) {
+function describeError(part: keyof Input, errors: readonly ErrorObject[] | null | undefined) {
   // For `anyOf` the last error is the one that counts; the errors before it belong to the alternatives.
   const last = errors?.at(-1);
   const error = last?.keyword === 'anyOf' ? last : errors?.[0];
-  if (error === undefined) return { place: '', detail: 'is not valid' };
+  if (error === undefined) return { instancePath: '', detail: 'is not valid' };
   const isGivenTwice = part !== 'body' && Array.isArray(error.data) && error.instancePath !== '';
-  const wrong = isGivenTwice ? { detail: 'is given more than once' } : describeSchemaError(error);
-  return { place: error.instancePath, ...wrong };
+  const described = isGivenTwice ? { detail: 'is given more than once' } : describeSchemaError(error);
+  return { instancePath: error.instancePath, ...described };
 }

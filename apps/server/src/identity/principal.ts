@@ -26,9 +26,21 @@ export function isAtLeast(role: Role, other: Role): boolean {
   return RANK[role] >= RANK[other];
 }
 
+/** The ids of renamed operations in the scopes of keys that earlier versions stored. */
+const FORMER_IDS: Partial<Record<OperationId, string>> = {
+  listPermits: 'listPlaces',
+  listSecrets: 'listCredentials',
+  putSecret: 'putCredential',
+  deleteSecret: 'deleteCredential',
+  listLaunchPlans: 'listPlans',
+  getLaunchPlan: 'getPlan',
+  putLaunchPlan: 'putPlan',
+  deleteLaunchPlan: 'deletePlan',
+};
+
 /** Whether the scopes of the principal include the operation. */
 export function isInScope({ scopes }: Principal, operation: OperationId): boolean {
-  return scopes === null || scopes.includes(operation);
+  return scopes === null || scopes.includes(operation) || scopes.includes(FORMER_IDS[operation] ?? operation);
 }
 
 export type Verdict = 'allowed' | 'not-signed-in' | 'forbidden' | 'invisible';

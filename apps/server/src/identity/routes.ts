@@ -253,18 +253,24 @@ async function put(
   throw changedBySomebody(id);
 }
 
-async function projectDocument({ projects }: Parts, { id, body }: Own<ProjectRecord>): Promise<AnswerOf<'putProject'>> {
+async function projectDocument(
+  { projects }: Parts,
+  { id, body }: IdAndBody<ProjectRecord>,
+): Promise<AnswerOf<'putProject'>> {
   const ceiling = (await projects.ceilingOf(id)) as AnswerOf<'putProject'>['ceiling'];
   return { projectId: id, name: body.name, ceiling, createdAt: isoTime(body.createdAt) };
 }
 
-type Own<Body> = Pick<Read<Body>, 'id' | 'body'>;
+type IdAndBody<Body> = Pick<Read<Body>, 'id' | 'body'>;
 
-function userDocument({ id, body: { name, admin, disabled, roles, createdAt } }: Own<UserRecord>): AnswerOf<'putUser'> {
+function userDocument({
+  id,
+  body: { name, admin, disabled, roles, createdAt },
+}: IdAndBody<UserRecord>): AnswerOf<'putUser'> {
   return { userId: id, name, admin, disabled, roles: { ...roles }, createdAt: isoTime(createdAt) };
 }
 
-function keyDocument({ id, body }: Own<KeyRecord>): AnswerOf<'listKeys'>['items'][number] {
+function keyDocument({ id, body }: IdAndBody<KeyRecord>): AnswerOf<'listKeys'>['items'][number] {
   const { name, owner, roles, scopes, createdAt, expiresAt } = body;
   return {
     keyId: id,

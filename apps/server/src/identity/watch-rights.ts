@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@nebula/ports';
 import type { Principal } from './principal.ts';
 
 /** The longest time that a stream outlives a revoked permission. */
-const LOOK_MS = 30_000;
+const CHECK_MS = 30_000;
 
 /** Returns a function that stops the checks. A check that fails is ignored; the next one decides. */
 export function watchRights(
@@ -15,14 +15,14 @@ export function watchRights(
   const before = JSON.stringify(who);
   let isOpen = true;
   let timer: Timer;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const now = await authenticate().then(JSON.stringify, () => before);
     if (!isOpen) return;
     if (now === before) later();
     else onChange();
   };
   const later = (): void => {
-    timer = clock.timer(LOOK_MS, () => void look(), { background: true });
+    timer = clock.timer(CHECK_MS, () => void check(), { background: true });
   };
   later();
   return () => {

@@ -32,7 +32,7 @@ const PAGE = 500;
 /** Hints within this time cause one read. */
 const GATHER_MS = 15;
 /** The longest delay of an event when its hint is lost. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const BUFFER = LIVE_LIMITS.maxBuffered;
 const TROUBLE_MS = 500;
 /** The cost of handing a frame to one follower, as the number of bytes that decode in the same time. */
@@ -56,7 +56,7 @@ export interface Interest {
   readonly signal: AbortSignal;
 }
 
-interface Place {
+interface FeedCursor {
   readonly position: Position;
   readonly index: number;
 }
@@ -78,7 +78,7 @@ interface Listener {
   readonly known: Map<string, boolean>;
   buffer: FeedEvent[];
   /** The position of the last buffered event. */
-  cursor: Place;
+  cursor: FeedCursor;
   /** The last frame that was read, for a single run. */
   seq: number;
   isLevel: boolean;
@@ -111,7 +111,7 @@ export class Feed {
         else if (event.type === 'progress') this.tellProgress(event);
       }) ?? (() => undefined),
     );
-    this.lookLater();
+    this.pollLater();
   }
 
   close(): void {
@@ -131,7 +131,7 @@ export class Feed {
       wants,
       known: new Map(),
       buffer: [],
-      cursor: placeOf(after),
+      cursor: cursorAfter(after),
       seq: 0,
       isLevel: false,
       wake: undefined,
@@ -140,7 +140,7 @@ export class Feed {
     const onAbort = (): void => listener.wake?.();
     signal.addEventListener('abort', onAbort);
     try {
-      await this.place(listener, after === 'now');
+      await this.moveCursor(listener, after === 'now');
       while (!signal.aborted && !this.isClosed) {
         if (listener.buffer.length > 0) {
           yield listener.buffer.splice(0);
@@ -163,7 +163,7 @@ export class Feed {
   }
 
   /** `now` is the end. A position beyond the end is of another history, e.g. before a backup was restored, and also is the end. */
-  private async place(listener: Listener, isNow: boolean): Promise<void> {
+  private async moveCursor(listener: Listener, isNow: boolean): Promise<void> {
     if (!isNow && comparePositions(listener.cursor.position, this.tail) <= 0) return;
     const last = await this.parts.store.lastPosition();
     if (isNow || comparePositions(listener.cursor.position, last) > 0) listener.cursor = whole(last);
@@ -199,7 +199,7 @@ export class Feed {
   }
 
   /** Decodes large frames a few at a time. */
-  private async take(listener: Listener, page: readonly Decoded[], after: Place): Promise<void> {
+  private async take(listener: Listener, page: readonly Decoded[], after: FeedCursor): Promise<void> {
     let bytes = 0;
     for (const frame of page) {
       const { executionId, position, entries } = frame.row;
@@ -243,13 +243,13 @@ export class Feed {
     );
   }
 
-  private lookLater(): void {
+  private pollLater(): void {
     const timer = this.parts.clock.timer(
-      LOOK_MS,
+      POLL_MS,
       () => {
         if (this.isClosed) return;
         this.hint();
-        this.lookLater();
+        this.pollLater();
       },
       { background: true },
     );
@@ -353,11 +353,11 @@ export class Feed {
 }
 
 /** The id of an event is `<position>.<index>`: the position of its frame, and its number in the frame. */
-function placeOf(id = ''): Place {
-  return parsePlace(id) ?? whole(FEED_START);
+function cursorAfter(id = ''): FeedCursor {
+  return parseEventId(id) ?? whole(FEED_START);
 }
 
-function parsePlace(id: string): Place | undefined {
+function parseEventId(id: string): FeedCursor | undefined {
   const [, text = '', index] = /^([^.]*)(?:\.(\d{1,9}))?$/.exec(id) ?? [];
   const position = parsePosition(text);
   if (position === undefined) return undefined;
@@ -365,15 +365,15 @@ function parsePlace(id: string): Place | undefined {
 }
 
 /** The position after all events of a frame. */
-function whole(position: Position): Place {
+function whole(position: Position): FeedCursor {
   return { position, index: Number.POSITIVE_INFINITY };
 }
 
-export function isPlace(id: string): boolean {
-  return parsePlace(id) !== undefined;
+export function isEventId(id: string): boolean {
+  return parseEventId(id) !== undefined;
 }
 
-function isAfter(one: Place, other: Place): boolean {
+function isAfter(one: FeedCursor, other: FeedCursor): boolean {
   return (comparePositions(one.position, other.position) || one.index - other.index) > 0;
 }
 

@@ -79,20 +79,21 @@ export class NodeEnds {
   async #follow(executionId: string, run: Watched): Promise<void> {
     const { signal } = run.stop;
     const after = String(await this.#parts.store.lastPosition());
-    await this.#look(executionId, run);
+    await this.#readEnds(executionId, run);
     for await (const events of this.#feed.follow({ executionId, after, signal })) {
       for (const { event, json } of events) {
         if (event !== undefined) continue;
-        const told = JSON.parse(json) as TimelineEvent;
-        if (told.type === 'WorkflowReopened') await this.#look(executionId, run);
-        else if (isFinalEvent(told)) run.ended = 'all';
-        else if (NODE_ENDS.has(told.type) && run.ended instanceof Set) run.ended.add(String(told.node));
+        const timelineEvent = JSON.parse(json) as TimelineEvent;
+        if (timelineEvent.type === 'WorkflowReopened') await this.#readEnds(executionId, run);
+        else if (isFinalEvent(timelineEvent)) run.ended = 'all';
+        else if (NODE_ENDS.has(timelineEvent.type) && run.ended instanceof Set)
+          run.ended.add(String(timelineEvent.node));
       }
       tellEnded(run);
     }
   }
 
-  async #look(executionId: string, run: Watched): Promise<void> {
+  async #readEnds(executionId: string, run: Watched): Promise<void> {
     const document = await this.#parts.executions.bareDocument(executionId);
     const isOver = document === undefined || document.finishedAt !== null;
     const nodes = Object.entries(document?.nodes ?? {});

@@ -2,7 +2,7 @@
 import { NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
-import { type Feed, isPlace } from './feed.ts';
+import { type Feed, isEventId } from './feed.ts';
 import type { Followers } from './followers.ts';
 import { logEvents, wantedRuns } from './log-subscription.ts';
 
@@ -39,7 +39,7 @@ function startingPoint(
 ): { after?: string } {
   const given = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after;
   if (given === undefined) return {};
-  if (given === 'now' || isPlace(given)) return { after: given };
+  if (given === 'now' || isEventId(given)) return { after: given };
   throw new NebulaError('QUERY_INVALID', `'${given.slice(0, 60)}' is not an event id.`, {
     hint: 'Give the `id` of an event, or `now`.',
     details: { errors: [{ pointer: '?after', detail: 'is not an event id' }] },

@@ -26,7 +26,7 @@ import { judge, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
 import { HTTP_LIMITS, LIVE_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
-import { type Feed, isPlace } from './feed.ts';
+import { type Feed, isEventId } from './feed.ts';
 import type { Followers } from './followers.ts';
 import { LOG_LEVEL, type LogSubscription, logEvents, wantedRuns } from './log-subscription.ts';
 
@@ -49,7 +49,7 @@ export interface SocketParts {
   authenticate(request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal>;
 }
 
-export async function liveSocket(app: FastifyInstance, own: SocketParts): Promise<void> {
+export async function liveSocket(app: FastifyInstance, options: SocketParts): Promise<void> {
   await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
   await app.register(async (scope) => {
     scope.route({
@@ -64,13 +64,13 @@ export async function liveSocket(app: FastifyInstance, own: SocketParts): Promis
           },
         );
       },
-      wsHandler: (socket, request) => new Connection(own, socket, request).open(),
+      wsHandler: (socket, request) => new Connection(options, socket, request).open(),
     });
   });
 }
 
 class Connection {
-  private readonly own: SocketParts;
+  private readonly options: SocketParts;
   private readonly socket: WebSocket;
   private readonly request: FastifyRequest;
   private readonly subscriptions = new Map<string, AbortController>();
@@ -79,15 +79,15 @@ class Connection {
   private who: Principal | undefined;
   private stopWatching: () => void = () => {};
 
-  constructor(own: SocketParts, socket: WebSocket, request: FastifyRequest) {
-    this.own = own;
+  constructor(options: SocketParts, socket: WebSocket, request: FastifyRequest) {
+    this.options = options;
     this.socket = socket;
     this.request = request;
   }
 
   open(): void {
-    const { socket, request, own } = this;
-    if (!isOwnPage(request, own.origins)) return socket.close(4403, 'this page may not');
+    const { socket, request, options } = this;
+    if (!isOwnPage(request, options.origins)) return socket.close(4403, 'this page may not');
     const hello = setTimeout(() => {
       if (this.who === undefined) socket.close(4401, 'who are you?');
     }, HELLO_MS);
@@ -114,7 +114,7 @@ class Connection {
 
   /** Keeps proxies from closing an idle connection, and ends one whose peer is gone. */
   private ping(): NodeJS.Timeout {
-    const { socket, own } = this;
+    const { socket, options } = this;
     let unanswered = 0;
     socket.on('pong', () => {
       unanswered = 0;
@@ -122,7 +122,7 @@ class Connection {
     const pings = setInterval(() => {
       if (unanswered++ < HTTP_LIMITS.maxUnansweredPings) socket.ping();
       else socket.terminate();
-    }, own.pingMs);
+    }, options.pingMs);
     return pings.unref();
   }
 
@@ -137,13 +137,15 @@ class Connection {
 
   private async recognise(headers: FastifyRequest['headers']): Promise<void> {
     try {
-      const who = await this.own.authenticate({ headers, method: 'GET' });
+      const who = await this.options.authenticate({ headers, method: 'GET' });
       if (who.kind === 'nobody' || this.socket.readyState !== this.socket.OPEN) return;
       this.who = who;
       this.stopWatching();
-      const { parts, authenticate } = this.own;
-      const look = () => authenticate({ headers, method: 'GET' });
-      this.stopWatching = watchRights(parts.clock, who, look, () => this.socket.close(4401, 'who are you now?'));
+      const { parts, authenticate } = this.options;
+      const authenticateAgain = () => authenticate({ headers, method: 'GET' });
+      this.stopWatching = watchRights(parts.clock, who, authenticateAgain, () =>
+        this.socket.close(4401, 'who are you now?'),
+      );
     } catch {
       // The client then authenticates in its first message.
     }
@@ -168,16 +170,16 @@ class Connection {
   }
 
   private async subscribe(name: string, message: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
-    if (this.subscriptions.has(name)) throw wrong(`There is a subscription '${name}' already.`);
-    if (this.subscriptions.size >= MAX_SUBSCRIPTIONS) throw wrong('There are too many subscriptions.');
+    if (this.subscriptions.has(name)) throw invalidMessage(`There is a subscription '${name}' already.`);
+    if (this.subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidMessage('There are too many subscriptions.');
     const wanted = wantedIn(message);
     const controller = new AbortController();
-    const stream = this.own.followers.count(who, await this.streamOf(wanted, who, controller.signal));
+    const stream = this.options.followers.count(who, await this.streamOf(wanted, who, controller.signal));
     this.run(name, controller, wanted.kind === 'logs' ? 'lines' : 'events', stream);
   }
 
   private async streamOf(wanted: Wanted, who: Principal, signal: AbortSignal): Promise<EventStream> {
-    const { parts, feed } = this.own;
+    const { parts, feed } = this.options;
     if (wanted.kind !== 'all') {
       const { executionId } = wanted;
       const project = await projectOfExecution(parts, executionId);
@@ -247,7 +249,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // Said below.
   }
-  throw wrong('A message is a JSON object.');
+  throw invalidMessage('A message is a JSON object.');
 }
 
 type Wanted =
@@ -287,16 +289,16 @@ function wantedIn(given: Readonly<Record<string, unknown>>): Wanted {
   }
   const check = given['executionId'] === undefined ? ALL_MESSAGE : RUN_MESSAGE;
   const { subscribe: _, after, executionId, ...wanted } = check(given);
-  if (after !== undefined && after !== 'now' && !isPlace(after)) throw wrong('`after` is not an event id.');
+  if (after !== undefined && after !== 'now' && !isEventId(after)) throw invalidMessage('`after` is not an event id.');
   const start = after === undefined ? {} : { after };
   return executionId === undefined ? { kind: 'all', ...wanted, start } : { kind: 'run', executionId, start };
 }
 
 function nameIn({ subscribe }: Readonly<Record<string, unknown>>): string {
   if (typeof subscribe === 'string' && subscribe !== '' && subscribe.length <= 100) return subscribe;
-  throw wrong('A message is {"subscribe": name, …} or {"unsubscribe": name}.');
+  throw invalidMessage('A message is {"subscribe": name, …} or {"unsubscribe": name}.');
 }
 
-function wrong(message: string): NebulaError {
+function invalidMessage(message: string): NebulaError {
   return new NebulaError('BODY_INVALID', message);
 }

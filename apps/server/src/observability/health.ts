@@ -19,12 +19,12 @@ const PROBE_LIMIT_MS = 2_000;
 /** The engine extends its lease every ten seconds: three extensions were missed. */
 const WRITE_OVERDUE_MS = 35_000;
 /** The leader looks at the schedules every five seconds. */
-const LOOK_OVERDUE_MS = 60_000;
+const CHECK_OVERDUE_MS = 60_000;
 
 export interface SchedulerHealth {
   readonly role: 'leads' | 'follows' | 'off';
   /** When the leader last checked all schedules. */
-  readonly lookedAt: number | null;
+  readonly checkedAt: number | null;
   /** The error of the last look; null: none. */
   readonly trouble: unknown;
 }
@@ -86,12 +86,12 @@ export class Health {
     return silentMs > WRITE_OVERDUE_MS ? 'it has not written for too long' : null;
   }
 
-  private schedulerTrouble({ role, lookedAt, trouble }: SchedulerHealth): string | null {
+  private schedulerTrouble({ role, checkedAt, trouble }: SchedulerHealth): string | null {
     if (role === 'off') return 'it is off';
     if (role === 'follows') return null;
     if (trouble !== null) return `its last check failed with ${codeOf(trouble)}`;
-    const isOverdue = lookedAt !== null && this.parts.clock.now() - lookedAt > LOOK_OVERDUE_MS;
-    return isOverdue ? 'it has not looked at the schedules for too long' : null;
+    const isOverdue = checkedAt !== null && this.parts.clock.now() - checkedAt > CHECK_OVERDUE_MS;
+    return isOverdue ? 'it has not checked the schedules for too long' : null;
   }
 
   /** Concurrent requests share one probe. */

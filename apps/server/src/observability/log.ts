@@ -22,7 +22,7 @@ const MAX_DEPTH = 6;
 const MAX_TEXT_CHARS = 10_000;
 
 export function createLog({ level = 'warn', conceal = (text) => text, stream = process.stderr }: LogOptions): Log {
-  const destination = stream.isTTY === true ? { write: (line: string) => stream.write(forPeople(line)) } : stream;
+  const destination = stream.isTTY === true ? { write: (line: string) => stream.write(readableLine(line)) } : stream;
   return pino(
     {
       level,
@@ -77,7 +77,7 @@ function cleaned(value: unknown, conceal: (text: string) => string, depth: numbe
 }
 
 /** `12:30:01 error The store … code=STORE_BUSY`. Control characters are replaced, so no text can move the cursor. */
-function forPeople(line: string): string {
+function readableLine(line: string): string {
   const { level, time, msg, pid: _, stack, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const words = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   const text = [String(time).slice(11, 19), String(level).padEnd(5), String(msg ?? ''), ...words].join(' ');

@@ -6,7 +6,7 @@ const MAX_KNOWN = 200;
 
 export class Repeated {
   private readonly clock: Clock;
-  private readonly known = new Map<string, { toldAt: number; since: number }>();
+  private readonly known = new Map<string, { loggedAt: number; since: number }>();
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -16,12 +16,12 @@ export class Repeated {
   count(what: string): number {
     const now = this.clock.now();
     const before = this.known.get(what);
-    if (before !== undefined && now - before.toldAt < QUIET_MS) {
+    if (before !== undefined && now - before.loggedAt < QUIET_MS) {
       before.since++;
       return 0;
     }
     if (this.known.size >= MAX_KNOWN) this.known.clear();
-    this.known.set(what, { toldAt: now, since: 0 });
+    this.known.set(what, { loggedAt: now, since: 0 });
     return 1 + (before?.since ?? 0);
   }
 }

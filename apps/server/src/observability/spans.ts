@@ -40,7 +40,7 @@ interface RunTrace {
 }
 
 /** A frame that may be queued. `actionOf` is valid during the callback only, so its results are copied. */
-interface HeldFrame {
+interface QueuedFrame {
   readonly seq: number;
   readonly at: number;
   readonly entries: readonly Entry[];
@@ -63,7 +63,7 @@ export class Tracer {
   private readonly parts: TracerParts;
   /** Least recently active first. */
   private readonly runs = new Map<string, RunTrace>();
-  private readonly reading = new Map<string, HeldFrame[]>();
+  private readonly reading = new Map<string, QueuedFrame[]>();
 
   constructor(parts: TracerParts) {
     this.parts = parts;
@@ -73,32 +73,32 @@ export class Tracer {
     const { executionId, traceparent } = frame;
     // The caller's trace is not sampled.
     if (traceparent !== null && readTraceparent(traceparent)?.isSampled === false) return;
-    const held = heldFrame(frame);
+    const queued = queuedFrame(frame);
     const waiting = this.reading.get(executionId);
     if (waiting !== undefined) {
-      if (waiting.length < MAX_WAITING_FRAMES) waiting.push(held);
+      if (waiting.length < MAX_WAITING_FRAMES) waiting.push(queued);
       else this.parts.spans.drop(1);
       return;
     }
     const known = this.runs.get(executionId);
-    if (known !== undefined && known.seq === frame.seq - 1) return this.apply(known, held, true);
-    if (frame.seq === 1) return this.apply(this.newRun(frame), held, true);
-    void this.readFirst(frame, held);
+    if (known !== undefined && known.seq === frame.seq - 1) return this.apply(known, queued, true);
+    if (frame.seq === 1) return this.apply(this.newRun(frame), queued, true);
+    void this.readFirst(frame, queued);
   }
 
   /** Another process wrote to the run, or it was dropped here. */
-  private async readFirst(frame: TracedFrame, held: HeldFrame): Promise<void> {
+  private async readFirst(frame: TracedFrame, queued: QueuedFrame): Promise<void> {
     const { executionId } = frame;
     if (this.reading.size >= MAX_READING) {
       this.runs.delete(executionId);
       return this.parts.spans.drop(1);
     }
-    const waiting = [held];
+    const waiting = [queued];
     this.reading.set(executionId, waiting);
     try {
       const run = this.newRun(frame);
       for await (const { seq, at, entries } of this.parts.frames(executionId)) {
-        if (seq >= held.seq) break;
+        if (seq >= queued.seq) break;
         this.apply(run, { seq, at, entries, actions: new Map() }, false);
       }
       for (const next of waiting) this.apply(run, next, true);
@@ -115,15 +115,15 @@ export class Tracer {
     return { executionId, workflowId, version, traceId, above, seq: 0, span: undefined, open: new Map() };
   }
 
-  private apply(run: RunTrace, frame: HeldFrame, isTold: boolean): void {
+  private apply(run: RunTrace, frame: QueuedFrame, isReported: boolean): void {
     this.runs.delete(run.executionId);
     this.runs.set(run.executionId, run);
     if (this.runs.size > MAX_RUNS) this.runs.delete(this.runs.keys().next().value as string);
     run.seq = frame.seq;
-    for (const entry of frame.entries) this.enter(run, entry, frame, isTold);
+    for (const entry of frame.entries) this.enter(run, entry, frame, isReported);
   }
 
-  private enter(run: RunTrace, entry: Entry, frame: HeldFrame, isTold: boolean): void {
+  private enter(run: RunTrace, entry: Entry, frame: QueuedFrame, isReported: boolean): void {
     switch (entry.type) {
       case 'run.started':
         run.span = this.runSpan(run, 'run', frame);
@@ -149,17 +149,17 @@ export class Tracer {
       case 'node.unknown':
       case 'node.returned':
       case 'node.cancelled':
-        this.end(run, entry.node, endingOf(entry), frame, isTold);
+        this.end(run, entry.node, endingOf(entry), frame, isReported);
         break;
       case 'scope.closed':
-        if (entry.error !== undefined) this.endBelow(run, `${entry.scope}/`, frame, isTold);
+        if (entry.error !== undefined) this.endBelow(run, `${entry.scope}/`, frame, isReported);
         break;
       case 'scope.compensating':
-        this.endBelow(run, entry.scope === '' ? '' : `${entry.scope}/`, frame, isTold);
+        this.endBelow(run, entry.scope === '' ? '' : `${entry.scope}/`, frame, isReported);
         break;
       case 'run.finished':
-        this.endBelow(run, '', frame, isTold);
-        if (run.span !== undefined && isTold) this.tell(run, run.span, frame.at, entry);
+        this.endBelow(run, '', frame, isReported);
+        if (run.span !== undefined && isReported) this.tell(run, run.span, frame.at, entry);
         run.span = undefined;
         // A retry reads the journal again.
         this.runs.delete(run.executionId);
@@ -192,13 +192,13 @@ export class Tracer {
     }
   }
 
-  private runSpan({ executionId, workflowId, above }: RunTrace, which: string, { at }: HeldFrame): OpenSpan {
+  private runSpan({ executionId, workflowId, above }: RunTrace, which: string, { at }: QueuedFrame): OpenSpan {
     const spanId = spanIdOf(this.parts.digest, executionId, '', which);
     return { spanId, parentSpanId: above, name: `workflow ${workflowId}`, startMs: at };
   }
 
   /** `which`: the attempt, or the place in the journal where a span without attempts begins. */
-  private begin(run: RunTrace, node: string, which: number | string, frame: HeldFrame, child?: string): void {
+  private begin(run: RunTrace, node: string, which: number | string, frame: QueuedFrame, child?: string): void {
     run.open.set(node, {
       spanId: spanIdOf(this.parts.digest, run.executionId, node, which),
       parentSpanId: above(run, node),
@@ -211,7 +211,7 @@ export class Tracer {
     });
   }
 
-  private end(run: RunTrace, node: string, ending: Ending, frame: HeldFrame, isTold: boolean): void {
+  private end(run: RunTrace, node: string, ending: Ending, frame: QueuedFrame, isReported: boolean): void {
     let span = run.open.get(node);
     if (span === undefined) {
       // The node never started: it was waiting for a slot.
@@ -221,15 +221,15 @@ export class Tracer {
       span = run.open.get(node) as OpenSpan;
     }
     run.open.delete(node);
-    if (!isTold) return;
+    if (!isReported) return;
     span.action ??= frame.actions.get(node);
     this.tell(run, span, frame.at, ending);
   }
 
   /** Ends the open spans below a scope that ended. */
-  private endBelow(run: RunTrace, prefix: string, frame: HeldFrame, isTold: boolean): void {
+  private endBelow(run: RunTrace, prefix: string, frame: QueuedFrame, isReported: boolean): void {
     for (const node of [...run.open.keys()]) {
-      if (node.startsWith(prefix)) this.end(run, node, { status: 'cancelled' }, frame, isTold);
+      if (node.startsWith(prefix)) this.end(run, node, { status: 'cancelled' }, frame, isReported);
     }
   }
 
@@ -295,7 +295,7 @@ function above({ open, span }: RunTrace, node: string): string | undefined {
   return span?.spanId;
 }
 
-function heldFrame({ seq, at, entries, actionOf }: TracedFrame): HeldFrame {
+function queuedFrame({ seq, at, entries, actionOf }: TracedFrame): QueuedFrame {
   const actions = new Map<string, string>();
   for (const entry of entries) {
     if (!('node' in entry)) continue;

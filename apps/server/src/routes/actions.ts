@@ -32,11 +32,11 @@ export function actionRoutes({ executions: { catalog } }: Parts) {
 
     async getAction({ params: { actionId }, query: { project }, who }) {
       const visible = visibleProjects(who);
-      const places = project === undefined ? (visible ?? projectsIn(catalog.announced())) : [project];
+      const projects = project === undefined ? (visible ?? projectsIn(catalog.announced())) : [project];
       const [id = ''] = actionId.split('@');
       // Every caller sees the server's own actions.
-      for (const place of catalog.owns(id) ? [undefined] : places.filter((one) => one !== undefined)) {
-        const action = isSeen(visible, place) ? catalog.within(place).action(actionId) : undefined;
+      for (const owner of catalog.owns(id) ? [undefined] : projects.filter((one) => one !== undefined)) {
+        const action = isSeen(visible, owner) ? catalog.within(owner).action(actionId) : undefined;
         if (action !== undefined) return ok(documentOf(action));
       }
       const guess = didYouMean(

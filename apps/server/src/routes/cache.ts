@@ -9,7 +9,7 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 export function cacheRoutes({ store, executions }: Parts) {
   return {
     async listCache({ query: { action, cursor, limit = 50 } }) {
-      const after = cursor === undefined ? {} : { after: placeIn(cursor) };
+      const after = cursor === undefined ? {} : { after: parseCursor(cursor) };
       const rows = await store.cachedOutputs({ prefix: prefixOf(action), limit: limit + 1, ...after });
       const items = rows.slice(0, limit);
       const last = items.at(-1);
@@ -43,7 +43,7 @@ function cursorAt({ family, at, key }: CacheCursor): string {
   return Buffer.from(JSON.stringify([family, at, key])).toString('base64url');
 }
 
-function placeIn(cursor: string): CacheCursor {
+function parseCursor(cursor: string): CacheCursor {
   try {
     const [family, at, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     if (typeof family === 'string' && typeof at === 'number' && typeof key === 'string') return { family, at, key };

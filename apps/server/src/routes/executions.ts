@@ -70,20 +70,20 @@ export function quiescenceRoutes(
 ) {
   return {
     async awaitRest({ params: { executionId }, query: { wait }, signal }) {
-      const rest = await waits.of(executionId, 'parked', wait, signal);
+      const result = await waits.of(executionId, 'parked', wait, signal);
       return ok({
         executionId,
-        settled: rest !== undefined,
-        parked: rest?.parked ?? false,
+        settled: result !== undefined,
+        parked: result?.parked ?? false,
         resting: await isQuiescent(executionId),
-        waitingFor: (rest?.parked ? rest.waitingFor : []) as AnswerOf<'awaitRest'>['waitingFor'],
-        inside: rest?.parked ? rest.inside.map(({ document }) => document.executionId) : [],
-        execution: (rest?.document ?? null) as AnswerOf<'awaitRest'>['execution'],
+        waitingFor: (result?.parked ? result.waitingFor : []) as AnswerOf<'awaitRest'>['waitingFor'],
+        inside: result?.parked ? result.inside.map(({ document }) => document.executionId) : [],
+        execution: (result?.document ?? null) as AnswerOf<'awaitRest'>['execution'],
       });
     },
 
-    async listPlaces({ params: { executionId }, query: { key } }) {
-      const rows = await executions.places(executionId, key);
+    async listPermits({ params: { executionId }, query: { key } }) {
+      const rows = await executions.permits(executionId, key);
       return ok({
         items: rows.map(({ node, isHeld, executionId: holder }) => ({ executionId: holder, node, isHeld })),
       });
@@ -152,9 +152,9 @@ const STATUSES: readonly string[] = EXECUTION_STATUSES;
 
 function statusesOf(text: string): ExecutionStatus[] {
   const names = text.split(',').map((name) => name.trim());
-  const wrong = names.find((name) => !STATUSES.includes(name));
-  if (wrong === undefined) return names as ExecutionStatus[];
-  throw new NebulaError('QUERY_INVALID', `'${wrong.slice(0, 80)}' is not a status.`, {
+  const unknown = names.find((name) => !STATUSES.includes(name));
+  if (unknown === undefined) return names as ExecutionStatus[];
+  throw new NebulaError('QUERY_INVALID', `'${unknown.slice(0, 80)}' is not a status.`, {
     hint: `It is one of ${STATUSES.join(', ')}.`,
     details: { errors: [{ pointer: '?status', detail: 'is not a status' }] },
   });

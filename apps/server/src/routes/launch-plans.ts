@@ -30,29 +30,29 @@ import {
 } from '../records.ts';
 import { isoTime } from './times.ts';
 
-const PLANS = { kind: 'plan', limit: PROJECT_LIMITS.maxPlans, what: 'launch plans' };
+const LAUNCH_PLANS = { kind: 'plan', limit: PROJECT_LIMITS.maxLaunchPlans, what: 'launch plans' };
 
 export function launchPlanRoutes(parts: Parts) {
   const { records, store, clock } = parts;
-  const found = async (planId: string): Promise<Read<LaunchPlanRecord>> => {
+  const existing = async (planId: string): Promise<Read<LaunchPlanRecord>> => {
     const plan = await readRecord<LaunchPlanRecord>(records, 'plan', planId);
     if (plan === undefined) throw new NebulaError('UNKNOWN_PLAN', `There is no launch plan '${planId}'.`);
     return plan;
   };
   return {
-    async listPlans({ query, who, project }) {
+    async listLaunchPlans({ query, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
       const isShown = ({ body }: Read<LaunchPlanRecord>): boolean => visible?.includes(body.project) ?? true;
       const { items, next } = await listRecords(records, 'plan', query, isShown);
       return ok({ items: items.map(documentOf), next });
     },
 
-    async getPlan({ params: { planId } }) {
-      const plan = await found(planId);
+    async getLaunchPlan({ params: { planId } }) {
+      const plan = await existing(planId);
       return ok(documentOf(plan), { etag: etagOf(plan) });
     },
 
-    async putPlan({ params: { planId }, body, project, headers }) {
+    async putLaunchPlan({ params: { planId }, body, project, headers }) {
       const { workflowId, version = 'active' } = body;
       const home = await readRecord<WorkflowRecord>(records, 'workflow', workflowId);
       const wanted = version === 'active' ? (home?.body.active ?? undefined) : version;
@@ -77,20 +77,20 @@ export function launchPlanRoutes(parts: Parts) {
         concurrency: body.concurrency ?? null,
         active: body.active ?? true,
       };
-      const place = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
+      const target = { kind: 'plan', id: planId, ifMatch: headers['if-match'] };
       const made = async (before: Read<LaunchPlanRecord> | undefined): Promise<LaunchPlanRecord> => {
-        if (before === undefined) await refuseMany(records, { ...PLANS, project: record.project }, [planId]);
+        if (before === undefined) await refuseMany(records, { ...LAUNCH_PLANS, project: record.project }, [planId]);
         else if (before.body.project !== record.project) throw idTaken(planId);
         return record;
       };
       const index = indexChange('plan', record.project, planId, true);
-      const { isNew, revision } = await putRecord<LaunchPlanRecord>(records, place, made, [index]);
+      const { isNew, revision } = await putRecord<LaunchPlanRecord>(records, target, made, [index]);
       const document = documentOf({ id: planId, body: record, revision, updatedAt: clock.now() });
       return reply(isNew ? 201 : 200, document, { etag: etagOf({ revision }) });
     },
 
-    async deletePlan({ params: { planId }, headers }) {
-      const { project } = (await found(planId)).body;
+    async deleteLaunchPlan({ params: { planId }, headers }) {
+      const { project } = (await existing(planId)).body;
       const index = indexChange('plan', project, planId, false);
       await removeRecord(records, 'plan', planId, headers['if-match'], [index]);
       return gone();
@@ -127,7 +127,7 @@ async function refuseMisfit(
   );
 }
 
-function documentOf({ id, body, updatedAt }: Read<LaunchPlanRecord>): AnswerOf<'getPlan'> {
+function documentOf({ id, body, updatedAt }: Read<LaunchPlanRecord>): AnswerOf<'getLaunchPlan'> {
   const { project, workflowId, version, description, inputs, fixed, concurrency, active } = body;
   return {
     planId: id,

@@ -59,14 +59,14 @@ export function scheduleRoutes(parts: Parts, onChange: () => void) {
       }
       const now = clock.now();
       const home = project ?? DEFAULT_PROJECT;
-      const place = { kind: 'schedule', id: scheduleId, ifMatch: headers['if-match'] };
+      const target = { kind: 'schedule', id: scheduleId, ifMatch: headers['if-match'] };
       const made = async (before: Read<ScheduleRecord> | undefined): Promise<ScheduleRecord> => {
         if (before === undefined) await refuseMany(records, { ...SCHEDULES, project: home }, [scheduleId]);
         else if (before.body.project !== home) throw idTaken(scheduleId);
         return recordOf(body, { home, times, now, before: before?.body });
       };
       const index = indexChange('schedule', home, scheduleId, true);
-      const put = await putRecord<ScheduleRecord>(records, place, made, [index]);
+      const put = await putRecord<ScheduleRecord>(records, target, made, [index]);
       onChange();
       return reply(put.isNew ? 201 : 200, documentOf({ id: scheduleId, body: put.body }, now), { etag: etagOf(put) });
     },
@@ -103,20 +103,21 @@ async function scheduleNamed({ records }: Parts, scheduleId: string): Promise<Re
 type Body = Parameters<Handlers['putSchedule']>[0]['body'];
 
 function timesOf({ cron, every, timezone = 'UTC' }: Body): Pick<ScheduleRecord, 'cron' | 'everyMs' | 'timezone'> {
-  const wrong = (member: string, detail: string, hint: string): NebulaError =>
+  const invalidMember = (member: string, detail: string, hint: string): NebulaError =>
     new NebulaError('BODY_INVALID', `${member}: ${detail}`, {
       hint,
       details: { errors: [{ pointer: `/${member}`, detail }] },
     });
   if ((cron === undefined) === (every === undefined))
-    throw wrong('cron', 'exactly one of `cron` and `every` is required', 'Give `cron` or `every`.');
+    throw invalidMember('cron', 'exactly one of `cron` and `every` is required', 'Give `cron` or `every`.');
   const problem = cron === undefined ? undefined : cronProblem(cron);
-  if (problem !== undefined) throw wrong('cron', problem, 'minute hour day month weekday, e.g. "0 6 * * *".');
-  if (!isTimezone(timezone)) throw wrong('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
+  if (problem !== undefined) throw invalidMember('cron', problem, 'minute hour day month weekday, e.g. "0 6 * * *".');
+  if (!isTimezone(timezone))
+    throw invalidMember('timezone', `there is no time zone '${timezone}'`, 'E.g. Europe/Berlin.');
   const everyMs = every === undefined ? null : parseDuration(every);
-  if (typeof everyMs === 'object' && everyMs !== null) throw wrong('every', everyMs.message, everyMs.hint);
+  if (typeof everyMs === 'object' && everyMs !== null) throw invalidMember('every', everyMs.message, everyMs.hint);
   if (everyMs !== null && everyMs < MIN_INTERVAL_MS)
-    throw wrong('every', 'is shorter than a second', 'Use a second or more.');
+    throw invalidMember('every', 'is shorter than a second', 'Use a second or more.');
   return { cron: cron ?? null, everyMs, timezone };
 }
 

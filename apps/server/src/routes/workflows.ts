@@ -282,9 +282,10 @@ function changesBetween(before: Json, after: Json, path = ''): Change[] {
   if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, change: 'changed', before, after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => {
-    const place = path === '' ? name : `${path}.${name}`;
-    if (!Object.hasOwn(after, name)) return [{ path: place, change: 'removed' as const, before: before[name] as Json }];
-    if (!Object.hasOwn(before, name)) return [{ path: place, change: 'added' as const, after: after[name] as Json }];
-    return changesBetween(before[name] as Json, after[name] as Json, place);
+    const member = path === '' ? name : `${path}.${name}`;
+    if (!Object.hasOwn(after, name))
+      return [{ path: member, change: 'removed' as const, before: before[name] as Json }];
+    if (!Object.hasOwn(before, name)) return [{ path: member, change: 'added' as const, after: after[name] as Json }];
+    return changesBetween(before[name] as Json, after[name] as Json, member);
   });
 }

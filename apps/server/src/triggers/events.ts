@@ -35,14 +35,14 @@ export async function publishEvent(
   const { name, key, payload, keepMs, messageId, project } = event;
   const started: string[] = [];
   const refusals: { readonly workflowId: string; readonly error: NebulaError }[] = [];
-  let told: string | undefined;
+  let reached: string | undefined;
   const trigger = { type: 'event', id: name, at: isoTime(parts.clock.now()), key };
   for await (const { body: source } of everyRecord<EventRecord>(parts.records, 'event', eventPrefix(name))) {
     if (launcher === undefined || source.project !== project) continue;
     try {
       const { executionId, isStarted } = await handOver(parts, launcher, { source, came: payload, trigger }, event);
       if (isStarted) started.push(executionId);
-      else told = executionId;
+      else reached = executionId;
     } catch (error) {
       // A failed start does not stop the others. Retries are safe: each start has its own execution id.
       if (!(error instanceof NebulaError) || error.retryable) throw error;
@@ -51,7 +51,7 @@ export async function publishEvent(
   }
   const refused = refusals.map(({ workflowId, error: { code, message } }) => ({ workflowId, code, message }));
   // An event that reached or started a run is not sent to other waiting runs, nor to the run that it started.
-  if (told !== undefined || started.length > 0) return { taken: told, started, refused };
+  if (reached !== undefined || started.length > 0) return { taken: reached, started, refused };
   const [first] = refusals;
   if (first !== undefined) throw first.error;
   const keep = keepMs === undefined ? {} : { keepMs };

@@ -65,7 +65,7 @@ function firstChoice(text: string): string[] | undefined {
 const isPlain = (name: string): boolean => !/[*?[]/.test(name);
 
 /** The names that a scan may still read, and the folders that it does not enter. */
-export interface Look {
+export interface WalkBudget {
   left: number;
   isSkipped?(folder: string): boolean;
 }
@@ -74,12 +74,12 @@ export interface Look {
 export async function* filesOf(
   root: string,
   { alternatives }: FilePattern,
-  look: Look = { left: FILE_PATTERN_LIMITS.maxEntries },
+  budget: WalkBudget = { left: FILE_PATTERN_LIMITS.maxEntries },
 ): AsyncGenerator<string> {
   const found = new Set<string>();
   for (const names of alternatives) {
     const seen = new Set<string>();
-    for await (const file of walk(root, '', names, 0, look, seen)) {
+    for await (const file of walk(root, '', names, 0, budget, seen)) {
       if (found.has(file)) continue;
       found.add(file);
       yield file;
@@ -92,31 +92,31 @@ async function* walk(
   folder: string,
   names: readonly string[],
   at: number,
-  look: Look,
+  budget: WalkBudget,
   seen: Set<string>,
 ): AsyncGenerator<string> {
   const key = `${at} ${folder}`;
   const name = names[at];
-  if (name === undefined || look.left <= 0 || seen.has(key)) return;
+  if (name === undefined || budget.left <= 0 || seen.has(key)) return;
   seen.add(key);
-  if (look.isSkipped?.(path.join(root, folder)) === true) return;
+  if (budget.isSkipped?.(path.join(root, folder)) === true) return;
   const isLast = at === names.length - 1;
   if (isPlain(name)) {
     const next = path.join(folder, name);
     if (isLast) yield next;
-    else yield* walk(root, next, names, at + 1, look, seen);
+    else yield* walk(root, next, names, at + 1, budget, seen);
     return;
   }
-  if (name === '**') yield* walk(root, folder, names, at + 1, look, seen);
+  if (name === '**') yield* walk(root, folder, names, at + 1, budget, seen);
   for await (const entry of entriesOf(path.join(root, folder))) {
-    if (look.left-- <= 0) return;
+    if (budget.left-- <= 0) return;
     const next = path.join(folder, entry.name);
     if (name === '**') {
       if (isLast && entry.isFile()) yield next;
-      if (entry.isDirectory()) yield* walk(root, next, names, at, look, seen);
+      if (entry.isDirectory()) yield* walk(root, next, names, at, budget, seen);
     } else if (matchesName(name, entry.name)) {
       if (isLast) yield next;
-      else if (entry.isDirectory()) yield* walk(root, next, names, at + 1, look, seen);
+      else if (entry.isDirectory()) yield* walk(root, next, names, at + 1, budget, seen);
     }
   }
 }

@@ -16,11 +16,11 @@ import { PeriodicTask } from '../periodic-task.ts';
 import { everyRecord, readRecord } from '../records.ts';
 import { isoTime } from '../routes/times.ts';
 import { refuseUngranted } from './activation.ts';
-import { filesOf, type Look, parseFilePattern } from './file-pattern.ts';
+import { filesOf, parseFilePattern, type WalkBudget } from './file-pattern.ts';
 import { fire } from './fire.ts';
 import type { FileRecord } from './records.ts';
 
-const LOOK_MS = 1_000;
+const SCAN_MS = 1_000;
 /** How long a file that started a run is remembered, so that deleting the run does not start it again. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
@@ -47,7 +47,7 @@ interface Seen {
 /** The share of a project in one look. */
 interface ProjectWatch {
   readonly ceiling: Ceiling;
-  readonly names: Look;
+  readonly names: WalkBudget;
   filesLeft: number;
 }
 
@@ -58,18 +58,18 @@ interface Dropped {
 }
 
 export class FileWatch {
-  private readonly own: FileWatchParts;
+  private readonly options: FileWatchParts;
   private readonly task: PeriodicTask;
   /** Files as of the last scan: a file that still changes is not taken yet. */
   private seen = new Map<string, Seen>();
   private readonly refused = new Set<string>();
   private readonly limits: WatchLimits;
 
-  constructor(own: FileWatchParts) {
-    this.own = own;
-    const { parts, onTrouble, limits = FILE_PATTERN_LIMITS } = own;
+  constructor(options: FileWatchParts) {
+    this.options = options;
+    const { parts, onTrouble, limits = FILE_PATTERN_LIMITS } = options;
     this.limits = limits;
-    this.task = new PeriodicTask({ clock: parts.clock, everyMs: LOOK_MS, run: () => this.look(), onTrouble });
+    this.task = new PeriodicTask({ clock: parts.clock, everyMs: SCAN_MS, run: () => this.scan(), onTrouble });
   }
 
   open(): void {
@@ -80,11 +80,11 @@ export class FileWatch {
     this.task.close();
   }
 
-  private async look(): Promise<void> {
-    if (!this.own.isLeader()) return;
+  private async scan(): Promise<void> {
+    if (!this.options.isLeader()) return;
     const now = new Map<string, Seen>();
     const watches = new Map<string, ProjectWatch>();
-    for await (const { id, body } of everyRecord<FileRecord>(this.own.parts.records, 'file')) {
+    for await (const { id, body } of everyRecord<FileRecord>(this.options.parts.records, 'file')) {
       const watch = watches.get(body.project) ?? (await this.watchOf(body.project));
       watches.set(body.project, watch);
       for (const file of await this.filesOf(id, body, watch)) {
@@ -96,7 +96,7 @@ export class FileWatch {
   }
 
   private async watchOf(project: string): Promise<ProjectWatch> {
-    const { parts, reserved } = this.own;
+    const { parts, reserved } = this.options;
     return {
       ceiling: await parts.projects.ceilingOf(project),
       names: { left: this.limits.maxEntries, isSkipped: (folder) => reserved?.(folder) !== undefined },
@@ -109,21 +109,21 @@ export class FileWatch {
    * a pattern is reported once and does not stop other triggers.
    */
   private async filesOf(id: string, { project, path: pattern }: FileRecord, watch: ProjectWatch): Promise<string[]> {
-    const found: string[] = [];
+    const filesMatching: string[] = [];
     try {
       refuseUngranted({ file: { path: pattern } }, project, watch.ceiling);
-      for await (const file of this.found(pattern, watch)) found.push(file);
+      for await (const file of this.filesMatching(pattern, watch)) filesMatching.push(file);
       this.refused.delete(id);
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
-      if (!this.refused.has(id)) this.own.onTrouble(error);
+      if (!this.refused.has(id)) this.options.onTrouble(error);
       this.refused.add(id);
     }
-    return found;
+    return filesMatching;
   }
 
-  private async *found(pattern: string, watch: ProjectWatch): AsyncGenerator<string> {
-    const { projectDir } = this.own;
+  private async *filesMatching(pattern: string, watch: ProjectWatch): AsyncGenerator<string> {
+    const { projectDir } = this.options;
     const isFolder = await stat(path.resolve(projectDir, pattern)).then(
       (stats) => stats.isDirectory(),
       () => false,
@@ -139,7 +139,7 @@ export class FileWatch {
   }
 
   private async mayTell(file: string, root: string, ceiling: Ceiling): Promise<boolean> {
-    const { projectDir, reserved } = this.own;
+    const { projectDir, reserved } = this.options;
     const written = path.resolve(projectDir, file);
     const real = await realpath(written).catch(() => undefined);
     if (real === undefined || !isBelow(root, real)) return false;
@@ -149,7 +149,7 @@ export class FileWatch {
   }
 
   private async consider(id: string, source: FileRecord, file: string): Promise<Seen | undefined> {
-    const stats = await stat(path.resolve(this.own.projectDir, file)).catch(() => undefined);
+    const stats = await stat(path.resolve(this.options.projectDir, file)).catch(() => undefined);
     if (stats === undefined || !stats.isFile()) return undefined;
     const key = `${id} ${file}`;
     const state = `${stats.size} ${stats.mtimeMs}`;
@@ -161,7 +161,7 @@ export class FileWatch {
 
   /** A file that cannot start a run is reported once and does not stop the others. */
   private async drop(id: string, source: FileRecord, { file, stats, mark: text }: Dropped): Promise<void> {
-    const { parts, launcher } = this.own;
+    const { parts, launcher } = this.options;
     const mark = parts.digest(text);
     if ((await readRecord(parts.records, 'dropped', mark)) !== undefined) return;
     const at = parts.clock.now();
@@ -171,7 +171,7 @@ export class FileWatch {
       await fire(parts, launcher, { source, came, trigger, executionId: `exe_f${mark.slice(0, 40)}` });
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
-      this.own.onTrouble(error);
+      this.options.onTrouble(error);
     }
     await parts.records.commit([
       { kind: 'dropped', id: mark, body: JSON.stringify({ file, at }), expiresAt: at + REMEMBERED_MS },

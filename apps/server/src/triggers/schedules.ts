@@ -17,7 +17,7 @@ import { fireSchedule } from './fire.ts';
 import type { ScheduleRecord } from './records.ts';
 
 /** The longest time between reads of the records, which other processes may change. */
-const LOOK_MS = 5_000;
+const CHECK_MS = 5_000;
 const TROUBLE_MS = 1_000;
 /** The most missed times that are caught up: the newest ones. */
 const MAX_CATCH_UP = 1_000;
@@ -35,22 +35,22 @@ export interface SchedulerParts {
 }
 
 export class Scheduler {
-  private readonly own: SchedulerParts;
+  private readonly options: SchedulerParts;
   private leadership: Campaign | undefined;
   private timer: Timer | undefined;
   private inProgress: Promise<void> | undefined;
   private isOpen = false;
-  private lookedAt: number | null = null;
+  private checkedAt: number | null = null;
   private trouble: unknown = null;
 
-  constructor(own: SchedulerParts) {
-    this.own = own;
+  constructor(options: SchedulerParts) {
+    this.options = options;
   }
 
   open(): void {
     this.isOpen = true;
-    this.leadership = this.own.leader.campaign('scheduler', () => this.lookIn(0));
-    this.lookIn(0);
+    this.leadership = this.options.leader.campaign('scheduler', () => this.checkIn(0));
+    this.checkIn(0);
   }
 
   async close(): Promise<void> {
@@ -65,37 +65,37 @@ export class Scheduler {
   }
 
   health(): SchedulerHealth {
-    const { lookedAt, trouble } = this;
-    return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', lookedAt, trouble };
+    const { checkedAt, trouble } = this;
+    return { role: !this.isOpen ? 'off' : this.isLeader ? 'leads' : 'follows', checkedAt, trouble };
   }
 
   /** Called when schedules change. */
   changed(): void {
-    this.lookIn(0);
+    this.checkIn(0);
   }
 
-  private lookIn(delayMs: number): void {
+  private checkIn(delayMs: number): void {
     if (!this.isOpen) return;
     this.timer?.cancel();
-    this.timer = this.own.parts.clock.timer(delayMs, () => this.look(), { background: true });
+    this.timer = this.options.parts.clock.timer(delayMs, () => this.check(), { background: true });
   }
 
-  private look(): void {
+  private check(): void {
     if (this.inProgress !== undefined || !this.leadership?.isLeader) {
-      this.lookIn(this.inProgress === undefined ? LOOK_MS : 20);
+      this.checkIn(this.inProgress === undefined ? CHECK_MS : 20);
       return;
     }
     this.inProgress = this.fireDue()
       .then(
         (nextAt) => {
-          this.lookedAt = this.own.parts.clock.now();
+          this.checkedAt = this.options.parts.clock.now();
           this.trouble = null;
-          this.lookIn(Math.max(0, Math.min(LOOK_MS, nextAt - this.lookedAt)));
+          this.checkIn(Math.max(0, Math.min(CHECK_MS, nextAt - this.checkedAt)));
         },
         (error: unknown) => {
           this.trouble = error;
-          this.own.onTrouble(error);
-          this.lookIn(TROUBLE_MS);
+          this.options.onTrouble(error);
+          this.checkIn(TROUBLE_MS);
         },
       )
       .finally(() => {
@@ -105,7 +105,7 @@ export class Scheduler {
 
   /** The time of the next fire. */
   private async fireDue(): Promise<number> {
-    const { records, clock } = this.own.parts;
+    const { records, clock } = this.options.parts;
     let nextAt = Number.POSITIVE_INFINITY;
     for (let after: string | undefined; ; ) {
       const page = await records.list('schedule', { limit: 500, ...(after !== undefined && { after }) });
@@ -123,7 +123,7 @@ export class Scheduler {
   }
 
   private async catchUp(schedule: Read<ScheduleRecord>): Promise<void> {
-    const { clock, records } = this.own.parts;
+    const { clock, records } = this.options.parts;
     const due = dueTimes(schedule.body, clock.now());
     for (const at of due.fire) await this.fireAt(schedule.id, schedule.body, at);
     const lastFiredAt = due.fire.at(-1) ?? schedule.body.lastFiredAt;
@@ -136,17 +136,17 @@ export class Scheduler {
 
   /** A failed start (e.g. invalid input) is reported and does not stop the others. */
   private async fireAt(id: string, schedule: ScheduleRecord, at: number): Promise<void> {
-    const { parts, launcher } = this.own;
+    const { parts, launcher } = this.options;
     const executionId = `exe_s${parts.digest(`${id} ${at}`).slice(0, 40)}`;
     try {
       const trigger = { type: 'schedule', id, at: isoTime(at) };
       const { isNew } = await fireSchedule(parts, launcher, schedule, trigger, executionId);
-      if (isNew) this.own.onFire?.(id, parts.clock.now() - at);
+      if (isNew) this.options.onFire?.(id, parts.clock.now() - at);
     } catch (error) {
       if ((error as { retryable?: boolean }).retryable) throw error;
       // The launch plan skips the start: its limit of runs is reached.
       if (error instanceof NebulaError && error.code === 'SKIPPED') return;
-      this.own.onTrouble(error);
+      this.options.onTrouble(error);
     }
   }
 }

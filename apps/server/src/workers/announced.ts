@@ -23,7 +23,7 @@ const STEP_INSTRUCTIONS = 5_000;
 /** More patterns than fit into the cache are compiled in one piece in the end. */
 const MAX_STEPS = 4;
 /** How often actions that workers announced to other servers on the same store are read. */
-const LOOK_MS = 10_000;
+const REFRESH_MS = 10_000;
 
 type OfAnnounced = Pick<EngineParts, 'records' | 'engine' | 'clock'>;
 
@@ -74,7 +74,7 @@ export class Announced {
 
   async open(): Promise<void> {
     this.isOpen = true;
-    await this.look();
+    await this.refreshLater();
   }
 
   close(): void {
@@ -202,13 +202,14 @@ export class Announced {
     this.parts.engine.announce(actions);
   }
 
-  private async look(): Promise<void> {
+  private async refreshLater(): Promise<void> {
     try {
       await this.refresh();
     } catch (error) {
       this.onTrouble(error);
     }
-    if (this.isOpen) this.timer = this.parts.clock.timer(LOOK_MS, () => void this.look(), { background: true });
+    if (this.isOpen)
+      this.timer = this.parts.clock.timer(REFRESH_MS, () => void this.refreshLater(), { background: true });
   }
 }
 

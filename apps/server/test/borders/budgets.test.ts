@@ -155,12 +155,12 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   'body.memory': (size) => {
     // Each caller takes half of what the others have left, and the last ones a byte each.
     const memory = new BodyMemory(BUDGETS['body.memory'].limit);
-    let held = 0;
-    for (let caller = 0; held < size && caller < 100; caller++) {
-      const share = Math.max(1, Math.floor((size - held) / 2));
-      if (memory.take(`caller ${caller}`, share)) held += share;
+    let taken = 0;
+    for (let caller = 0; taken < size && caller < 100; caller++) {
+      const share = Math.max(1, Math.floor((size - taken) / 2));
+      if (memory.take(`caller ${caller}`, share)) taken += share;
     }
-    return held === size;
+    return taken === size;
   },
   'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
   'body.fields': (size) =>

@@ -9,7 +9,7 @@ import { CHECK_LIMITS } from '../../src/limits.ts';
 const slow = `id: x\nnodes: {${'a: 1,\n'.repeat(40_000)}}`;
 
 const jobOf = (source: string): Job => ({
-  given: { source, filename: 'x.yaml' },
+  input: { source, filename: 'x.yaml' },
   ceiling: {},
   capabilities: {},
   labels: [],

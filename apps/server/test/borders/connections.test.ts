@@ -136,11 +136,11 @@ describe('bodies', () => {
     const server = await booted({ maxBodyBytesInFlight: 5_000_000 });
     await server.client.call('registerWorkflow', { body: { definition: echo() } });
     const half = 'x'.repeat(1_300_000);
-    const held = [await raw(server, start(2_000_000) + half), await raw(server, start(2_000_000) + half)];
+    const open = [await raw(server, start(2_000_000) + half), await raw(server, start(2_000_000) + half)];
     await expect
       .poll(async () => (await raw(server, start(2_000_000) + half)).over.then((said) => said.slice(0, 12)))
       .toBe('HTTP/1.1 503');
-    for (const { socket } of held) socket.destroy();
+    for (const { socket } of open) socket.destroy();
     const body = { workflowId: 'echo', input: { text: 'x'.repeat(2_000_000) } };
     const begun = () => fetch(`${server.server.url}/api/v1/executions`, { ...POST, body: JSON.stringify(body) });
     await expect.poll(async () => (await begun()).status).toBe(201);

@@ -35,7 +35,7 @@ const FOREIGN: Record<string, readonly (readonly [foreign: string, none: string]
 };
 
 /** Ids that a request needs besides the tried one. */
-const PLACES: Readonly<Record<string, string>> = {
+const PARAMS: Readonly<Record<string, string>> = {
   version: '1',
   sha256: 'a'.repeat(64),
   name: 'a-secret',
@@ -44,10 +44,10 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 const QUERIES: Partial<Record<OperationId, Readonly<Record<string, string>>>> = {
   diffWorkflow: { from: '1' },
-  listPlaces: { key: 'x' },
+  listPermits: { key: 'x' },
   removeAnnouncedAction: { project: 'alpha' },
-  putCredential: { project: 'alpha' },
-  deleteCredential: { project: 'alpha' },
+  putSecret: { project: 'alpha' },
+  deleteSecret: { project: 'alpha' },
 };
 const BODIES: Partial<Record<OperationId, Readonly<Record<string, unknown>>>> = {
   validateWorkflow: { definition: echo('alpha-new') },
@@ -59,8 +59,8 @@ const BODIES: Partial<Record<OperationId, Readonly<Record<string, unknown>>>> = 
   replayExecution: { node: 'ask' },
   settleNode: { node: 'ask', happened: true },
   publishSignal: { signal: 'x', keep: '1ms' },
-  putCredential: { value: 'some value' },
-  putPlan: { workflowId: 'alpha-own' },
+  putSecret: { value: 'some value' },
+  putLaunchPlan: { workflowId: 'alpha-own' },
   putSchedule: { every: '1h' },
   registerWorker: { workerId: 'alpha-worker', actions: [] },
   logLease: { lines: [{ message: 'x' }] },
@@ -70,7 +70,7 @@ const BODIES: Partial<Record<OperationId, Readonly<Record<string, unknown>>>> = 
 /** Ids under which something is created: a taken id is refused, without naming its owner. */
 const MADE: ReadonlySet<string> = new Set([
   'startExecution.executionId',
-  'putPlan.planId',
+  'putLaunchPlan.planId',
   'putSchedule.scheduleId',
   'putUser.userId',
   'putProject.projectId',
@@ -93,10 +93,10 @@ const propertiesOf = (schema: unknown): readonly string[] =>
 function trials(): readonly Trial[] {
   return (Object.keys(ROUTES) as OperationId[]).flatMap((operation) => {
     const contract: Operation = OPERATIONS[operation];
-    return (['params', 'query', 'body'] as const).flatMap((place) =>
-      propertiesOf(contract[place])
-        .filter((name) => Object.hasOwn(FOREIGN, name) && !(place === 'body' && name === 'name'))
-        .flatMap((name) => (FOREIGN[name] ?? []).map((pair) => ({ operation, name, in: place, pair }))),
+    return (['params', 'query', 'body'] as const).flatMap((part) =>
+      propertiesOf(contract[part])
+        .filter((name) => Object.hasOwn(FOREIGN, name) && !(part === 'body' && name === 'name'))
+        .flatMap((name) => (FOREIGN[name] ?? []).map((pair) => ({ operation, name, in: part, pair }))),
     );
   });
 }
@@ -143,7 +143,7 @@ describe('ids of other projects', () => {
     await must('beta-owner', 'POST /executions?wait=10s', { workflowId: 'beta-echo', executionId: 'exe_ended_beta' });
     await must('beta-owner', 'PUT /plans/beta-plan', { workflowId: 'beta-private' });
     await must('beta-owner', 'PUT /schedules/beta-schedule', { workflowId: 'beta-private', every: '1h' });
-    await must('beta-owner', 'PUT /credentials/beta-secret?project=beta', { value: 'some value' });
+    await must('beta-owner', 'PUT /secrets/beta-secret?project=beta', { value: 'some value' });
     const { json } = await must('beta-owner', 'POST /keys', { name: 'k', roles: { beta: 'owner' } });
     FOREIGN['keyId'] = [[json.keyId, [...json.keyId].reverse().join('')]];
     await must('beta-owner', 'POST /workers', { workerId: 'beta-worker', actions: [FAR], project: 'beta' });
@@ -155,14 +155,14 @@ describe('ids of other projects', () => {
   }
 
   /** The response without the id, the time and random ids. */
-  const told = ({ status, text }: Answer, id: string): readonly [number, string] => [
+  const withoutId = ({ status, text }: Answer, id: string): readonly [number, string] => [
     status,
     text.replaceAll(id, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|exe_\w{26}/g, 'NEW'),
   ];
 
-  async function tried(who: string, { operation, name, in: place }: Trial, id: string): Promise<Answer> {
+  async function tried(who: string, { operation, name, in: part }: Trial, id: string): Promise<Answer> {
     const [method, path] = ROUTES[operation].split(' ') as [string, string];
-    const params: Record<string, string> = { ...PLACES, ...(place === 'params' && { [name]: id }) };
+    const params: Record<string, string> = { ...PARAMS, ...(part === 'params' && { [name]: id }) };
     // The other ids of the path are those that the caller may see.
     const own: Record<string, string> = {
       workerId: 'alpha-worker',
@@ -170,28 +170,28 @@ describe('ids of other projects', () => {
       scheduleId: 'alpha-schedule',
     };
     const url = path.replaceAll(/:(\w+)/g, (_, one: string) => encodeURIComponent(params[one] ?? own[one] ?? 'x'));
-    const query = new URLSearchParams({ ...QUERIES[operation], ...(place === 'query' && { [name]: id }) });
+    const query = new URLSearchParams({ ...QUERIES[operation], ...(part === 'query' && { [name]: id }) });
     const isWithBody = (OPERATIONS[operation] as Operation).body !== undefined;
-    const body = { ...BODIES[operation], ...(place === 'body' && { [name]: id }) };
-    if (place === 'body' && name === 'plan') delete (body as { workflowId?: string }).workflowId;
+    const body = { ...BODIES[operation], ...(part === 'body' && { [name]: id }) };
+    if (part === 'body' && name === 'plan') delete (body as { workflowId?: string }).workflowId;
     return await call(who, `${method} ${API_PREFIX}${url}?${query}`, isWithBody ? body : undefined);
   }
 
   it('[SRV-640] every operation answers an id of another project like an unknown id', async () => {
-    const wrong: string[] = [];
+    const failures: string[] = [];
     const seen = new Set<string>();
     for (const who of ['alpha-owner', 'alpha-viewer', 'alpha-and-default', 'alpha-key']) {
       for (const trial of trials()) {
-        const place = `${trial.operation}.${trial.name}`;
-        if (MADE.has(place) || ENDLESS.has(place)) continue;
+        const parameter = `${trial.operation}.${trial.name}`;
+        if (MADE.has(parameter) || ENDLESS.has(parameter)) continue;
         seen.add(trial.operation);
         const [foreign, none] = trial.pair;
         const [one, other] = [await tried(who, trial, foreign), await tried(who, trial, none)];
-        const [a, b] = [told(one, foreign), told(other, none)].map((answer) => JSON.stringify(answer));
-        if (a !== b) wrong.push(`${who} ${place} ${foreign}: ${a} / ${b}`);
+        const [a, b] = [withoutId(one, foreign), withoutId(other, none)].map((answer) => JSON.stringify(answer));
+        if (a !== b) failures.push(`${who} ${parameter} ${foreign}: ${a} / ${b}`);
       }
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
     expect(seen.size).toBeGreaterThan(50);
   });
 
@@ -226,7 +226,7 @@ describe('ids of other projects', () => {
     }
     // The second definition is another version of the first.
     const plain = (answer: Answer, id: string) =>
-      told(answer, id).map((part) => String(part).replace(/"version":\d+/, ''));
+      withoutId(answer, id).map((part) => String(part).replace(/"version":\d+/, ''));
     for (const [name, request] of Object.entries(requests)) {
       const [foreign, none] = [await request('beta-private'), await request('none-private')];
       expect([name, ...plain(foreign, 'beta')]).toEqual([name, ...plain(none, 'none')]);
@@ -255,7 +255,7 @@ describe('ids of other projects', () => {
       for (const [line, foreign, nothing] of lines) {
         const body = line.startsWith('POST') ? { chunks: [] } : undefined;
         const answers = [foreign, nothing].map(async (one) =>
-          told(await call(who, line.replace('ID', encodeURIComponent(one)), body), one),
+          withoutId(await call(who, line.replace('ID', encodeURIComponent(one)), body), one),
         );
         const [a, b] = await Promise.all(answers);
         expect([who, line, a]).toEqual([who, line, b]);

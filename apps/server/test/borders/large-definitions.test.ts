@@ -2,7 +2,7 @@
 import { builtinActions } from '@nebula/actions';
 import { compilePlan, createCatalog, type Json } from '@nebula/core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDefinition, type Given } from '../../src/definitions/check.ts';
+import { checkDefinition, type DefinitionInput } from '../../src/definitions/check.ts';
 import { CHECK_LIMITS, UPLOAD_LIMITS } from '../../src/limits.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';
@@ -27,7 +27,7 @@ const node = (index: number) =>
   `    with: { url: "https://api.example.com/{{ $input.a }}", method: POST, body: { a: "{{ $input.b }}" } }\n`;
 const yaml = (nodes: number, more = ''): string =>
   `id: large\nnodes:\n${Array.from({ length: nodes }, (_, index) => node(index)).join('')}${more}`;
-const here = (given: Given) =>
+const here = (given: DefinitionInput) =>
   checkDefinition(given, {
     compile: (definition, options) => compilePlan(definition, createCatalog(builtinActions), options),
     ceiling: { network: ['api.example.com'] },
@@ -81,9 +81,9 @@ it('[SRV-621] the problems of a large definition equal those of a small one', as
   expect(large.source.length).toBeGreaterThan(CHECK_LIMITS.inProcessChars);
   const expected = here(large);
   const { json } = await validate(large);
-  const told = (problems: readonly { code: string; message: string; hint?: string }[]) =>
+  const problemTexts = (problems: readonly { code: string; message: string; hint?: string }[]) =>
     problems.map(({ code, message, hint }) => `${code} ${message} ${hint ?? ''}`);
-  expect(told(json.problems)).toEqual('problems' in expected ? told(expected.problems) : []);
+  expect(problemTexts(json.problems)).toEqual('problems' in expected ? problemTexts(expected.problems) : []);
   expect(json.problems.map(({ code }: { code: string }) => code)).toEqual(
     expect.arrayContaining(['UNKNOWN_ACTION', 'UNKNOWN_WORKFLOW']),
   );

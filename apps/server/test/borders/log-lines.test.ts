@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, sqliteKeeping, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';
-import { echo, outside } from '../support/workflows.ts';
+import { echo, remote } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 const closing: (() => Promise<unknown>)[] = [];
@@ -22,8 +22,8 @@ async function leased(on: 'memory' | 'sqlite'): Promise<{ booted: Booted; leaseI
   await client.call('registerWorker', {
     body: { workerId: 'w', labels: ['far'], actions: [{ id: 'far.work', effect: 'idempotent' }] },
   });
-  for (const definition of [outside(), echo()]) await client.call('registerWorkflow', { body: { definition } });
-  await client.call('startExecution', { body: { workflowId: 'outside' } });
+  for (const definition of [remote(), echo()]) await client.call('registerWorkflow', { body: { definition } });
+  await client.call('startExecution', { body: { workflowId: 'remote' } });
   const { work } = await client.call('claimWork', { params: { workerId: 'w' }, body: { wait: '10s' } });
   return { booted, leaseId: work[0]?.leaseId as string };
 }
@@ -48,7 +48,7 @@ describe.each(['memory', 'sqlite'] as const)('log lines of workers, on %s', (on)
       expect([timestamp_ms, answer.status]).toEqual([timestamp_ms, 400]);
     }
     await booted.parts.logs.flush();
-    const [run] = (await booted.client.call('listExecutions', { query: { workflowId: 'outside' } })).items;
+    const [run] = (await booted.client.call('listExecutions', { query: { workflowId: 'remote' } })).items;
     const { items } = await booted.client.call('listLogs', { params: { executionId: run?.executionId as string } });
     expect(items).toEqual([]);
     await completes(booted);

@@ -114,8 +114,8 @@ async function waitingEvents(count: number): Promise<number> {
   const store = {
     lastPosition: async () => positionOf(rows.length),
     feed: async ({ after, limit }: FeedPage) => rows.slice(Number(after), Number(after) + limit),
-    watch: (told: () => void) => {
-      watcher = told;
+    watch: (onChange: () => void) => {
+      watcher = onChange;
       return () => undefined;
     },
   } as unknown as Store;
@@ -173,13 +173,13 @@ export const SOCKET_PROBES = {
     bodyByByte(booted, isOver ? 6_000 : 100),
   ),
   'body.perCaller': withServer({ maxBodyBytesInFlight: 200_000, maxFreeBodyBytes: 0 }, async (booted, isOver) => {
-    const held = await raw(booted, startHead(80_000, TOKEN) + ' '.repeat(60_000));
+    const open = await raw(booted, startHead(80_000, TOKEN) + ' '.repeat(60_000));
     await later(300);
     // The last byte is delayed: a body that comes with its head at once is complete before it is read.
     const body = BODY.padEnd(isOver ? 40_001 : 40_000);
     const other = await raw(booted, `${startHead(body.length + 1, TOKEN)}${body}`);
     await Promise.race([other.over, later(300)]);
-    for (const { socket } of [held, other]) socket.destroy();
+    for (const { socket } of [open, other]) socket.destroy();
     return !other.said().startsWith('HTTP/1.1 503');
   }),
   'body.free': withServer({ maxBodyBytesInFlight: 0, maxFreeBodyBytes: 1_000 }, async (booted, isOver) => {

@@ -1,4 +1,4 @@
-/** Probes of file triggers: a look at a folder under a lowered limit; true when every file starts a run. */
+/** Probes of file triggers: a scan of a folder under a lowered limit; true when every file starts a run. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,8 +20,8 @@ async function areNoticed(limits: { maxEntries: number; maxFiles: number }): Pro
     });
     for (let at = 0; at < FILES; at++) await writeFile(path.join(projectDir, `${at}`), 'x');
     const own = { parts, launcher: new Launcher(parts), projectDir, limits, isLeader: () => true };
-    const watch = new FileWatch({ ...own, onTrouble: () => undefined }) as unknown as { look(): Promise<void> };
-    for (let look = 0; look < 2; look++) await watch.look();
+    const watch = new FileWatch({ ...own, onTrouble: () => undefined }) as unknown as { scan(): Promise<void> };
+    for (let scan = 0; scan < 2; scan++) await watch.scan();
     return (await parts.store.list({ limit: 10 })).rows.length === FILES;
   } finally {
     await booted.close();

@@ -1,10 +1,10 @@
 /**
- * Requests that nobody should send, over all borders. Each names its finding and the statuses with which it may be
+ * Requests that nobody should send, over all borders. Each names its threat and the statuses with which it may be
  * refused; whatever it does, the server answers `/health` and runs a workflow afterwards.
  */
 
 export interface HostileCase {
-  readonly finding: string;
+  readonly threat: string;
   readonly name: string;
   readonly line: string;
   readonly body?: unknown;
@@ -56,20 +56,20 @@ function announcements(): HostileCase[] {
   return [
     ...builtin.flatMap((id) =>
       ['1.99', '2'].map((version) => ({
-        finding: 'A1',
+        threat: 'announced-actions',
         name: `announce ${id}@${version}`,
         line: WORKERS,
         body: announce(id, version),
       })),
     ),
     ...[null, 1, '', '../x', 'x'.repeat(300), '__proto__ x'].map((id) => ({
-      finding: 'A1',
+      threat: 'announced-actions',
       name: `announce the id ${short(id)}`,
       line: WORKERS,
       body: { workerId: 'w', actions: [{ id, effect: 'pure' }] },
     })),
     {
-      finding: 'A1',
+      threat: 'announced-actions',
       name: 'announce 1,001 actions',
       line: WORKERS,
       body: { workerId: 'w', actions: many(1_001, (at) => ({ id: `a.b${at}`, effect: 'pure' })) },
@@ -93,19 +93,19 @@ const TIMES = [
 function times({ leaseId }: HostileSetting): HostileCase[] {
   return [
     ...TIMES.map((at) => ({
-      finding: 'A5',
+      threat: 'impossible-times',
       name: `a log line at ${short(at)}`,
       line: `POST /api/v1/leases/${leaseId}/logs`,
       body: { lines: [{ message: 'x', at }] },
     })),
     ...[1e300, -1, -1e300, 8.64e15, '0', [], {}, true].map((timestamp_ms) => ({
-      finding: 'A5',
+      threat: 'impossible-times',
       name: `a log chunk at ${short(timestamp_ms)}`,
       line: `POST /api/jobs/${leaseId}/logs`,
       body: { chunks: [{ data: 'x', timestamp_ms }] },
     })),
     ...TIMES.filter((at) => at !== '').map((at) => ({
-      finding: 'A5',
+      threat: 'impossible-times',
       name: `runs since ${short(at)}`,
       line: `GET /api/v1/executions?since=${encodeURIComponent(at)}`,
     })),
@@ -145,19 +145,19 @@ function schemas(): HostileCase[] {
   const definition = (input: unknown) => ({ id: 'hostile-schema', input, nodes: { a: { action: 'core.noop' } } });
   return BAD_SCHEMAS.flatMap((schema, index) => [
     {
-      finding: index < 5 ? 'A6' : 'A8',
+      threat: index < 5 ? 'async-schemas' : 'invalid-schemas',
       name: `input schema ${short(schema)}`,
       line: WORKFLOWS,
       body: { definition: definition(schema) },
     },
     {
-      finding: index < 5 ? 'A6' : 'A8',
+      threat: index < 5 ? 'async-schemas' : 'invalid-schemas',
       name: `schema of an action ${short(schema)}`,
       line: WORKERS,
       body: { workerId: 'w', actions: [{ id: 'far.hostile', effect: 'pure', input: schema }] },
     },
     {
-      finding: index < 5 ? 'A6' : 'A8',
+      threat: index < 5 ? 'async-schemas' : 'invalid-schemas',
       name: `output schema of an action ${short(schema)}`,
       line: WORKERS,
       body: { workerId: 'w', actions: [{ id: 'far.hostile', effect: 'pure', output: schema }] },
@@ -189,7 +189,7 @@ function filePatterns(): HostileCase[] {
     '{a,../b}/c',
   ];
   return patterns.map((pattern, index) => ({
-    finding: index < 7 ? 'A7' : 'A14',
+    threat: index < 7 ? 'costly-patterns' : 'patterns-outside-the-project',
     name: `a file trigger at ${short(pattern)}`,
     line: WORKFLOWS,
     body: {
@@ -205,16 +205,16 @@ function filePatterns(): HostileCase[] {
 function definitions(): HostileCase[] {
   const nodes = (count: number) => Object.fromEntries(many(count, (at) => [`n${at}`, { action: 'core.noop' }]));
   const validate = (name: string, body: unknown, refused?: readonly number[]): HostileCase => ({
-    finding: 'A10',
+    threat: 'costly-definitions',
     name,
     line: VALIDATE,
     body,
     ...(refused !== undefined && { refused }),
   });
-  const told = [200, 400, 413, 422];
+  const checked = [200, 400, 413, 422];
   return [
     validate('two million newlines', { source: '\n'.repeat(2_000_000) }),
-    validate('a quarter of a million newlines', { source: `id: x${'\n'.repeat(250_000)}` }, told),
+    validate('a quarter of a million newlines', { source: `id: x${'\n'.repeat(250_000)}` }, checked),
     validate('2,001 nodes', { definition: { id: 'x', nodes: nodes(2_001) } }),
     validate('2,001 nodes in a body', {
       definition: { id: 'x', nodes: { l: { forEach: { in: '$.a' }, do: { nodes: nodes(2_001) } } } },
@@ -222,14 +222,14 @@ function definitions(): HostileCase[] {
     validate(
       '100 levels',
       { definition: { id: 'x', nodes: { a: { action: 'core.set', with: { value: nested(100) } } } } },
-      told,
+      checked,
     ),
-    validate('YAML bomb', { source: `a: &a [x]\nb: &b [*a,*a,*a]\nc: [${'*b,'.repeat(200)}*b]` }, told),
+    validate('YAML bomb', { source: `a: &a [x]\nb: &b [*a,*a,*a]\nc: [${'*b,'.repeat(200)}*b]` }, checked),
     ...['[', '{', '"', "'", '&', '*', '!', '|', '>', '%', '@', '`', '- ', ': ', '? ', '\t'].map((text) =>
-      validate(`20,000 times ${short(text)}`, { source: text.repeat(20_000) }, told),
+      validate(`20,000 times ${short(text)}`, { source: text.repeat(20_000) }, checked),
     ),
     ...[null, 1, [], true, 'text'].map((definition) =>
-      validate(`the definition ${short(definition)}`, { definition }, told),
+      validate(`the definition ${short(definition)}`, { definition }, checked),
     ),
     validate('nothing', {}),
   ];
@@ -248,36 +248,41 @@ function bodies(): HostileCase[] {
   ];
   return [
     ...raws.flatMap((raw) =>
-      [START, VALIDATE, WORKERS].map((line) => ({ finding: 'A11', name: `${line} with ${short(raw)}`, line, raw })),
+      [START, VALIDATE, WORKERS].map((line) => ({
+        threat: 'malformed-bodies',
+        name: `${line} with ${short(raw)}`,
+        line,
+        raw,
+      })),
     ),
     ...[START, VALIDATE, WORKERS].map((line) => ({
-      finding: 'A15',
+      threat: 'oversized-bodies',
       name: `${line}: 100,000 brackets`,
       line,
       raw: '['.repeat(100_000),
     })),
     ...[START, VALIDATE, WORKERS].map((line) => ({
-      finding: 'A15',
+      threat: 'oversized-bodies',
       name: `${line}: 300,000 values`,
       line,
       raw: `[${'[],'.repeat(300_000)}1]`,
     })),
     ...[START, VALIDATE, WORKERS].flatMap((line) =>
       [12_490, 150_000].map((count) => ({
-        finding: 'A15',
+        threat: 'oversized-bodies',
         name: `${line}: ${count} names of members`,
         line,
         raw: `[${many(count, (at) => `{"n${at}":1}`).join()}]`,
       })),
     ),
     ...[START, VALIDATE, WORKERS].map((line) => ({
-      finding: 'A15',
+      threat: 'oversized-bodies',
       name: `${line}: 49,000 members with one name`,
       line,
       raw: `[${'{"n":1},'.repeat(49_000)}1]`,
     })),
     {
-      finding: 'A11',
+      threat: 'malformed-bodies',
       name: 'a login of 20 KB',
       line: 'POST /api/v1/login',
       body: { user: 'a', password: 'x'.repeat(20_000) },
@@ -292,7 +297,7 @@ function bodies(): HostileCase[] {
       'POST /hooks/nowhere',
       'POST /callbacks/x.y',
     ].map((line) => ({
-      finding: 'A11',
+      threat: 'malformed-bodies',
       name: `${line} by nobody, 3 MB`,
       line,
       raw: 'x'.repeat(3_000_000),
@@ -304,10 +309,15 @@ function bodies(): HostileCase[] {
 function logLines({ leaseId }: HostileSetting): HostileCase[] {
   const line = `POST /api/v1/leases/${leaseId}/logs`;
   return [
-    { finding: 'A15', name: '1,001 lines', line, body: { lines: many(1_001, () => ({ message: 'x' })) } },
-    { finding: 'A15', name: 'a line of 100,001 characters', line, body: { lines: [{ message: 'x'.repeat(100_001) }] } },
+    { threat: 'oversized-bodies', name: '1,001 lines', line, body: { lines: many(1_001, () => ({ message: 'x' })) } },
     {
-      finding: 'A15',
+      threat: 'oversized-bodies',
+      name: 'a line of 100,001 characters',
+      line,
+      body: { lines: [{ message: 'x'.repeat(100_001) }] },
+    },
+    {
+      threat: 'oversized-bodies',
       name: '100,000 chunks',
       line: `POST /api/jobs/${leaseId}/logs`,
       body: { chunks: many(100_000, () => 1) },
@@ -324,7 +334,7 @@ function logLines({ leaseId }: HostileSetting): HostileCase[] {
       [{ message: 1 }],
       [{ message: 'x', level: 'loud' }],
       [{ message: 'x', fields: 1 }],
-    ].map((lines) => ({ finding: 'A15', name: `the lines ${short(lines)}`, line, body: { lines } })),
+    ].map((lines) => ({ threat: 'oversized-bodies', name: `the lines ${short(lines)}`, line, body: { lines } })),
   ];
 }
 
@@ -342,39 +352,39 @@ function graphEndpoints({ leaseId }: HostileSetting): HostileCase[] {
   ];
   return [
     ...chunks.map((chunk) => ({
-      finding: 'A16',
+      threat: 'workflow-graph-endpoints',
       name: `the chunk ${short(chunk)}`,
       line: `POST /api/jobs/${leaseId}/logs`,
       body: { chunks: [chunk] },
     })),
     ...['run=a&run=b', 'run=a&run=b&run=c'].flatMap((query) =>
       ['/api/workflows/x/status', '/api/workflows/x/jobs/a/logs', '/api/jobs/x/a/cancelled'].map((path) => ({
-        finding: 'A16',
+        threat: 'workflow-graph-endpoints',
         name: `${path}?${query}`,
         line: `GET ${path}?${query}`,
       })),
     ),
     ...['limit=a', 'limit=-1', 'limit=1e9', 'limit=1&limit=2', 'offset=x', 'status=a&status=b'].map((query) => ({
-      finding: 'A16',
+      threat: 'workflow-graph-endpoints',
       name: `/api/workflows?${query}`,
       line: `GET /api/workflows?${query}`,
     })),
     ...[[1], 'x', 1].flatMap((body) =>
       ['claim', `${leaseId}/complete`, `${leaseId}/fail`, `${leaseId}/logs`].map((path) => ({
-        finding: 'A16',
+        threat: 'workflow-graph-endpoints',
         name: `/api/jobs/…/${path.split('/').at(-1)} with ${short(body)}`,
         line: `POST /api/jobs/${path}`,
         body,
       })),
     ),
     ...[0, -1, 1e300, '30', null].map((lease_ttl_secs) => ({
-      finding: 'A16',
+      threat: 'workflow-graph-endpoints',
       name: `a lease of ${short(lease_ttl_secs)} s`,
       line: 'POST /api/jobs/claim',
       body: { worker_id: 'w', lease_ttl_secs },
     })),
     ...[null, '', 'a b', 'x'.repeat(201), 1, {}].map((worker_id) => ({
-      finding: 'A16',
+      threat: 'workflow-graph-endpoints',
       name: `the worker ${short(worker_id)}`,
       line: 'POST /api/workers/register',
       body: { worker_id },
@@ -393,7 +403,7 @@ function foreignPages(): HostileCase[] {
   ];
   return from.flatMap((headers) =>
     ['text/plain', 'application/json', 'application/x-www-form-urlencoded'].map((type) => ({
-      finding: 'A18',
+      threat: 'foreign-pages',
       name: `a webhook by a page: ${short(headers)} ${type}`,
       line: 'POST /hooks/hostile',
       raw: 'a=1',
@@ -407,7 +417,7 @@ function foreignPages(): HostileCase[] {
 /** A field that is sent 200,000 times, as many different fields, and as a webhook that nobody waits for. */
 function forms(): HostileCase[] {
   const form = (name: string, raw: string, line = 'POST /hooks/hostile', status = 413): HostileCase => ({
-    finding: 'A15',
+    threat: 'oversized-bodies',
     name: `a form of ${name}`,
     line,
     raw,
@@ -426,7 +436,7 @@ function forms(): HostileCase[] {
 
 function streams(): HostileCase[] {
   return ['x', '-1', '1e9', '1.2.3', '9'.repeat(50), '%00', 'now,now'].map((after) => ({
-    finding: 'A19',
+    threat: 'invalid-positions',
     name: `follow everything after ${after.slice(0, 20)}`,
     line: `GET /api/v1/events?after=${after}`,
   }));
@@ -447,7 +457,7 @@ function identities(): HostileCase[] {
   ];
   return [
     ...tokens.map((token) => ({
-      finding: 'A22',
+      threat: 'invalid-tokens',
       name: `the token ${short(token)}`,
       line: 'GET /api/v1/me',
       headers: { authorization: `Bearer ${token}` },
@@ -455,7 +465,7 @@ function identities(): HostileCase[] {
       isNobody: true as const,
     })),
     ...['Basic eDp5', 'Bearer', 'bearer  ', 'Token x', 'Bearer a b'].map((authorization) => ({
-      finding: 'A22',
+      threat: 'invalid-tokens',
       name: `the header ${authorization}`,
       line: 'GET /api/v1/me',
       headers: { authorization },

@@ -91,24 +91,24 @@ async function refuse(id: string, { project, config, nodes, codes }: HostileRun)
   return json.status === 'failed' && codes.includes(json.error?.code) ? undefined : text;
 }
 
-const findings = [...new Set(hostileRuns(setting(0)).map(({ finding }) => finding))];
+const threats = [...new Set(hostileRuns(setting(0)).map(({ threat }) => threat))];
 
 describe('hostile workflows', () => {
   it('[SRV-501] are at least 100', () => {
     expect(hostileRuns(setting(0)).length).toBeGreaterThanOrEqual(100);
   });
 
-  it.each(findings)(
+  it.each(threats)(
     '[SRV-501] %s: each run is refused, and the server continues',
     { timeout: 90_000 },
-    async (finding) => {
-      const wrong: string[] = [];
-      const runs = hostileRuns(setting(port)).filter((one) => one.finding === finding);
+    async (threat) => {
+      const failures: string[] = [];
+      const runs = hostileRuns(setting(port)).filter((one) => one.threat === threat);
       for (const [index, run] of runs.entries()) {
-        const problem = await refuse(`hostile-${finding}-${index}`, run);
-        if (problem !== undefined) wrong.push(`${run.name}: ${problem.slice(0, 400)}`);
+        const problem = await refuse(`hostile-${threat}-${index}`, run);
+        if (problem !== undefined) failures.push(`${run.name}: ${problem.slice(0, 400)}`);
       }
-      expect(wrong).toEqual([]);
+      expect(failures).toEqual([]);
       expect(existsSync(setting(port).marker)).toBe(false);
       expect(heard).toBe(0);
       expect(readdirSync(path.join(projectDir, 'workflows'))).toEqual([]);
@@ -120,11 +120,11 @@ describe('hostile workflows', () => {
     },
   );
 
-  it.each(Object.keys(FORMS))('[SRV-501] A21: a secret that leaves %s is taken out of everything', async (form) => {
+  it.each(Object.keys(FORMS))('[SRV-501] a secret that leaves %s is taken out of everything', async (form) => {
     for (const how of ['return', 'throw', 'log']) await expectHidden({ action: 'test.leak', with: { form, how } }, how);
   });
 
-  it('[SRV-501] A21: a secret that one node keeps and another one reveals is redacted everywhere', async () => {
+  it('[SRV-501] a secret that one node keeps and another one reveals is redacted everywhere', async () => {
     await expectHidden({ action: 'test.leak', with: { form: 'plain', how: 'none' } }, 'none');
     expect(kept).toBe(SECRET);
     for (const how of ['return', 'throw', 'log']) {

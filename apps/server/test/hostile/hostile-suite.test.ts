@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';
-import { echo, outside } from '../support/workflows.ts';
+import { echo, remote } from '../support/workflows.ts';
 import { EXPONENTIAL, type HostileCase, hostileCases } from './cases.ts';
 
 let booted: Booted;
@@ -14,8 +14,8 @@ beforeAll(async () => {
     body: { workerId: 'far', labels: ['far'], actions: [{ id: 'far.work', effect: 'idempotent' }] },
   });
   const hooked = { ...echo('hooked'), triggers: [{ webhook: { path: '/hostile', method: 'POST' } }] };
-  for (const definition of [outside(), echo(), hooked]) await client.call('registerWorkflow', { body: { definition } });
-  await client.call('startExecution', { body: { workflowId: 'outside' } });
+  for (const definition of [remote(), echo(), hooked]) await client.call('registerWorkflow', { body: { definition } });
+  await client.call('startExecution', { body: { workflowId: 'remote' } });
   const { work } = await client.call('claimWork', { params: { workerId: 'far' }, body: { wait: '10s', lease: '10m' } });
   leaseId = work[0]?.leaseId as string;
 });
@@ -41,29 +41,29 @@ async function refuse({ line, body, raw, headers = {}, refused, isNobody }: Host
 
 const all = (): readonly HostileCase[] => hostileCases({ leaseId });
 /** The names do not depend on the lease. */
-const findings = [...new Set(hostileCases({ leaseId: 'x' }).map(({ finding }) => finding))];
+const threats = [...new Set(hostileCases({ leaseId: 'x' }).map(({ threat }) => threat))];
 
 describe('the hostile suite', () => {
   it('[SRV-501] has at least 250 requests', () => {
     expect(all().length + EXPONENTIAL.length).toBeGreaterThanOrEqual(250);
   });
 
-  it.each(findings)(
+  it.each(threats)(
     '[SRV-501] %s: each request is refused, and the server continues',
     { timeout: 60_000 },
-    async (finding) => {
-      const wrong: string[] = [];
-      for (const one of all().filter((each) => each.finding === finding)) {
+    async (threat) => {
+      const failures: string[] = [];
+      for (const one of all().filter((each) => each.threat === threat)) {
         const problem = await refuse(one);
-        if (problem !== undefined) wrong.push(`${one.name}: ${problem}`);
-        if ((await ask(booted, 'GET /health')).status !== 200) wrong.push(`${one.name}: no health`);
+        if (problem !== undefined) failures.push(`${one.name}: ${problem}`);
+        if ((await ask(booted, 'GET /health')).status !== 200) failures.push(`${one.name}: no health`);
       }
-      expect(wrong).toEqual([]);
+      expect(failures).toEqual([]);
       await goesOn();
     },
   );
 
-  it.each(EXPONENTIAL)('[SRV-501] A8: a run of $id is refused for its input', async ({ id, input, value }) => {
+  it.each(EXPONENTIAL)('[SRV-501] a run of $id is refused for its input', async ({ id, input, value }) => {
     const definition = { id, input, nodes: { a: { action: 'core.noop' } } };
     const headers = { authorization: `Bearer ${TOKEN}` };
     expect((await ask(booted, 'POST /api/v1/workflows', { headers, body: { definition } })).status).toBe(201);

@@ -304,15 +304,15 @@ describe('hostile values', () => {
       `http://${host}:${portOf(target)}/`,
       `http://${granted}/${encodeURIComponent(host)}`,
     ]);
-    const wrong: string[] = [];
+    const failures: string[] = [];
     for (const [index, url] of urls.entries()) {
       const node = { action: 'http.request', with: { url }, timeout: '5s', retry: { attempts: 1 } };
       const config = { capabilities: { network: ['*', granted] } };
       const { json } = await ran({ id: `alpha-reach-${index}`, config, nodes: { get: node } } as { id: string });
       if (!['CAPABILITY_DENIED', 'URL_INVALID'].includes(json.error?.code))
-        wrong.push(`${url}: ${JSON.stringify(json)}`);
+        failures.push(`${url}: ${JSON.stringify(json)}`);
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
     expect(heard).toBe(0);
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });
   });
@@ -367,7 +367,7 @@ describe('hostile values', () => {
     );
     const files = { read: ['data/**'], write: ['data/**'] };
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: { files } });
-    const wrong: string[] = [];
+    const failures: string[] = [];
     for (const [index, file] of paths.entries()) {
       for (const action of ['file.read', 'file.write']) {
         const input = { path: file, ...(action === 'file.write' && { content: 'changed' }) };
@@ -375,11 +375,11 @@ describe('hostile values', () => {
         const id = `alpha-link-${index}-${action.slice(5)}`;
         const { json } = await ran({ id, config: { capabilities: { files } }, nodes } as { id: string });
         if (!['CAPABILITY_DENIED', 'FILE_NOT_REGULAR', 'FILE_NOT_FOUND'].includes(json.error?.code)) {
-          wrong.push(`${action} ${file}: ${JSON.stringify(json)}`);
+          failures.push(`${action} ${file}: ${JSON.stringify(json)}`);
         }
       }
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
     expect(readFileSync(path.join(outside, 'secret'), 'utf8')).toBe('as it was');
     rmSync(outside, { recursive: true, force: true });
     await must('alpha-owner', 'PUT /projects/alpha', { ceiling: null });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await person('both', { alpha: 'operator', beta: 'operator' });
   await addUser(booted, 'admin', { admin: true });
   as['admin'] = await signIn(booted, 'admin');
-  await must('alpha-owner', 'PUT /api/v1/credentials/press?project=alpha', { value: SECRET });
+  await must('alpha-owner', 'PUT /api/v1/secrets/press?project=alpha', { value: SECRET });
 });
 afterAll(() => booted.close());
 
@@ -92,19 +92,19 @@ describe('hostile workers', () => {
     await must('alpha-operator', `${lease}/complete`, { output: 1 });
   });
 
-  it('[SRV-501] A17: a lease does not work for another operator, on any route', async () => {
+  it('[SRV-501] a lease does not work for another operator, on any route', async () => {
     expect((await announce('alpha-operator', 'far-1', FAR)).status).toBe(200);
     const id = await started('alpha', 'alpha-far', { action: 'far.work@1' });
     const [work] = await claim('alpha-operator', 'far-1');
     expect(work?.executionId).toBe(id);
     const leaseId = work?.leaseId as string;
-    const wrong: string[] = [];
+    const failures: string[] = [];
     for (const lease of forgedLeases(leaseId)) {
       for (const who of ['alpha-second', 'alpha-owner', 'beta-operator', 'both', 'admin']) {
         for (const [line, body] of leaseRequests(lease)) {
           const { status, text } = await call(who, line, body);
           if (![403, 404, 409].includes(status) || text.includes(SECRET))
-            wrong.push(`${who} ${line}: ${status} ${text}`);
+            failures.push(`${who} ${line}: ${status} ${text}`);
         }
       }
     }
@@ -115,17 +115,17 @@ describe('hostile workers', () => {
         'DELETE /api/v1/workers/far-1',
       ]) {
         const { status, text } = await call(who, line, line.startsWith('POST') ? {} : undefined);
-        if (status !== (who === 'beta-operator' ? 404 : 403)) wrong.push(`${who} ${line}: ${status} ${text}`);
+        if (status !== (who === 'beta-operator' ? 404 : 403)) failures.push(`${who} ${line}: ${status} ${text}`);
       }
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
     await must('alpha-operator', `POST /api/v1/leases/${leaseId}/complete`, { output: 'true' });
     const result = await must('alpha-operator', `GET /api/v1/executions/${id}/result?wait=10s`);
     expect(result.text).not.toContain('forged');
     expect((await must('alpha-operator', `GET /api/v1/executions/${id}/logs`)).text).not.toContain('forged');
   });
 
-  it('[SRV-501] A20: an endpoint of workflow-graph does nothing for a key that lacks its scope', async () => {
+  it('[SRV-501] an endpoint of workflow-graph does nothing for a key that lacks its scope', async () => {
     const made = await must('alpha-operator', 'POST /api/v1/keys', {
       name: 'beat',
       roles: { alpha: 'operator' },
@@ -133,7 +133,7 @@ describe('hostile workers', () => {
     });
     as['key'] = { authorization: `Bearer ${made.json.token}` };
     const lease = 'lse_x.exe_of_a.1.ask';
-    const wrong: string[] = [];
+    const failures: string[] = [];
     for (const [line, body] of [
       ['GET /api/workers', undefined],
       ['POST /api/workers/register', { worker_id: 'k' }],
@@ -151,9 +151,9 @@ describe('hostile workers', () => {
       ['GET /api/workflows/alpha-far/jobs/work/logs/stream', undefined],
     ] as const) {
       const { status, text } = await call('key', line, body);
-      if (status !== 403) wrong.push(`${line}: ${status} ${text.slice(0, 200)}`);
+      if (status !== 403) failures.push(`${line}: ${status} ${text.slice(0, 200)}`);
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('[SRV-461] an endpoint of workflow-graph puts a worker into no project in which its key may not work', async () => {

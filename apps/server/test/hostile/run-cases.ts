@@ -1,5 +1,5 @@
 /**
- * Workflows that nobody should get far with. Each names its finding, the project whose editor registers it, and the codes
+ * Workflows that nobody should get far with. Each names its threat, the project whose editor registers it, and the codes
  * with which its run fails. A definition may be refused when it is registered instead, with one of the same codes.
  *
  * `alpha` has a ceiling that allows every kind of capability by its widest pattern, `wide` has the ceiling `all`, `bare`
@@ -9,7 +9,7 @@
 export type HostileProject = 'alpha' | 'wide' | 'bare';
 
 export interface HostileRun {
-  readonly finding: string;
+  readonly threat: string;
   readonly name: string;
   readonly project: HostileProject;
   readonly config?: object;
@@ -64,7 +64,7 @@ function returnedGrants(setting: RunSetting): HostileRun[] {
   };
   return Object.entries(graphs).flatMap(([name, graph]) =>
     (['alpha', 'wide'] as const).map((project) => ({
-      finding: 'A2',
+      threat: 'returned-grants',
       name: `${name} asks for a shell in ${project}`,
       project,
       nodes: { plan: returns(graph) },
@@ -87,14 +87,14 @@ function returnedWorkflows(): HostileRun[] {
   const codes = ['UNKNOWN_WORKFLOW', 'UNKNOWN_PLAN', 'BAD_GRAPH', 'DEFINITION_INVALID'];
   return Object.entries(calls).flatMap(([name, call]) => [
     {
-      finding: 'A3',
+      threat: 'returned-workflows',
       name: `a returned graph names the workflow of another project: ${name}`,
       project: 'alpha' as const,
       nodes: { plan: returns({ nodes: { call } }) },
       codes,
     },
     {
-      finding: 'A3',
+      threat: 'returned-workflows',
       name: `a definition names the workflow of another project: ${name}`,
       project: 'alpha' as const,
       nodes: { call },
@@ -105,7 +105,7 @@ function returnedWorkflows(): HostileRun[] {
 
 function ownGrants(setting: RunSetting): HostileRun[] {
   const own = (name: string, node: object, config: object = {}): HostileRun => ({
-    finding: 'A4',
+    threat: 'own-grants',
     name,
     project: 'bare',
     config,
@@ -140,9 +140,9 @@ function foreignSecrets(): HostileRun[] {
   return names.flatMap((name) => {
     const tell = { action: 'test.tell', credentials: { key: name } };
     return [
-      { finding: 'A9', name: `a node names ${name}`, project: 'alpha' as const, nodes: { tell }, codes },
+      { threat: 'foreign-secrets', name: `a node names ${name}`, project: 'alpha' as const, nodes: { tell }, codes },
       {
-        finding: 'A9',
+        threat: 'foreign-secrets',
         name: `a returned graph names ${name}`,
         project: 'wide' as const,
         nodes: { plan: returns({ nodes: { tell } }) },
@@ -169,7 +169,7 @@ function machineFiles(): HostileRun[] {
   ];
   return paths.flatMap((path) =>
     (['alpha', 'wide'] as const).map((project) => ({
-      finding: 'A12',
+      threat: 'machine-files',
       name: `read ${path} in ${project}`,
       project,
       config: { capabilities: EVERYTHING },
@@ -194,7 +194,7 @@ function reservedFiles({ projectDir }: RunSetting): HostileRun[] {
     'elsewhere/planted.yaml',
   ];
   return paths.map((path) => ({
-    finding: 'A13',
+    threat: 'reserved-files',
     name: `write ${path.replace(projectDir, '<project>')}`,
     project: 'wide',
     config: { capabilities: EVERYTHING },
@@ -230,7 +230,7 @@ function privateAddresses(setting: RunSetting): HostileRun[] {
   ];
   return hosts.flatMap((host) =>
     (['alpha', 'wide'] as const).map((project) => ({
-      finding: 'A23',
+      threat: 'private-addresses',
       name: `network * reaches ${host} in ${project}`,
       project,
       config: { capabilities: { network: ['*'] } },

@@ -64,6 +64,6 @@ export async function runStage(
   await must('wide', 'PUT /projects/wide', { ceiling: 'all' });
   await must('beta', 'POST /workflows', { definition: echo('beta-private'), project: 'beta' });
   await must('beta', 'PUT /plans/beta-plan', { workflowId: 'beta-private' });
-  await must('beta', 'PUT /credentials/press?project=beta', { value: secret });
+  await must('beta', 'PUT /secrets/press?project=beta', { value: secret });
   return { booted, as };
 }

@@ -375,9 +375,9 @@ describe('the feed', () => {
   it('[SRV-50] a follower that joins while the reader looks for the end misses no event', async () => {
     const { feed, model, clock } = await fed();
     const { lastPosition } = model.store;
-    const held = Promise.withResolvers<void>();
+    const blocked = Promise.withResolvers<void>();
     model.store.lastPosition = async () => {
-      await held.promise;
+      await blocked.promise;
       return lastPosition();
     };
     model.append('e0', 1);
@@ -385,7 +385,7 @@ describe('the feed', () => {
     const subscriber = subscribe({ feed, clock }, undefined, false, undefined);
     await clock.advance(1);
     model.append('e0', 1);
-    held.resolve();
+    blocked.resolve();
     await passTime(clock);
     expect(subscriber.seen).toEqual(['1.0', '2.0']);
     await subscriber.stop();

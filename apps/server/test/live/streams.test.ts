@@ -377,11 +377,11 @@ describe('the socket', () => {
     const { executionId } = await booted.client.start('waiting');
     const { store } = booted.parts;
     const look = store.execution.bind(store);
-    const held = Promise.withResolvers<void>();
+    const blocked = Promise.withResolvers<void>();
     let isQueried = false;
     store.execution = async (id) => {
       isQueried = true;
-      await held.promise;
+      await blocked.promise;
       return look(id);
     };
     const { say, closed } = await socket();
@@ -389,7 +389,7 @@ describe('the socket', () => {
     await until(() => isQueried);
     for (const close of open.splice(0)) close();
     await closed;
-    held.resolve();
+    blocked.resolve();
     // When another request is answered, the pending subscription has been handled.
     await booted.client.call('countExecutions');
     expect(listeners()).toBe(0);

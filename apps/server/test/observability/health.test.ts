@@ -24,7 +24,7 @@ function bench(more: Partial<HealthParts> = {}) {
   const world = {
     clock,
     engine: { phase: 'open', wroteAt: clock.now(), trouble: null } as EngineHealth,
-    scheduler: { role: 'leads', lookedAt: clock.now(), trouble: null } as SchedulerHealth,
+    scheduler: { role: 'leads', checkedAt: clock.now(), trouble: null } as SchedulerHealth,
     isClosing: false,
     commits: 0,
     failure: null as unknown,
@@ -122,7 +122,7 @@ describe('health', () => {
     world.engine = { ...world.engine, trouble: null };
     expect(await health.ready()).toMatchObject({ status: 200 });
     await world.clock.advance(40_000);
-    world.scheduler = { ...world.scheduler, lookedAt: world.clock.now() };
+    world.scheduler = { ...world.scheduler, checkedAt: world.clock.now() };
     expect(await health.ready()).toMatchObject({
       status: 503,
       body: { troubles: { engine: expect.stringContaining('too long') } },
@@ -143,9 +143,9 @@ describe('health', () => {
       status: 503,
       body: { troubles: { scheduler: 'its last check failed with INTERNAL' } },
     });
-    world.scheduler = { role: 'leads', lookedAt: world.clock.now() - 61_000, trouble: null };
+    world.scheduler = { role: 'leads', checkedAt: world.clock.now() - 61_000, trouble: null };
     expect(await health.ready()).toMatchObject({ status: 503 });
-    world.scheduler = { role: 'off', lookedAt: null, trouble: null };
+    world.scheduler = { role: 'off', checkedAt: null, trouble: null };
     expect(await health.ready()).toMatchObject({ status: 503, body: { troubles: { scheduler: 'it is off' } } });
     // In a whole server: records that cannot be read.
     booted = await boot();

@@ -11,7 +11,7 @@ import path from 'node:path';
 import type { Action, Json } from '@nebula/core';
 import { runStage } from '../hostile/run-stage.ts';
 import { boot, sqliteKeeping, TOKEN } from './boot.ts';
-import { echo, outside } from './workflows.ts';
+import { echo, remote } from './workflows.ts';
 
 process.stdin.on('close', () => process.exit(1)).resume();
 
@@ -35,8 +35,8 @@ await client.call('registerWorker', {
   body: { workerId: 'far', labels: ['far'], actions: [{ id: 'far.work', effect: 'idempotent' }] },
 });
 const hooked = { ...echo('hooked'), triggers: [{ webhook: { path: '/hostile', method: 'POST' } }] };
-for (const definition of [outside(), echo(), hooked]) await client.call('registerWorkflow', { body: { definition } });
-await client.call('startExecution', { body: { workflowId: 'outside' } });
+for (const definition of [remote(), echo(), hooked]) await client.call('registerWorkflow', { body: { definition } });
+await client.call('startExecution', { body: { workflowId: 'remote' } });
 const { work } = await client.call('claimWork', { params: { workerId: 'far' }, body: { wait: '10s', lease: '10m' } });
 const { booted: team, as } = await runStage(projectDir, 'of beta only, and of nobody else', {
   keeping: second.keeping,

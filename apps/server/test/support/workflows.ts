@@ -33,7 +33,7 @@ export const large = (id = 'large') => ({
 });
 
 /** A workflow whose only node runs on a remote worker. */
-export const outside = (id = 'outside') => ({
+export const remote = (id = 'remote') => ({
   id,
   nodes: { work: { action: 'far.work', labels: ['far'], credentials: { key: 'press' } } },
 });

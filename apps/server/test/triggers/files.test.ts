@@ -15,7 +15,7 @@ const headers = { authorization: `Bearer ${TOKEN}` };
 describe('file drops', () => {
   let booted: Booted;
   let projectDir: string;
-  let watch: { look(): Promise<void> };
+  let watch: { scan(): Promise<void> };
   let isLeader = true;
   const troubles: unknown[] = [];
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe('file drops', () => {
       isLeader: () => isLeader,
       onTrouble: (error) => troubles.push(error),
       ...more,
-    }) as unknown as { look(): Promise<void> };
+    }) as unknown as { scan(): Promise<void> };
   };
   afterEach(async () => {
     await booted.close();
@@ -55,17 +55,17 @@ describe('file drops', () => {
     await put('whole.csv', 'a,b');
     await put('growing.csv', 'a');
     await put('other.txt', 'x');
-    await watch.look();
+    await watch.scan();
     expect(await inputs()).toEqual([]);
     await appendFile(path.join(projectDir, 'inbox', 'growing.csv'), ',b,c,d');
-    await watch.look();
+    await watch.scan();
     expect(await inputs()).toEqual([expect.objectContaining({ path: 'inbox/whole.csv', name: 'whole.csv', size: 3 })]);
-    await watch.look();
-    await watch.look();
+    await watch.scan();
+    await watch.scan();
     expect((await inputs()).map(({ size }) => size)).toEqual([3, 7]);
     await put('whole.csv', 'changed since');
-    await watch.look();
-    await watch.look();
+    await watch.scan();
+    await watch.scan();
     expect((await inputs()).map(({ size }) => size)).toEqual([3, 7, 13]);
   });
 
@@ -79,7 +79,7 @@ describe('file drops', () => {
     for (const [at, pattern] of patterns.entries()) {
       await register(echo(`drop${at}`, { triggers: [{ file: { path: pattern } }] }));
     }
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect(await inputs()).toEqual([]);
     await rm(outside, { recursive: true });
   });
@@ -100,7 +100,7 @@ describe('file drops', () => {
     const reserved = (file: string) =>
       `${file}/`.startsWith(`${data}/`) || file.endsWith('nebula.config.ts') ? 'it is reserved' : undefined;
     const careful = watching({ reserved });
-    for (let look = 0; look < 3; look++) await careful.look();
+    for (let scan = 0; scan < 3; scan++) await careful.scan();
     expect((await inputs()).map((one) => one.path)).toEqual(['plain.txt', 'plain.txt']);
   });
 
@@ -148,12 +148,12 @@ describe('file drops', () => {
     await writeFile(path.join(projectDir, 'other', 'b.txt'), '22');
     await set({ ceiling: {} });
     await put('a.txt', '1');
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect(await inputs()).toEqual([]);
     expect(troubles).toMatchObject([{ code: 'OVER_CEILING' }]);
     await set({ ceiling: { files: { read: ['inbox/*'] } } });
     await symlink(path.join(projectDir, 'other', 'b.txt'), path.join(projectDir, 'inbox', 'linked.txt'));
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect((await inputs()).map((one) => one.path)).toEqual(['inbox/a.txt']);
     expect(troubles).toHaveLength(1);
   });
@@ -163,7 +163,7 @@ describe('file drops', () => {
     await register(echo('b', { triggers: [{ file: { path: 'inbox/*.b' } }] }));
     for (const name of ['1.a', '2.a', '1.b', '2.b']) await put(name, name);
     const few = watching({ limits: { maxEntries: 1_000, maxFiles: 3 } });
-    for (let look = 0; look < 3; look++) await few.look();
+    for (let scan = 0; scan < 3; scan++) await few.scan();
     expect(await inputs()).toHaveLength(3);
     expect(troubles).toMatchObject([{ code: 'TOO_LARGE' }]);
   });
@@ -172,23 +172,23 @@ describe('file drops', () => {
     await register(echo('drop', { triggers: [{ file: { path: 'inbox' } }] }));
     await put('a.txt', '1');
     isLeader = false;
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect(await inputs()).toEqual([]);
     isLeader = true;
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect(await inputs()).toHaveLength(1);
   });
 
   it('[SRV-86] known files are not taken again after a restart, even if their run was deleted', async () => {
     await register(echo('drop', { triggers: [{ file: { path: 'inbox' } }] }));
     await put('a.txt', '1');
-    for (let look = 0; look < 2; look++) await watch.look();
+    for (let scan = 0; scan < 2; scan++) await watch.scan();
     const [row] = (await booted.keeping.store.list({ limit: 1 })).rows;
     const executionId = row?.executionId as string;
     await ask(booted, `GET /api/v1/executions/${executionId}/result?wait=10s`, { headers });
     expect((await ask(booted, `DELETE /api/v1/executions/${executionId}`, { headers })).status).toBe(204);
     (watch as unknown as { seen: Map<string, unknown> }).seen.clear();
-    for (let look = 0; look < 3; look++) await watch.look();
+    for (let scan = 0; scan < 3; scan++) await watch.scan();
     expect(await inputs()).toEqual([]);
   });
 
@@ -198,7 +198,7 @@ describe('file drops', () => {
     await register(echo('b-fine', { triggers: [{ file: { path: 'inbox/*' } }] }));
     await put('a.txt', '1');
     await put('b.txt', '22');
-    for (let look = 0; look < 4; look++) await watch.look();
+    for (let scan = 0; scan < 4; scan++) await watch.scan();
     expect((await inputs()).map(({ size }) => size)).toEqual([1, 2]);
     expect(troubles).toHaveLength(2);
   });

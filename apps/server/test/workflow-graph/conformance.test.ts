@@ -430,9 +430,9 @@ describe('runs of one workflow', () => {
   it('[SRV-552] a run that follows a cancelled one is not cancelled with it', async () => {
     const site = await Site.open();
     // This worker never asks whether its job was cancelled, and so continues.
-    const deaf = site.worker('w-1', { cancelMs: 60_000 });
+    const slow = site.worker('w-1', { cancelMs: 60_000 });
     const id = await site.run('name: t\non: push\njobs: { a: { run: sleep 0.5 } }');
-    await expect.poll(() => deaf.claims.length).toBe(1);
+    await expect.poll(() => slow.claims.length).toBe(1);
     await site.client.cancelWorkflow(id);
     await site.client.runWorkflow(id);
     const next = site.worker('w-2');

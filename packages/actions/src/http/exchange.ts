@@ -38,7 +38,7 @@ export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: 
   const deadline = input.timeout === undefined ? undefined : AbortSignal.timeout(durationMs(input.timeout, 'timeout'));
 
   const startedAt = ctx.now();
-  const place = `${method} ${url.origin}${url.pathname}`;
+  const target = `${method} ${url.origin}${url.pathname}`;
   try {
     const response = await ctx.fetch(url, {
       method,
@@ -47,7 +47,7 @@ export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: 
       ...(body !== undefined && { body }),
       ...(deadline && { signal: deadline }),
     });
-    if (raises(response.status)) throw await statusError(ctx, response, place, isSystem(response.status));
+    if (raises(response.status)) throw await statusError(ctx, response, target, isSystem(response.status));
     const data = await readBody(response, maxBytes);
     return {
       status: response.status,
@@ -57,8 +57,8 @@ export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: 
       durationMs: ctx.now() - startedAt,
     };
   } catch (error) {
-    if (deadline?.aborted && !ctx.signal.aborted) throw timedOut(place, input.timeout, isOnce);
-    throw isOnce ? onceError(error, place) : error;
+    if (deadline?.aborted && !ctx.signal.aborted) throw timedOut(target, input.timeout, isOnce);
+    throw isOnce ? onceError(error, target) : error;
   }
 }
 
@@ -66,11 +66,11 @@ function systemMatcher(list: string | undefined, isOnce: boolean): (status: numb
   return statusMatcher(list ?? (isOnce ? '429,500,501,503,505-599' : '429,5xx'), 'systemStatus');
 }
 
-async function statusError(ctx: ActionContext, response: Response, place: string, isSystem: boolean) {
+async function statusError(ctx: ActionContext, response: Response, target: string, isSystem: boolean) {
   const { status, statusText, headers } = response;
   const retryAfter = headers.get('retry-after');
   const waitMs = retryAfterMs(retryAfter, ctx.now());
-  return new ActionError(`${place} responded with ${status} ${statusText}`.trim(), {
+  return new ActionError(`${target} responded with ${status} ${statusText}`.trim(), {
     code: `HTTP_${status}`,
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {
@@ -83,9 +83,9 @@ async function statusError(ctx: ActionContext, response: Response, place: string
   });
 }
 
-function timedOut(place: string, timeout: string | number | undefined, isOnce: boolean): ActionError {
+function timedOut(target: string, timeout: string | number | undefined, isOnce: boolean): ActionError {
   const shown = typeof timeout === 'number' ? `${timeout} ms` : timeout;
-  return new ActionError(`${place} did not respond within ${shown}`, {
+  return new ActionError(`${target} did not respond within ${shown}`, {
     code: 'HTTP_TIMEOUT',
     kind: isOnce ? 'USER' : 'SYSTEM',
     ...(isOnce && { details: UNKNOWN, hint: KEY_HINT }),
@@ -103,11 +103,11 @@ const NEVER_SENT =
  * A connection lost after a POST was sent leaves its outcome unknown. The error says so in its details and has the kind
  * USER, so that retry rules for SYSTEM errors do not repeat the request.
  */
-function onceError(error: unknown, place: string): unknown {
+function onceError(error: unknown, target: string): unknown {
   const cause =
     error instanceof TypeError ? (error.cause as { code?: unknown; message?: unknown } | undefined) : undefined;
   if (cause === undefined || (typeof cause.code === 'string' && NEVER_SENT.test(cause.code))) return error;
-  return new ActionError(`${place} was sent, but the response was lost: ${String(cause.message ?? cause.code)}`, {
+  return new ActionError(`${target} was sent, but the response was lost: ${String(cause.message ?? cause.code)}`, {
     code: 'HTTP_OUTCOME_UNKNOWN',
     details: UNKNOWN,
     hint: KEY_HINT,

@@ -262,12 +262,12 @@ export const OPERATIONS = {
       answers: { 202: executions.Published },
       isIdempotent: true,
     },
-    listPlaces: {
+    listPermits: {
       summary: 'List the holders and waiters of a concurrency key, in the order in which permits are granted',
       needs: 'viewer',
       params: ofExecution,
       query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
-      answers: { 200: executions.Places },
+      answers: { 200: executions.Permits },
     },
   }),
 
@@ -320,22 +320,22 @@ export const OPERATIONS = {
     },
   }),
 
-  ...tagged('Credentials', {
-    listCredentials: {
+  ...tagged('Secrets', {
+    listSecrets: {
       summary: 'List the names of the secrets of a project, never their values',
       needs: 'editor',
       query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
-      answers: { 200: page(resources.CredentialSummary) },
+      answers: { 200: page(resources.SecretSummary) },
     },
-    putCredential: {
+    putSecret: {
       summary: 'Set a secret of a project',
       needs: 'owner',
       params: object({ name: Id }),
       query: object({ project: Type.Optional(Id) }, closed),
-      body: resources.CredentialBody,
-      answers: { 200: resources.CredentialSummary },
+      body: resources.SecretBody,
+      answers: { 200: resources.SecretSummary },
     },
-    deleteCredential: {
+    deleteSecret: {
       summary: 'Delete a secret of a project',
       needs: 'owner',
       params: object({ name: Id }),
@@ -345,26 +345,26 @@ export const OPERATIONS = {
   }),
 
   ...tagged('Launch plans', {
-    listPlans: {
+    listLaunchPlans: {
       summary: 'List launch plans by id',
       needs: 'viewer',
       query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
       answers: { 200: page(resources.LaunchPlan) },
     },
-    getPlan: {
+    getLaunchPlan: {
       summary: 'Get a launch plan',
       needs: 'viewer',
       params: object({ planId: Id }),
       answers: { 200: resources.LaunchPlan },
     },
-    putPlan: {
+    putLaunchPlan: {
       summary: 'Create or change a launch plan',
       needs: 'editor',
       params: object({ planId: Id }),
       body: resources.LaunchPlanBody,
       answers: { 200: resources.LaunchPlan, 201: resources.LaunchPlan },
     },
-    deletePlan: {
+    deleteLaunchPlan: {
       summary: 'Delete a launch plan',
       needs: 'editor',
       params: object({ planId: Id }),

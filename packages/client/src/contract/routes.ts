@@ -42,7 +42,7 @@ export const ROUTES = {
   replayExecution: 'POST /executions/:executionId/replay',
   settleNode: 'POST /executions/:executionId/settle',
   publishSignal: 'POST /signals',
-  listPlaces: 'GET /executions/:executionId/places',
+  listPermits: 'GET /executions/:executionId/permits',
 
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',
@@ -52,14 +52,14 @@ export const ROUTES = {
   getAction: 'GET /actions/:actionId',
   removeAnnouncedAction: 'DELETE /actions/:actionId',
 
-  listCredentials: 'GET /credentials',
-  putCredential: 'PUT /credentials/:name',
-  deleteCredential: 'DELETE /credentials/:name',
+  listSecrets: 'GET /secrets',
+  putSecret: 'PUT /secrets/:name',
+  deleteSecret: 'DELETE /secrets/:name',
 
-  listPlans: 'GET /plans',
-  getPlan: 'GET /plans/:planId',
-  putPlan: 'PUT /plans/:planId',
-  deletePlan: 'DELETE /plans/:planId',
+  listLaunchPlans: 'GET /plans',
+  getLaunchPlan: 'GET /plans/:planId',
+  putLaunchPlan: 'PUT /plans/:planId',
+  deleteLaunchPlan: 'DELETE /plans/:planId',
 
   listSchedules: 'GET /schedules',
   getSchedule: 'GET /schedules/:scheduleId',

@@ -105,13 +105,13 @@ function checkOrder({ nodes = {}, order }: BodyDefinition, path: DocumentPath, p
   }
 }
 
-interface Placed {
+interface BodyAtPath {
   readonly body: BodyDefinition;
   readonly path: DocumentPath;
 }
 
 /** Yields the definition itself and every body inside, outer bodies first. Works on drafts. */
-function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<Placed> {
+function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<BodyAtPath> {
   yield { body, path };
   const nodes: Readonly<Record<string, NodeDefinition>> = body.nodes ?? {};
   for (const id of Object.keys(nodes)) {

@@ -51,18 +51,18 @@ export class ProblemList {
 
   error(finding: Finding): void {
     if (finding.isTightened === true && this.isAccepted) return;
-    if (!this.full) this.#errors.push(this.#place('error', finding));
+    if (!this.full) this.#errors.push(this.#locate('error', finding));
   }
 
   warning(finding: Finding): void {
-    if (this.#warnings.length < REPORT_LIMITS.maxProblems) this.#warnings.push(this.#place('warning', finding));
+    if (this.#warnings.length < REPORT_LIMITS.maxProblems) this.#warnings.push(this.#locate('warning', finding));
   }
 
   sorted(): Problem[] {
     return inTextOrder([...this.#errors, ...this.#warnings]);
   }
 
-  #place(severity: Problem['severity'], finding: Finding): Problem {
+  #locate(severity: Problem['severity'], finding: Finding): Problem {
     const { code, message, hint, path = [] } = finding;
     const range = finding.range ?? this.#rangeOf(path, finding.at);
     return {
@@ -93,6 +93,6 @@ export function isLocal({ severity, code }: Problem): boolean {
 
 /** Sorts by position; problems without a position come first. A later stage that adds problems sorts again. */
 export function inTextOrder(problems: readonly Problem[]): Problem[] {
-  const place = (problem: Problem): number => problem.range?.offset ?? -1;
-  return problems.toSorted((a, b) => place(a) - place(b));
+  const offset = (problem: Problem): number => problem.range?.offset ?? -1;
+  return problems.toSorted((a, b) => offset(a) - offset(b));
 }

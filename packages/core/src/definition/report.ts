@@ -23,7 +23,7 @@ export interface ReportOptions {
 
 /** Formats each part of a report. */
 export interface ReportStyle {
-  place(text: string): string;
+  location(text: string): string;
   error(text: string): string;
   warning(text: string): string;
   code(text: string): string;
@@ -45,7 +45,7 @@ const ansi =
     `\u001b[${codes.join(';')}m${text}\u001b[0m`;
 
 const ANSI: ReportStyle = {
-  place: ansi(36),
+  location: ansi(36),
   error: ansi(31, 1),
   warning: ansi(33, 1),
   code: ansi(2),
@@ -56,7 +56,7 @@ const ANSI: ReportStyle = {
 
 const same = (text: string): string => text;
 const PLAIN: ReportStyle = {
-  place: same,
+  location: same,
   error: same,
   warning: same,
   code: same,
@@ -88,8 +88,8 @@ function renderTotals(problems: readonly Problem[], style: ReportStyle): string 
 
 function renderProblem(problem: Problem, options: ReportOptions, style: ReportStyle): string {
   const { severity, code, message, hint, range } = problem;
-  const place = placeOf(problem, options.file);
-  const head = `${place === '' ? '' : `${style.place(place)}  `}${style[severity](severity)} ${style.code(code)}  ${style.message(clean(message))}`;
+  const location = locationOf(problem, options.file);
+  const head = `${location === '' ? '' : `${style.location(location)}  `}${style[severity](severity)} ${style.code(code)}  ${style.message(clean(message))}`;
   const lines = [head];
   const excerpt = range && options.text ? renderExcerpt(options.text, range, severity, style) : [];
   if (excerpt.length > 0) lines.push('', ...excerpt);
@@ -97,7 +97,7 @@ function renderProblem(problem: Problem, options: ReportOptions, style: ReportSt
   return lines.join('\n');
 }
 
-function placeOf({ range, path }: Problem, file: string | undefined): string {
+function locationOf({ range, path }: Problem, file: string | undefined): string {
   if (range) return [...(file === undefined ? [] : [clean(file)]), range.line, range.column].join(':');
   const where = clean(path.join('.'));
   return [file === undefined ? '' : clean(file), where].filter((part) => part !== '').join(': ');

@@ -131,7 +131,7 @@ class ShapeChecker {
 
   check(type: ValueType, value: Json, subject: string, key?: KeyType): void {
     if (isMisplacedExpression(type, value)) return this.#reportMisplaced(type, subject);
-    if (!acceptsJsonType(type, value)) return this.#reportWrongType(type, value, subject, key);
+    if (!acceptsJsonType(type, value)) return this.#reportInvalidType(type, value, subject, key);
     if (type.is === 'either') {
       const alternative = type.of.find((candidate) => acceptsJsonType(candidate, value));
       if (alternative !== undefined) this.check(alternative, value, subject, key);
@@ -287,7 +287,7 @@ class ShapeChecker {
   #checkNumber(type: ValueType & { is: 'integer' | 'number' }, value: number, subject: string): void {
     // Already reported as not finite.
     if (!Number.isFinite(value)) return;
-    if (type.is === 'integer' && !Number.isInteger(value)) return this.#reportWrongType(type, value, subject);
+    if (type.is === 'integer' && !Number.isInteger(value)) return this.#reportInvalidType(type, value, subject);
     if (value >= type.min && value <= type.max) return;
     this.#report({ code: 'OUT_OF_RANGE', message: `${subject} must be ${describeType(type)}, not ${value}` });
   }
@@ -343,7 +343,7 @@ class ShapeChecker {
     this.#report({ code: 'UNKNOWN_CHOICE', message, hint });
   }
 
-  #reportWrongType(type: ValueType, value: Json, subject: string, key?: KeyType): void {
+  #reportInvalidType(type: ValueType, value: Json, subject: string, key?: KeyType): void {
     // Already reported as not finite.
     if (typeof value === 'number' && !Number.isFinite(value)) return;
     const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;

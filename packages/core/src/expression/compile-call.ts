@@ -40,7 +40,7 @@ export function compileMethod(
     const invoke = byKind.get(kindOf(self));
     if (invoke === undefined) {
       const subject = compilation.source.slice(chain.offset, step.offset).trim();
-      throw wrongReceiver(step.callee, self, subject).locate(step);
+      throw invalidReceiver(step.callee, self, subject).locate(step);
     }
     return called(frame, self, invoke, step);
   };
@@ -140,7 +140,7 @@ function compileArgument(compilation: Compilation, callee: Callee, parameter: Pa
   const value = compilation.compile(arg);
   const check = CHECKS[parameter.type];
   if (check === undefined) return value;
-  const wrong = (given: Json) =>
+  const invalidArgument = (given: Json) =>
     typeError(
       `${callee.name} takes ${SPOKEN_TYPES[parameter.type]} for ${parameter.name}, not ${describe(given)}`,
       given === null && parameter.optional ? 'leave the argument out' : undefined,
@@ -149,13 +149,13 @@ function compileArgument(compilation: Compilation, callee: Callee, parameter: Pa
   if (atRun !== undefined) {
     return (frame) => {
       const given = value(frame);
-      if (typeof given !== 'string') throw wrong(given);
+      if (typeof given !== 'string') throw invalidArgument(given);
       return atRun(frame.budget, given);
     };
   }
   return (frame) => {
     const given = value(frame);
-    if (!check(given)) throw wrong(given);
+    if (!check(given)) throw invalidArgument(given);
     return given;
   };
 }
@@ -189,7 +189,7 @@ const SPOKEN_TYPES: Readonly<Record<Parameter['type'], string>> = {
   lambda: 'a lambda',
 };
 
-function wrongReceiver(callee: Callee, self: Json, subject: string): ExpressionError {
+function invalidReceiver(callee: Callee, self: Json, subject: string): ExpressionError {
   const kinds = [...new Set(callee.overloads.flatMap((overload) => overload.definition.on))];
   const takes = kinds.map(spokenKind).join(' or ');
   if (kinds.includes(kindOf(self))) {

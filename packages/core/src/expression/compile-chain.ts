@@ -170,14 +170,14 @@ function callStep(compilation: Compilation, chain: ChainSyntax, step: Extract<St
   const takesNull = step.callee.overloads.some((overload) => overload.definition.on.includes('null'));
   const isForgiven = step.optional || (chain.lenient && !takesNull);
   if (isForgiven && step.callee.overloads.some(({ definition }) => definition.reads)) {
-    return (frame, value) => (value === null ? undefined : found(() => call(frame, value)));
+    return (frame, value) => (value === null ? undefined : unlessMissing(() => call(frame, value)));
   }
   if (isForgiven) return (frame, value) => (value === null ? undefined : call(frame, value));
   return call;
 }
 
 /** Returns undefined when the call reads a missing member. */
-function found(call: () => Json): Json | undefined {
+function unlessMissing(call: () => Json): Json | undefined {
   try {
     return call();
   } catch (error) {

@@ -178,9 +178,9 @@ class ValueCompiler {
 
   private failed(error: unknown, path: DocumentPath): Part {
     this.allowance.takeMistake();
-    const placed = at(path, error);
-    if (this.report === undefined || !(placed instanceof ExpressionError)) throw placed;
-    this.report(placed);
+    const located = at(path, error);
+    if (this.report === undefined || !(located instanceof ExpressionError)) throw located;
+    this.report(located);
     return { literal: null };
   }
 }

@@ -27,7 +27,7 @@ export class ExpressionError extends NebulaError {
   declare readonly code: ExpressionErrorCode;
   /** True when the expression read a member or an element that the value does not have. */
   readonly isMissing: boolean;
-  private place: Span | undefined;
+  private span: Span | undefined;
   private documentPath: DocumentPath = [];
 
   constructor(
@@ -38,15 +38,15 @@ export class ExpressionError extends NebulaError {
     super(code, message, options);
     this.isMissing = options.isMissing ?? false;
     this.name = 'ExpressionError';
-    this.place = options.at;
+    this.span = options.at;
   }
 
   get offset(): number {
-    return this.place?.offset ?? 0;
+    return this.span?.offset ?? 0;
   }
 
   get length(): number {
-    return this.place?.length ?? 0;
+    return this.span?.length ?? 0;
   }
 
   /** Path inside the value to the string that contains the expression; empty for a bare expression. */
@@ -55,15 +55,15 @@ export class ExpressionError extends NebulaError {
   }
 
   /** Sets the position of the error, unless a deeper and therefore more exact one is known. */
-  locate(place: Span): this {
-    this.place ??= place;
+  locate(span: Span): this {
+    this.span ??= span;
     return this;
   }
 
   /** Clips the position to a source of this length: an error at the end has no character to point at. */
   clip(sourceLength: number): this {
     const offset = Math.min(this.offset, sourceLength);
-    this.place = { offset, length: Math.min(this.length, sourceLength - offset) };
+    this.span = { offset, length: Math.min(this.length, sourceLength - offset) };
     return this;
   }
 
@@ -78,8 +78,8 @@ export function quoted(text: string): string {
 }
 
 /** Adds a position to an error, in a `catch` around code that does not know its position in the source. */
-export function located(error: unknown, place: Span): unknown {
-  return error instanceof ExpressionError ? error.locate(place) : error;
+export function located(error: unknown, span: Span): unknown {
+  return error instanceof ExpressionError ? error.locate(span) : error;
 }
 
 export function typeError(message: string, hint?: string): ExpressionError {

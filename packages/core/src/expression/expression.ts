@@ -47,7 +47,7 @@ class CompiledExpression implements Expression {
   private readonly run: Run;
   private readonly slots: number;
   private readonly builds: boolean;
-  private readonly place: Span;
+  private readonly span: Span;
 
   constructor(source: string, parsed: Parsed) {
     const compiler = new Compiler(source);
@@ -57,7 +57,7 @@ class CompiledExpression implements Expression {
     this.slots = parsed.slots;
     this.run = compiler.compile(parsed.syntax);
     this.builds = compiler.builds;
-    this.place = { offset: parsed.syntax.offset, length: parsed.syntax.length };
+    this.span = { offset: parsed.syntax.offset, length: parsed.syntax.length };
   }
 
   evaluate(scope: Scope, budget: Budget): Json {
@@ -73,11 +73,11 @@ class CompiledExpression implements Expression {
   }
 
   private explain(error: unknown): unknown {
-    if (error instanceof ExpressionError) return error.locate(this.place);
+    if (error instanceof ExpressionError) return error.locate(this.span);
     // Stack or string length exhausted. The limits should prevent this, but user text must not look like a bug of the
     // engine.
     if (error instanceof RangeError)
-      return limitError(`the expression is too large: ${error.message}`).locate(this.place);
+      return limitError(`the expression is too large: ${error.message}`).locate(this.span);
     return error;
   }
 }

@@ -59,7 +59,7 @@ function applied(frame: Frame, operator: ArithmeticOperator, a: Json, b: Json, a
     }
   }
   if (operator === '+' && typeof a === 'string' && typeof b === 'string') return joined(frame, a, b, at);
-  throw wrongOperands(operator, a, b).locate(at);
+  throw invalidOperands(operator, a, b).locate(at);
 }
 
 function joined(frame: Frame, a: string, b: string, at: Span): string {
@@ -71,7 +71,7 @@ function joined(frame: Frame, a: string, b: string, at: Span): string {
   }
 }
 
-function wrongOperands(operator: ArithmeticOperator, a: Json, b: Json): ExpressionError {
+function invalidOperands(operator: ArithmeticOperator, a: Json, b: Json): ExpressionError {
   if (operator !== '+') {
     const other = typeof a === 'number' ? b : a;
     return typeError(

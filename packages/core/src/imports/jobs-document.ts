@@ -172,20 +172,21 @@ function checkJob(context: RuleContext): void {
 
 /** Checks the variables and the condition of a record. */
 function checkValues({ value: { env, if: condition }, report }: RuleContext): void {
-  const wrong = (path: DocumentPath, message: string, hint?: string) =>
+  const invalidValue = (path: DocumentPath, message: string, hint?: string) =>
     report({ code: 'WRONG_TYPE', message, hint, path });
   for (const [name, one] of isJsonObject(env) ? Object.entries(env) : []) {
     const path = ['env', name];
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) wrong(path, `'${name.slice(0, 60)}' is not a valid variable name`);
-    else if (typeof one === 'object' && one !== null) wrong(path, `'${name}' must be a string`);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      invalidValue(path, `'${name.slice(0, 60)}' is not a valid variable name`);
+    else if (typeof one === 'object' && one !== null) invalidValue(path, `'${name}' must be a string`);
   }
   if (typeof condition !== 'string' || condition.trim() === '') return;
   const expression = conditionIn(condition) as string;
-  if (expression === '') return wrong(['if'], "'if' must be an expression");
+  if (expression === '') return invalidValue(['if'], "'if' must be an expression");
   const word = statusWordIn(expression);
   if (word === undefined || word === expression) return;
   const hint = `write \`if: ${word}\`, or an expression that tests \`$nodes['id'].status\``;
-  wrong(['if'], `${word} must stand alone`, hint);
+  invalidValue(['if'], `${word} must stand alone`, hint);
 }
 
 /** Checks that ids are unique, and that the needed jobs exist. */

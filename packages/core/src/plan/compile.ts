@@ -189,7 +189,7 @@ function checkAtStart(context: CompileContext, graph: Graph, value: CompiledValu
     isSplit: false,
     holderOf: () => undefined,
   };
-  new References(context, scope).check(value, path, { place: 'start' });
+  new References(context, scope).check(value, path, { kind: 'start' });
 }
 
 interface Inlining {

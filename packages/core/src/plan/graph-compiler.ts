@@ -98,7 +98,7 @@ class GraphCompiler {
     const output = this.source.output ?? values.forPart().value(this.source.body.output, path);
     const outputReads = this.source.outputReads
       ? this.readsOf(this.source.outputReads)
-      : this.references.check(output, path, { place: 'output' });
+      : this.references.check(output, path, { kind: 'output' });
     // In a draft, a node may have no kind.
     const isWhole = this.isAcyclic && nodes.every(({ work }) => work !== undefined);
     yield;
@@ -279,7 +279,7 @@ class GraphCompiler {
     const path = this.edgePath(edge);
     const values = this.context.values.forPart();
     const when = values.condition(definition.when, [...path, 'when']);
-    const reads = this.references.check(when, [...path, 'when'], { place: 'after', node: from });
+    const reads = this.references.check(when, [...path, 'when'], { kind: 'after', node: from });
     const isError = definition.on === 'error' || definition.on === 'always';
     return {
       when,

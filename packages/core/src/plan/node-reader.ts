@@ -30,7 +30,7 @@ type More = { readonly self?: boolean; readonly after?: boolean; readonly betwee
 export class NodeReader {
   readonly parts: NodeParts;
   readonly values: ValueCompiler;
-  private readonly found: NodeRead[] = [];
+  private readonly collected: NodeRead[] = [];
 
   constructor(parts: NodeParts) {
     this.parts = parts;
@@ -38,7 +38,7 @@ export class NodeReader {
   }
 
   get reads(): readonly NodeRead[] {
-    return distinctReads(this.found);
+    return distinctReads(this.collected);
   }
 
   /** Compiles a value whose strings may contain expressions. `keys` lead from the node to the value. */
@@ -66,7 +66,7 @@ export class NodeReader {
 
   /** Records a read that no expression shows. */
   addRead(read: NodeRead): void {
-    this.found.push(read);
+    this.collected.push(read);
   }
 
   error(code: string, message: string, hint: string, keys: DocumentPath, at?: 'key'): void {
@@ -85,9 +85,9 @@ export class NodeReader {
 
   private checked(value: CompiledValue | undefined, path: DocumentPath, more: More): CompiledValue | undefined {
     if (value === undefined || value.references.length === 0) return value;
-    const place = this.parts.isLast ? 'output' : more.after ? 'after' : 'node';
-    const site: Site = { ...more, place, node: this.parts.index };
-    this.found.push(...this.parts.references.check(value, path, site));
+    const kind = this.parts.isLast ? 'output' : more.after ? 'after' : 'node';
+    const site: Site = { ...more, kind, node: this.parts.index };
+    this.collected.push(...this.parts.references.check(value, path, site));
     return value;
   }
 }

@@ -21,7 +21,7 @@ import { listSchema } from './value-schema.ts';
  * `self`: `$self` is available. `betweenIterations`: the expression is evaluated between the iterations of the node's own loop.
  */
 export interface Site {
-  readonly place: 'node' | 'after' | 'output' | 'start';
+  readonly kind: 'node' | 'after' | 'output' | 'start';
   readonly node?: number;
   readonly self?: boolean;
   readonly betweenIterations?: boolean;
@@ -119,7 +119,7 @@ export class References {
     scope: GraphScope,
     read: NodeRead,
   ): NodeRead | undefined {
-    if (site.place === 'start') {
+    if (site.kind === 'start') {
       const hint = 'use $input or $trigger';
       this.report(reference, path, { code: 'NOT_UPSTREAM', message: 'no node has run when the workflow starts', hint });
       return undefined;
@@ -258,7 +258,7 @@ export class References {
 
   private checkDraw(reference: ValueReference, path: DocumentPath, site: Site): void {
     this.context.workflows.uses.draws = true;
-    if (site.place !== 'start') return;
+    if (site.kind !== 'start') return;
     const message = 'uuid() and random() are not available before the run starts';
     this.report(reference, path, { code: 'NO_DRAW', message, hint: 'call them in a node and read its output' });
   }
@@ -343,6 +343,6 @@ function nodeAround(scope: GraphScope, up: number): number | undefined {
 }
 
 function isVisible({ reach }: GraphScope, { up, index }: NodeRead, reader: number, site: Site): boolean {
-  if (reach === undefined || (up === 0 && site.place === 'output')) return true;
-  return (up === 0 && site.place === 'after' && index === reader) || reach.isUpstream(index, reader);
+  if (reach === undefined || (up === 0 && site.kind === 'output')) return true;
+  return (up === 0 && site.kind === 'after' && index === reader) || reach.isUpstream(index, reader);
 }

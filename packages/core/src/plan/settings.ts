@@ -76,13 +76,13 @@ function nameOf(keys: readonly (string | number)[]): string {
   return keys.length === 1 && keys[0] === 'timeout' ? 'timeout.attempt' : keys.join('.');
 }
 
-interface Found {
+interface SettingExpression {
   readonly keys: readonly (string | number)[];
   readonly value: string;
   readonly type: SettingType;
 }
 
-function* expressionsIn(type: ValueType, value: Json, keys: Found['keys']): Generator<Found> {
+function* expressionsIn(type: ValueType, value: Json, keys: SettingExpression['keys']): Generator<SettingExpression> {
   if (type.is === 'either') {
     const fitting = type.of.find((one) => acceptsJsonType(one, value));
     if (fitting !== undefined) yield* expressionsIn(fitting, value, keys);

@@ -19,7 +19,7 @@ import type { NodeReader } from './node-reader.ts';
 import type { ForEachWork, GraphPlan } from './plan.ts';
 import type { Holder } from './scope.ts';
 import type { MergeKeys } from './settings.ts';
-import { type Places, placeNodes } from './split-places.ts';
+import { nestSplits, type SplitNesting } from './split-nesting.ts';
 import { listSchema } from './value-schema.ts';
 
 /** The nodes between a split and its merge. */
@@ -43,10 +43,10 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 export function unfoldSplits(source: GraphSource, problems: ProblemList): Unfolded {
   if (!Object.values(source.body.nodes ?? {}).some(isPart))
     return { outer: source, regions: NOTHING, splitOf: NOTHING };
-  const places = placeNodes(source, problems);
+  const nesting = nestSplits(source, problems);
   // With errors there is no plan; the rest is checked without unfolding.
-  if (places === undefined) return { outer: { ...source, loop: 'any' }, regions: NOTHING, splitOf: NOTHING };
-  return new Unfolding(source, places).unfold();
+  if (nesting === undefined) return { outer: { ...source, loop: 'any' }, regions: NOTHING, splitOf: NOTHING };
+  return new Unfolding(source, nesting).unfold();
 }
 
 function isPart(node: NodeDefinition): boolean {
@@ -55,16 +55,16 @@ function isPart(node: NodeDefinition): boolean {
 
 class Unfolding {
   private readonly source: GraphSource;
-  private readonly places: Places;
+  private readonly nesting: SplitNesting;
   /** Node id → the enclosing split of this graph; undefined outside all splits. */
   private readonly regionOf = new Map<string, string | undefined>();
 
-  constructor(source: GraphSource, places: Places) {
+  constructor(source: GraphSource, nesting: SplitNesting) {
     this.source = source;
-    this.places = places;
+    this.nesting = nesting;
     const { ids } = source.graph;
     for (const [index, id] of ids.entries()) {
-      const split = places.outermostSplit(index);
+      const split = nesting.outermostSplit(index);
       this.regionOf.set(id, split === undefined ? undefined : ids[split]);
     }
   }
@@ -73,7 +73,7 @@ class Unfolding {
     const { ids } = this.source.graph;
     const regions = new Map<string, Region>();
     const splitOf = new Map<string, string>();
-    for (const [merge, split] of this.places.splitOf) {
+    for (const [merge, split] of this.nesting.splitOf) {
       const [mergeId, splitId] = [ids[merge] as string, ids[split] as string];
       if (this.regionOf.get(splitId) !== undefined) continue;
       splitOf.set(mergeId, splitId);
@@ -100,7 +100,7 @@ class Unfolding {
 
   private region(split: string, merge: number): Region {
     const { ids } = this.source.graph;
-    const last = this.places.before(merge).map((index) => ids[index] as string);
+    const last = this.nesting.before(merge).map((index) => ids[index] as string);
     const inside = last.filter((id) => id !== split);
     const mergeId = ids[merge] as string;
     const { merge: { wait, timeout } = {}, retry } = this.definitionOf(mergeId);

@@ -48,12 +48,12 @@ export class ValueCompiler {
   }
 
   matcher(raw: Json | undefined, path: DocumentPath): Matcher | undefined {
-    return raw === undefined ? undefined : this.placed(compileMatcher(raw, this.options.allowance), path);
+    return raw === undefined ? undefined : this.located(compileMatcher(raw, this.options.allowance), path);
   }
 
   errorMatcher(raw: Json | undefined, path: DocumentPath, isTightened = false): ErrorMatcher | undefined {
     const { allowance } = this.options;
-    return raw === undefined ? undefined : this.placed(compileErrorMatcher(raw, allowance), path, isTightened);
+    return raw === undefined ? undefined : this.located(compileErrorMatcher(raw, allowance), path, isTightened);
   }
 
   private report(error: ExpressionError): void {
@@ -66,7 +66,7 @@ export class ValueCompiler {
     });
   }
 
-  private placed<M>(compiled: CompiledMatcher<M>, path: DocumentPath, isTightened = false): M | undefined {
+  private located<M>(compiled: CompiledMatcher<M>, path: DocumentPath, isTightened = false): M | undefined {
     for (const { severity, ...finding } of compiled.problems) {
       this.problems[severity]({ ...finding, path: [...path, ...finding.path], isTightened });
     }

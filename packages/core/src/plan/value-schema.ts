@@ -22,7 +22,7 @@ import {
 import { type GraphScope, itemAround, regionOf } from './scope.ts';
 
 /** The position of a value. */
-export interface ValuePlace {
+export interface SchemaContext {
   readonly scope: GraphScope;
   readonly input: JsonSchema | undefined;
   /** The schema of `$self.output`, as far as known. */
@@ -35,28 +35,28 @@ export interface ValuePlace {
 const MAX_VALUES = 5_000;
 
 /** Undefined: unknown. Null is never excluded, because skipped nodes have it as output. */
-export function schemaOfValue(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
-  return raw === undefined || hasMoreValues(raw, MAX_VALUES) ? undefined : schemaAt(raw, place);
+export function schemaOfValue(raw: Json | undefined, context: SchemaContext): JsonSchema | undefined {
+  return raw === undefined || hasMoreValues(raw, MAX_VALUES) ? undefined : schemaAt(raw, context);
 }
 
-function schemaAt(raw: Json, place: ValuePlace): JsonSchema | undefined {
+function schemaAt(raw: Json, context: SchemaContext): JsonSchema | undefined {
   if (typeof raw === 'string' && raw.includes('{{')) {
     const syntax = wholeExpression(raw);
-    if (syntax !== undefined) return schemaOf(syntax, place);
+    if (syntax !== undefined) return schemaOf(syntax, context);
     return raw.includes('\\{{') ? undefined : { type: 'string' };
   }
-  if (Array.isArray(raw)) return listOf(raw.map((one: Json) => schemaAt(one, place)));
+  if (Array.isArray(raw)) return listOf(raw.map((one: Json) => schemaAt(one, context)));
   if (isJsonObject(raw)) {
-    return closed(Object.entries(raw).map(([name, value]) => [name, schemaAt(value, place)]));
+    return closed(Object.entries(raw).map(([name, value]) => [name, schemaAt(value, context)]));
   }
   return { type: jsonTypeOf(raw), const: raw };
 }
 
 /** The schema of a key that takes a bare expression. */
-export function schemaOfCondition(raw: Json | undefined, place: ValuePlace): JsonSchema | undefined {
-  if (typeof raw !== 'string') return schemaOfValue(raw, place);
+export function schemaOfCondition(raw: Json | undefined, context: SchemaContext): JsonSchema | undefined {
+  if (typeof raw !== 'string') return schemaOfValue(raw, context);
   const syntax = conditionSyntax(raw);
-  return syntax && schemaOf(syntax, place);
+  return syntax && schemaOf(syntax, context);
 }
 
 /** Undefined for text that is not an expression, which is reported elsewhere. */
@@ -78,31 +78,31 @@ function parsed(source: string, offset: number, expectedEnd: number): Syntax | u
   }
 }
 
-function schemaOf(syntax: Syntax, place: ValuePlace): JsonSchema | undefined {
+function schemaOf(syntax: Syntax, context: SchemaContext): JsonSchema | undefined {
   switch (syntax.kind) {
     case 'literal':
       return { type: jsonTypeOf(syntax.value), const: syntax.value };
     case 'list':
       if (syntax.items.some(({ spread }) => spread)) return { type: 'array' };
-      return listOf(syntax.items.map(({ value }) => schemaOf(value, place)));
+      return listOf(syntax.items.map(({ value }) => schemaOf(value, context)));
     case 'object':
-      return objectOf(syntax, place);
+      return objectOf(syntax, context);
     case 'root':
-      return rootSchema(syntax.root, place);
+      return rootSchema(syntax.root, context);
     case 'chain':
-      return follow(schemaOf(syntax.root, place), syntax.steps);
+      return follow(schemaOf(syntax.root, context), syntax.steps);
     case 'query':
-      return syntax.query.singular && pathInto(place.input, syntax.query.singular);
+      return syntax.query.singular && pathInto(context.input, syntax.query.singular);
     case 'comparison':
       return { type: 'boolean' };
     case 'unary':
       return { type: syntax.operator === '!' ? 'boolean' : 'number' };
     case 'arithmetic':
-      return arithmetic(syntax, place);
+      return arithmetic(syntax, context);
     case 'conditional':
-      return common([...syntax.branches.map(({ then }) => then), syntax.otherwise], place);
+      return common([...syntax.branches.map(({ then }) => then), syntax.otherwise], context);
     case 'coalesce':
-      return common(syntax.operands, place);
+      return common(syntax.operands, context);
     case 'call':
     case 'local':
     case 'logic':
@@ -110,25 +110,25 @@ function schemaOf(syntax: Syntax, place: ValuePlace): JsonSchema | undefined {
   }
 }
 
-function objectOf({ members }: Syntax & { kind: 'object' }, place: ValuePlace): JsonSchema {
+function objectOf({ members }: Syntax & { kind: 'object' }, context: SchemaContext): JsonSchema {
   const known: [string, JsonSchema | undefined][] = [];
   for (const { key, value } of members) {
     if (typeof key !== 'string') return { type: 'object' };
-    known.push([key, schemaOf(value, place)]);
+    known.push([key, schemaOf(value, context)]);
   }
   return closed(known);
 }
 
 /** `+` also joins texts. */
-function arithmetic({ first, rest }: Syntax & { kind: 'arithmetic' }, place: ValuePlace): JsonSchema | undefined {
+function arithmetic({ first, rest }: Syntax & { kind: 'arithmetic' }, context: SchemaContext): JsonSchema | undefined {
   if (rest.some(({ operator }) => operator !== '+')) return { type: 'number' };
-  const type = typesOf(schemaOf(first, place));
+  const type = typesOf(schemaOf(first, context));
   return type?.length === 1 && (type[0] === 'string' || type[0] === 'number') ? { type: type[0] } : undefined;
 }
 
 /** The schema of one of several operands: known when all of them share a type. */
-function common(operands: readonly Syntax[], place: ValuePlace): JsonSchema | undefined {
-  const schemas = operands.map((one) => schemaOf(one, place));
+function common(operands: readonly Syntax[], context: SchemaContext): JsonSchema | undefined {
+  const schemas = operands.map((one) => schemaOf(one, context));
   const [first] = schemas;
   if (first !== undefined && schemas.every((one) => one !== undefined && canonicalJson(one) === canonicalJson(first))) {
     return first;
@@ -145,7 +145,7 @@ export function typesOf(schema: JsonSchema | undefined): readonly string[] | und
   return isJsonList(type) && type.every((one) => typeof one === 'string') ? type : undefined;
 }
 
-function rootSchema(root: Root, { scope, input, self, betweenIterations }: ValuePlace): JsonSchema | undefined {
+function rootSchema(root: Root, { scope, input, self, betweenIterations }: SchemaContext): JsonSchema | undefined {
   switch (root.from) {
     case 'input':
       return input;

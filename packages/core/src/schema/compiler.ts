@@ -72,7 +72,7 @@ class Compiler implements KeywordCompiler {
   node(schema: Json): Check {
     if (schema === true) return pass;
     if (schema === false) return (_, trail) => trail.report(trail.path, 'is not allowed');
-    if (!isJsonObject(schema)) throw this.wrong('is not a schema');
+    if (!isJsonObject(schema)) throw this.invalidSchema('is not a schema');
     const checks: Check[] = this.#fills ? this.#defaults(schema) : [];
     const last: Check[] = [];
     let names = 0;
@@ -91,7 +91,7 @@ class Compiler implements KeywordCompiler {
   #keywordOf(name: string, argument: Json, schema: JsonObject): Check | undefined {
     if (name === '$ref' || name === '$recursiveRef') return this.#reference(argument, schema, false);
     if (name === '$dynamicRef') return this.#reference(argument, schema, true);
-    if (name === '$id' && typeof argument !== 'string') throw this.wrong('is not a string');
+    if (name === '$id' && typeof argument !== 'string') throw this.invalidSchema('is not a string');
     if (name === '$defs' || name === 'definitions') return void this.members(argument);
     return Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name]?.(argument, this, schema) : undefined;
   }
@@ -101,18 +101,18 @@ class Compiler implements KeywordCompiler {
   }
 
   list(argument: Json): Check[] {
-    if (!Array.isArray(argument) || argument.length === 0) throw this.wrong('is not a list of schemas');
+    if (!Array.isArray(argument) || argument.length === 0) throw this.invalidSchema('is not a list of schemas');
     return argument.map((schema: Json, index) => this.at(index, () => this.node(schema)));
   }
 
   members(argument: Json): (readonly [string, Check])[] {
-    if (!isJsonObject(argument)) throw this.wrong('is not an object of schemas');
+    if (!isJsonObject(argument)) throw this.invalidSchema('is not an object of schemas');
     return Object.entries(argument).map(([name, schema]) => [name, this.at(name, () => this.node(schema))] as const);
   }
 
   names(argument: Json): readonly string[] {
     if (Array.isArray(argument) && argument.every((name) => typeof name === 'string')) return argument;
-    throw this.wrong('is not a list of names');
+    throw this.invalidSchema('is not a list of names');
   }
 
   pattern(source: string): SchemaPattern {
@@ -120,7 +120,7 @@ class Compiler implements KeywordCompiler {
     try {
       pattern = compileSchemaPattern(source);
     } catch (error) {
-      throw this.wrong(`is not a pattern: ${error instanceof Error ? error.message : String(error)}`);
+      throw this.invalidSchema(`is not a pattern: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#instructions += pattern.size;
     if (this.#instructions > this.#maxInstructions) throw tooLarge('Its patterns exceed the limit in total.');
@@ -144,9 +144,9 @@ class Compiler implements KeywordCompiler {
     return made;
   }
 
-  wrong(what: string): NebulaError {
-    const place = this.#path.join('/').slice(0, 200);
-    return invalid(`${place === '' ? 'it' : `'${place}'`} ${what}`, 'See json-schema.org, draft 2020-12.');
+  invalidSchema(what: string): NebulaError {
+    const pointer = this.#path.join('/').slice(0, 200);
+    return invalid(`${pointer === '' ? 'it' : `'${pointer}'`} ${what}`, 'See json-schema.org, draft 2020-12.');
   }
 
   #defaults(schema: JsonObject): Check[] {
@@ -162,10 +162,10 @@ class Compiler implements KeywordCompiler {
   }
 
   #reference(argument: Json, schema: JsonObject, isDynamic: boolean): Check {
-    if (typeof argument !== 'string') throw this.wrong('is not a string');
+    if (typeof argument !== 'string') throw this.invalidSchema('is not a string');
     const target = this.#references.find(argument, schema);
     if (target === undefined) {
-      throw this.wrong(
+      throw this.invalidSchema(
         `cannot be resolved: there is no '${argument.slice(0, 200)}' in this schema, and other schemas are not fetched`,
       );
     }

@@ -56,5 +56,5 @@ export interface KeywordCompiler {
   /** Compiles a schema that is only tried and therefore fills no defaults. */
   guess<T>(compile: () => T): T;
   at<T>(key: string | number, compile: () => T): T;
-  wrong(what: string): NebulaError;
+  invalidSchema(what: string): NebulaError;
 }

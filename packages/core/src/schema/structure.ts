@@ -18,10 +18,11 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
     const checks = compiler.guess(() => compiler.list(argument));
     const misfit = 'must match a schema in anyOf';
     return (value, trail) => {
-      const { count, told } = trail;
+      const { count, problemCount } = trail;
       if (!compiler.tracks && trail.divides(value)) {
         return trail.later(function* () {
-          for (const check of checks) if (yield* fitsInPieces(check, value, trail)) return trail.rewind(count, told);
+          for (const check of checks)
+            if (yield* fitsInPieces(check, value, trail)) return trail.rewind(count, problemCount);
           trail.report(trail.path, misfit);
         });
       }
@@ -35,7 +36,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         if (isFitting && !compiler.tracks) break;
       }
       trail.held--;
-      if (isFitting) trail.rewind(count, told);
+      if (isFitting) trail.rewind(count, problemCount);
       else trail.report(trail.path, misfit);
     };
   },
@@ -46,12 +47,12 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
       if (fitting !== 1) trail.report(trail.path, 'must match exactly one schema in oneOf');
     };
     return (value, trail) => {
-      const { count, told } = trail;
+      const { count, problemCount } = trail;
       if (!compiler.tracks && trail.divides(value)) {
         return trail.later(function* () {
           let fitting = 0;
           for (const check of checks) if (yield* fitsInPieces(check, value, trail)) fitting++;
-          report(fitting, count, told, trail);
+          report(fitting, count, problemCount, trail);
         });
       }
       let fitting = 0;
@@ -62,7 +63,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         if (trail.count === before) fitting++;
       }
       trail.held--;
-      report(fitting, count, told, trail);
+      report(fitting, count, problemCount, trail);
     };
   },
   not: (argument, compiler) => {
@@ -70,9 +71,9 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
     return (value, trail) => {
       if (trail.divides(value)) {
         return trail.later(function* () {
-          const { count, told } = trail;
+          const { count, problemCount } = trail;
           const isFitting = yield* fitsInPieces(check, value, trail);
-          trail.rewind(count, told);
+          trail.rewind(count, problemCount);
           if (isFitting) trail.report(trail.path, 'must NOT be valid');
         });
       }
@@ -92,9 +93,9 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
         return (fits(condition, value, trail) ? then : otherwise)(value, trail);
       }
       trail.later(function* () {
-        const { count, told } = trail;
+        const { count, problemCount } = trail;
         const isFitting = yield* fitsInPieces(condition, value, trail);
-        trail.rewind(count, told);
+        trail.rewind(count, problemCount);
         yield* trail.whole(isFitting ? then : otherwise, value);
       });
     };
@@ -108,7 +109,7 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
   },
   /** The keyword of drafts before 2019. */
   dependencies: (argument, compiler) => {
-    if (!isJsonObject(argument)) throw compiler.wrong('is not an object');
+    if (!isJsonObject(argument)) throw compiler.invalidSchema('is not an object');
     const entries = Object.entries(argument);
     const isNames = ([, one]: [string, Json]): boolean => Array.isArray(one);
     const checks = [
@@ -191,7 +192,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
       for (const [index, check] of checks.entries()) {
         if (index < count) inside(check, value[index] ?? null, index, trail);
       }
-      looked(trail, count);
+      countSeen(trail, count);
     };
   },
   items: (argument, compiler, schema) => {
@@ -206,7 +207,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
     };
     return (value, trail) => {
       if (!isJsonList(value)) return;
-      looked(trail, value.length);
+      countSeen(trail, value.length);
       if (check !== pass) from(first, value, trail);
     };
   },
@@ -251,7 +252,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
       for (let index = trail.seen?.firstItems ?? 0; index < value.length; index++) {
         if (!trail.seen?.items.has(index)) inside(check, value[index] ?? null, index, trail);
       }
-      looked(trail, value.length);
+      countSeen(trail, value.length);
     };
   },
 };
@@ -286,7 +287,7 @@ function* fitsInPieces(check: Check, value: Json, trail: Trail): Steps<boolean> 
   return trail.count === count;
 }
 
-function looked({ seen }: Trail, count: number): void {
+function countSeen({ seen }: Trail, count: number): void {
   if (seen !== undefined) seen.firstItems = Math.max(seen.firstItems, count);
 }
 
@@ -297,5 +298,5 @@ function branch(compiler: KeywordCompiler, schema: JsonObject, name: 'then' | 'e
 function countIn(compiler: KeywordCompiler, schema: JsonObject, name: string): number | undefined {
   const count = schema[name];
   if (count === undefined || (typeof count === 'number' && Number.isInteger(count) && count >= 0)) return count;
-  throw compiler.wrong(`has a ${name} that is not a count`);
+  throw compiler.invalidSchema(`has a ${name} that is not a count`);
 }

@@ -110,12 +110,12 @@ export class Trail {
   }
 
   /** Drops problems found since then, for a branch that does not have to match. */
-  rewind(count: number, told: number): void {
+  rewind(count: number, problemCount: number): void {
     this.count = count;
-    if (this.problems !== undefined) this.problems.length = told;
+    if (this.problems !== undefined) this.problems.length = problemCount;
   }
 
-  get told(): number {
+  get problemCount(): number {
     return this.problems?.length ?? 0;
   }
 
@@ -278,11 +278,11 @@ export function inside(check: Check, value: Json, key: string | number, trail: T
 
 /** Whether the value is valid. Drops the problems found and, if the value is invalid, what was evaluated. */
 export function fits(check: Check, value: Json, trail: Trail): boolean {
-  const { count, told } = trail;
+  const { count, problemCount } = trail;
   trail.held++;
   check(value, trail);
   trail.held--;
   if (trail.count === count) return true;
-  trail.rewind(count, told);
+  trail.rewind(count, problemCount);
   return false;
 }

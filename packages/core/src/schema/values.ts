@@ -22,7 +22,7 @@ export const VALUE_KEYWORDS = {
   type: (argument, compiler, schema) => {
     const types = typeof argument === 'string' ? [argument] : argument;
     if (!Array.isArray(types) || types.length === 0 || !types.every((type) => Object.hasOwn(TYPES, String(type)))) {
-      throw compiler.wrong('is not a type, nor a list of types');
+      throw compiler.invalidSchema('is not a type, nor a list of types');
     }
     const tests = types.map((type: keyof typeof TYPES) => TYPES[type]);
     if (schema['nullable'] === true) tests.push(TYPES.null);
@@ -32,7 +32,7 @@ export const VALUE_KEYWORDS = {
     };
   },
   enum: (argument, compiler) => {
-    if (!Array.isArray(argument)) throw compiler.wrong('is not a list');
+    if (!Array.isArray(argument)) throw compiler.invalidSchema('is not a list');
     const message = `must be one of ${clipped(argument.map((choice) => JSON.stringify(choice)).join(', '), MAX_SAID_CHARS)}`;
     const costs = comparing(argument);
     return (value, trail) => {
@@ -57,7 +57,7 @@ export const VALUE_KEYWORDS = {
   exclusiveMaximum: (argument, compiler) =>
     bound(compiler, argument, isNumber, (value, limit) => value < limit, 'be below #'),
   multipleOf: (argument, compiler) => {
-    if (!isNumber(argument) || argument <= 0) throw compiler.wrong('is not a number above 0');
+    if (!isNumber(argument) || argument <= 0) throw compiler.invalidSchema('is not a number above 0');
     return bound(compiler, argument, isNumber, (value, step) => Number.isInteger(value / step), 'be a multiple of #');
   },
   minLength: (argument, compiler) =>
@@ -73,7 +73,7 @@ export const VALUE_KEYWORDS = {
   maxProperties: (argument, compiler) =>
     length(compiler, argument, isJsonObject, countMembers, isNotTooMuch, 'have at most # members'),
   pattern: (argument, compiler) => {
-    if (typeof argument !== 'string') throw compiler.wrong('is not a string');
+    if (typeof argument !== 'string') throw compiler.invalidSchema('is not a string');
     const pattern = compiler.pattern(argument);
     const message = `must match the pattern ${clipped(argument, MAX_SAID_CHARS)}`;
     return (value, trail) => {
@@ -81,7 +81,7 @@ export const VALUE_KEYWORDS = {
     };
   },
   format: (argument, compiler) => {
-    if (typeof argument !== 'string') throw compiler.wrong('is not a string');
+    if (typeof argument !== 'string') throw compiler.invalidSchema('is not a string');
     const test = formatTest(argument);
     if (test === undefined) return undefined;
     const message = `must match format "${clipped(argument, MAX_SAID_CHARS)}"`;
@@ -90,7 +90,7 @@ export const VALUE_KEYWORDS = {
     };
   },
   uniqueItems: (argument, compiler) => {
-    if (typeof argument !== 'boolean') throw compiler.wrong('is not true or false');
+    if (typeof argument !== 'boolean') throw compiler.invalidSchema('is not true or false');
     if (!argument) return undefined;
     return (value, trail) => {
       if (!isJsonList(value)) return;
@@ -120,7 +120,7 @@ export const VALUE_KEYWORDS = {
     };
   },
   dependentRequired: (argument, compiler) => {
-    if (!isJsonObject(argument)) throw compiler.wrong('is not an object');
+    if (!isJsonObject(argument)) throw compiler.invalidSchema('is not an object');
     const needs = Object.entries(argument).map(([name, names]) => [name, compiler.names(names)] as const);
     return (value, trail) => {
       if (!isJsonObject(value)) return;
@@ -155,10 +155,10 @@ function bound(
   holds: (value: number, limit: number) => boolean,
   message: string,
 ): Check {
-  if (!isNumber(argument)) throw compiler.wrong('is not a number');
-  const told = `must ${message.replace('#', String(argument))}`;
+  if (!isNumber(argument)) throw compiler.invalidSchema('is not a number');
+  const problem = `must ${message.replace('#', String(argument))}`;
   return (value, trail) => {
-    if (applies(value) && !holds(value, argument)) trail.report(trail.path, told);
+    if (applies(value) && !holds(value, argument)) trail.report(trail.path, problem);
   };
 }
 
@@ -170,10 +170,11 @@ function length<T extends Json>(
   holds: (has: number, limit: number) => boolean,
   message: string,
 ): Check {
-  if (!isNumber(argument) || argument < 0 || !Number.isInteger(argument)) throw compiler.wrong('is not a count');
-  const told = `must ${message.replace('#', String(argument))}`;
+  if (!isNumber(argument) || argument < 0 || !Number.isInteger(argument))
+    throw compiler.invalidSchema('is not a count');
+  const problem = `must ${message.replace('#', String(argument))}`;
   return (value, trail) => {
-    if (applies(value) && !holds(measure(value, argument, trail), argument)) trail.report(trail.path, told);
+    if (applies(value) && !holds(measure(value, argument, trail), argument)) trail.report(trail.path, problem);
   };
 }
 

@@ -2,7 +2,7 @@
 import type { BranchDefinition, CaseDefinition } from '../definition/model.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { BranchCase, BranchWork, NodePlan } from '../plan/plan.ts';
-import { conditionSyntax, schemaOfCondition, type ValuePlace } from '../plan/value-schema.ts';
+import { conditionSyntax, type SchemaContext, schemaOfCondition } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { Steps } from '../steps.ts';
 import { canonicalJson, type Json, type JsonSchema } from '../value.ts';
@@ -30,16 +30,21 @@ type Verdict = { readonly always?: true; readonly never?: string };
 /** Cases between two yields: each is compared with every value that its schema lists. */
 const CASES_PER_STEP = 16;
 
-export function* chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork, place: ValuePlace): Steps<Chances> {
+export function* chancesOf(
+  record: GraphRecord,
+  node: NodePlan,
+  work: BranchWork,
+  context: SchemaContext,
+): Steps<Chances> {
   const branch = definitionOf(record, node).branch as BranchDefinition;
-  const values = valuesOf(record, work, branch, place);
+  const values = valuesOf(record, work, branch, context);
   const paths: DocumentPath[] = Array.isArray(branch.cases)
     ? branch.cases.map((_, index) => ['branch', 'cases', index])
     : Object.keys(branch.cases).map((key) => ['branch', 'cases', key]);
   const seen = new Set<string>();
   let taken: string | undefined;
   // A branch that reads a missing member, or whose failure is ignored, takes its default regardless of its cases.
-  let isDefaultOpen = !node.enabled || node.onError === 'ignore' || canMiss(branch.on, node, place);
+  let isDefaultOpen = !node.enabled || node.onError === 'ignore' || canMiss(branch.on, node, context);
   const cases: Chance[] = [];
   for (const [index, one] of work.cases.entries()) {
     if (index % CASES_PER_STEP === 0) yield;
@@ -48,7 +53,7 @@ export function* chancesOf(record: GraphRecord, node: NodePlan, work: BranchWork
     const test = written && canonicalJson([written.when ?? null, written.match ?? null, written.error ?? null]);
     const before = work.many ? undefined : (taken ?? (test !== undefined && seen.has(test) ? SAME : undefined));
     if (test !== undefined) seen.add(test);
-    if (taken === undefined || work.many) isDefaultOpen ||= canMiss(written?.when, node, place);
+    if (taken === undefined || work.many) isDefaultOpen ||= canMiss(written?.when, node, context);
     if (always)
       taken ??= `the ${index === 0 ? 'first' : index === 1 ? 'second' : `${index + 1}th`} case always matches`;
     cases.push({ path: paths[index] as DocumentPath, to: one.to, never: before ?? never });
@@ -70,8 +75,8 @@ interface Values {
   readonly mayBeNull: boolean;
 }
 
-function valuesOf(record: GraphRecord, work: BranchWork, branch: BranchDefinition, place: ValuePlace): Values {
-  const own = branch.on === undefined ? undefined : schemaOfCondition(branch.on, place);
+function valuesOf(record: GraphRecord, work: BranchWork, branch: BranchDefinition, context: SchemaContext): Values {
+  const own = branch.on === undefined ? undefined : schemaOfCondition(branch.on, context);
   const subject = work.subject && trustedOutput(record, work.subject);
   const isKnown =
     (branch.on === undefined || own !== undefined) && (work.subject === undefined || subject !== undefined);

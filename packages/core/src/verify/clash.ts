@@ -70,11 +70,11 @@ function ofItems(given: JsonObject, wanted: JsonObject): Clash | undefined {
   const inside = clashOf(given.items as JsonSchema | undefined, wanted.items as JsonSchema | undefined);
   if (inside === undefined) return undefined;
   const isCertain = inside.isCertain && typeof given.minItems === 'number' && given.minItems > 0;
-  return { path: [], message: `has items of which each ${told(inside)}`, isCertain };
+  return { path: [], message: `has items of which each ${clashText(inside)}`, isCertain };
 }
 
 /** The clash as a part of a sentence about the value. */
-export function told({ path, message }: Clash): string {
+export function clashText({ path, message }: Clash): string {
   return path.length === 0 ? message : `has a '${path.join('.')}' that ${message}`;
 }
 

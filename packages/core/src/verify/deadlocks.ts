@@ -8,7 +8,7 @@ import { constantOf } from './constant.ts';
 import { nodePath, type Verification } from './verification.ts';
 
 /** Describes a node that waits for a key that an enclosing node holds. */
-type Found = string | undefined;
+type Waiter = string | undefined;
 
 export function checkDeadlocks(verification: Verification, record: GraphRecord): void {
   for (const node of record.plan.nodes) {
@@ -48,7 +48,7 @@ class Search {
   }
 
   /** `held` is the number of permits of the key that enclosing nodes hold. */
-  below({ work }: NodePlan, held: number): Found {
+  below({ work }: NodePlan, held: number): Waiter {
     if (work.kind === 'child' && work.workflowId !== undefined) {
       return this.inWorkflow(this.find(work.workflowId, work.version), held);
     }
@@ -56,7 +56,7 @@ class Search {
     return inner && this.inGraph(inner, held);
   }
 
-  private inGraph({ nodes }: GraphPlan, held: number): Found {
+  private inGraph({ nodes }: GraphPlan, held: number): Waiter {
     return first(nodes, (node) => {
       if (!node.enabled) return undefined;
       const asks = keyOf(node) === this.key;
@@ -65,7 +65,7 @@ class Search {
     });
   }
 
-  private inWorkflow(workflow: WorkflowDefinition | undefined, held: number): Found {
+  private inWorkflow(workflow: WorkflowDefinition | undefined, held: number): Waiter {
     const name = `${workflow?.id} ${workflow?.version}`;
     if (workflow === undefined || this.seen.has(name)) return undefined;
     this.seen.add(name);
@@ -73,7 +73,7 @@ class Search {
     return found && `${found} of the workflow '${workflow.id}'`;
   }
 
-  private inNodes(nodes: Readonly<Record<string, NodeDefinition>>, held: number): Found {
+  private inNodes(nodes: Readonly<Record<string, NodeDefinition>>, held: number): Waiter {
     return first(Object.entries(nodes), ([id, node]) => {
       if (node.enabled === false) return undefined;
       const { key, limit = 1 } = node.concurrency ?? {};
@@ -94,9 +94,9 @@ function hasExpression(value: Json): boolean {
   return isJsonObject(value) && Object.values(value).some(hasExpression);
 }
 
-function first<T>(all: readonly T[], look: (one: T) => Found): Found {
+function first<T>(all: readonly T[], search: (one: T) => Waiter): Waiter {
   for (const one of all) {
-    const found = look(one);
+    const found = search(one);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -6,19 +6,20 @@ import type { Effect } from '../action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
 import { type Json, type JsonObject, memberOf } from '../value.ts';
+import type { Reachability } from './reachability.ts';
 import { definitionOf, isFailureNode, nodePath, type Verification } from './verification.ts';
-import type { Ways } from './ways.ts';
 
-export function checkEffects(verification: Verification, waysOf: ReadonlyMap<GraphRecord, Ways>): void {
+export function checkEffects(verification: Verification, reachabilityOf: ReadonlyMap<GraphRecord, Reachability>): void {
   const { graphs } = verification;
   const undoes = graphs.some(({ plan }) => plan.nodes.some(({ compensate }) => compensate !== undefined));
   if (!undoes) return;
   for (const record of graphs) {
-    for (const node of record.plan.nodes) checkNode(verification, record, node, waysOf.get(record) as Ways);
+    for (const node of record.plan.nodes)
+      checkNode(verification, record, node, reachabilityOf.get(record) as Reachability);
   }
 }
 
-function checkNode(verification: Verification, record: GraphRecord, node: NodePlan, ways: Ways): void {
+function checkNode(verification: Verification, record: GraphRecord, node: NodePlan, reachability: Reachability): void {
   const effect = effectOf(record, node);
   if (node.compensate !== undefined && effect === 'pure') {
     verification.problems.warning({
@@ -32,7 +33,7 @@ function checkNode(verification: Verification, record: GraphRecord, node: NodePl
   const { work } = node;
   if (effect !== 'once' || node.compensate !== undefined) return;
   if ((work.kind === 'action' || work.kind === 'dynamic') && work.action.verify !== undefined) return;
-  if (isFailureNode(verification, record, node) || !canBeFollowed(verification, record, node, ways)) return;
+  if (isFailureNode(verification, record, node) || !canBeFollowed(verification, record, node, reachability)) return;
   verification.problems.warning({
     code: 'NEVER_UNDONE',
     message: `'${node.id}' has the effect once and no 'compensate': it is not undone when the run fails later and other nodes are`,
@@ -80,11 +81,11 @@ function canBeFollowed(
   { definition }: Verification,
   { plan, scope, source }: GraphRecord,
   node: NodePlan,
-  ways: Ways,
+  reachability: Reachability,
 ): boolean {
-  if (source.outer !== undefined || node.outgoing.some(({ to }) => !ways.needsFailure(to, node))) return true;
+  if (source.outer !== undefined || node.outgoing.some(({ to }) => !reachability.needsFailure(to, node))) return true;
   return plan.nodes.some((other) => {
     if (other === node || other.id === definition.config?.failureNode) return false;
-    return scope.reach?.isUpstream(other.index, node.index) === false && !ways.needsFailure(other, node);
+    return scope.reach?.isUpstream(other.index, node.index) === false && !reachability.needsFailure(other, node);
   });
 }

@@ -113,8 +113,8 @@ function memberMisfit(pattern: JsonObject, schema: JsonSchema | undefined, path:
       return { path: at, message: `it has no '${at.join('.')}'`, hint };
     }
     const inside = found.verdict === 'fits' && found.schema !== true ? found.schema : undefined;
-    const wrong = misfitOf(part, inside, at, !required.includes(name));
-    if (wrong !== undefined) return wrong;
+    const misfit = misfitOf(part, inside, at, !required.includes(name));
+    if (misfit !== undefined) return misfit;
   }
   return undefined;
 }

@@ -44,7 +44,7 @@ function checkCall({ problems }: Verification, { id }: NodePlan, { action, grant
     CapabilityList,
     Reaches<Json>[CapabilityList],
   ][]) {
-    const wanted = told(tell, parameters);
+    const wanted = reachedResource(tell, parameters);
     const entries = entriesOf(granted, list);
     const isDenied = entries.every(
       (entry) => wanted !== undefined && patternsOf(entry).some((pattern) => isOutOfReach(list, pattern, wanted.text)),
@@ -79,7 +79,7 @@ const EXAMPLES: Readonly<Record<CapabilityList, string>> = {
 };
 
 /** Returns undefined when the resource depends on expressions. */
-function told(
+function reachedResource(
   tell: ((input: Json) => string | undefined) | undefined,
   parameters: JsonObject,
 ): { readonly text: string; readonly key: string | undefined } | undefined {

@@ -1,24 +1,24 @@
 /** Checks whether an expression may read a missing member. Answers no only where that is certain. */
 import type { ChainSyntax, Root, Step, Syntax } from '../expression/syntax.ts';
 import type { NodePlan } from '../plan/plan.ts';
-import { conditionSyntax, type ValuePlace } from '../plan/value-schema.ts';
+import { conditionSyntax, type SchemaContext } from '../plan/value-schema.ts';
 import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
 
 /** `node` owns the expression. `place` has only certain output schemas (`trustedScope`). */
-export function canMiss(raw: Json | undefined, node: NodePlan, place: ValuePlace): boolean {
+export function canMiss(raw: Json | undefined, node: NodePlan, context: SchemaContext): boolean {
   if (typeof raw !== 'string') return raw !== undefined && JSON.stringify(raw).includes('{{');
   const syntax = conditionSyntax(raw);
-  return syntax === undefined || new Look(node, place).canMiss(syntax);
+  return syntax === undefined || new MissingCheck(node, context).canMiss(syntax);
 }
 
-class Look {
+class MissingCheck {
   private readonly node: NodePlan;
-  private readonly place: ValuePlace;
+  private readonly context: SchemaContext;
 
-  constructor(node: NodePlan, place: ValuePlace) {
+  constructor(node: NodePlan, context: SchemaContext) {
     this.node = node;
-    this.place = place;
+    this.context = context;
   }
 
   canMiss(syntax: Syntax): boolean {
@@ -38,7 +38,7 @@ class Look {
 
   /** The schema of a value that exists whenever the node runs. */
   private certain(root: Root): JsonSchema | undefined {
-    if (root.from === 'input') return this.place.input;
+    if (root.from === 'input') return this.context.input;
     if (root.from !== 'node' || (root.member !== 'output' && root.member !== 'result')) return undefined;
     const [edge, ...others] = this.node.incoming;
     // The output of a skipped, failed or disabled node is null.
@@ -48,7 +48,7 @@ class Look {
       (edge.on === 'success' || edge.on === 'result') &&
       edge.from.enabled &&
       edge.from.onError !== 'ignore';
-    return isCompleted ? this.place.scope.outputs[edge.from.index] : undefined;
+    return isCompleted ? this.context.scope.outputs[edge.from.index] : undefined;
   }
 }
 

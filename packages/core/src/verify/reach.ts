@@ -1,14 +1,14 @@
 /** Reports nodes that can never run, edges and cases that are never taken, and joins that never fire. */
 import type { GraphRecord } from '../plan/context.ts';
 import type { EdgePlan, NodePlan } from '../plan/plan.ts';
-import type { ValuePlace } from '../plan/value-schema.ts';
+import type { SchemaContext } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { Steps } from '../steps.ts';
 import { type Chance, type Chances, chancesOf } from './cases.ts';
 import { constantTruth } from './constant.ts';
 import { canFit, canFitError, misfitOf, undeclaredIn } from './fit.ts';
+import { endsScope, Reachability, type Vetoed } from './reachability.ts';
 import { edgePathOf, isFailureNode, matchOf, nodePath, trustedOutput, type Verification } from './verification.ts';
-import { endsScope, type Vetoed, Ways } from './ways.ts';
 
 /** Maximum number of ids in a message. */
 const MAX_IDS_SHOWN = 5;
@@ -23,34 +23,38 @@ interface Cause {
   readonly lost: string[];
 }
 
-export function checkReach(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<Ways> {
-  return new ReachCheck(verification, record).check(place);
+export function checkReach(
+  verification: Verification,
+  record: GraphRecord,
+  context: SchemaContext,
+): Steps<Reachability> {
+  return new ReachCheck(verification, record).check(context);
 }
 
 class ReachCheck {
   private readonly verification: Verification;
   private readonly record: GraphRecord;
   private readonly chances = new Map<NodePlan, Chances>();
-  private readonly ways: Ways;
+  private readonly reachability: Reachability;
   private readonly causes: Cause[] = [];
   private readonly causeOf = new Map<NodePlan | Chance | EdgePlan, Cause>();
 
   constructor(verification: Verification, record: GraphRecord) {
     this.verification = verification;
     this.record = record;
-    this.ways = new Ways(record.plan.nodes, {
+    this.reachability = new Reachability(record.plan.nodes, {
       faultOf: (edge) => this.faultOf(edge)?.reason,
       chancesOf: (node) => this.chances.get(node),
     });
   }
 
-  *check(place: ValuePlace): Steps<Ways> {
+  *check(context: SchemaContext): Steps<Reachability> {
     const { nodes } = this.record.plan;
     for (const node of nodes) {
       if (node.work.kind !== 'branch') continue;
-      this.chances.set(node, yield* chancesOf(this.record, node, node.work, place));
+      this.chances.set(node, yield* chancesOf(this.record, node, node.work, context));
     }
-    yield* this.ways.find();
+    yield* this.reachability.find();
     for (const node of nodes.toSorted((a, b) => a.level - b.level)) {
       yield;
       if (isFailureNode(this.verification, this.record, node)) continue;
@@ -60,14 +64,14 @@ class ReachCheck {
     for (const { lost, message, ...finding } of this.causes) {
       this.verification.problems.warning({ ...finding, message: `${message}${soLost(lost)}` });
     }
-    return this.ways;
+    return this.reachability;
   }
 
   private checkNode(node: NodePlan): void {
-    const { canRun, isJoined } = this.ways.of(node);
+    const { canRun, isJoined } = this.reachability.of(node);
     if (canRun || !node.enabled) {
       for (const edge of node.incoming) this.checkEdge(edge);
-      for (const vetoed of this.ways.vetoed(node)) this.reportVetoed(node, vetoed);
+      for (const vetoed of this.reachability.vetoed(node)) this.reportVetoed(node, vetoed);
       return;
     }
     const path = nodePath(this.record, node);
@@ -79,7 +83,7 @@ class ReachCheck {
         path: [...path, 'when'],
         lost: [],
       });
-    } else if (node.incoming.some((edge) => this.ways.isOpen(edge))) {
+    } else if (node.incoming.some((edge) => this.reachability.isOpen(edge))) {
       this.add(node, this.joinCause(node, path));
     } else {
       this.blame(node);
@@ -110,7 +114,7 @@ class ReachCheck {
 
   private joinCause(node: NodePlan, path: DocumentPath): Cause {
     if (node.join === 'all') return this.allCause(node, path);
-    const open = new Set(node.incoming.filter((edge) => this.ways.isOpen(edge)).map(({ from }) => from)).size;
+    const open = new Set(node.incoming.filter((edge) => this.reachability.isOpen(edge)).map(({ from }) => from)).size;
     const isFew = open < Number(node.join);
     return {
       code: 'JOIN_NEVER_FIRES',
@@ -125,7 +129,7 @@ class ReachCheck {
 
   /** Reports a join: all in which every edge that can be taken implies another one that is dead by failure. */
   private allCause(node: NodePlan, path: DocumentPath): Cause {
-    const [vetoed] = this.ways.vetoed(node);
+    const [vetoed] = this.reachability.vetoed(node);
     const why =
       vetoed &&
       `its edge from '${vetoed.edge.from.id}' is taken, the edge from '${vetoed.by.from.id}' is dead by failure`;
@@ -164,7 +168,7 @@ class ReachCheck {
 
   private checkEdge(edge: EdgePlan): void {
     this.checkNames(edge);
-    const fault = this.ways.isOpen(edge) ? undefined : (this.faultOf(edge) ?? this.endOf(edge));
+    const fault = this.reachability.isOpen(edge) ? undefined : (this.faultOf(edge) ?? this.endOf(edge));
     if (fault === undefined) return;
     const message = `the edge from '${edge.from.id}' to '${edge.to.id}' is never taken: ${fault.reason}`;
     this.causes.push({ code: 'NEVER_TAKEN', message, hint: fault.hint, path: fault.path, lost: [] });
@@ -187,7 +191,7 @@ class ReachCheck {
 
   private checkCases(node: NodePlan): void {
     const chances = this.chances.get(node);
-    if (chances === undefined || !this.ways.of(node).canRun) return;
+    if (chances === undefined || !this.reachability.of(node).canRun) return;
     for (const chance of [...chances.cases, chances.otherwise]) {
       const isDefault = chance === chances.otherwise;
       if (chance.never === undefined || (isDefault && chance.to.length === 0)) continue;
@@ -231,7 +235,7 @@ class ReachCheck {
 
   /** Nodes after `terminate` or `break` never run. */
   private endOf(edge: EdgePlan): { reason: string; hint: string; path: DocumentPath } | undefined {
-    if (!endsScope(edge.from) || !this.ways.of(edge.from).canRun) return undefined;
+    if (!endsScope(edge.from) || !this.reachability.of(edge.from).canRun) return undefined;
     const reason = `'${edge.from.id}' ends the ${edge.from.breaks ? 'loop' : 'run'}`;
     return { reason, hint: 'remove the edge, or start it at an earlier node', path: edgePathOf(this.record, edge) };
   }

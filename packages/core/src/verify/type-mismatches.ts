@@ -5,17 +5,17 @@
 import type { Action } from '../action.ts';
 import type { GraphRecord } from '../plan/context.ts';
 import type { NodePlan } from '../plan/plan.ts';
-import { schemaOfCondition, schemaOfValue, type ValuePlace } from '../plan/value-schema.ts';
+import { type SchemaContext, schemaOfCondition, schemaOfValue } from '../plan/value-schema.ts';
 import type { DocumentPath } from '../problem.ts';
 import type { Steps } from '../steps.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
-import { clashOf, told } from './clash.ts';
+import { clashOf, clashText } from './clash.ts';
 import { definitionOf, nodePath, type Verification } from './verification.ts';
 
-export function* checkTypes(verification: Verification, record: GraphRecord, place: ValuePlace): Steps<void> {
+export function* checkTypes(verification: Verification, record: GraphRecord, context: SchemaContext): Steps<void> {
   for (const node of record.plan.nodes) {
     yield;
-    new NodeTypes(verification, record, place, node).check();
+    new NodeTypes(verification, record, context, node).check();
   }
 }
 
@@ -24,58 +24,58 @@ const LIST: JsonSchema = { type: 'array' };
 class NodeTypes {
   private readonly verification: Verification;
   private readonly record: GraphRecord;
-  private readonly place: ValuePlace;
+  private readonly context: SchemaContext;
   private readonly node: NodePlan;
 
-  constructor(verification: Verification, record: GraphRecord, place: ValuePlace, node: NodePlan) {
+  constructor(verification: Verification, record: GraphRecord, context: SchemaContext, node: NodePlan) {
     this.verification = verification;
     this.record = record;
-    this.place = place;
+    this.context = context;
     this.node = node;
   }
 
   check(): void {
     const { work, compensate } = this.node;
     const definition = definitionOf(this.record, this.node);
-    const { place } = this;
-    if (work.kind === 'action') this.checkValue(definition.with, inputOf(work.action), place, ['with']);
+    const { context } = this;
+    if (work.kind === 'action') this.checkValue(definition.with, inputOf(work.action), context, ['with']);
     if (work.kind === 'dynamic') {
-      this.checkValue(definition.dynamic?.with, inputOf(work.action), place, ['dynamic', 'with']);
+      this.checkValue(definition.dynamic?.with, inputOf(work.action), context, ['dynamic', 'with']);
     }
     if (compensate !== undefined) {
-      const self = place.scope.outputs[this.node.index];
+      const self = context.scope.outputs[this.node.index];
       const keys = ['compensate', 'with'];
-      this.checkValue(definition.compensate?.with, inputOf(compensate.action), { ...place, self }, keys);
+      this.checkValue(definition.compensate?.with, inputOf(compensate.action), { ...context, self }, keys);
     }
     if (definition.workflow?.id !== undefined) {
       const { id, version, input } = definition.workflow;
-      this.checkValue(input, this.verification.find(id, version)?.input, place, ['workflow', 'input']);
+      this.checkValue(input, this.verification.find(id, version)?.input, context, ['workflow', 'input']);
     }
     this.checkList(definition.forEach?.in, ['forEach', 'in']);
     this.checkList(definition.split?.in, ['split', 'in']);
   }
 
   private checkList(raw: Json | undefined, keys: DocumentPath): void {
-    if (typeof raw === 'string') this.compare(schemaOfCondition(raw, this.place), LIST, keys);
+    if (typeof raw === 'string') this.compare(schemaOfCondition(raw, this.context), LIST, keys);
   }
 
   /** Literal values were already checked; this compares expressions. */
   private checkValue(
     raw: Json | undefined,
     wanted: JsonSchema | undefined,
-    place: ValuePlace,
+    context: SchemaContext,
     keys: DocumentPath,
   ): void {
     if (raw === undefined || !isJsonObject(wanted)) return;
     if (typeof raw === 'string') {
-      if (raw.includes('{{')) this.compare(schemaOfValue(raw, place), wanted, keys);
+      if (raw.includes('{{')) this.compare(schemaOfValue(raw, context), wanted, keys);
     } else if (Array.isArray(raw)) {
-      for (const [index, one] of raw.entries()) this.checkValue(one, inside(wanted.items), place, [...keys, index]);
+      for (const [index, one] of raw.entries()) this.checkValue(one, inside(wanted.items), context, [...keys, index]);
     } else if (isJsonObject(raw)) {
       for (const [name, one] of Object.entries(raw)) {
         const { properties, additionalProperties } = wanted;
         const isKnown = isJsonObject(properties) && Object.hasOwn(properties, name);
-        this.checkValue(one, inside(isKnown ? properties[name] : additionalProperties), place, [...keys, name]);
+        this.checkValue(one, inside(isKnown ? properties[name] : additionalProperties), context, [...keys, name]);
       }
     }
   }
@@ -85,7 +85,7 @@ class NodeTypes {
     if (clash === undefined) return;
     const finding = {
       code: 'TYPE_MISMATCH',
-      message: `the result of the expression ${told(clash)}`,
+      message: `the result of the expression ${clashText(clash)}`,
       hint: 'read another member, or convert it with toNumber() or toString()',
       path: [...nodePath(this.record, this.node), ...keys],
     };

@@ -14,11 +14,11 @@ import { checkGrants } from './grants.ts';
 import { checkTimeLimits } from './limits.ts';
 import { checkLoops } from './loops.ts';
 import { checkReach } from './reach.ts';
+import type { Reachability } from './reachability.ts';
 import { checkTypes } from './type-mismatches.ts';
 import { checkVariables } from './variables.ts';
 import { edgePathOf, trustedScope, type Verification } from './verification.ts';
 import { checkWaits } from './waiting.ts';
-import type { Ways } from './ways.ts';
 
 /** Requires a workflow without errors and all of its graphs. */
 export function* verify(
@@ -29,14 +29,14 @@ export function* verify(
 ): Steps<void> {
   const graphOf = new Map(graphs.map((record) => [record.scope, record]));
   const verification: Verification = { definition, graphs, graphOf, find, problems };
-  const ways = new Map<GraphRecord, Ways>();
+  const reachability = new Map<GraphRecord, Reachability>();
   for (const record of graphs) {
-    const place = { scope: trustedScope(graphOf, record.scope), input: definition.input };
-    ways.set(record, yield* checkReach(verification, record, place));
+    const context = { scope: trustedScope(graphOf, record.scope), input: definition.input };
+    reachability.set(record, yield* checkReach(verification, record, context));
     yield;
     for (const node of record.plan.nodes) checkErrorCases(verification, record, node);
     yield;
-    yield* checkTypes(verification, record, place);
+    yield* checkTypes(verification, record, context);
     yield;
     checkLoops(verification, record);
     yield;
@@ -49,7 +49,7 @@ export function* verify(
     checkDeadlocks(verification, record);
   }
   yield;
-  checkEffects(verification, ways);
+  checkEffects(verification, reachability);
   yield;
   checkVariables(verification);
   checkFailureNode(verification);

@@ -87,13 +87,13 @@ function checkInside(verification: Verification, record: GraphRecord, node: Node
   });
 }
 
-interface Found {
+interface LongestWait {
   readonly id: string;
   readonly ms: number;
 }
 
-function longestIn({ nodes }: GraphPlan, around: string): Found | undefined {
-  let longest: Found | undefined;
+function longestIn({ nodes }: GraphPlan, around: string): LongestWait | undefined {
+  let longest: LongestWait | undefined;
   for (const { id, enabled, work } of nodes) {
     if (!enabled) continue;
     const path = `${around}${id}`;

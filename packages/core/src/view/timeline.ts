@@ -96,8 +96,8 @@ export type TimelineEvent = { readonly [T in TimelineEventType]: EventOf<T> }[Ti
 export function timelineOf(entry: Entry, at: number): TimelineEvent[] {
   const event: NewEvent = (type, node, details) => ({ at, type, node, details }) as TimelineEvent;
   // The table has the events of each type of entry.
-  const told = EVENTS[entry.type] as (one: Entry, create: NewEvent) => TimelineEvent | TimelineEvent[];
-  const events = told(entry, event);
+  const eventsOf = EVENTS[entry.type] as (one: Entry, create: NewEvent) => TimelineEvent | TimelineEvent[];
+  const events = eventsOf(entry, event);
   return Array.isArray(events) ? events : [events];
 }
 

@@ -9,7 +9,7 @@ import {
   jobsIn,
   readJobsDocument,
 } from '../../src/index.ts';
-import { codes, places, yaml } from './reading.ts';
+import { codes, positions, yaml } from './reading.ts';
 
 const FILE = `name: Nightly build
 on: [push, tag]
@@ -101,7 +101,7 @@ jobs:
   d: { run: x, timeout: soon, retries: -1 }
   e: { steps: [{ name: no run }] }
 `;
-    expect(places(yaml(bad))).toEqual([
+    expect(positions(yaml(bad))).toEqual([
       'UNKNOWN_KEY 4:16',
       'WRONG_TYPE 5:3',
       'UNKNOWN_NODE 6:15',
@@ -109,7 +109,7 @@ jobs:
       'OUT_OF_RANGE 7:40',
       'MISSING_KEY 8:16',
     ]);
-    expect(places(yaml('name: t\njobs: { build.linux: { run: x } }'))).toEqual(['BAD_ID 2:9']);
+    expect(positions(yaml('name: t\njobs: { build.linux: { run: x } }'))).toEqual(['BAD_ID 2:9']);
     expect(codes(yaml('name: t\nmore: 1\njobs: { a: { run: x } }'))).toEqual(['UNKNOWN_KEY']);
     expect(codes(yaml('name: t\njobs:'))).toEqual(['MISSING_KEY']);
     expect(codes(yaml('jobs: { a: { run: x, needs: b }, b: { run: x, needs: a } }'))).toEqual(['CYCLE']);

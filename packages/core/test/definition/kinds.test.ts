@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDefinitionObject } from '../../src/definition/check.ts';
 import { DEFINITION_LIMITS } from '../../src/limits.ts';
-import { codes, find, places, underlined, yaml } from './reading.ts';
+import { codes, find, positions, underlined, yaml } from './reading.ts';
 
 /** A workflow whose node `n` is this one. */
 const node = (keys: string): string => `id: x\nnodes:\n  n: { ${keys} }\n  a: { action: y }\n  b: { action: y }\n`;
@@ -130,8 +130,8 @@ describe('keys and kinds', () => {
   it('[DEF-79] the failure node exists and has no edges', () => {
     const config = (id: string): string =>
       `id: x\nconfig: { failureNode: ${id} }\nnodes: { a: { action: y }, b: { action: y, needs: a }, tell: { action: y } }\n`;
-    expect(places(yaml(config('tel')))).toEqual(['UNKNOWN_NODE 2:24']);
-    expect(places(yaml(config('b')))).toEqual(['LINKED_FAILURE_NODE 2:24']);
+    expect(positions(yaml(config('tel')))).toEqual(['UNKNOWN_NODE 2:24']);
+    expect(positions(yaml(config('b')))).toEqual(['LINKED_FAILURE_NODE 2:24']);
     expect(codes(yaml(config('tell')))).toEqual([]);
   });
 
@@ -159,7 +159,7 @@ nodes:
         - a -> b
         - { from: a, to: nobody }
 `);
-    expect(places(result)).toEqual([
+    expect(positions(result)).toEqual([
       'CYCLE 7:33',
       'UNKNOWN_KEY 7:37',
       'UNKNOWN_NODE 8:33',

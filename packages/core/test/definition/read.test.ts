@@ -3,7 +3,7 @@ import { readDefinitionObject } from '../../src/definition/check.ts';
 import { YAML_LIMITS } from '../../src/definition/yaml/convert.ts';
 import { readYaml } from '../../src/definition/yaml/library.ts';
 import { DEFINITION_LIMITS } from '../../src/limits.ts';
-import { codes, cpuMs, find, json, places, read, underlined, yaml } from './reading.ts';
+import { codes, cpuMs, find, json, positions, read, underlined, yaml } from './reading.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const HELLO = 'id: hello\nnodes:\n  a: { action: core.log }\n';
@@ -19,7 +19,7 @@ describe('bytes and text', () => {
 
   it('[DEF-11] wrong bytes are found where they are', () => {
     const source = new Uint8Array([...bytes('id: é\uFFFD\nname: '), 0xc3, 0x28]);
-    expect(places(yaml(source))).toEqual(['NOT_UTF8 2:7']);
+    expect(positions(yaml(source))).toEqual(['NOT_UTF8 2:7']);
     expect(find(yaml(source), 'NOT_UTF8').message).toBe('the file is not UTF-8: byte 0xC3 at position 16');
   });
 
@@ -36,7 +36,7 @@ describe('bytes and text', () => {
   });
 
   it('[DEF-12] a NUL character is a binary file', () => {
-    expect(places(yaml('id: a\nname: \0x'))).toEqual(['BINARY_FILE 2:7']);
+    expect(positions(yaml('id: a\nname: \0x'))).toEqual(['BINARY_FILE 2:7']);
     expect(codes(json('{"id":"\0"}'))).toEqual(['BINARY_FILE']);
   });
 
@@ -110,7 +110,7 @@ describe('YAML mistakes', () => {
   });
 
   it('[DEF-17] a second document is refused', () => {
-    expect(places(yaml('id: x\n---\nid: y\n'))).toEqual(['SEVERAL_DOCUMENTS 2:1']);
+    expect(positions(yaml('id: x\n---\nid: y\n'))).toEqual(['SEVERAL_DOCUMENTS 2:1']);
     expect(codes(yaml('---\nid: x\n---\n'.repeat(20_000)))).toContain('SEVERAL_DOCUMENTS');
     expect(codes(yaml('---\nid: x\n...\n'))).toEqual(['NO_NODES']);
   });
@@ -197,7 +197,7 @@ describe('aliases, tags, keys', () => {
 
   it('[DEF-21] unknown and circular aliases are refused', () => {
     const result = yaml('id: x\nvariables: { files: *.txt, a: &abcd 1, b: *abdc, c: &c [*c] }\n');
-    expect(places(result)).toEqual(['UNKNOWN_ALIAS 2:21', 'UNKNOWN_ALIAS 2:43', 'UNKNOWN_ALIAS 2:57']);
+    expect(positions(result)).toEqual(['UNKNOWN_ALIAS 2:21', 'UNKNOWN_ALIAS 2:43', 'UNKNOWN_ALIAS 2:57']);
     expect(result.problems.map(({ hint }) => hint)).toEqual([
       'if it is a string, put it in quotes: "*.txt"',
       'did you mean *abcd?',
@@ -225,17 +225,17 @@ describe('aliases, tags, keys', () => {
   });
 
   it('[DEF-23] merge keys are refused', () => {
-    expect(places(yaml('id: x\nvariables: &v { a: 1 }\nconfig:\n  <<: *v\n'))).toEqual(['MERGE_KEY 4:3']);
+    expect(positions(yaml('id: x\nvariables: &v { a: 1 }\nconfig:\n  <<: *v\n'))).toEqual(['MERGE_KEY 4:3']);
     expect(codes(yaml('id: x\nvariables: { "<<": 1 }\n'))).toEqual(['NO_NODES']);
   });
 
   it('[DEF-24] duplicate keys are reported with both positions', () => {
     const expected = "the key 'a' is given twice; first in line 3, column 3";
     const inYaml = yaml('id: x\nvariables:\n  a: 1\n  b: 2\n  a: 3\n');
-    expect(places(inYaml)).toContain('DUPLICATE_KEY 5:3');
+    expect(positions(inYaml)).toContain('DUPLICATE_KEY 5:3');
     expect(find(inYaml, 'DUPLICATE_KEY')).toMatchObject({ message: expected, path: ['variables', 'a'] });
     const inJson = json('{"id": "x",\n"variables": {\n  "a": 1, "b": [{"a": 1}, {"a": 2}],\n  "\\u0061": 3}}');
-    expect(places(inJson)).toContain('DUPLICATE_KEY 4:3');
+    expect(positions(inJson)).toContain('DUPLICATE_KEY 4:3');
     expect(find(inJson, 'DUPLICATE_KEY')).toMatchObject({ message: expected, path: ['variables', 'a'] });
   });
 
@@ -276,7 +276,7 @@ describe('aliases, tags, keys', () => {
     const inYaml = yaml(
       'id: x\n__proto__: 1\nvariables: { a: { "__proto__": { polluted: true } } }\nnodes: { __proto__: { action: a } }\n',
     );
-    expect(places(inYaml)).toEqual(['RESERVED_KEY 2:1', 'RESERVED_KEY 3:19', 'RESERVED_KEY 4:10']);
+    expect(positions(inYaml)).toEqual(['RESERVED_KEY 2:1', 'RESERVED_KEY 3:19', 'RESERVED_KEY 4:10']);
     const inJson = json('{"id":"x","variables":{"__proto__":{"polluted":1}}}');
     expect(codes(inJson)).toContain('RESERVED_KEY');
     expect(codes(readDefinitionObject(JSON.parse('{"id":"x","__proto__":{}}')))).toContain('RESERVED_KEY');
@@ -296,7 +296,7 @@ describe('aliases, tags, keys', () => {
 describe('scalars', () => {
   it('[DEF-26] numbers are finite', () => {
     expect(
-      places(yaml('id: x\nvariables: { a: .inf, b: -.INF, c: .nan, d: 1e999 }\nnodes: {a: {action: b}}\n')),
+      positions(yaml('id: x\nvariables: { a: .inf, b: -.INF, c: .nan, d: 1e999 }\nnodes: {a: {action: b}}\n')),
     ).toEqual(['NOT_FINITE 2:17', 'NOT_FINITE 2:26', 'NOT_FINITE 2:36', 'NOT_FINITE 2:45']);
     expect(find(json('{"id":"x","output":1e999}'), 'NOT_FINITE').message).toBe('1e999 is not a finite number');
     expect(codes(yaml('id: x\nversion: .inf\nnodes: {a: {action: b}}\n'))).toEqual(['NOT_FINITE']);
@@ -331,7 +331,7 @@ describe('scalars', () => {
   });
 
   it('[DEF-30] half a surrogate pair is refused', () => {
-    expect(places(json('{"id":"x","output":["\\ud83d\\ude00", "\\ud83d", {"\\ude00": 1}]}'))).toContain(
+    expect(positions(json('{"id":"x","output":["\\ud83d\\ude00", "\\ud83d", {"\\ude00": 1}]}'))).toContain(
       'INVALID_UNICODE 1:37',
     );
     expect(codes(yaml('id: x\noutput: "\\ud83d"\n'))).toContain('INVALID_UNICODE');
@@ -339,7 +339,7 @@ describe('scalars', () => {
   });
 
   it('[DEF-31] a future version is reported with the hint to upgrade, and no other problem', () => {
-    expect(places(yaml('nebula: 2\nid: x\nnew-key: 1\nnodes: 5\n'))).toEqual(['FUTURE_VERSION 1:9']);
+    expect(positions(yaml('nebula: 2\nid: x\nnew-key: 1\nnodes: 5\n'))).toEqual(['FUTURE_VERSION 1:9']);
     expect(find(json('{"nebula":3}'), 'FUTURE_VERSION').hint).toBe('upgrade Nebula to run it');
     expect(codes(yaml('nebula: 1\nid: x\nnodes: {a: {action: b}}\n'))).toEqual([]);
     expect(codes(yaml('nebula: 0\nid: x\nnodes: {a: {action: b}}\n'))).toEqual(['OUT_OF_RANGE']);

@@ -11,7 +11,7 @@ export function codes(result: ReadResult): string[] {
 }
 
 /** `CODE line:column` of every problem. */
-export function places(result: ReadResult): string[] {
+export function positions(result: ReadResult): string[] {
   return result.problems.map(({ code, range }) => `${code} ${range?.line}:${range?.column}`);
 }
 

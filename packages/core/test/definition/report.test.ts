@@ -33,7 +33,7 @@ order.yaml:6:5  warning RETRY_WITHOUT_ATTEMPTS  without 'attempts' no error is r
     expect(report('id: x\nfoo: 1\n', { color: true })).toContain('\u001b[31;1merror\u001b[0m');
     const tag = (name: string) => (text: string) => `<${name}>${text}</${name}>`;
     const style = {
-      place: tag('p'),
+      location: tag('p'),
       error: tag('e'),
       warning: tag('w'),
       code: tag('c'),

@@ -3,7 +3,7 @@ import { WORKFLOW } from '../../src/definition/keys.ts';
 import { NODE } from '../../src/definition/node-keys.ts';
 import { REPORT_LIMITS } from '../../src/definition/problem-list.ts';
 import { retryPolicyOf } from '../../src/definition/rules.ts';
-import { codes, find, json, places, underlined, yaml } from './reading.ts';
+import { codes, find, json, positions, underlined, yaml } from './reading.ts';
 
 const NODES = 'nodes: { a: { action: x }, b: { action: y } }\n';
 
@@ -69,7 +69,7 @@ output: { packed: "{{ $nodes.pack.output }}" }
     const result = yaml(
       'id: a b\nconfig: { mode: x }\nnodes:\n  a: { needs: q, action: A }\n  b: { action: y, priority: 99, foo: 1 }\nfoo: 1\n',
     );
-    expect(places(result)).toEqual([
+    expect(positions(result)).toEqual([
       'BAD_ID 1:5',
       'UNKNOWN_CHOICE 2:17',
       'UNKNOWN_NODE 4:15',
@@ -157,8 +157,8 @@ describe('keys', () => {
   });
 
   it('[DEF-53] required keys', () => {
-    expect(places(yaml(NODES))).toEqual(['MISSING_KEY 1:1']);
-    expect(places(yaml(workflow('edges:\n  - { from: a }')))).toEqual(['MISSING_KEY 4:5']);
+    expect(positions(yaml(NODES))).toEqual(['MISSING_KEY 1:1']);
+    expect(positions(yaml(workflow('edges:\n  - { from: a }')))).toEqual(['MISSING_KEY 4:5']);
   });
 });
 
@@ -305,12 +305,12 @@ describe('values', () => {
 describe('keys that depend on each other', () => {
   it('[DEF-60] a node has exactly one kind', () => {
     const none = yaml('id: x\nnodes:\n  a: { name: y }\n');
-    expect(places(none)).toEqual(['MISSING_KIND 3:3']);
+    expect(positions(none)).toEqual(['MISSING_KIND 3:3']);
     expect(find(none, 'MISSING_KIND').hint).toBe(
       'add a kind (action, group, branch, forEach, while, retryUntil, workflow, dynamic, wait, set, terminate, split, merge), e.g. action: http.request@1',
     );
     const two = yaml('id: x\nnodes:\n  a: { action: y, wait: { for: 1s } }\n');
-    expect(places(two)).toEqual(['SEVERAL_KINDS 3:19']);
+    expect(positions(two)).toEqual(['SEVERAL_KINDS 3:19']);
   });
 
   it.each([
@@ -345,7 +345,7 @@ describe('keys that depend on each other', () => {
   });
 
   it('[DEF-62] a retry that says how long but not how often', () => {
-    expect(places(yaml(node('retry: { delay: 1s }')))).toEqual(['RETRY_WITHOUT_ATTEMPTS 5:5']);
+    expect(positions(yaml(node('retry: { delay: 1s }')))).toEqual(['RETRY_WITHOUT_ATTEMPTS 5:5']);
     expect(find(yaml(node('retry: { delay: 1s }')), 'RETRY_WITHOUT_ATTEMPTS').severity).toBe('warning');
     expect(codes(yaml(node('retry: { lost: 3 }')))).toEqual([]);
     const config = 'config: { retry: { attempts: 3 } }\n';
@@ -372,8 +372,8 @@ describe('keys that depend on each other', () => {
   );
 
   it('[DEF-63] match belongs to error and result', () => {
-    expect(places(yaml(workflow('edges: [{ from: a, to: b, on: result }]')))).toEqual(['MISSING_MATCH 3:31']);
-    expect(places(yaml(workflow('edges: [{ from: a, to: b, match: { code: X } }]')))).toEqual(['UNUSED_MATCH 3:27']);
+    expect(positions(yaml(workflow('edges: [{ from: a, to: b, on: result }]')))).toEqual(['MISSING_MATCH 3:31']);
+    expect(positions(yaml(workflow('edges: [{ from: a, to: b, match: { code: X } }]')))).toEqual(['UNUSED_MATCH 3:27']);
     expect(codes(yaml(workflow('edges: [{ from: a, to: b, on: always, match: { code: X } }]')))).toEqual([
       'UNUSED_MATCH',
     ]);
@@ -392,7 +392,7 @@ describe('keys that depend on each other', () => {
   });
 
   it('[DEF-65] onError: branch needs an edge that takes the error', () => {
-    expect(places(yaml(node('onError: branch')))).toEqual(['BRANCH_WITHOUT_EDGE 5:14']);
+    expect(positions(yaml(node('onError: branch')))).toEqual(['BRANCH_WITHOUT_EDGE 5:14']);
     expect(codes(yaml(`${node('onError: branch')}edges: [a -> b]\n`))).toEqual(['BRANCH_WITHOUT_EDGE']);
     const edge = (on: string): string => `${node('onError: branch')}edges: [{ from: a, to: b, on: ${on} }]\n`;
     expect(codes(yaml(edge('error')))).toEqual([]);
@@ -426,7 +426,7 @@ describe('keys that depend on each other', () => {
   });
 
   it('[DEF-68] how many nodes there are', { timeout: 60_000 }, () => {
-    expect(places(yaml('id: x\n'))).toEqual(['NO_NODES 1:1']);
+    expect(positions(yaml('id: x\n'))).toEqual(['NO_NODES 1:1']);
     expect(find(yaml('id: x\nnodes: {}\n'), 'NO_NODES').severity).toBe('warning');
     const nodes = Array.from({ length: 200_001 }, (_, n) => `"n${n}":{"action":"x"}`).join(',');
     expect(codes(json(`{"id":"x","nodes":{${nodes}}}`))).toEqual(['TOO_MANY_NODES']);

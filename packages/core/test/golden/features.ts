@@ -564,12 +564,12 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
   },
   'launch-plan-slot-wait-1': {
     definition: { config: { timeout: '10s' }, nodes: { a: {} } },
-    options: { place: { key: 'p', limit: 1, policy: 'wait' } },
+    options: { slot: { key: 'p', limit: 1, policy: 'wait' } },
     play: (run) => run.advance(60_000).step({ type: 'placed' }).complete('a'),
   },
   'launch-plan-slot-skip-1': {
     definition: { nodes: { a: {} } },
-    options: { place: { key: 'p', limit: 2, policy: 'skip' } },
+    options: { slot: { key: 'p', limit: 2, policy: 'skip' } },
     play: (run) => run.fail('a').retry().complete('a'),
   },
   'debounce-1': {

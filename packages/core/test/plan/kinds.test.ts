@@ -213,12 +213,12 @@ nodes:
   ])(
     '[PLN-30] of sets in parallel iterations only those are warned of whose order matters: %s',
     (_, nodes, isWarned) => {
-      const told = codes(`id: x
+      const found = codes(`id: x
 variables: { n: 0, m: 0, step: 1 }
 nodes:
   before: { action: do }
   a: { needs: before, forEach: { in: [1], parallel: true }, do: { nodes: { ${nodes} } } }`);
-      expect(told.includes('SET_IN_PARALLEL')).toBe(isWarned);
+      expect(found.includes('SET_IN_PARALLEL')).toBe(isWarned);
     },
   );
 

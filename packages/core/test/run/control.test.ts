@@ -402,11 +402,11 @@ describe('a run that is held back', () => {
 });
 
 describe('a run that waits for its concurrency slot', () => {
-  const place = { key: 'p', limit: 1, policy: 'wait' as const };
+  const slot = { key: 'p', limit: 1, policy: 'wait' as const };
   const flow = { config: { timeout: '10s' }, nodes: { a: {} } };
 
   it('[RUN-260] is pending until it has it, and its time counts from then', () => {
-    const run = drive(flow, { place });
+    const run = drive(flow, { slot });
     expect([run.status, run.running(), wakeTime(run.state, run.now, 1_000)]).toEqual(['pending', [], null]);
     expect(explainRun(run.state, run.now).reasons[0]).toContain('at most 1 run of p');
     run.advance(60_000);
@@ -421,25 +421,25 @@ describe('a run that waits for its concurrency slot', () => {
   });
 
   it('[RUN-260] that is granted in a pause, or before its time, is kept for later', () => {
-    const paused = drive(flow, { place }).step({ type: 'pause' }).step({ type: 'placed' });
+    const paused = drive(flow, { slot }).step({ type: 'pause' }).step({ type: 'placed' });
     expect([paused.status, paused.running()]).toEqual(['paused', []]);
     expect([paused.step({ type: 'resume' }).status, paused.running()]).toEqual(['running', ['a']]);
-    const waiting = drive(flow, { place }).step({ type: 'pause' }).step({ type: 'resume' });
+    const waiting = drive(flow, { slot }).step({ type: 'pause' }).step({ type: 'resume' });
     expect([waiting.status, waiting.running()]).toEqual(['pending', []]);
-    const early = drive(flow, { place, delay: 5_000 }).step({ type: 'placed' });
+    const early = drive(flow, { slot, delay: 5_000 }).step({ type: 'placed' });
     expect(early.advance(4_999).running()).toEqual([]);
     expect(early.advance(1).running()).toEqual(['a']);
-    const late = drive(flow, { place, delay: 5_000 }).advance(9_000);
+    const late = drive(flow, { slot, delay: 5_000 }).advance(9_000);
     expect(late.running()).toEqual([]);
     expect(late.step({ type: 'placed' }).running()).toEqual(['a']);
   });
 
   it('[RUN-261] gives it back at its end, once, begun or not', () => {
     const freed = [{ key: 'runs:p', node: '' }];
-    const waiting = drive(flow, { place });
+    const waiting = drive(flow, { slot });
     waiting.step({ type: 'cancel', reason: 'no' });
     expect([waiting.status, waiting.freed]).toEqual(['cancelled', freed]);
-    const failed = drive(flow, { place: { ...place, policy: 'skip' } });
+    const failed = drive(flow, { slot: { ...slot, policy: 'skip' } });
     expect(failed.running()).toEqual(['a']);
     failed.fail('a');
     expect(failed.freed.splice(0)).toEqual(freed);

@@ -57,7 +57,7 @@ export interface DriveOptions {
   readonly input?: Json;
   /** The delay of the start (ms). */
   readonly delay?: number;
-  readonly place?: ConcurrencySlot;
+  readonly slot?: ConcurrencySlot;
   /** The seed of drawn values. */
   readonly seed?: string;
   readonly authority?: RunAuthority;
@@ -154,13 +154,13 @@ export class Drive {
       return;
     }
     const hold = options.delay === undefined ? {} : { delay: { until: this.now + options.delay } };
-    const { input = {}, estimates, place, authority, seed } = options;
+    const { input = {}, estimates, slot, authority, seed } = options;
     this.step({
       type: 'start',
       input,
       trigger: { type: 'manual' },
       ...hold,
-      ...(place && { place }),
+      ...(slot && { slot }),
       ...(authority && { authority }),
       ...(estimates && { estimates }),
       ...(seed === undefined ? {} : { seed }),

@@ -68,7 +68,7 @@ export class RandomDrive {
   private queue: ReadyNode[] = [];
   private now = 1_000_000;
   /** Stimuli that wait for the others of their turn. */
-  private held: Stimulus[] = [];
+  private deferred: Stimulus[] = [];
   /** The journal, folded as far as it was at the last step. */
   private readonly soFar: RunState;
   private draw = 0;
@@ -97,12 +97,12 @@ export class RandomDrive {
     if (kind === 'advance') this.now += [1, 300, 1_000, 2_500, 6_000, 60_000][value] as number;
     const stimulus = this.stimulus(kind, pick, value);
     if (stimulus === undefined) return;
-    this.held.push(stimulus);
+    this.deferred.push(stimulus);
     if (!joined) this.flush();
   }
 
   flush(): void {
-    if (this.held.length > 0) this.step(this.held.splice(0));
+    if (this.deferred.length > 0) this.step(this.deferred.splice(0));
   }
 
   /** Everything is answered, time passes, unknown outcomes are settled: the run must end. */

@@ -93,10 +93,11 @@ export function checkWorkingSets(state: RunState): void {
     expect(state.dispatchedRemote).toBe(dispatched.filter(isRemote).length);
   const [here, there] = [new Set(state.ready), new Set(state.readyRemote)];
   for (const node of nodes) {
-    const place = node.dispatchState;
-    if (place === 'ready' && !(isRemote(node) ? there : here).has(node)) expect.fail(`${pathOf(node)} is in no heap`);
-    if (node.scope.blockedByLevel.has(node) !== (place === 'blocked'))
-      expect.fail(`${pathOf(node)} is ${place}, and is among the blocked or not`);
+    const dispatchState = node.dispatchState;
+    if (dispatchState === 'ready' && !(isRemote(node) ? there : here).has(node))
+      expect.fail(`${pathOf(node)} is in no heap`);
+    if (node.scope.blockedByLevel.has(node) !== (dispatchState === 'blocked'))
+      expect.fail(`${pathOf(node)} is ${dispatchState}, and is among the blocked or not`);
   }
 }
 

@@ -16,7 +16,7 @@ import { followPath } from '../../src/schema/follow.ts';
 import { type Pieces, Trail } from '../../src/schema/trail.ts';
 import { jsonEquals } from '../../src/value.ts';
 
-const told = (schema: JsonSchema, value: Json): string[] =>
+const problemTexts = (schema: JsonSchema, value: Json): string[] =>
   (compileSchema(schema).problems(value) ?? []).map(({ path, message }) => `${describePath(path, 'it')} ${message}`);
 
 /** The oracle. Its own comparison calls methods of the data, so it is given ours. */
@@ -160,12 +160,12 @@ afterAll(() => {
 /** References go into members only, so that neither of the two runs for ever. */
 const referring = fc
   .tuple(schemas, schemas, schemas, fc.constantFrom(...REFERENCES), fc.constantFrom('items', 'additionalProperties'))
-  .map(([root, one, two, $ref, place]) => {
+  .map(([root, one, two, $ref, keyword]) => {
     const defs = { one, two: { ...(typeof two === 'boolean' ? {} : two), $anchor: 'mark' } };
     return {
       $defs: defs,
-      properties: { a: typeof root === 'boolean' ? {} : root, b: { [place]: { $ref } } },
-      [place]: { $ref: '#/$defs/one' },
+      properties: { a: typeof root === 'boolean' ? {} : root, b: { [keyword]: { $ref } } },
+      [keyword]: { $ref: '#/$defs/one' },
     } as JsonSchema;
   });
 
@@ -247,10 +247,14 @@ describe('schema', () => {
       type: 'object',
       properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] }, m: { format: 'email' } },
     };
-    expect(told(schema, { a: null, m: 'me@example.com' })).toEqual([]);
-    expect(told(schema, { a: 7 })).toEqual(['a must be a string', 'a must be null', 'a must match a schema in anyOf']);
-    expect(told(schema, { m: 'nobody' })).toEqual(['m must match format "email"']);
-    expect(told({ ...schema, required: ['x'], additionalProperties: false }, { y: 1 })).toEqual([
+    expect(problemTexts(schema, { a: null, m: 'me@example.com' })).toEqual([]);
+    expect(problemTexts(schema, { a: 7 })).toEqual([
+      'a must be a string',
+      'a must be null',
+      'a must match a schema in anyOf',
+    ]);
+    expect(problemTexts(schema, { m: 'nobody' })).toEqual(['m must match format "email"']);
+    expect(problemTexts({ ...schema, required: ['x'], additionalProperties: false }, { y: 1 })).toEqual([
       'x is missing',
       'y is not known (known: a, m)',
     ]);
@@ -264,8 +268,8 @@ describe('schema', () => {
       properties: { data: { $ref: 'data#word' }, children: { type: 'array', items: { $dynamicRef: '#node' } } },
       $defs: { data: { $id: 'data', $defs: { w: { $anchor: 'word', type: 'string' } } } },
     };
-    expect(told(schema, { data: 'x', children: [{ data: 'y' }] })).toEqual([]);
-    expect(told(schema, { children: [{ children: [{ data: 1 }] }] })).toEqual([
+    expect(problemTexts(schema, { data: 'x', children: [{ data: 'y' }] })).toEqual([]);
+    expect(problemTexts(schema, { children: [{ children: [{ data: 1 }] }] })).toEqual([
       'children[0].children[0].data must be a string',
     ]);
   });
@@ -275,9 +279,9 @@ describe('schema', () => {
       type: 'array',
       items: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
     };
-    expect(told(schema, [{ n: 1 }, { n: 'x' }, {}])).toEqual(['[1].n must be an integer', '[2].n is missing']);
+    expect(problemTexts(schema, [{ n: 1 }, { n: 'x' }, {}])).toEqual(['[1].n must be an integer', '[2].n is missing']);
     expect(
-      told(
+      problemTexts(
         schema,
         Array.from({ length: 999 }, () => ({})),
       ),
@@ -315,8 +319,8 @@ describe('schema', () => {
 
   it.each([{}, { anyOf: [true] }])('[SCH-5] a hostile pattern does not hang (%j)', (more) => {
     const schema = { ...more, type: 'string', pattern: '^(a+)+$' };
-    expect(told(schema, `${'a'.repeat(40)}!`)).toHaveLength(1);
-    expect(told(schema, 'aaa')).toEqual([]);
+    expect(problemTexts(schema, `${'a'.repeat(40)}!`)).toHaveLength(1);
+    expect(problemTexts(schema, 'aaa')).toEqual([]);
   });
 
   it.each([{ const: {} }, { enum: [{ toString: 1 }] }, { uniqueItems: true }])(

@@ -6,7 +6,7 @@ import { drive, planOf, type Short, testActions } from '../run/drive.ts';
 import { RandomDrive } from '../run/random-drive.ts';
 import { definitionOf, happenings, randomWorkflow } from '../run/random-workflow.ts';
 import { joinsIn, neverAfter, neverRuns, ran, verified } from './never.ts';
-import { live, randomInput, randomWays } from './random-ways.ts';
+import { live, randomGraph, randomInput } from './random-graphs.ts';
 
 const FIRST = Number(process.env.FUZZ_FROM ?? 1);
 const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
@@ -19,12 +19,12 @@ const actions: readonly Action[] = [
 describe('nodes reported as never running', { timeout: 600_000 }, () => {
   it('[VER-1] never run, whatever happens to a graph', () => {
     const habits = fc.record({ slots: fc.constantFrom(1, 2, 100), isLazy: fc.boolean() });
-    let told = 0;
+    let reported = 0;
     fc.assert(
       fc.property(randomWorkflow, happenings, habits, (workflow, list, how) => {
         const definition = { id: 'test', ...definitionOf(workflow) } as unknown as WorkflowDefinition;
         const never = neverRuns(verified(definition, actions));
-        told += never.size;
+        reported += never.size;
         const run = new RandomDrive(workflow, how);
         for (const happening of list) run.happen(happening);
         run.drain();
@@ -33,21 +33,21 @@ describe('nodes reported as never running', { timeout: 600_000 }, () => {
       }),
       { numRuns: RUNS, ...(process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }) },
     );
-    expect(told).toBeGreaterThan(0);
+    expect(reported).toBeGreaterThan(0);
   });
 
   it('[VER-1] [VER-63] [VER-64] never run, nor after the named failure, whatever ways exclude each other', () => {
-    const told = { runs: 0, joins: 0, after: 0 };
+    const reported = { runs: 0, joins: 0, after: 0 };
     let failed = 0;
     for (let seed = FIRST; seed < FIRST + 3 * RUNS; seed++) {
       const dice = new Dice(seed);
-      const flow = randomWays(dice);
+      const flow = randomGraph(dice);
       const problems = verified(planOf(flow).definition, actions);
       const never = neverRuns(problems);
       const pairs = neverAfter(problems);
-      told.runs += never.size;
-      told.joins += joinsIn(problems);
-      told.after += pairs.length;
+      reported.runs += never.size;
+      reported.joins += joinsIn(problems);
+      reported.after += pairs.length;
       for (let life = 0; life < 3; life++) {
         const run = drive(flow, { input: randomInput(dice), foldEvery: 100 });
         live(run, dice);
@@ -63,23 +63,23 @@ describe('nodes reported as never running', { timeout: 600_000 }, () => {
         }
       }
     }
-    expect(told.runs).toBeGreaterThan(RUNS);
-    expect(told.joins).toBeGreaterThan(RUNS / 10);
-    expect(told.after).toBeGreaterThan(RUNS / 10);
+    expect(reported.runs).toBeGreaterThan(RUNS);
+    expect(reported.joins).toBeGreaterThan(RUNS / 10);
+    expect(reported.after).toBeGreaterThan(RUNS / 10);
     expect(failed).toBeGreaterThan(RUNS / 20);
   });
 
   it('[VER-1] never run, whatever happens to composite nodes', () => {
-    let told = 0;
+    let reported = 0;
     for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
       const { flow, workflows } = randomFlow(new Dice(seed));
       const { definition } = planOf(flow, {}, workflows);
       const never = neverRuns(verified(definition, actions, (id) => definitionNamed(id, workflows[id])));
-      told += never.size;
+      reported += never.size;
       const both = [...ran(liveThrough(seed).entries)].filter((path) => never.has(path));
       expect(both, `seed ${seed}`).toEqual([]);
     }
-    expect(told).toBeGreaterThan(0);
+    expect(reported).toBeGreaterThan(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found } from './verifying.ts';
+import { codes, problemTexts } from './verifying.ts';
 
 describe('keys', () => {
   it('[VER-14] that are held around their own waiters are a deadlock', () => {
@@ -20,7 +20,7 @@ describe('keys', () => {
       expect(codes(`nodes: { l: { ${key}, workflow: { id: kid, mode: ${mode} } } }`, kid)).toEqual(found14);
     }
     const twice = { outer: 'nodes: { k: { workflow: { id: kid, mode: child } } }', ...kid };
-    expect(found(`nodes: { l: { ${key}, workflow: { id: outer, mode: child } } }`, twice)).toEqual([
+    expect(problemTexts(`nodes: { l: { ${key}, workflow: { id: outer, mode: child } } }`, twice)).toEqual([
       "SELF_DEADLOCK nodes.l.concurrency.key: deadlock: 'l' holds the key 'k' while 'a' of the workflow 'kid' of the workflow 'outer' inside it waits for the same key",
     ]);
     const circle = { circle: 'nodes: { k: { workflow: { id: circle, mode: child } } }' };

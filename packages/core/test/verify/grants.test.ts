@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found, problemsOf } from './verifying.ts';
+import { codes, problemsOf, problemTexts } from './verifying.ts';
 
 describe('capabilities', () => {
   const web = (url: string, grants: string, more = '') =>
-    found(`config: { capabilities: { ${grants} } }
+    problemTexts(`config: { capabilities: { ${grants} } }
 nodes: { get: { action: web, with: { url: "${url}" }${more} } }`);
 
   it('[VER-66] a host that no grant covers is denied, with the line that grants it', () => {
@@ -30,7 +30,9 @@ nodes: { get: { action: web, with: { url: "${url}" }${more} } }`);
 
   it('[VER-66] paths and programs, of compensations and dynamic nodes, too', () => {
     const disk = (call: string, grants: string) =>
-      found(`config: { capabilities: { ${grants} } }\nnodes: { a: { ${call} } }`).map((one) => one.split(':')[0]);
+      problemTexts(`config: { capabilities: { ${grants} } }\nnodes: { a: { ${call} } }`).map(
+        (one) => one.split(':')[0],
+      );
     const all = 'files: { read: [data/**], write: [out/*.txt] }, shell: [git]';
     const good = 'with: { from: data/in/a.csv, to: out/b.txt, run: { program: git } }';
     expect(disk(`action: disk, ${good}`, all)).toEqual([]);

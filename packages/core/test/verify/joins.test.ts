@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found, problemsOf } from './verifying.ts';
+import { codes, problemsOf, problemTexts } from './verifying.ts';
 
 describe('a join over alternatives', () => {
   const fallback = (more: string) => `nodes:
@@ -9,7 +9,7 @@ describe('a join over alternatives', () => {
 edges: [{ from: try, to: fallback, on: error }]`;
 
   it('[VER-63] of which one is taken after a failure needs `join: any`', () => {
-    expect(found(fallback(''))).toEqual([
+    expect(problemTexts(fallback(''))).toEqual([
       "JOIN_WANTS_ANY nodes.next.needs.1: 'next' never runs after a failure of 'try', so the edge from 'fallback' has no effect: in that case the edge from 'try' is dead by failure, which join: all does not tolerate",
     ]);
     expect(problemsOf(fallback(''))[0]).toMatchObject({
@@ -29,7 +29,7 @@ edges: [{ from: try, to: fallback, on: error }]`;
     expect(graph('')).toEqual(['NEVER_RUNS nodes.never.when']);
     expect(graph(', join: ended')).toEqual(['NEVER_RUNS nodes.never.when']);
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   never: { action: do, when: "false" }
   clean: { action: do, needs: never, join: ended }
   after: { action: do, needs: clean }`)[0],
@@ -53,7 +53,7 @@ edges: [{ from: try, to: mend, on: error, match: { code: GONE } }]`);
 
   it('[VER-63] that are all taken after failures of each other never fires', () => {
     const both = (join: string) =>
-      found(`nodes:
+      problemTexts(`nodes:
   a: { action: do }
   b: { action: do, needs: a }
   mend: { action: do }
@@ -103,7 +103,7 @@ edges:
 describe('always', () => {
   it('[VER-64] has no effect beside an edge that the same failure makes dead', () => {
     const cleanup = (second: string) =>
-      found(`nodes: { make: { action: do }, use: { action: do, needs: make }, drop: { action: do } }
+      problemTexts(`nodes: { make: { action: do }, use: { action: do, needs: make }, drop: { action: do } }
 edges:
   - { from: make, to: drop, on: always }
   - { from: use, to: drop${second} }`);

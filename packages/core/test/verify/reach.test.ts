@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found } from './verifying.ts';
+import { codes, problemTexts } from './verifying.ts';
 
 describe('nodes that can never run', () => {
   it('[VER-2] those whose condition is always false', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   a: { action: do, when: false }
   b: { action: do, when: 1 > 2 }
   c: { action: do, when: $input.x }
@@ -17,7 +17,7 @@ describe('nodes that can never run', () => {
 
   it('[VER-3] those that nothing leads to, with all that is lost with them', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   a: { action: do }
   b: { action: do }
   c: { action: do, needs: b }
@@ -31,7 +31,7 @@ edges: [{ from: a, to: b, when: false }]`),
 
   it('[VER-3] those behind a node that ends the run, but not where its failure leads', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   end: { terminate: failed, with: { error: "{{ $input.why }}" } }
   after: { action: do, needs: end }
   later: { action: do, needs: after }
@@ -76,7 +76,7 @@ edges: [{ from: a, to: c, on: error }]`),
 describe('edges that are never taken', () => {
   it('[VER-4] by their condition, their pattern, an empty list, or the end of the run', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   a: { action: order }
   end: { terminate: completed }
   b: { action: do, needs: a, join: any }
@@ -103,7 +103,7 @@ edges:
 
   it('[VER-75] a node that only follows a break never runs, except as a cleanup or where the break is off', () => {
     const loop = (nodes: string, edges = '[]'): string[] =>
-      found(`nodes: { l: { forEach: { in: $input.list }, do: { nodes: { ${nodes} }, edges: ${edges} } } }`);
+      problemTexts(`nodes: { l: { forEach: { in: $input.list }, do: { nodes: { ${nodes} }, edges: ${edges} } } }`);
     const stop = 'stop: { action: do, when: $item, break: true }';
     expect(loop(`${stop}, b: { needs: stop, action: do }, c: { needs: b, action: do }`)).toEqual([
       "NEVER_RUNS nodes.l.do.nodes.b.needs.0: 'b' can never run: 'stop' ends the loop; so 'c' can never run either",
@@ -138,7 +138,7 @@ edges:
 describe('patterns of edges', () => {
   it('[VER-62] point at the part that never fits, and at members that are probably mistyped', () => {
     const match = (pattern: string, action = 'order') =>
-      found(`nodes: { a: { action: ${action} }, b: { action: do } }
+      problemTexts(`nodes: { a: { action: ${action} }, b: { action: do } }
 edges: [{ from: a, to: b, on: result, match: ${pattern} }]`);
     expect(match('{ lines: none }')).toEqual([
       `NEVER_RUNS edges.0.match.lines: 'b' can never run: the output of 'a' never matches, because 'lines' is a list, never "none"`,
@@ -159,7 +159,7 @@ describe('cases that are never taken', () => {
 
   it('[VER-5] after one that always fits, with a test that never holds, or the same test', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   r:
     branch:
       cases:
@@ -191,7 +191,7 @@ describe('cases that are never taken', () => {
 
   it('[VER-5] for a value or a pattern that the tested value never has', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   o: { action: order }
   r: { needs: o, branch: { on: $o.state, cases: { open: a, lost: b } } }
   m: { needs: o, branch: { cases: [{ match: { state: paid }, to: c }, { match: { id: text }, to: d }] } }
@@ -249,7 +249,7 @@ nodes:
 describe('joins that never fire', () => {
   it('[VER-7] because of edges that are never taken', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   a: { action: do }
   b: { action: do }
   j: { action: do, needs: [a], join: 2 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found, problemsOf } from './verifying.ts';
+import { codes, problemsOf, problemTexts } from './verifying.ts';
 
 const mail = (parameters: string, more = ''): string[] =>
-  found(`input: { type: object, properties: { name: { type: string }, age: { type: number } } }
+  problemTexts(`input: { type: object, properties: { name: { type: string }, age: { type: number } } }
 nodes:
   o: { action: order }
   m: { needs: o, action: mail, with: { ${parameters} } }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found } from './verifying.ts';
+import { codes, problemTexts } from './verifying.ts';
 
 describe('variables', () => {
   it('[VER-40] that nothing reads are reported', () => {
@@ -27,7 +27,7 @@ nodes:
 
   it('[VER-41] that are read before they are set are reported', () => {
     expect(
-      found(`nodes:
+      problemTexts(`nodes:
   early: { action: do, with: { x: "{{ $vars.n }}", y: "{{ $vars.n ?? 0 }}" } }
   set: { needs: early, set: { n: 1 } }
   late: { needs: set, action: do, when: $vars.n > 0 }

@@ -120,7 +120,7 @@ function named(id: string, yaml: string | undefined): WorkflowDefinition | undef
 }
 
 /** `CODE path: message` of every problem. */
-export function found(yaml: string, others: Others = {}): string[] {
+export function problemTexts(yaml: string, others: Others = {}): string[] {
   return problemsOf(yaml, others).map(({ code, path, message }) => `${code} ${path.join('.')}: ${message}`);
 }
 

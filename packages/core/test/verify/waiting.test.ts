@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { codes, found, problemsOf } from './verifying.ts';
+import { codes, problemsOf, problemTexts } from './verifying.ts';
 
 describe('waits that a limit cuts off', () => {
   const approval = '{ wait: { approval: { title: Go }, deadline: 3d } }';
 
   it('[VER-61] a deadline or a time beyond the limit of the workflow', () => {
-    expect(found(`config: { timeout: 1h }\nnodes: { ok: ${approval} }`)).toEqual([
+    expect(problemTexts(`config: { timeout: 1h }\nnodes: { ok: ${approval} }`)).toEqual([
       "WAIT_EXCEEDS_LIMIT nodes.ok.wait.deadline: 'ok' has a deadline of 3d, but config.timeout ends it after 1h",
     ]);
-    expect(found('config: { timeout: PT5M }\nnodes: { w: { wait: { for: 10m } } }')).toEqual([
+    expect(problemTexts('config: { timeout: PT5M }\nnodes: { w: { wait: { for: 10m } } }')).toEqual([
       "WAIT_EXCEEDS_LIMIT nodes.w.wait.for: 'w' waits for 10m, but config.timeout ends it after 5m",
     ]);
     const [problem] = problemsOf(`config: { timeout: 1h }\nnodes: { ok: ${approval} }`);
@@ -28,7 +28,7 @@ describe('waits that a limit cuts off', () => {
       'WAIT_EXCEEDS_LIMIT nodes.w.wait.any.1.for',
     ]);
     const loop = (limit: string) =>
-      found(`config: { timeout: 30d }
+      problemTexts(`config: { timeout: 30d }
 nodes:
   each: { forEach: { in: [1] }, timeout: ${limit}, do: { nodes: { inner: { while: { condition: $index < 2 }, do: { nodes: { ok: ${approval} } } } } } }`);
     expect(loop('{ total: 1d }')).toEqual([
@@ -39,9 +39,9 @@ nodes:
 
   it('[VER-61] a wait of a workflow inside is seen from the node that runs it', () => {
     const kid = { kid: `nodes: { l: { forEach: { in: [1] }, do: { nodes: { ok: ${approval} } } } }` };
-    expect(found('config: { timeout: 1h }\nnodes: { k: { workflow: { id: kid, mode: inline } } }', kid)).toEqual([
-      "WAIT_EXCEEDS_LIMIT nodes.k: 'l/ok' in the workflow of 'k' waits for 3d, but config.timeout ends it after 1h",
-    ]);
+    expect(problemTexts('config: { timeout: 1h }\nnodes: { k: { workflow: { id: kid, mode: inline } } }', kid)).toEqual(
+      ["WAIT_EXCEEDS_LIMIT nodes.k: 'l/ok' in the workflow of 'k' waits for 3d, but config.timeout ends it after 1h"],
+    );
   });
 
   it('[VER-61] not where the wait fits, is not known, or is switched off', () => {
@@ -59,7 +59,7 @@ nodes:
 
 describe('waits that have passed', () => {
   it('[VER-76] a number for `until` is a time since 1970', () => {
-    expect(found('nodes: { w: { wait: { until: "{{ 5000 }}" } } }')).toEqual([
+    expect(problemTexts('nodes: { w: { wait: { until: "{{ 5000 }}" } } }')).toEqual([
       "UNTIL_PASSED nodes.w.wait.until: 'w' does not wait: 5000 is a time in milliseconds since 1970, which has passed",
     ]);
     expect(problemsOf('nodes: { w: { wait: { until: "{{ 60 * 1000 }}" } } }')).toMatchObject([

@@ -111,15 +111,15 @@ describe('the document of a run', () => {
   });
 
   it('[VIEW-11] a run that waits for its concurrency slot is pending, and its first event shows it', () => {
-    const place = { key: 'nightly', limit: 1, policy: 'wait' } as const;
-    const run = drive({ nodes: { a: {} } }, { place });
+    const slot = { key: 'nightly', limit: 1, policy: 'wait' } as const;
+    const run = drive({ nodes: { a: {} } }, { slot });
     expect(run.document).toMatchObject({ status: 'pending', place: { key: 'nightly', limit: 1 } });
     const [first] = run.frames.flatMap((frame) => frame.entries.flatMap((entry) => timelineOf(entry, frame.at)));
     expect(first).toMatchObject({ type: 'WorkflowStarted', details: { place: { key: 'nightly', limit: 1 } } });
     run.step({ type: 'placed' });
     expect(run.document.status).toBe('running');
     expect(run.document).not.toHaveProperty('place');
-    const skip = drive({ nodes: { a: {} } }, { place: { ...place, policy: 'skip' } });
+    const skip = drive({ nodes: { a: {} } }, { slot: { ...slot, policy: 'skip' } });
     expect(skip.document.status).toBe('running');
   });
 });

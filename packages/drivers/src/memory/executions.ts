@@ -13,12 +13,12 @@ export function memoryExecutions(open: OpenData): Executions {
     },
     async list(filter) {
       const { status, order, cursor } = filter;
-      const place = cursor === undefined ? undefined : decodeCursor(cursor);
+      const after = cursor === undefined ? undefined : decodeCursor(cursor);
       const sign = order === 'oldest' ? 1 : -1;
       const runs = within(open.get(), filter)
         .filter(({ row }) => status === undefined || status.includes(row.status))
         .map((run) => ({ row: run.row, number: run.number, createdAt: run.row.createdAt }))
-        .filter((run) => place === undefined || sign * byCreation(run, place) > 0)
+        .filter((run) => after === undefined || sign * byCreation(run, after) > 0)
         .sort((a, b) => sign * byCreation(a, b));
       const page = runs.slice(0, Math.max(1, filter.limit));
       const last = page.at(-1);

@@ -86,8 +86,8 @@ function memoryWorkers(open: OpenData): Workers {
 function memoryCache(open: OpenData): OutputCache {
   const cachedOutputs: OutputCache['cachedOutputs'] = async ({ prefix, after, limit }) =>
     [...open.get().permits.cache.values()]
-      .filter((row) => row.family.startsWith(prefix) && (after === undefined || byPlace(row, after) > 0))
-      .sort(byPlace)
+      .filter((row) => row.family.startsWith(prefix) && (after === undefined || byCursor(row, after) > 0))
+      .sort(byCursor)
       .slice(0, Math.max(0, limit));
   return {
     cachedOutputs,
@@ -119,7 +119,7 @@ function isExpired({ expiresAt }: CacheRow, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-function byPlace(a: CacheCursor, b: CacheCursor): number {
+function byCursor(a: CacheCursor, b: CacheCursor): number {
   return byCodePoints(a.family, b.family) || a.at - b.at || byCodePoints(a.key, b.key);
 }
 

@@ -31,15 +31,15 @@ export class Attempt implements ActionContext, RejectionListener {
   readonly #invocation: Invocation;
   #ended = false;
   /** Set once the attempt was given a credential, or if it has texts to conceal. */
-  #own: Redactor | undefined;
+  #ownRedactor: Redactor | undefined;
 
   constructor(host: Host, invocation: Invocation) {
     this.#host = host;
     this.#invocation = invocation;
     const { conceal, secrets } = invocation;
     if (conceal === undefined && secrets === undefined) return;
-    this.#own = host.handedOut.forAttempt(conceal);
-    for (const secret of secrets ?? []) this.#own.add(secret);
+    this.#ownRedactor = host.handedOut.forAttempt(conceal);
+    for (const secret of secrets ?? []) this.#ownRedactor.add(secret);
   }
 
   get executionId(): string {
@@ -71,8 +71,8 @@ export class Attempt implements ActionContext, RejectionListener {
     return (fraction, message) => {
       if (this.#ended) return;
       const bounded = Math.min(1, Math.max(0, Number(fraction) || 0));
-      const told = message === undefined ? undefined : this.#excerpt(String(message));
-      runUncontained(() => this.#invocation.onProgress(bounded, told));
+      const excerpt = message === undefined ? undefined : this.#excerpt(String(message));
+      runUncontained(() => this.#invocation.onProgress(bounded, excerpt));
     };
   }
 
@@ -135,15 +135,15 @@ export class Attempt implements ActionContext, RejectionListener {
       const { action, credential } = this.#openInvocation();
       if (action.credentials?.includes(alias) === false) throw undeclared(action, alias);
       const value = await credential(alias);
-      this.#own ??= this.#host.handedOut.forAttempt();
-      this.#own.add(value);
+      this.#ownRedactor ??= this.#host.handedOut.forAttempt();
+      this.#ownRedactor.add(value);
       this.#host.handedOut.add(value);
       return value;
     };
   }
 
   get #redactor(): Redactor | undefined {
-    return this.#own ?? this.#host.handedOut.redactor;
+    return this.#ownRedactor ?? this.#host.handedOut.redactor;
   }
 
   /** Ends the attempt; called with the outcome. */

@@ -68,7 +68,7 @@ function isNamed(thrown: unknown, name: string): boolean {
   }
 }
 
-function runErrorOf(thrown: unknown, node: string): Told {
+function runErrorOf(thrown: unknown, node: string): UncappedError {
   if (!isErrorLike(thrown)) return make('ACTION_FAILED', 'USER', describeThrown(thrown), node, undefined);
   if (isCoded(thrown)) {
     const message =
@@ -140,14 +140,14 @@ function describeThrown(thrown: unknown): string {
 }
 
 /** An error before it is cut to its limits; `details` may be anything. */
-type Told = Omit<RunError, 'details'> & { readonly details: unknown };
+type UncappedError = Omit<RunError, 'details'> & { readonly details: unknown };
 
-function make(code: string, kind: ErrorKind, message: unknown, node: string, details: unknown): Told {
+function make(code: string, kind: ErrorKind, message: unknown, node: string, details: unknown): UncappedError {
   const text = typeof message === 'string' && message.trim() !== '' ? message : 'the action failed without a message';
   return { code, kind, message: text, node, details };
 }
 
-function capError({ code, kind, message, node, details }: Told, redactor: Redactor | undefined): RunError {
+function capError({ code, kind, message, node, details }: UncappedError, redactor: Redactor | undefined): RunError {
   const clean = (text: string): string => redactor?.excerpt(text) ?? text;
   const kept = details === undefined ? undefined : keepDetails(details, redactor);
   return {

@@ -66,7 +66,7 @@ class InProcessSandbox implements Sandbox {
 
   constructor(host: Host) {
     this.#host = host;
-    this.admit = (foreign, told) => admit(foreign, told, host.clock);
+    this.admit = (foreign, outcome) => admit(foreign, outcome, host.clock);
   }
 
   async run(invocation: Invocation): Promise<InvocationOutcome> {
@@ -126,7 +126,11 @@ class InProcessSandbox implements Sandbox {
 }
 
 /** Checks an outcome of another process. */
-function admit(foreign: Foreign, told: ForeignOutcome, clock: Clock): InvocationOutcome | Promise<InvocationOutcome> {
+function admit(
+  foreign: Foreign,
+  outcome: ForeignOutcome,
+  clock: Clock,
+): InvocationOutcome | Promise<InvocationOutcome> {
   const { action, node } = foreign;
   const redactor = redactorOf(foreign);
   const completed = (output: Json): InvocationOutcome => ({ status: 'completed', output: redactor.json(output) });
@@ -135,11 +139,11 @@ function admit(foreign: Foreign, told: ForeignOutcome, clock: Clock): Invocation
     error: toRunError(thrown, node, redactor),
   });
   try {
-    if (told.status === 'failed') {
-      const { code, kind, message, details } = told.error;
+    if (outcome.status === 'failed') {
+      const { code, kind, message, details } = outcome.error;
       throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
     }
-    const output = admitOutput(action, told.output, clock);
+    const output = admitOutput(action, outcome.output, clock);
     return isThenable(output) ? (output as Promise<Json>).then(completed).catch(failed) : completed(output as Json);
   } catch (thrown) {
     return failed(thrown);

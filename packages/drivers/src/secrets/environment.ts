@@ -11,10 +11,11 @@ export function environmentSecrets(env: Readonly<Record<string, string | undefin
       hint: `Set the variable ${variableOf(name)} where this process is started.`,
     });
   };
-  const given = (variable: string): string | undefined => (Object.hasOwn(env, variable) ? env[variable] : undefined);
+  const variableValue = (variable: string): string | undefined =>
+    Object.hasOwn(env, variable) ? env[variable] : undefined;
   return {
     async get(name) {
-      const value = given(variableOf(name));
+      const value = variableValue(variableOf(name));
       if (value === undefined || value === '') return undefined;
       checkSecret(name, value);
       return value;
@@ -23,7 +24,7 @@ export function environmentSecrets(env: Readonly<Record<string, string | undefin
     rotate: readOnly,
     delete: readOnly,
     async list() {
-      const variables = Object.keys(env).filter((name) => name.startsWith(PREFIX) && given(name) !== '');
+      const variables = Object.keys(env).filter((name) => name.startsWith(PREFIX) && variableValue(name) !== '');
       return variables.map((name) => ({ name: name.slice(PREFIX.length), updatedAt: null })).sort(byName);
     },
   };

@@ -18,10 +18,10 @@ export class SealingKey {
   }
 
   /** `place` names the source of the text, for the error. */
-  static parse(text: string, place: string): SealingKey {
+  static parse(text: string, source: string): SealingKey {
     const trimmed = text.trim();
     if (KEY_TEXT.test(trimmed)) return new SealingKey(Buffer.from(trimmed, 'base64'));
-    throw new NebulaError('SECRETS_KEY_INVALID', `${place} holds no key`, {
+    throw new NebulaError('SECRETS_KEY_INVALID', `${source} holds no key`, {
       hint: `A key is ${KEY_BYTES} bytes in base64: openssl rand -base64 ${KEY_BYTES}`,
     });
   }

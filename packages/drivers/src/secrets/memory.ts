@@ -7,23 +7,23 @@ export function memorySecrets(
   values: Readonly<Record<string, string>> = {},
   now: () => number = () => Date.now(),
 ): Secrets {
-  const held = new Map<string, { readonly value: string; readonly updatedAt: number }>();
+  const entries = new Map<string, { readonly value: string; readonly updatedAt: number }>();
   const put = (name: string, value: string): void => {
     checkSecret(name, value);
-    held.set(name, { value, updatedAt: now() });
+    entries.set(name, { value, updatedAt: now() });
   };
   for (const [name, value] of Object.entries(values)) put(name, value);
   return {
-    get: async (name) => held.get(name)?.value,
+    get: async (name) => entries.get(name)?.value,
     set: async (name, value) => put(name, value),
     async rotate(name, value) {
       checkSecret(name, value);
-      if (!held.has(name)) return false;
+      if (!entries.has(name)) return false;
       put(name, value);
       return true;
     },
-    delete: async (name) => held.delete(name),
-    list: async () => [...held].map(([name, { updatedAt }]) => ({ name, updatedAt })).sort(byName),
+    delete: async (name) => entries.delete(name),
+    list: async () => [...entries].map(([name, { updatedAt }]) => ({ name, updatedAt })).sort(byName),
   };
 }
 

@@ -45,7 +45,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
   const ring = new KeyRing(join(dataDir, 'secrets.key'), env);
 
   const change = <Result>(work: (opened: Opened | undefined) => Promise<Result>): Promise<Result> =>
-    told(file, async () => {
+    withFileErrors(file, async () => {
       await mkdir(dataDir, { recursive: true });
       return withWriteLock(join(dataDir, 'secrets.lock'), async () => {
         const opened = await open(file, ring);
@@ -63,7 +63,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
 
   return {
     get: (name) =>
-      told(file, async () => {
+      withFileErrors(file, async () => {
         const opened = await open(file, ring);
         const entry = opened?.entries.get(name);
         return opened === undefined || entry === undefined ? undefined : openEntry(file, opened.key, name, entry);
@@ -91,7 +91,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
       }),
 
     list: () =>
-      told(file, async () => {
+      withFileErrors(file, async () => {
         const entries = (await read(file))?.entries ?? [];
         return [...entries].map(([name, { updatedAt }]) => ({ name, updatedAt })).sort(byName);
       }),
@@ -179,7 +179,7 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Explains errors of the file system; our own errors pass unchanged. */
-async function told<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function withFileErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

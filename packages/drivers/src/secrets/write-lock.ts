@@ -10,11 +10,11 @@ const PATIENCE_MS = 10_000;
 const PAUSE_MS = 20;
 
 export async function withWriteLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const held = await acquire(file);
+  const lock = await acquire(file);
   try {
     return await work();
   } finally {
-    held.close();
+    lock.close();
   }
 }
 

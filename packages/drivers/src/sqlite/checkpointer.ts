@@ -48,7 +48,7 @@ export class Checkpointer {
   readonly #options: CheckpointerOptions;
   #thread: SideThread | undefined;
   #running: Promise<void> | undefined;
-  #held = false;
+  #commitsPaused = false;
   #unseenBytes = 0;
   #unseenCommits = 0;
   #retryAtPages = 0;
@@ -68,14 +68,14 @@ export class Checkpointer {
     if (this.#unseenBytes < this.#options.walLimitBytes / 8 && this.#unseenCommits < MAX_UNSEEN_COMMITS) return;
     this.#unseenBytes = 0;
     this.#unseenCommits = 0;
-    const log = this.#look();
+    const log = this.#logState();
     if (this.#closed || log.pages * PAGE_SIZE_BYTES < IDLE_MIN_BYTES) return;
     this.#watchForIdleness();
     const limit = this.#options.walLimitBytes / PAGE_SIZE_BYTES;
     if (this.#running === undefined) {
       if (log.pages > Math.max(limit, this.#retryAtPages) && log.uncopied > limit / 16) this.#start(log);
-    } else if (log.pages > limit * HARD_LIMIT_FACTOR && !this.#held) {
-      void this.#hold(this.#running);
+    } else if (log.pages > limit * HARD_LIMIT_FACTOR && !this.#commitsPaused) {
+      void this.#pauseCommits(this.#running);
     }
   }
 
@@ -108,11 +108,11 @@ export class Checkpointer {
     }
   }
 
-  async #hold(until: Promise<void>): Promise<void> {
-    this.#held = true;
+  async #pauseCommits(until: Promise<void>): Promise<void> {
+    this.#commitsPaused = true;
     await this.#options.commits.pause();
     await until;
-    this.#held = false;
+    this.#commitsPaused = false;
     this.#options.commits.resume();
   }
 
@@ -128,7 +128,7 @@ export class Checkpointer {
     if (this.#closed) return;
     if (this.#busySinceTimer) this.#watchForIdleness();
     else if (this.#running === undefined) {
-      if (this.#look().pages * PAGE_SIZE_BYTES > IDLE_MIN_BYTES) this.#running = this.#empty();
+      if (this.#logState().pages * PAGE_SIZE_BYTES > IDLE_MIN_BYTES) this.#running = this.#empty();
     }
   }
 
@@ -146,7 +146,7 @@ export class Checkpointer {
   }
 
   /** Must not throw: the commit is done. */
-  #look(): LogState {
+  #logState(): LogState {
     try {
       return checkpoint(this.#options.connection, 'NOOP');
     } catch {

@@ -14,7 +14,7 @@ import type { Clock, Write, WriteOutcome } from '@nebula/ports';
 import type { EncodedLine } from '@nebula/ports/rows';
 import { explained, isBusy } from './failure.ts';
 import type { LineBuffer } from './line-buffer.ts';
-import { Pace, type Place } from './pace.ts';
+import { type CommitThread, Pace } from './pace.ts';
 import type { SideThread } from './side-thread.ts';
 import { carryOut, type WriteMethod, type Writes } from './writes.ts';
 
@@ -25,7 +25,7 @@ export interface CommitsOptions {
   readonly lines: LineBuffer;
   /** Starts the commit thread; called once, when it is needed. */
   readonly startThread: () => SideThread;
-  readonly place: Place | 'auto';
+  readonly thread: CommitThread | 'auto';
   readonly slowCommitMs: number;
   /** The time after which a call that waits for another process's lock is rejected. */
   readonly busyTimeoutMs: number;
@@ -58,7 +58,7 @@ export class Commits {
   readonly #writes: Writes;
   readonly #lines: LineBuffer;
   readonly #pace: Pace;
-  #place: Place;
+  #current: CommitThread;
   #mayMove: boolean;
   #thread: SideThread | undefined;
   #waiting: Job[] = [];
@@ -73,12 +73,12 @@ export class Commits {
     this.#writes = options.writes;
     this.#lines = options.lines;
     this.#pace = new Pace(options.slowCommitMs);
-    this.#place = options.place === 'thread' ? 'thread' : 'main';
-    this.#mayMove = options.place === 'auto';
+    this.#current = options.thread === 'thread' ? 'thread' : 'main';
+    this.#mayMove = options.thread === 'auto';
   }
 
-  get place(): Place {
-    return this.#place;
+  get thread(): CommitThread {
+    return this.#current;
   }
 
   append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
@@ -128,7 +128,7 @@ export class Commits {
 
   #mayRunNow(): boolean {
     return (
-      this.#place === 'main' &&
+      this.#current === 'main' &&
       this.#inThread === 0 &&
       this.#waiting.length === 0 &&
       this.#pauses === 0 &&
@@ -145,10 +145,10 @@ export class Commits {
 
   #pump(): void {
     while (this.#waiting.length > 0 && this.#pauses === 0 && !this.#lockedOut) {
-      if (this.#place === 'thread' && this.#inThread >= MAX_IN_THREAD) return;
-      if (this.#place === 'main' && this.#inThread > 0) return;
+      if (this.#current === 'thread' && this.#inThread >= MAX_IN_THREAD) return;
+      if (this.#current === 'main' && this.#inThread > 0) return;
       const jobs = this.#nextJobs();
-      if (this.#place === 'thread') void this.#sendToThread(jobs);
+      if (this.#current === 'thread') void this.#sendToThread(jobs);
       else this.#tryOnMain(jobs);
     }
     if (this.#inThread > 0) return;
@@ -203,16 +203,16 @@ export class Commits {
     }
   }
 
-  #moveTo(place: Place): void {
-    if (place === 'thread') this.#thread ??= this.#options.startThread();
+  #moveTo(thread: CommitThread): void {
+    if (thread === 'thread') this.#thread ??= this.#options.startThread();
     if (this.#thread?.isLost === true) this.#stayOnMain();
-    else if (place === 'main' || this.#thread?.isOpen === true) this.#place = place;
+    else if (thread === 'main' || this.#thread?.isOpen === true) this.#current = thread;
   }
 
   /** A lost thread makes writing slower, not impossible. */
   #stayOnMain(): void {
     this.#mayMove = false;
-    this.#place = 'main';
+    this.#current = 'main';
   }
 
   #combined(jobs: readonly Job[]): {

@@ -31,7 +31,7 @@ export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow
 export function executionsOf(
   statements: Statements,
   filter: ExecutionFilter,
-  place: ExecutionCursor | undefined,
+  after: ExecutionCursor | undefined,
 ): readonly (ExecutionRow & { readonly number: number })[] {
   const statuses = [...new Set(filter.status ?? EXECUTION_STATUSES)];
   if (statuses.length === 0) return [];
@@ -39,7 +39,7 @@ export function executionsOf(
   const { from, conditions, values } = within(filter);
   const order = isOldest ? 'created_at, number' : 'created_at DESC, number DESC';
   const beyond = isOldest ? '(created_at, number) > (?, ?)' : '(created_at, number) < (?, ?)';
-  const start = place ?? (isOldest ? FIRST_PLACE : LAST_PLACE);
+  const start = after ?? (isOldest ? FIRST_CURSOR : LAST_CURSOR);
   const limit = bounded(filter.limit) + 1;
   const ofOne = `SELECT * FROM (SELECT created_at, number FROM ${from}
     WHERE status = ? AND ${conditions} AND ${beyond} ORDER BY ${order} LIMIT ?)`;
@@ -62,8 +62,8 @@ export function countsOf(statements: Statements, scope: ExecutionScope): Executi
 }
 
 /** Cursors before and after every possible one. */
-const FIRST_PLACE: ExecutionCursor = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
-const LAST_PLACE: ExecutionCursor = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+const FIRST_CURSOR: ExecutionCursor = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
+const LAST_CURSOR: ExecutionCursor = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 /** SQL with the index that fits the scope, and the values for its conditions. */
 function within({ project, workflowId, since, until }: ExecutionScope): {

@@ -19,22 +19,22 @@ export interface EngineLock {
 export function lockEngine(folder: string, now: number): EngineLock {
   const path = join(folder, 'engine.lock');
   const notePath = join(folder, 'engine.json');
-  let held: Database.Database | undefined;
+  let lock: Database.Database | undefined;
   try {
-    held = new Database(path, { timeout: 0 });
-    held.pragma('locking_mode = EXCLUSIVE');
-    held.exec('BEGIN EXCLUSIVE');
+    lock = new Database(path, { timeout: 0 });
+    lock.pragma('locking_mode = EXCLUSIVE');
+    lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
-    held?.close();
+    lock?.close();
     throw isBusy(error) ? locked(folder, notePath, error) : explained(error, path);
   }
   writeNote(notePath, now);
   return {
     release() {
-      if (held === undefined) return;
+      if (lock === undefined) return;
       rmSync(notePath, { force: true });
-      held.close();
-      held = undefined;
+      lock.close();
+      lock = undefined;
     },
   };
 }

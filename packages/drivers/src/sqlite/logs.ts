@@ -25,7 +25,7 @@ const FLUSH_MS = 250;
 const POLL_MS = 250;
 const MAX_PIECES_PER_FLUSH = 64;
 /** Followed runs that are read in one turn of the event loop: each takes about 10 µs. */
-const LOOKS_PER_TURN = 256;
+const READS_PER_TURN = 256;
 
 export class SqliteLogs implements Logs {
   readonly #options: SqliteLogsOptions;
@@ -109,7 +109,7 @@ export class SqliteLogs implements Logs {
   }
 
   async #poll(): Promise<void> {
-    await this.#look().catch(() => {
+    await this.#readFollowed().catch(() => {
       this.#seen = undefined;
     });
     this.#stopPolling();
@@ -121,17 +121,17 @@ export class SqliteLogs implements Logs {
     this.#pollTimer = undefined;
   }
 
-  async #look(): Promise<void> {
+  async #readFollowed(): Promise<void> {
     const { read } = this.#options;
     const version = await read((reads) => reads.dataVersion());
     if (version === this.#seen) return;
     this.#seen = version;
-    let looks = 0;
+    let runsRead = 0;
     for (const { executionId, position } of this.#followers.runs()) {
       const { last, lines } = await read((reads) => reads.newLines(executionId, position));
       for (const line of lines) this.#followers.announce(line);
-      this.#followers.looked(executionId, last);
-      if (++looks % LOOKS_PER_TURN === 0) await setImmediate();
+      this.#followers.noteRead(executionId, last);
+      if (++runsRead % READS_PER_TURN === 0) await setImmediate();
     }
   }
 }

@@ -5,7 +5,7 @@
  * thread, and 3.0 against 6.1 µs of CPU per frame, because every write is copied there. Where a commit takes 4 ms (a
  * busy disk): 17,300 against 18,200, but the main thread stands still for those 4 ms, again and again.
  */
-export type Place = 'main' | 'thread';
+export type CommitThread = 'main' | 'thread';
 
 const SAMPLES = 64;
 
@@ -16,20 +16,20 @@ export class Pace {
   readonly #slowCommitMs: number;
   readonly #samples = new Float64Array(SAMPLES);
   #count = 0;
-  #place: Place = 'main';
+  #thread: CommitThread = 'main';
 
   constructor(slowCommitMs: number) {
     this.#slowCommitMs = slowCommitMs;
   }
 
   /** Decides once every 64 commits. */
-  note(commitMs: number): Place {
+  note(commitMs: number): CommitThread {
     this.#samples[this.#count % SAMPLES] = commitMs;
     if (++this.#count % SAMPLES === 0) {
       const median = this.#samples.toSorted()[SAMPLES / 2] as number;
-      if (median >= this.#slowCommitMs) this.#place = 'thread';
-      else if (median < this.#slowCommitMs * RETURN_BELOW_FRACTION) this.#place = 'main';
+      if (median >= this.#slowCommitMs) this.#thread = 'thread';
+      else if (median < this.#slowCommitMs * RETURN_BELOW_FRACTION) this.#thread = 'main';
     }
-    return this.#place;
+    return this.#thread;
   }
 }

@@ -136,8 +136,8 @@ export class Reads {
   }
 
   /** Returns one row more than the limit if there is a next page. */
-  list(filter: ExecutionFilter, place?: ExecutionCursor): readonly (ExecutionRow & { readonly number: number })[] {
-    return executionsOf(this.#statements, filter, place);
+  list(filter: ExecutionFilter, after?: ExecutionCursor): readonly (ExecutionRow & { readonly number: number })[] {
+    return executionsOf(this.#statements, filter, after);
   }
 
   counts(scope: ExecutionScope): ExecutionCounts {

@@ -51,7 +51,7 @@ import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
 import { SqliteLogs } from './logs.ts';
 import { makeFolder, openBeside, openForEngine } from './open.ts';
-import type { Place } from './pace.ts';
+import type { CommitThread } from './pace.ts';
 import { Reads } from './reads.ts';
 import { sqliteRecords } from './records.ts';
 import { SideThread } from './side-thread.ts';
@@ -67,7 +67,7 @@ export interface SqliteStoreOptions {
   /** Never writes; works without write permission. */
   readonly readonly?: boolean;
   /** The thread of commits; `auto` moves them to a side thread while their median is at `slowCommitMs` or above. */
-  readonly commitsIn?: Place | 'auto';
+  readonly commitsIn?: CommitThread | 'auto';
   readonly slowCommitMs?: number;
   readonly walLimitBytes?: number;
   /** The time after which a call that waits for another program's lock fails with `STORE_BUSY`. */
@@ -80,7 +80,7 @@ export interface SqliteStore extends Store {
   /** Records in the same database; closed with the store. */
   readonly records: Records;
   /** The current thread of commits. */
-  readonly commitsIn: Place;
+  readonly commitsIn: CommitThread;
 }
 
 const COMMIT_THREAD = new URL('./commit-thread.ts', import.meta.url);
@@ -164,7 +164,7 @@ class OpenStore implements SqliteStore {
       writes: new Writes(connection),
       lines,
       startThread: () => new SideThread(COMMIT_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
-      place: options.commitsIn ?? 'auto',
+      thread: options.commitsIn ?? 'auto',
       slowCommitMs: options.slowCommitMs ?? DEFAULT_SLOW_COMMIT_MS,
       busyTimeoutMs,
       onCommit: (bytes) => this.#checkpointer?.committed(bytes),
@@ -194,8 +194,8 @@ class OpenStore implements SqliteStore {
     });
   }
 
-  get commitsIn(): Place {
-    return this.#commits.place;
+  get commitsIn(): CommitThread {
+    return this.#commits.thread;
   }
 
   append(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
@@ -238,9 +238,9 @@ class OpenStore implements SqliteStore {
   }
 
   async list(filter: ExecutionFilter): Promise<ExecutionPage> {
-    const place = filter.cursor === undefined ? undefined : decodeCursor(filter.cursor);
+    const after = filter.cursor === undefined ? undefined : decodeCursor(filter.cursor);
     const limit = Math.max(1, filter.limit);
-    const found = await this.#read((reads) => reads.list({ ...filter, limit }, place));
+    const found = await this.#read((reads) => reads.list({ ...filter, limit }, after));
     const page = found.slice(0, limit);
     const last = page.at(-1);
     return {
@@ -348,7 +348,7 @@ class OpenStore implements SqliteStore {
   watch(onForeignWrite: () => void): () => void {
     const watcher = (): void => onForeignWrite();
     this.#watchers.add(watcher);
-    this.#watchTimer ??= this.#lookAgain(this.#reads.dataVersion());
+    this.#watchTimer ??= this.#pollVersion(this.#reads.dataVersion());
     return () => {
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.#stopWatching();
@@ -393,13 +393,13 @@ class OpenStore implements SqliteStore {
   }
 
   /** Commits of the side thread count as foreign here, which only gives a hint too many. */
-  #lookAgain(seen: number): Timer {
+  #pollVersion(seen: number): Timer {
     return this.#options.clock.timer(
       WATCH_MS,
       () => {
         this.#isGone ||= this.#file.isGone();
         const now = this.#isGone ? seen : this.#reads.dataVersion();
-        if (!this.#isGone) this.#watchTimer = this.#lookAgain(now);
+        if (!this.#isGone) this.#watchTimer = this.#pollVersion(now);
         if (this.#isGone || now !== seen) for (const watcher of [...this.#watchers]) watcher();
       },
       { background: true },

@@ -24,7 +24,7 @@ for (const [name, env] of [
 type Env = Readonly<Record<string, string>>;
 
 async function inFolder(
-  work: (place: { dir: string; open: (env?: Env) => ReturnType<typeof sealedSecrets> }) => Promise<void>,
+  work: (folder: { dir: string; open: (env?: Env) => ReturnType<typeof sealedSecrets> }) => Promise<void>,
 ) {
   const folder = await temporaryFolder();
   try {

@@ -1,4 +1,4 @@
-/** Opens a store and says what it sees, or the code of what went wrong: `child-reader.ts <path> engine|reader|desk`. */
+/** Opens a store and says what it sees, or the code of what went wrong: `child-reader.ts <path> engine|reader`. */
 import { realClock } from '../../src/real/index.ts';
 import { openSqliteStore } from '../../src/sqlite/index.ts';
 

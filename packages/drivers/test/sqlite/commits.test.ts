@@ -5,23 +5,24 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { virtualClock } from '../../src/memory/index.ts';
 import { Pace } from '../../src/sqlite/pace.ts';
 import { SideThread } from '../../src/sqlite/side-thread.ts';
-import { creating, framed, place, turn } from './opened.ts';
+import { creating, framed, tempStore, turn } from './opened.ts';
 
 const COMMIT_THREAD = new URL('../../src/sqlite/commit-thread.ts', import.meta.url);
 
 test('commits move to a thread when their median is slow, and back when it is quick again', () => {
   const pace = new Pace(1);
-  const places = (commitMs: number, count: number) => Array.from({ length: count }, () => pace.note(commitMs)).at(-1);
-  expect(places(0.1, 200)).toBe('main');
-  expect(places(50, 31)).toBe('main');
-  expect(places(0.1, 33 + 64)).toBe('main');
-  expect(places(3, 128)).toBe('thread');
-  expect(places(0.7, 128)).toBe('thread');
-  expect(places(0.3, 128)).toBe('main');
+  const threadAfter = (commitMs: number, count: number) =>
+    Array.from({ length: count }, () => pace.note(commitMs)).at(-1);
+  expect(threadAfter(0.1, 200)).toBe('main');
+  expect(threadAfter(50, 31)).toBe('main');
+  expect(threadAfter(0.1, 33 + 64)).toBe('main');
+  expect(threadAfter(3, 128)).toBe('thread');
+  expect(threadAfter(0.7, 128)).toBe('thread');
+  expect(threadAfter(0.3, 128)).toBe('main');
 });
 
 test('a store with slow commits moves them while it works, without losing or reordering any', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const store = await open({ slowCommitMs: 0 });
   await store.append([creating('a')]);
   expect(store.commitsIn).toBe('main');
@@ -37,7 +38,7 @@ test('a store with slow commits moves them while it works, without losing or reo
 });
 
 test('[STO-91] no write waits for a thread that starts: not for that of slow commits', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const letOpen = await holdOpening();
   const store = await open({ slowCommitMs: 0 });
   await store.append([creating('a')]);
@@ -47,7 +48,7 @@ test('[STO-91] no write waits for a thread that starts: not for that of slow com
 });
 
 test('[STO-91] no write waits for a thread that starts: not for that of checkpoints', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const letOpen = await holdOpening();
   const clock = virtualClock(1_790_000_000_000);
   const store = await open({ clock, commitsIn: 'main' });
@@ -81,7 +82,7 @@ async function holdOpening(): Promise<() => number> {
 }
 
 test('appends that wait for the thread share a transaction', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open({ commitsIn: 'thread' });
   await store.append([creating('a')]);
   const watcher = new Database(path, { readonly: true });
@@ -96,7 +97,7 @@ test('appends that wait for the thread share a transaction', async () => {
 test.each(['main', 'thread'] as const)(
   '[STO-80] a log line that the database refuses is set aside by a note, and frames are written (%s)',
   async (commitsIn) => {
-    const { open, path } = await place();
+    const { open, path } = await tempStore();
     const store = await open({ commitsIn });
     await store.append([creating('a')]);
     const beside = new Database(path);
@@ -114,7 +115,7 @@ test.each(['main', 'thread'] as const)(
 );
 
 test('a lost thread rejects its calls, and writing continues without it', async () => {
-  const { path, open } = await place();
+  const { path, open } = await tempStore();
   const options = {
     path: `${path}/nowhere/nebula.db`,
     durability: 'strict',
@@ -140,7 +141,7 @@ test('a lost thread rejects its calls, and writing continues without it', async 
 });
 
 test('the log stays short under load, with readers open all the time', { timeout: 60_000 }, async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const walLimitBytes = 512 * 1024;
   const store = await open({ walLimitBytes });
   const reader = await open({ engine: false, readonly: true });
@@ -158,7 +159,7 @@ test('the log stays short under load, with readers open all the time', { timeout
 });
 
 test('the log stays short when the caller never lets the event loop turn', { timeout: 60_000 }, async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const walLimitBytes = 512 * 1024;
   const store = await open({ walLimitBytes });
   await store.append([creating('a')]);
@@ -171,7 +172,7 @@ test('the log stays short when the caller never lets the event loop turn', { tim
 });
 
 test('a reader in the middle of a transaction holds up the log, not the engine', { timeout: 60_000 }, async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open({ walLimitBytes: 128 * 1024 });
   await store.append([creating('a')]);
   const tool = new Database(path, { readonly: true });
@@ -194,7 +195,7 @@ test('a reader in the middle of a transaction holds up the log, not the engine',
 });
 
 test('an idle engine empties its log', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const clock = virtualClock(1_790_000_000_000);
   const store = await open({ clock, walLimitBytes: 8 * 1024 * 1024 });
   await store.append([creating('a')]);
@@ -207,7 +208,7 @@ test('an idle engine empties its log', async () => {
 });
 
 test('a closed store leaves one database file and no log', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open();
   await store.append([creating('a')]);
   await store.close();
@@ -216,7 +217,7 @@ test('a closed store leaves one database file and no log', async () => {
 });
 
 test('a closed store leaves its thread to the next one of the process', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const posted = vi.spyOn((await import('node:worker_threads')).Worker.prototype, 'postMessage');
   for (let i = 0; i < 5; i++) {
     const store = await open({ commitsIn: 'thread' });
@@ -233,7 +234,7 @@ test('threads that no store needs end by themselves, and are never terminated', 
   const terminated = vi.spyOn(Worker.prototype, 'terminate');
   const posted = vi.spyOn(Worker.prototype, 'postMessage');
   const stores = await Promise.all(
-    Array.from({ length: 5 }, async () => (await place()).open({ commitsIn: 'thread', walLimitBytes: 4_096 })),
+    Array.from({ length: 5 }, async () => (await tempStore()).open({ commitsIn: 'thread', walLimitBytes: 4_096 })),
   );
   for (const [at, store] of stores.entries()) await store.append([creating(`run-${at}`)]);
   await Promise.all(stores.map((store) => store.close()));

@@ -5,12 +5,12 @@ import { FEED_START } from '@nebula/ports';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/memory/index.ts';
 import { PAGE_SIZE_BYTES } from '../../src/sqlite/connection.ts';
-import { creating, place } from './opened.ts';
+import { creating, tempStore } from './opened.ts';
 
 const RUNS = 60;
 
 test('damage in any page is reported with a code and a hint', { timeout: 120_000 }, async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open();
   const text = (run: number) => JSON.stringify(['x'.repeat(600), run]);
   await store.append(

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/memory/index.ts';
-import { place } from './opened.ts';
+import { tempStore } from './opened.ts';
 
 const CHILD = new URL('./child-engine.ts', import.meta.url).pathname;
 const ROUNDS = 5;
@@ -38,7 +38,7 @@ for (const commitsIn of ['main', 'thread']) {
   test(`[STO-1] after kill -9 everything promised is there (commits in ${commitsIn}, KILL_SEED=${SEED})`, {
     timeout: 120_000,
   }, async () => {
-    const { path, open } = await place();
+    const { path, open } = await tempStore();
     const random = seededRandom(SEED, () => 0);
     let frames = 0;
     for (let round = 0; round < ROUNDS; round++) {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { changed, creating, place } from './opened.ts';
+import { changed, creating, tempStore } from './opened.ts';
 
 const CHILD = new URL('./child-engine.ts', import.meta.url).pathname;
 
 test('a second engine is told who owns the directory and what to do', async () => {
-  const { folder, open } = await place();
+  const { folder, open } = await tempStore();
   const first = await open();
   const refused = await open().catch((error) => error);
   expect(refused).toMatchObject({ name: 'NebulaError', code: 'STORE_LOCKED' });
@@ -22,7 +22,7 @@ test('a second engine is told who owns the directory and what to do', async () =
 });
 
 test('the engine of another process is named, and its lock ends when it is killed', async () => {
-  const { path, open } = await place();
+  const { path, open } = await tempStore();
   const child = spawn(process.execPath, [CHILD, path, 'idle'], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
@@ -36,7 +36,7 @@ test('the engine of another process is named, and its lock ends when it is kille
 });
 
 test('those beside an engine look, send and delete, but do not append', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const engine = await open();
   await engine.append([creating('a'), creating('b', { status: changed('completed') })]);
   const executions = await open({ engine: false });
@@ -54,7 +54,7 @@ test('those beside an engine look, send and delete, but do not append', async ()
 });
 
 test('a lock that could not be taken is not left behind by a failed opening', async () => {
-  const { path, folder, open } = await place();
+  const { path, folder, open } = await tempStore();
   const { mkdir, rm, writeFile } = await import('node:fs/promises');
   await mkdir(folder, { recursive: true });
   await writeFile(path, 'this is certainly not a database file, just some text of a fair length. '.repeat(20));

@@ -3,7 +3,7 @@ import { FEED_START, FINISHED_STATUSES, positionOf, type Store, type Write } fro
 import { expect, test } from 'vitest';
 import { memoryData, memoryStore, seededRandom } from '../../src/memory/index.ts';
 import type { SqliteStore } from '../../src/sqlite/index.ts';
-import { place } from './opened.ts';
+import { tempStore } from './opened.ts';
 
 const STATUSES = ['pending', 'running', 'paused', 'compensating', ...FINISHED_STATUSES] as const;
 const CALLS = 400;
@@ -103,7 +103,7 @@ for (const [seed, commitsIn] of [
 ] as const) {
   test(`seed ${seed}, commits in ${commitsIn}`, { timeout: 60_000 }, async () => {
     const draw = chance(seed);
-    const { open } = await place();
+    const { open } = await tempStore();
     const options = { commitsIn, durability: 'relaxed', walLimitBytes: 100_000, slowCommitMs: 0.02 } as const;
     const reference = memoryStore({ data: memoryData() });
     let engine: SqliteStore = await open(options);
@@ -125,7 +125,7 @@ for (const [seed, commitsIn] of [
       if (draw.below(20) === 0) {
         const id = `run-${draw.below(6)}`;
         expect(await executions.deleteExecution(id)).toBe(await reference.deleteExecution(id));
-        const message = { messageId: 'desk', executionId: id, body: 'x' };
+        const message = { messageId: 'message', executionId: id, body: 'x' };
         expect(await executions.send(message, 50)).toBe(await reference.send(message, 50));
       }
     }

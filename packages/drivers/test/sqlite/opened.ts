@@ -6,7 +6,7 @@ import { realClock } from '../../src/real/index.ts';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/sqlite/index.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-export interface Place {
+export interface TempStore {
   /** The data directory. */
   readonly folder: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** An empty data directory; when the test ends, everything opened in it is closed and the directory removed. */
-export async function place(): Promise<Place> {
+export async function tempStore(): Promise<TempStore> {
   const temporary = await temporaryFolder();
   const folder = join(temporary.path, 'data');
   const path = join(folder, 'nebula.db');

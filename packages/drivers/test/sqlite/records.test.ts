@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { creating, place } from './opened.ts';
+import { creating, tempStore } from './opened.ts';
 
 const ADA = { kind: 'user', id: 'ada', body: '{}' };
 
 test('records are closed with their store, and looked at where nothing may be written', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const store = await open();
   await store.records.commit([ADA]);
   await store.close();
@@ -22,7 +22,7 @@ test('records are closed with their store, and looked at where nothing may be wr
 });
 
 test('a commit of records that another process made does not confuse the engine’s own positions', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   const engine = await open();
   const executions = await open({ engine: false });
   expect(await engine.append([creating('a')])).toEqual([{ ok: true }]);

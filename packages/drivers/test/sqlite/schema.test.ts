@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { MIGRATIONS } from '../../src/sqlite/migrations/index.ts';
 import { migrate } from '../../src/sqlite/schema.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { creating, framed, place } from './opened.ts';
+import { creating, framed, tempStore } from './opened.ts';
 
 const FIXTURE = new URL('./fixtures/version-1.sql', import.meta.url);
 
 test('a database of version 1 opens, with everything that is in it', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   const old = new Database(path);
   old.exec(readFileSync(FIXTURE, 'utf8'));
@@ -96,7 +96,7 @@ test('steps run in order, all or none', async () => {
 });
 
 test('data of a newer Nebula is left alone; of an older one, looked at after an engine has migrated it', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open();
   await store.append([creating('a')]);
   await store.close();

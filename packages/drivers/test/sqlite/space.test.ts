@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { changed, creating, framed, place } from './opened.ts';
+import { changed, creating, framed, tempStore } from './opened.ts';
 
 test('the file shrinks when executions are deleted, a piece at a time', { timeout: 60_000 }, async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open({ durability: 'relaxed' });
   for (let run = 0; run < 100; run++) {
     await store.append([creating(`run-${run}`)]);
@@ -25,7 +25,7 @@ test('the file shrinks when executions are deleted, a piece at a time', { timeou
 });
 
 test('frames of a long run that was deleted go piece by piece, also after a restart', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open({ durability: 'relaxed' });
   await store.append([creating('long')]);
   await store.append(Array.from({ length: 9_000 }, (_, index) => framed('long', index + 2)));

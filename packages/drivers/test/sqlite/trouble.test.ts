@@ -9,7 +9,7 @@ import type { NebulaError } from '@nebula/core';
 import { FEED_START } from '@nebula/ports';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { creating, framed, place } from './opened.ts';
+import { creating, framed, tempStore } from './opened.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
@@ -25,7 +25,7 @@ async function refusal(promise: Promise<unknown>): Promise<NebulaError> {
 }
 
 test('looking where there is nothing', async () => {
-  const { open, folder } = await place();
+  const { open, folder } = await tempStore();
   const error = await refusal(open({ engine: false }));
   expect(error).toMatchObject({ code: 'DATA_DIR_MISSING' });
   expect(error.message).toContain(folder);
@@ -34,7 +34,7 @@ test('looking where there is nothing', async () => {
 });
 
 test('an engine makes the directory, deep down too, and for its user only', async () => {
-  const { open, folder } = await place();
+  const { open, folder } = await tempStore();
   const path = join(folder, 'deep', 'down', 'nebula.db');
   const store = await open({ path });
   expect(await store.append([creating('a')])).toMatchObject([{ ok: true }]);
@@ -43,7 +43,7 @@ test('an engine makes the directory, deep down too, and for its user only', asyn
 });
 
 test('[STO-81] an empty database file is refused, and nothing beside it is touched', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   writeFileSync(path, '');
   writeFileSync(`${path}-wal`, 'what may be recovered');
@@ -59,7 +59,7 @@ test('[STO-81] an empty database file is refused, and nothing beside it is touch
 });
 
 test('[STO-81] a log whose database is missing is refused, and never played into a new database', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open();
   await store.append([creating('a')]);
   const log = await readFile(`${path}-wal`);
@@ -76,7 +76,7 @@ test('[STO-81] a log whose database is missing is refused, and never played into
 });
 
 test('[STO-82] a database without a table is refused as empty', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   const other = new Database(path);
   other.pragma('user_version = 0');
@@ -89,7 +89,7 @@ test('[STO-82] a database without a table is refused as empty', async () => {
 });
 
 test('[STO-83] once the empty file is removed, the engine makes a new database', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   writeFileSync(path, '');
   await refusal(open());
@@ -99,7 +99,7 @@ test('[STO-83] once the empty file is removed, the engine makes a new database',
 });
 
 test('[STO-84] a creation that was interrupted leaves no database under its name, and is begun again', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   for (const ending of ['', '-wal', '-journal']) writeFileSync(`${path}.new${ending}`, '');
   const store = await open();
@@ -108,7 +108,7 @@ test('[STO-84] a creation that was interrupted leaves no database under its name
 });
 
 test('a directory that cannot be made', async () => {
-  const { open, folder } = await place();
+  const { open, folder } = await tempStore();
   mkdirSync(folder);
   writeFileSync(join(folder, 'file'), '');
   const error = await refusal(open({ path: join(folder, 'file', 'data', 'nebula.db') }));
@@ -118,12 +118,12 @@ test('a directory that cannot be made', async () => {
 
 // Only Linux has /proc, where a folder cannot be made although its parent is there.
 test.skipIf(process.platform !== 'linux')('a parent that refuses folders is reported, not waited for', async () => {
-  const { open } = await place();
+  const { open } = await tempStore();
   expect(await refusal(open({ path: '/proc/nebula/data/nebula.db' }))).toMatchObject({ code: 'DATA_DIR_UNWRITABLE' });
 });
 
 test('a file that is no database', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   writeFileSync(path, 'Dear diary, today I had a very long walk. '.repeat(100));
   expect(await refusal(open())).toMatchObject({ code: 'STORE_NOT_A_DATABASE' });
@@ -132,7 +132,7 @@ test('a file that is no database', async () => {
 });
 
 test('the database of another program is not touched', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   mkdirSync(folder);
   const other = new Database(path);
   other.exec('CREATE TABLE photos (name TEXT)');
@@ -143,7 +143,7 @@ test('the database of another program is not touched', async () => {
 });
 
 test('a damaged database', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open();
   await store.append(
     Array.from({ length: 400 }, (_, run) =>
@@ -168,7 +168,7 @@ test('a damaged database', async () => {
 });
 
 test('while another program locks the database, calls wait without blocking, then fail, then succeed', async () => {
-  const { open, path } = await place();
+  const { open, path } = await tempStore();
   const store = await open({ busyTimeoutMs: 400 });
   await store.append([creating('a')]);
   const tool = new Database(path);
@@ -214,7 +214,7 @@ for (const commitsIn of ['main', 'thread'] as const) {
   test.skipIf(!canMount)(
     `a full disk loses nothing, and work continues when there is space (${commitsIn})`,
     async () => {
-      const { open, folder, path } = await place();
+      const { open, folder, path } = await tempStore();
       mkdirSync(folder, { recursive: true });
       execFileSync(MOUNT, ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder]);
       const store = await open({ commitsIn });
@@ -250,14 +250,14 @@ for (const commitsIn of ['main', 'thread'] as const) {
 const KILLED_ENGINE = new URL('./child-engine.ts', import.meta.url).pathname;
 const AS_NOBODY = new URL('./child-reader.ts', import.meta.url).pathname;
 
-async function asNobody(path: string, mode: 'engine' | 'reader' | 'desk'): Promise<string> {
+async function asNobody(path: string, mode: 'engine' | 'reader'): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [AS_NOBODY, path, mode], { uid: NOBODY, gid: NOBODY });
   return stdout.trim();
 }
 
 // Only root can act as another user.
 test.skipIf(!isRoot)('a user who may only read can look, beside an engine and without one', async () => {
-  const { open, folder, path } = await place();
+  const { open, folder, path } = await tempStore();
   const store = await open();
   await store.append([creating('a'), creating('b')]);
   chmodSync(dirname(folder), 0o755);
@@ -276,7 +276,7 @@ test.skipIf(!isRoot)('a user who may only read can look, beside an engine and wi
 
 // Only root can act as another user.
 test.skipIf(!isRoot)('a user with read permission sees the finished work of a killed engine', async () => {
-  const { folder, path, open } = await place();
+  const { folder, path, open } = await tempStore();
   const child = spawn(process.execPath, [KILLED_ENGINE, path, 'idle'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
@@ -295,13 +295,13 @@ for (const [how, spoil] of [
   ['replaced', (folder: string) => renameSync(join(folder, 'other.db'), join(folder, 'nebula.db'))],
 ] as const) {
   test(`[STO-43] data that is ${how} under a running engine`, async () => {
-    const { open, folder, path } = await place();
+    const { open, folder, path } = await tempStore();
     const store = await open();
     await store.append([creating('a')]);
     writeFileSync(join(folder, 'other.db'), '');
-    const told = new Promise<void>((resolve) => store.watch(resolve));
+    const notified = new Promise<void>((resolve) => store.watch(resolve));
     spoil(folder);
-    await told;
+    await notified;
     for (const call of [
       store.append([framed('a', 2)]),
       store.execution('a'),
@@ -316,7 +316,7 @@ for (const [how, spoil] of [
 }
 
 test('[STO-43] without a watcher, the lease shows it', async () => {
-  const { open, folder } = await place();
+  const { open, folder } = await tempStore();
   const store = await open();
   await store.heartbeat([{ worker: 'w', expiresAt: 1 }]);
   rmSync(folder, { recursive: true });

@@ -43,7 +43,7 @@ export function cacheKeyOf(name: string): string | undefined {
 /** How many of the newest outputs of the same action a miss is compared with. */
 const COMPARED = 16;
 
-export type Look = { readonly hit: CacheHit; readonly output: Json } | { readonly miss: CacheMiss };
+export type CacheLookup = { readonly hit: CacheHit; readonly output: Json } | { readonly miss: CacheMiss };
 
 export class Cache {
   private readonly context: EngineContext;
@@ -64,10 +64,10 @@ export class Cache {
       const loaded = await runs.load(executionId);
       if (loaded !== undefined) this.ask(loaded, path);
     };
-    this.look(run, node).then(
-      (look) => {
-        if ('hit' in look) return mailbox.send(executionId, { type: 'cached', node: path, ...look });
-        mailbox.send(executionId, { type: 'granted', node: path, gate: 'cache', miss: look.miss });
+    this.lookUp(run, node).then(
+      (lookup) => {
+        if ('hit' in lookup) return mailbox.send(executionId, { type: 'cached', node: path, ...lookup });
+        mailbox.send(executionId, { type: 'granted', node: path, gate: 'cache', miss: lookup.miss });
       },
       (error: unknown) => {
         effects.trouble(error);
@@ -76,7 +76,7 @@ export class Cache {
     );
   }
 
-  async look({ executionId, project, state }: LiveRun, node: NodeState): Promise<Look> {
+  async lookUp({ executionId, project, state }: LiveRun, node: NodeState): Promise<CacheLookup> {
     const { values, digest, store, clock } = this.context;
     const input = await values.read(executionId, node.input);
     const family = familyOf(project, state, node);
@@ -104,15 +104,15 @@ export class Cache {
     const found = rows
       .map((row) => ({ row, changed: changedIn(row.input, members) }))
       .sort((a, b) => a.changed.length - b.changed.length);
-    const place = placeOf(pathOf(node));
+    const pattern = withoutIterations(pathOf(node));
     for (const one of found) {
-      if (placeOf(one.row.node) !== place) continue;
+      if (withoutIterations(one.row.node) !== pattern) continue;
       const isOwn = one.row.executionId === executionId;
       if (isOwn || (await this.context.store.execution(one.row.executionId))?.workflowId === workflowOf(node))
-        return told(one);
+        return earlierRun(one);
     }
     const [nearest] = found;
-    return nearest === undefined ? null : told(nearest);
+    return nearest === undefined ? null : earlierRun(nearest);
   }
 
   private async outputOf({ key, output }: CacheRow): Promise<{ readonly value: Json } | undefined> {
@@ -161,7 +161,7 @@ interface Compared {
   readonly changed: readonly string[];
 }
 
-function told({ row: { executionId, node }, changed }: Compared): CacheMiss['earlier'] {
+function earlierRun({ row: { executionId, node }, changed }: Compared): CacheMiss['earlier'] {
   return { executionId, node, changed };
 }
 
@@ -173,7 +173,7 @@ function changedIn(earlier: string, now: string): string[] {
 }
 
 /** The node without its iteration: `items/3/pack` is `items/#/pack`. */
-function placeOf(path: NodePath): string {
+function withoutIterations(path: NodePath): string {
   return path.replace(/(^|\/)\d+(?=\/)/g, '$1#');
 }
 

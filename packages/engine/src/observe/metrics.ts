@@ -58,7 +58,7 @@ export class Meter {
   }
 
   /** Gauges that are asked for together. When that fails they are left out. */
-  asked(read: () => Promise<Gauges>): void {
+  gaugeGroup(read: () => Promise<Gauges>): void {
     this.gauges.push(() => read().catch(() => ({})));
   }
 

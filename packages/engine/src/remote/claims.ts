@@ -30,7 +30,7 @@ export interface Leases {
   giveBack(lease: Lease): void;
 }
 
-interface Given {
+interface GrantedTask {
   readonly lease: Lease;
   readonly work: RemoteTask;
 }
@@ -119,7 +119,7 @@ export class Claims {
     }
   }
 
-  private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<Given[]> {
+  private async grant(request: ClaimRequest, deliveries: readonly Delivery[]): Promise<GrantedTask[]> {
     const { store, queue, clock, random, digest } = this.context;
     const until = clock.now() + request.leaseMs;
     const { leaseMs, holder: worker = '', principal = '' } = request;
@@ -161,7 +161,7 @@ export class Claims {
       this.tasks.claim(delivery, {
         worker: lease.worker,
         refused: () => answer(undefined),
-        given: (granted) => {
+        granted: (granted) => {
           const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;
           if (!isWanted) this.leases.giveBack(lease);
           answer(isWanted ? this.leases.begin(lease, until, request, granted) : undefined);

@@ -58,11 +58,11 @@ export function openLease(
 ): Lease | undefined {
   if (phase.status !== 'running' || phase.attempt !== lease.attempt) return undefined;
   const open = { ...lease, worker: phase.worker };
-  return isHeldBy(open, principal, digest) ? open : undefined;
+  return isLeaseOf(open, principal, digest) ? open : undefined;
 }
 
 /** Returns whether `principal` claimed the lease. */
-export function isHeldBy({ leaseId, worker }: Lease, principal: string, digest: Digest): boolean {
+export function isLeaseOf({ leaseId, worker }: Lease, principal: string, digest: Digest): boolean {
   return worker.startsWith(markOf(leaseId, principal, digest));
 }
 

@@ -61,14 +61,14 @@ import type { NewBlobs } from '../storage/values.ts';
 import type { Draft, GrantedAttempt, LiveRun } from '../turn/live-run.ts';
 import type { Recovery } from '../turn/recovery.ts';
 import { Claims } from './claims.ts';
-import { holderOf, isHeldBy, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
+import { holderOf, isLeaseOf, type Lease, openLease, type ParsedLease, parseLease, staleLease } from './lease.ts';
 import { piecesOf } from './log-pieces.ts';
 
 /** Lease ids of earlier versions do not contain the length of the lease. */
 const UNRECORDED_LEASE_MS = 30_000;
 /** Pause before a run that is being drafted or read is checked again, and the limit on such checks. */
-const LOOK_AGAIN_MS = 5;
-const MAX_LOOKS = 1_000;
+const READ_AGAIN_MS = 5;
+const MAX_READS = 1_000;
 /** The text logged in one slice (about 10 ms), and the cost of a line besides its text. */
 const MAX_SLICE_CHARS = 100_000;
 const LINE_COSTS_CHARS = 1_000;
@@ -287,8 +287,8 @@ export class RemoteAttempts implements RemoteWorkers {
     await this.prolong(known);
     if (progress !== undefined) {
       const foreign = await this.foreignOf(known, run, node);
-      const told = message === undefined ? undefined : this.context.sandbox.admitLine(foreign, { message });
-      this.context.effects.progress(lease.executionId, lease.node, progress, told?.message);
+      const line = message === undefined ? undefined : this.context.sandbox.admitLine(foreign, { message });
+      this.context.effects.progress(lease.executionId, lease.node, progress, line?.message);
     }
     return { holder: known.holder, until: known.until, cancel: stopReason(run.state, node) };
   }
@@ -335,14 +335,14 @@ export class RemoteAttempts implements RemoteWorkers {
     return value;
   }
 
-  async end(leaseId: string, told: RemoteOutcome, by?: string): Promise<void> {
+  async end(leaseId: string, reported: RemoteOutcome, by?: string): Promise<void> {
     const { store, meter } = this.context;
     const { lease, run, node } = await this.open(leaseId, by);
     const known = this.adopt(lease, run, node);
     // The action has completed: the time that storing its outcome takes does not count against the limit.
     known.timer?.cancel();
     try {
-      const outcome = await this.outcomeOf(known, run, node, told);
+      const outcome = await this.outcomeOf(known, run, node, reported);
       while (!(await this.decided(lease, outcome))) {
         // With an exclusive store, the memory of an engine is never behind the journal.
         if (store.exclusive) throw staleLease();
@@ -364,12 +364,12 @@ export class RemoteAttempts implements RemoteWorkers {
     return node === undefined || isFinished(run.state.phase.status) ? null : stopReason(run.state, node);
   }
 
-  private async outcomeOf(known: Known, run: LiveRun, node: NodeState, told: RemoteOutcome): Promise<Outcome> {
+  private async outcomeOf(known: Known, run: LiveRun, node: NodeState, reported: RemoteOutcome): Promise<Outcome> {
     const { sandbox, values } = this.context;
-    if (told.status === 'returned') return told;
-    const admitted = await sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(told));
+    if (reported.status === 'returned') return reported;
+    const admitted = await sandbox.admit(await this.foreignOf(known, run, node), foreignOutcome(reported));
     if (admitted.status !== 'completed') {
-      return { status: told.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
+      return { status: reported.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
     const blobs: NewBlobs = new Map();
     const output = values.store(admitted.output, blobs);
@@ -415,21 +415,21 @@ export class RemoteAttempts implements RemoteWorkers {
     const lease = parseLease(leaseId);
     if (lease === undefined) throw staleLease();
     try {
-      const open = await this.look(lease, by);
+      const open = await this.findOpen(lease, by);
       if (open !== undefined) return open;
     } catch (error) {
       this.context.effects.released(lease.executionId);
       throw error;
     }
     const known = this.known.get(lease.leaseId);
-    if (known !== undefined && isHeldBy(known.lease, by, this.context.digest)) this.forget(lease.leaseId);
+    if (known !== undefined && isLeaseOf(known.lease, by, this.context.digest)) this.forget(lease.leaseId);
     // The run may have been loaded only for this lease.
     this.context.effects.released(lease.executionId);
     throw staleLease();
   }
 
-  private async look(lease: ParsedLease, by: string): Promise<OpenLease | undefined> {
-    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+  private async findOpen(lease: ParsedLease, by: string): Promise<OpenLease | undefined> {
+    for (let reads = 0; reads < MAX_READS; reads++) {
       const run = await this.context.runs.loadWritten(lease.executionId);
       if (run === undefined) return undefined;
       const isNewest = await this.recovery.catchUp(run);
@@ -438,7 +438,7 @@ export class RemoteAttempts implements RemoteWorkers {
       if (node !== undefined && open !== undefined) return { lease: open, run, node };
       // A draft that closed the attempt may be dropped.
       if (isNewest && run.mode === 'idle') return undefined;
-      await later(this.context.clock, LOOK_AGAIN_MS);
+      await later(this.context.clock, READ_AGAIN_MS);
     }
     return undefined;
   }
@@ -483,13 +483,13 @@ export class RemoteAttempts implements RemoteWorkers {
   }
 }
 
-function foreignOutcome(told: Exclude<RemoteOutcome, { status: 'returned' }>): ForeignOutcome {
-  return told.status === 'completed' ? told : { status: 'failed', error: told.error };
+function foreignOutcome(reported: Exclude<RemoteOutcome, { status: 'returned' }>): ForeignOutcome {
+  return reported.status === 'completed' ? reported : { status: 'failed', error: reported.error };
 }
 
 function misfitOf({ action, node }: Attempt, problems: readonly SchemaProblem[]): RunError {
-  const told = describeProblems(problems, 'the input');
-  const message = `input of ${action.id}@${action.version} does not fit its schema: ${told}`;
+  const reported = describeProblems(problems, 'the input');
+  const message = `input of ${action.id}@${action.version} does not fit its schema: ${reported}`;
   return { code: 'INPUT_INVALID', kind: 'USER', message, node };
 }
 

@@ -159,7 +159,7 @@ export class StoreExecutionService implements ExecutionService {
     return undoPlanOf(state, values.lookup);
   };
 
-  readonly places: ExecutionService['places'] = async (executionId, key) => {
+  readonly permits: ExecutionService['permits'] = async (executionId, key) => {
     const { store } = this.#drivers;
     const row = await store.execution(executionId);
     return row === undefined ? [] : store.permits(sharedName(row.project, key));
@@ -168,7 +168,7 @@ export class StoreExecutionService implements ExecutionService {
   readonly explain: ExecutionService['explain'] = async (executionId, node) => {
     const { store, clock } = this.#drivers;
     const state = await this.state(executionId);
-    const parts = { store, state: (other: string) => this.state(other), places: this.places };
+    const parts = { store, state: (other: string) => this.state(other), permits: this.permits };
     return state && explanationOf(parts, state, node, clock.now());
   };
 
@@ -321,8 +321,8 @@ export class StoreExecutionService implements ExecutionService {
       checkGiven(settlement.output, 'the output');
       await checkSettledOutput(state, node, settlement.output, this.#drivers.clock);
     }
-    const lookedAt = attempt ?? nodeAt(state, node)?.attempts;
-    const more = lookedAt === undefined ? {} : { attempt: lookedAt };
+    const settledAttempt = attempt ?? nodeAt(state, node)?.attempts;
+    const more = settledAttempt === undefined ? {} : { attempt: settledAttempt };
     return this.#send(executionId, { type: 'settle', node, settlement, ...more });
   };
 

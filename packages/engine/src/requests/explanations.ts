@@ -30,7 +30,7 @@ const MAX_HOLDERS = 5;
 export interface ExplanationParts {
   readonly store: Journal & Permits;
   state(executionId: ExecutionId): Promise<RunState | undefined>;
-  places(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
+  permits(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
 }
 
 /** Explains one node, or without `node` the run. */
@@ -57,18 +57,18 @@ async function withHolders(
   now: number,
 ): Promise<Explanation> {
   const causes = [...explained.causes];
-  if (explained.node === null && slot?.standing === 'waiting') {
+  if (explained.node === null && slot?.status === 'waiting') {
     const rows = await parts.store.permits(slotPermit(slot));
     causes.push(...holderCauses(await holdersOf(parts, executionId, '', rows), now));
   }
   for (const node of nodes) {
     const key = node.phase.status === 'gated' ? permitKey(node.phase.gate) : undefined;
     if (key === undefined) continue;
-    const rows = await parts.places(executionId, key);
-    const held = holderCauses(await holdersOf(parts, executionId, pathOf(node), rows), now);
+    const rows = await parts.permits(executionId, key);
+    const holders = holderCauses(await holdersOf(parts, executionId, pathOf(node), rows), now);
     const path = explained.node === null ? pathOf(node) : undefined;
     causes.push(
-      ...held.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })),
+      ...holders.map((one) => (path === undefined ? one : { ...one, message: `${path}: ${one.message}`, node: path })),
     );
   }
   return { ...explained, causes, reasons: causes.map(({ message }) => message) };

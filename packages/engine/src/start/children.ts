@@ -44,7 +44,7 @@ export class Children {
   /** Starts a child. A child that cannot be started has failed. */
   start(run: LiveRun, child: ChildStart): void {
     const { executionId: parentId, project } = run;
-    if (child.again) return untilDone(this.context, () => this.goOn(parentId, child));
+    if (child.again) return untilDone(this.context, () => this.retryChild(parentId, child));
     const { clock, lifecycle, mailbox, effects, tracing } = this.context;
     const { node, executionId, depth, attempt } = child;
     const parent = { executionId: parentId, node, depth, ...aboveOf(run.state.parent) };
@@ -53,9 +53,9 @@ export class Children {
     const authority = childAuthority(run.state, child.bound);
     const more = { ...(traceparent !== undefined && { traceparent }), ...(authority && { authority }) };
     this.count(parentId, 1);
-    const started = this.planned(child, project).then(({ workflowId, version, input, place }) => {
-      const placed = place === undefined ? {} : { place };
-      const options = { executionId, input, trigger, parent, project, ...placed, ...more };
+    const started = this.planned(child, project).then(({ workflowId, version, input, slot }) => {
+      const withSlot = slot === undefined ? {} : { slot };
+      const options = { executionId, input, trigger, parent, project, ...withSlot, ...more };
       return this.parts.starts.start(workflowId, version, options);
     });
     started.then(
@@ -94,7 +94,7 @@ export class Children {
   /**
    * Continues a child. The frame of the parent has sent its retry. A child that was deleted meanwhile is not run again.
    */
-  private async goOn(parentId: ExecutionId, child: ChildStart): Promise<void> {
+  private async retryChild(parentId: ExecutionId, child: ChildStart): Promise<void> {
     const { node, executionId } = child;
     const { selection, store, mailbox } = this.context;
     selection.include(executionId);

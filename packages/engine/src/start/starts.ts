@@ -84,7 +84,7 @@ export class Starts {
       if (isChild && start?.policy === 'singleton') return await this.asOnly(plan, executionId, allowed);
       return await (isKeyed ? this.byKey(plan, executionId, allowed) : this.create(plan, executionId, allowed));
     } catch (error) {
-      if (error instanceof StartTaken && options.place !== undefined) throw await this.skipped(options.place);
+      if (error instanceof StartTaken && options.slot !== undefined) throw await this.skipped(options.slot);
       throw error;
     }
   }
@@ -112,9 +112,9 @@ export class Starts {
     }
   }
 
-  private async skipped(place: ConcurrencySlot): Promise<NebulaError> {
-    const running = (await this.context.store.permits(slotPermit(place))).map(({ executionId }) => executionId);
-    const { key, limit } = place;
+  private async skipped(slot: ConcurrencySlot): Promise<NebulaError> {
+    const running = (await this.context.store.permits(slotPermit(slot))).map(({ executionId }) => executionId);
+    const { key, limit } = slot;
     return new NebulaError(
       SKIPPED,
       `${limit} run${limit === 1 ? '' : 's'} of ${key} may be active at once, and the limit is reached.`,
@@ -128,8 +128,8 @@ export class Starts {
   /** Starts another run for a debounced start that came after `run` had begun. The same message gives the same run. */
   async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
     const { plan, project } = run;
-    const { trigger, slot: place, authority } = run.state;
-    const options = { input, trigger, project, ...(place && { place }), ...(authority && { authority }) };
+    const { trigger, slot, authority } = run.state;
+    const options = { input, trigger, project, ...(slot && { slot }), ...(authority && { authority }) };
     try {
       await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
     } catch (error) {
@@ -192,7 +192,7 @@ export class Starts {
       input = {},
       project = DEFAULT_PROJECT,
       traceparent,
-      place,
+      slot,
       authority,
     } = options;
     const known = runs.get(executionId);
@@ -206,7 +206,7 @@ export class Starts {
         ...(estimates && { estimates }),
         ...(isTraced && { traceparent }),
         ...(plan.draws && { seed: seedOf(random, executionId) }),
-        ...(place && { place: onlySlot(place) }),
+        ...(slot && { slot: onlySlot(slot) }),
         ...(authority && { authority }),
       };
       mailbox.post(run, { type: 'start', input, trigger, ...more, ...policy });

@@ -194,7 +194,7 @@ export interface Claim {
   /** The name of its lease in the journal. */
   readonly worker: string;
   /** The frame that starts the attempt is durable. */
-  given(granted: GrantedAttempt): void;
+  granted(granted: GrantedAttempt): void;
   /** The attempt is not started. */
   refused(): void;
 }

@@ -4,7 +4,7 @@ import { type ExecutionId, isJsonObject, type Json, type JsonObject, type NodePa
 import type { ChildCancel, ChildResult, ChildStart, Settlement, Stimulus, StoredValue } from '@nebula/core/run';
 import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, type Random } from '@nebula/ports';
 
-type Asked =
+type MessageType =
   | 'cancel'
   | 'placed'
   | 'restart'
@@ -21,7 +21,7 @@ type Asked =
  * other runs send `granted` and `child`.
  */
 export type Message =
-  | Extract<Stimulus, { type: Asked }>
+  | Extract<Stimulus, { type: MessageType }>
   | Omit<Extract<Stimulus, { type: 'granted' }>, 'until' | 'miss'>
   | ChildEnded
   /** `attempt` was left out by earlier versions. */
@@ -140,8 +140,8 @@ const READERS: { readonly [T in Message['type']]: Reader<T> } = {
     return { type: 'granted', node, gate, ...(typeof ask === 'string' ? { ask } : {}) };
   },
   child: childOf,
-  settle: ({ node, attempt, settlement: told }) => {
-    const settlement = settlementOf(told);
+  settle: ({ node, attempt, settlement: received }) => {
+    const settlement = settlementOf(received);
     if (typeof node !== 'string' || settlement === undefined) return undefined;
     return { type: 'settle', node, by: 'person', settlement, ...(typeof attempt === 'number' ? { attempt } : {}) };
   },

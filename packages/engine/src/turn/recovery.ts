@@ -223,7 +223,7 @@ export class Recovery {
     if (run.isNew) {
       this.drop(run);
       for (const done of run.onCreated.splice(0)) done(error);
-      this.later(run, () => void this.lookAfter(run));
+      this.later(run, () => void this.recoverAttempts(run));
       return;
     }
     this.rewind(run);
@@ -232,17 +232,17 @@ export class Recovery {
   }
 
   /** A failed start may have been written nevertheless: then no engine runs the attempts that it began. */
-  private async lookAfter(lost: LiveRun): Promise<void> {
+  private async recoverAttempts(lost: LiveRun): Promise<void> {
     try {
       const run = await this.context.runs.load(lost.executionId);
       if (run === undefined) return;
       // The run was started again, or woken: the attempts that this draft begins are not lost.
-      if (isUnderWay(run)) return this.later(lost, () => void this.lookAfter(lost));
+      if (isUnderWay(run)) return this.later(lost, () => void this.recoverAttempts(lost));
       // The wake time is written anew, so that the waker learns of it.
       run.storedWakeAt = undefined;
       this.reconcile(run);
     } catch (error) {
-      this.unreadable(lost, error, () => void this.lookAfter(lost));
+      this.unreadable(lost, error, () => void this.recoverAttempts(lost));
     }
   }
 

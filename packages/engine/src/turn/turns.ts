@@ -387,7 +387,7 @@ export class Turns {
     for (const { attempt, delivery, claim } of draft.starting) {
       if (claim !== undefined) {
         queue.ack(delivery);
-        claim.given({ run, attempt, at: turn.now });
+        claim.granted({ run, attempt, at: turn.now });
       } else if (mayBegin) attempts.begin(run, attempt, delivery, turn.now);
       else attempts.giveBack(run, attempt, delivery);
     }

@@ -124,7 +124,7 @@ function slotRequestsOf({ state, executionId }: LiveRun, { key: startKey, place 
   const body = encodeMessage({ type: 'placed' });
   if (place.policy === 'skip') requests.push({ ...slot, body, isRequired: true });
   // A run that ended in its first frame does not wait for a slot.
-  else if (state.slot?.standing === 'waiting') {
+  else if (state.slot?.status === 'waiting') {
     requests.push({ ...slot, body, ...(place.policy === 'replace' && { makesRoom: replaceMessage(executionId) }) });
   }
   return requests;

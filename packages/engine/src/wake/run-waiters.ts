@@ -47,7 +47,7 @@ export class RunWaiters {
   private readonly executions: StoreExecutionService;
   private readonly waiters = new Map<ExecutionId, Waiter[]>();
   /** Runs whose children are being checked, with the run if it has come to rest again since. */
-  private readonly looks = new Map<ExecutionId, LiveRun | undefined>();
+  private readonly checks = new Map<ExecutionId, LiveRun | undefined>();
 
   constructor(context: EngineContext, executions: StoreExecutionService) {
     this.context = context;
@@ -78,7 +78,7 @@ export class RunWaiters {
       return waiting;
     }
     try {
-      await this.lookInStore(executionId);
+      await this.checkInStore(executionId);
     } catch (error) {
       this.remove(executionId, waiter);
       throw error;
@@ -98,7 +98,7 @@ export class RunWaiters {
   }
 
   /** Checks a run that is not under way here: it may have ended, or be parked. */
-  private async lookInStore(executionId: ExecutionId): Promise<void> {
+  private async checkInStore(executionId: ExecutionId): Promise<void> {
     const { store, runs } = this.context;
     const row = await store.execution(executionId);
     if (row === undefined) {
@@ -114,20 +114,20 @@ export class RunWaiters {
       runs.forget(run);
       this.end(run, undefined);
     } else {
-      this.rest(run);
+      this.turnEnded(run);
       if (!isHere) runs.forget(run);
     }
   }
 
   /** Handles the end of a turn of a run that has not ended. */
-  rest(run: LiveRun): void {
+  turnEnded(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.isAwaitedUntilParked(executionId)) return;
     const now = this.context.clock.now();
     if (isParked(state, now)) this.park(run, []);
-    else if (this.looks.has(executionId)) this.looks.set(executionId, run);
+    else if (this.checks.has(executionId)) this.checks.set(executionId, run);
     else if (isParkedExceptChildren(state, now) || (isQuiescent(state, now) && permitKeys(run).length > 0))
-      void this.lookInside(run);
+      void this.checkInside(run);
   }
 
   /** Handles the end of a run; `tell` gets its document too. */
@@ -160,14 +160,14 @@ export class RunWaiters {
   }
 
   /** Parks the run if all executions that it waits for are parked. When a child ends, the run rests again after that turn. */
-  private async lookInside(run: LiveRun): Promise<void> {
+  private async checkInside(run: LiveRun): Promise<void> {
     const { executionId } = run;
-    this.looks.set(executionId, undefined);
+    this.checks.set(executionId, undefined);
     // A child that cannot be read is reported as a fault of the child.
     const inside = await this.parkedInside(run).catch(() => undefined);
-    const moved = this.looks.get(executionId);
-    this.looks.delete(executionId);
-    if (moved !== undefined) this.rest(moved);
+    const moved = this.checks.get(executionId);
+    this.checks.delete(executionId);
+    if (moved !== undefined) this.turnEnded(moved);
     // A run that is in a turn rests again after it.
     else if (inside !== undefined && run.isDurable) this.park(run, inside);
   }
@@ -190,7 +190,7 @@ export class RunWaiters {
   private async areHoldersQuiescent({ executionId, project }: LiveRun, keys: readonly string[]): Promise<boolean> {
     await later(this.context.clock, QUIET_MS);
     for (const key of keys) {
-      if (this.looks.get(executionId) !== undefined) return false;
+      if (this.checks.get(executionId) !== undefined) return false;
       for (const holder of await this.context.store.permits(sharedName(project, key))) {
         if (!holder.isHeld || holder.executionId === executionId) continue;
         if (!this.context.selection.has(holder.executionId)) continue;

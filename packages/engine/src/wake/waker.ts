@@ -29,7 +29,7 @@ const CLAIM_BATCH = 256;
 /** Pause before the next pass when memory is full of unfinished runs. */
 const CROWDED_MS = 200;
 /** How often runs with attempts here are compared with the store while other engines write. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 export interface WakerParts {
   readonly attempts: Attempts;
@@ -50,7 +50,7 @@ export class Waker {
   private inProgress: Promise<void> | undefined;
   private unwatch: (() => void) | undefined;
   private isOpen = false;
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: EngineContext, parts: WakerParts) {
     this.context = context;
@@ -114,17 +114,17 @@ export class Waker {
     const { executionIds, nextWakeAt, dueSince } = claim;
     if (dueSince !== null) meter.observe('engine.wake_late_ms', Math.max(0, clock.now() - dueSince));
     for (const executionId of executionIds) await this.tryWake(executionId, now + CLAIM_MS);
-    if (!store.exclusive) await this.lookAfterAttempts(now);
+    if (!store.exclusive) await this.compareAttempts(now);
     if (isCrowded) this.wakeAt(now + CROWDED_MS);
     if (nextWakeAt !== null) this.wakeAt(nextWakeAt);
   }
 
   /** Compares runs with attempts here with the store: another engine may have journalled that an attempt must stop. */
-  private async lookAfterAttempts(now: number): Promise<void> {
+  private async compareAttempts(now: number): Promise<void> {
     const { attempts, recovery } = this.parts;
     if (attempts.size === 0) return;
-    if (now - this.lookedAt < LOOK_MS) return this.wakeAt(this.lookedAt + LOOK_MS);
-    this.lookedAt = now;
+    if (now - this.checkedAt < CHECK_MS) return this.wakeAt(this.checkedAt + CHECK_MS);
+    this.checkedAt = now;
     const ids = [...attempts.executionIds()];
     await recovery.catchUpAll(ids.flatMap((executionId) => this.context.runs.get(executionId) ?? []));
   }
@@ -228,8 +228,8 @@ export class Waker {
     if (stimulus?.type !== 'granted' || stimulus.gate !== 'reserve') return stimulus;
     const node = nodeAt(run.state, stimulus.node);
     if (node === undefined) return stimulus;
-    const look = await this.parts.cache.look(run, node);
-    return 'hit' in look ? { type: 'cached', node: stimulus.node, ...look } : stimulus;
+    const lookup = await this.parts.cache.lookUp(run, node);
+    return 'hit' in lookup ? { type: 'cached', node: stimulus.node, ...lookup } : stimulus;
   }
 
   private async goneWorkers(run: LiveRun): Promise<ReadonlySet<string>> {

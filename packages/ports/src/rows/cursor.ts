@@ -21,8 +21,8 @@ export function encodeCursor({ createdAt, number }: ExecutionCursor): string {
 /** Rejects text that `encodeCursor` cannot have made, with `CURSOR_INVALID`. */
 export function decodeCursor(cursor: string): ExecutionCursor {
   const [, createdAt = '', number = ''] = CURSOR.exec(cursor) ?? [];
-  const place = { createdAt: Number.parseInt(createdAt, 36), number: Number.parseInt(number, 36) };
-  if (Number.isSafeInteger(place.createdAt) && Number.isSafeInteger(place.number)) return place;
+  const decoded = { createdAt: Number.parseInt(createdAt, 36), number: Number.parseInt(number, 36) };
+  if (Number.isSafeInteger(decoded.createdAt) && Number.isSafeInteger(decoded.number)) return decoded;
   throw new NebulaError('CURSOR_INVALID', `'${cursor.slice(0, 80)}' is not a cursor of this list.`, {
     hint: 'Give the cursor of an earlier page unchanged, or none for the first page.',
   });

@@ -56,7 +56,7 @@ export class LogFollowers {
   }
 
   /** All lines of the run up to this position were stored. After the first look every follower reads again. */
-  looked(executionId: ExecutionId, position: number): void {
+  noteRead(executionId: ExecutionId, position: number): void {
     const run = this.#runs.get(executionId);
     if (run === undefined) return;
     if (run.position === undefined) for (const follower of run.followers) wake(follower);

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonSchema, NodeDefinition } from '@nebula/core';
 import type { TypedAction } from '../define-action.ts';
 import type { Fields } from './expression.ts';
-import { invalid, type Place, renderFields } from './render.ts';
+import { invalid, type RenderScope, renderFields } from './render.ts';
 
 /** An action known by its name, `http.request@1`, whose types come from elsewhere. */
 export interface NamedAction<Input, Output> {
@@ -12,12 +12,12 @@ export interface NamedAction<Input, Output> {
 
 export type AnyAction<Input, Output> = TypedAction<Input, Output> | NamedAction<Input, Output>;
 
-type Given<K extends 'retry' | 'timeout' | 'effect'> = NonNullable<NodeDefinition[K]>;
+type ValueOf<K extends 'retry' | 'timeout' | 'effect'> = NonNullable<NodeDefinition[K]>;
 
 export interface CallOptions {
-  readonly retry?: Given<'retry'>;
-  readonly timeout?: Given<'timeout'>;
-  readonly effect?: Given<'effect'>;
+  readonly retry?: ValueOf<'retry'>;
+  readonly timeout?: ValueOf<'timeout'>;
+  readonly effect?: ValueOf<'effect'>;
 }
 
 /** A call of an action that undoes a node. */
@@ -51,6 +51,6 @@ export function outputSchema(action: object): JsonSchema {
   return (action as { readonly output?: JsonSchema }).output ?? true;
 }
 
-export function renderCall({ action, with: parameters, options }: Call, place: Place): JsonObject {
-  return { action, with: renderFields(parameters, place, 'compensate.with'), ...(options as JsonObject) };
+export function renderCall({ action, with: parameters, options }: Call, scope: RenderScope): JsonObject {
+  return { action, with: renderFields(parameters, scope, 'compensate.with'), ...(options as JsonObject) };
 }

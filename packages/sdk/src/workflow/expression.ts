@@ -84,7 +84,7 @@ export type Resolved<V> = unknown extends V
 
 /** The start of a reference. Objects are compared by identity. */
 export type Root =
-  | { readonly kind: 'node'; readonly node: NodePlace; readonly member: string }
+  | { readonly kind: 'node'; readonly node: NodeAddress; readonly member: string }
   | { readonly kind: 'loop'; readonly loop: object; readonly member: 'item' | 'index' | 'items' | 'previous' }
   | { readonly kind: 'self'; readonly of: object }
   | {
@@ -94,7 +94,7 @@ export type Root =
     }
   | { readonly kind: 'code'; readonly parts: readonly string[]; readonly holes: readonly unknown[] };
 
-export interface NodePlace {
+export interface NodeAddress {
   readonly id: string;
   /** The graph that contains the node. */
   readonly graph: object;

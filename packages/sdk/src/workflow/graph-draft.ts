@@ -10,10 +10,10 @@
  */
 import type { EdgeDefinition, Json, JsonObject, JsonSchema, NodeDefinition, WorkflowDefinition } from '@nebula/core';
 import { idsInOrder, isJsonObject, writtenOrder } from '@nebula/core/authoring';
-import { type NodePlace, sourceOf } from './expression.ts';
+import { type NodeAddress, sourceOf } from './expression.ts';
 import { type Arrow, impliedNeeds } from './implied-needs.ts';
-import { type Before, Handle, placeOf } from './node-handle.ts';
-import { invalid, type Place, renderValue } from './render.ts';
+import { addressOf, type Before, Handle } from './node-handle.ts';
+import { invalid, type RenderScope, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 
 /** The state of a branch until the targets of its cases are known. */
@@ -35,7 +35,7 @@ export interface RegionDraft {
   merge: NodeDraft | undefined;
 }
 
-export class NodeDraft implements NodePlace {
+export class NodeDraft implements NodeAddress {
   readonly id: string;
   readonly graph: GraphDraft;
   readonly reads = new Set<string>();
@@ -53,9 +53,9 @@ export class NodeDraft implements NodePlace {
   }
 
   /** The position of this node's values. */
-  place(special: Partial<Pick<Place, 'loops' | 'self'>> = {}): Place {
+  scope(special: Partial<Pick<RenderScope, 'loops' | 'self'>> = {}): RenderScope {
     const { graph } = this;
-    const read = (node: NodePlace) => {
+    const read = (node: NodeAddress) => {
       if (node === this || node === this.split) return;
       // Only the iterations lead into a merge, so its split takes over its reads.
       if (node.graph === graph) (this.split ?? this).reads.add(node.id);
@@ -74,7 +74,7 @@ export class GraphDraft {
   readonly nodes = new Map<string, NodeDraft>();
   readonly edges: EdgeDefinition[] = [];
   readonly #ids: Set<string>;
-  readonly #outside = new Set<NodePlace>();
+  readonly #outside = new Set<NodeAddress>();
   /** The failure node has no edges and may read every node. */
   failureNode: string | undefined;
 
@@ -96,7 +96,7 @@ export class GraphDraft {
     return node;
   }
 
-  readOutside(node: NodePlace): void {
+  readOutside(node: NodeAddress): void {
     for (let graph = this.around; graph !== undefined; graph = graph.around) {
       if (graph === node.graph) {
         this.#outside.add(node);
@@ -140,20 +140,20 @@ export class GraphDraft {
   }
 
   draftOf(handle: object): NodeDraft {
-    const place = placeOf(handle);
-    if (place === undefined) throw invalid('this is not a node', 'pass the result of w.node()');
-    if (place.graph !== this) throw invalid(`'${place.id}' is not in the same graph`, 'edges cannot leave a body');
-    return place as NodeDraft;
+    const address = addressOf(handle);
+    if (address === undefined) throw invalid('this is not a node', 'pass the result of w.node()');
+    if (address.graph !== this) throw invalid(`'${address.id}' is not in the same graph`, 'edges cannot leave a body');
+    return address as NodeDraft;
   }
 
   /** Returns the complete body; reads of enclosing graphs become reads of `holder`. */
-  finish(output: unknown, holder?: Place): { body: JsonObject; schema: JsonSchema } {
+  finish(output: unknown, holder?: RenderScope): { body: JsonObject; schema: JsonSchema } {
     const value = output instanceof Handle ? output.output : output;
     if (value instanceof Promise)
       throw invalid('the function is asynchronous', 'define the workflow without await: it is data');
-    const read = (node: NodePlace) => (node.graph === this ? undefined : this.readOutside(node));
-    const place: Place = { workflow: this.workflow, loops: this.loops, read };
-    const rendered = value === undefined ? undefined : renderValue(value, place, 'output');
+    const read = (node: NodeAddress) => (node.graph === this ? undefined : this.readOutside(node));
+    const scope: RenderScope = { workflow: this.workflow, loops: this.loops, read };
+    const rendered = value === undefined ? undefined : renderValue(value, scope, 'output');
     const nodes = this.#nodeDefinitions();
     const order = writtenOrder([...nodes.keys()]);
     for (const node of this.#outside) this.#passOn(node, holder);
@@ -171,7 +171,7 @@ export class GraphDraft {
 
   /** The nodes that a split adds to the enclosing graph; `given` are the nodes that lead to the merge. */
   finishRegion(split: NodeDraft, given: unknown, item: JsonSchema): RegionDraft {
-    const { body } = this.finish(undefined, split.place());
+    const { body } = this.finish(undefined, split.scope());
     const { nodes = {}, edges = [], order } = body as unknown as Pick<WorkflowDefinition, 'nodes' | 'edges' | 'order'>;
     const isEntered = new Set(edges.map(({ to }) => to));
     for (const { branch } of this.nodes.values()) {
@@ -210,7 +210,7 @@ export class GraphDraft {
     return [...this.nodes.values()].flatMap(({ region }) => region ?? []);
   }
 
-  #passOn(node: NodePlace, holder: Place | undefined): void {
+  #passOn(node: NodeAddress, holder: RenderScope | undefined): void {
     if (this.nodes.has(node.id)) {
       throw invalid(`'${node.id}' is read in a body that has a node with the same id`, 'give one of them another id');
     }

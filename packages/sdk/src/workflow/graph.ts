@@ -29,17 +29,17 @@ import type {
   EdgeOptions,
   ForEachOptions,
   LastingOptions,
+  LaunchPlanOptions,
   MappedOutput,
   Merged,
   MergeOptions,
   NodeOptions,
   OnError,
-  PlanOptions,
   RetryUntilOptions,
   SubWorkflowOptions,
   WhileOptions,
 } from './node-options.ts';
-import { invalid, type Place, renderCondition, renderFields, renderValue } from './render.ts';
+import { invalid, type RenderScope, renderCondition, renderFields, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 import type { AnyWorkflow, Uses } from './uses.ts';
 import { renderWait, type Wait, type WaitOutput } from './wait.ts';
@@ -111,9 +111,9 @@ export class Graph<Input, Vars, Item> {
     parameters: Fields<In>,
     options: ActionOptions<Out, Item, E> = {},
   ): NodeHandle<Output<Out, E>> {
-    const kind = (place: Place) => ({
+    const kind = (scope: RenderScope) => ({
       action: actionName(action),
-      with: renderFields(parameters, place, `${id}.with`),
+      with: renderFields(parameters, scope, `${id}.with`),
     });
     return this.#add(id, kind, options, outputSchema(action)) as NodeHandle<Output<Out, E>>;
   }
@@ -125,8 +125,8 @@ export class Graph<Input, Vars, Item> {
     parameters: Fields<In>,
     options: ActionOptions<unknown, Item, E> = {},
   ): NodeHandle<unknown> {
-    const kind = (place: Place) => ({
-      dynamic: { action: actionName(action), with: renderFields(parameters, place, `${id}.with`) },
+    const kind = (scope: RenderScope) => ({
+      dynamic: { action: actionName(action), with: renderFields(parameters, scope, `${id}.with`) },
     });
     return this.#add(id, kind, options, true);
   }
@@ -148,17 +148,17 @@ export class Graph<Input, Vars, Item> {
     options: NodeOptions<never, Item> & { readonly on?: Expression<unknown>; readonly many?: boolean } = {},
   ): BranchHandle<CaseValue> {
     const node = this.#draft.add(id);
-    const place = node.place();
+    const scope = node.scope();
     const { on = sourceOf(by) && by, many, ...common } = options;
     const tests =
       sourceOf(by) === undefined
-        ? new Map(Object.entries(by).map(([name, test]) => [name, caseTest(test, place, id)]))
+        ? new Map(Object.entries(by).map(([name, test]) => [name, caseTest(test, scope, id)]))
         : undefined;
     node.branch = {
       tests,
       targets: new Map(),
       head: {
-        ...(on !== undefined && { on: renderCondition(on, place, `${id}.on`) }),
+        ...(on !== undefined && { on: renderCondition(on, scope, `${id}.on`) }),
         ...(many !== undefined && { many }),
       },
     };
@@ -177,15 +177,15 @@ export class Graph<Input, Vars, Item> {
     const { parallel, maxConcurrency, minSuccess, ...common } = options;
     const loop = {};
     let round: JsonSchema = true;
-    const kind = (place: Place) => {
-      const inner = this.#body<ItemOf<L>>(loop, place, (b) =>
+    const kind = (scope: RenderScope) => {
+      const inner = this.#body<ItemOf<L>>(loop, scope, (b) =>
         body(b, ...iterationRefs<ItemOf<L>>(loop, items), previousOf(loop)),
       );
       round = minSuccess === undefined ? inner.schema : true;
       return {
         forEach: {
-          in: renderItems(items, place, id),
-          ...rendered({ parallel, maxConcurrency, minSuccess }, place, id),
+          in: renderItems(items, scope, id),
+          ...rendered({ parallel, maxConcurrency, minSuccess }, scope, id),
         },
         do: inner.body,
       };
@@ -202,13 +202,13 @@ export class Graph<Input, Vars, Item> {
     between: (s: Graph<Input, Vars, ItemOf<L>>, ...round: IterationRefs<ItemOf<L>>) => R,
     options: LastingOptions<ItemOf<L>, Item, E> = {},
   ): SplitHandle<IterationOf<R, ItemOf<L>>> {
-    const kind = (place: Place, node: NodeDraft) => {
+    const kind = (scope: RenderScope, node: NodeDraft) => {
       const loop = {};
       const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop, true);
       const s = new Graph<Input, Vars, ItemOf<L>>(draft, this.#surroundings);
       const ends = between(s, ...iterationRefs<ItemOf<L>>(loop, items));
       node.region = draft.finishRegion(node, ends, schemaOfItems(items));
-      return { split: { in: renderItems(items, place, id) } };
+      return { split: { in: renderItems(items, scope, id) } };
     };
     return this.#add(id, kind, options, true);
   }
@@ -224,11 +224,11 @@ export class Graph<Input, Vars, Item> {
     const { region } = source;
     if (region === undefined) throw invalid(`'${source.id}' is not a split`, 'pass the result of w.split()');
     if (region.merge !== undefined) throw invalid(`'${source.id}' has two merges`, 'a split can have only one merge');
-    const kind = (_: Place, node: NodeDraft) => {
+    const kind = (_: RenderScope, node: NodeDraft) => {
       region.merge = node;
       node.split = source;
       node.needs.push(source.id);
-      return { merge: rendered({ wait, timeout }, source.place(), id) };
+      return { merge: rendered({ wait, timeout }, source.scope(), id) };
     };
     const schema = objectSchema({ aggregated: { type: 'array', items: region.round } });
     return this.#add(id, kind, common, schema) as never;
@@ -242,10 +242,10 @@ export class Graph<Input, Vars, Item> {
   ): NodeHandle<Resolved<R> | null> {
     const { condition, maxIterations, ...common } = options;
     const loop = {};
-    const kind = (place: Place, node: NodeDraft) => {
-      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
+    const kind = (scope: RenderScope, node: NodeDraft) => {
+      const inner = this.#body<never>(loop, scope, (b) => body(b, indexOf(loop), previousOf(loop)));
       const asked = askBetweenIterations(node, loop, condition, true);
-      return { while: { condition: asked, ...rendered({ maxIterations }, place, id) }, do: inner.body };
+      return { while: { condition: asked, ...rendered({ maxIterations }, scope, id) }, do: inner.body };
     };
     return this.#add(id, kind, common, true, true) as never;
   }
@@ -259,12 +259,12 @@ export class Graph<Input, Vars, Item> {
     const { attempts, until, backoff, ...common } = options;
     const loop = {};
     let schema: JsonSchema = true;
-    const kind = (place: Place, node: NodeDraft) => {
-      const inner = this.#body<never>(loop, place, (b) => body(b, indexOf(loop), previousOf(loop)));
+    const kind = (scope: RenderScope, node: NodeDraft) => {
+      const inner = this.#body<never>(loop, scope, (b) => body(b, indexOf(loop), previousOf(loop)));
       schema = inner.schema;
       const asked = until === undefined ? undefined : askBetweenIterations(node, loop, until, false, schema);
       return {
-        retryUntil: { ...given({ until: asked }), ...rendered({ attempts, backoff }, place, id) },
+        retryUntil: { ...definedMembers({ until: asked }), ...rendered({ attempts, backoff }, scope, id) },
         do: inner.body,
       };
     };
@@ -278,8 +278,8 @@ export class Graph<Input, Vars, Item> {
     options: AttemptOptions<Resolved<NoInfer<R>>, Item, E> = {},
   ): NodeHandle<Output<Resolved<R>, E>> {
     let schema: JsonSchema = true;
-    const kind = (place: Place) => {
-      const inner = this.#body<Item>(undefined, place, body);
+    const kind = (scope: RenderScope) => {
+      const inner = this.#body<Item>(undefined, scope, body);
       schema = inner.schema;
       return { group: inner.body };
     };
@@ -295,15 +295,15 @@ export class Graph<Input, Vars, Item> {
   ): NodeHandle<Output<MappedOutput<Out, Mapped>, E>> {
     const { version, mode, isolation, output, ...common } = options;
     this.#surroundings.uses.add(used);
-    const kind = (place: Place, node: NodeDraft) => {
+    const kind = (scope: RenderScope, node: NodeDraft) => {
       const self = {};
       const mapped = output?.(selfReference(self));
       return {
         workflow: {
           id: used.id,
-          ...given({ version, mode, isolation }),
-          input: renderValue(input, place, `${id}.input`),
-          ...(mapped !== undefined && { output: renderValue(mapped, node.place({ self }), `${id}.output`) }),
+          ...definedMembers({ version, mode, isolation }),
+          input: renderValue(input, scope, `${id}.input`),
+          ...(mapped !== undefined && { output: renderValue(mapped, node.scope({ self }), `${id}.output`) }),
         },
       };
     };
@@ -315,17 +315,17 @@ export class Graph<Input, Vars, Item> {
     id: string,
     plan: string,
     input: Value<Record<string, Json>> = {},
-    options: PlanOptions<Out, Mapped, Item, E> = {},
+    options: LaunchPlanOptions<Out, Mapped, Item, E> = {},
   ): NodeHandle<Output<MappedOutput<Out, Mapped>, E>> {
     const { output, ...common } = options;
-    const kind = (place: Place, node: NodeDraft) => {
+    const kind = (scope: RenderScope, node: NodeDraft) => {
       const self = {};
       const mapped = output?.(selfReference<Out>(self));
       return {
         workflow: {
           plan,
-          input: renderValue(input, place, `${id}.input`),
-          ...(mapped !== undefined && { output: renderValue(mapped, node.place({ self }), `${id}.output`) }),
+          input: renderValue(input, scope, `${id}.input`),
+          ...(mapped !== undefined && { output: renderValue(mapped, node.scope({ self }), `${id}.output`) }),
         },
       };
     };
@@ -340,11 +340,11 @@ export class Graph<Input, Vars, Item> {
   ): NodeHandle<Output<WaitOutput<Event, Payload>, E>> {
     const { deadline, ...common } = options;
     let schema: JsonSchema = true;
-    const kind = (place: Place) => {
-      const rendered = renderWait(waits, place);
+    const kind = (scope: RenderScope) => {
+      const rendered = renderWait(waits, scope);
       schema = rendered.schema;
       const until: JsonObject =
-        deadline === undefined ? {} : { deadline: renderValue(deadline, place, `${id}.deadline`) };
+        deadline === undefined ? {} : { deadline: renderValue(deadline, scope, `${id}.deadline`) };
       return { wait: { ...rendered.definition, ...until } };
     };
     return this.#add(id, kind, common, () => schema) as never;
@@ -356,7 +356,7 @@ export class Graph<Input, Vars, Item> {
     values: { readonly [K in Name]: Value<Vars[K]> },
     options: NodeOptions<Pick<Vars, Name>, Item> = {},
   ): NodeHandle<Pick<Vars, Name>> {
-    const kind = (place: Place) => ({ set: renderFields(values, place, `${id}.set`) });
+    const kind = (scope: RenderScope) => ({ set: renderFields(values, scope, `${id}.set`) });
     const schema = objectSchema(Object.fromEntries(Object.keys(values).map((name) => [name, true])));
     return this.#add(id, kind, options, schema) as never;
   }
@@ -368,9 +368,9 @@ export class Graph<Input, Vars, Item> {
       | [status: 'completed', outcome?: { readonly output?: Value<unknown> }, options?: NodeOptions<never, Item>]
       | [status: 'failed', outcome?: { readonly error?: Value<string | Failure> }, options?: NodeOptions<never, Item>]
   ): NodeHandle<unknown> {
-    const kind = (place: Place) => ({
+    const kind = (scope: RenderScope) => ({
       terminate: status,
-      ...(outcome !== undefined && { with: renderFields(outcome, place, `${id}.with`) }),
+      ...(outcome !== undefined && { with: renderFields(outcome, scope, `${id}.with`) }),
     });
     return this.#add(id, kind, options, true);
   }
@@ -384,23 +384,23 @@ export class Graph<Input, Vars, Item> {
   edge(from: Before, to: AnyNode): void;
   edge(from: Before | SplitHandle<unknown>, to: AnyNode, options: object = {}): void {
     const { when, ...rest } = options as { readonly when?: unknown };
-    const place = this.#draft.draftOf(from).place();
+    const scope = this.#draft.draftOf(from).scope();
     this.#draft.link(from as Before, this.#draft.draftOf(to).id, {
-      ...given(rest),
-      ...(when !== undefined && { when: renderCondition(when, place, 'when of an edge') }),
+      ...definedMembers(rest),
+      ...(when !== undefined && { when: renderCondition(when, scope, 'when of an edge') }),
     });
   }
 
   /** `schema` may be available only after the definition is built. */
   #add(
     id: string,
-    kind: (place: Place, node: NodeDraft) => JsonObject,
+    kind: (scope: RenderScope, node: NodeDraft) => JsonObject,
     options: object,
     schema: JsonSchema | (() => JsonSchema),
     isNullable = false,
   ): Handle {
     const node = this.#draft.add(id);
-    const definition = kind(node.place(), node);
+    const definition = kind(node.scope(), node);
     const known = typeof schema === 'function' ? schema() : schema;
     this.#describe(node, options, known);
     node.definition = { ...node.definition, ...definition };
@@ -412,16 +412,16 @@ export class Graph<Input, Vars, Item> {
     const { needs = [], when, emit, compensate, ...written } = options as Options;
     const { retry, timeout, priority, cache, concurrency, rateLimit, ...plain } = written;
     this.#draft.comesAfter(node, needs);
-    const place = node.place();
+    const scope = node.scope();
     const self = {};
-    const after = node.place({ self });
+    const after = node.scope({ self });
     const output = selfReference<never>(self, schema);
     const items = typeof emit === 'function' ? (emit as (output: Ref<never>) => unknown)(output) : emit;
     const undo = typeof compensate === 'function' ? (compensate as (output: Ref<never>) => Call)(output) : compensate;
     node.definition = {
-      ...given(plain),
-      ...rendered({ retry, timeout, priority, cache, concurrency, rateLimit }, place, node.id),
-      ...(when !== undefined && { when: renderCondition(when, place, `${node.id}.when`) }),
+      ...definedMembers(plain),
+      ...rendered({ retry, timeout, priority, cache, concurrency, rateLimit }, scope, node.id),
+      ...(when !== undefined && { when: renderCondition(when, scope, `${node.id}.when`) }),
       ...(items !== undefined && {
         emit: sourceOf(items) ? renderCondition(items, after, 'emit') : renderValue(items, after, 'emit'),
       }),
@@ -429,7 +429,7 @@ export class Graph<Input, Vars, Item> {
     };
   }
 
-  #body<Inner>(loop: object | undefined, holder: Place, build: (b: Graph<Input, Vars, Inner>) => unknown) {
+  #body<Inner>(loop: object | undefined, holder: RenderScope, build: (b: Graph<Input, Vars, Inner>) => unknown) {
     const draft = new GraphDraft(this.#draft.workflow, this.#draft, loop);
     return draft.finish(build(new Graph<Input, Vars, Inner>(draft, this.#surroundings)), holder);
   }
@@ -442,17 +442,17 @@ export interface Failure {
   readonly details?: unknown;
 }
 
-function caseTest(test: CaseTest, place: Place, id: string): JsonObject {
-  if ('when' in test) return { when: renderCondition(test.when, place, `${id}.when`) };
+function caseTest(test: CaseTest, scope: RenderScope, id: string): JsonObject {
+  if ('when' in test) return { when: renderCondition(test.when, scope, `${id}.when`) };
   return { ...(test as unknown as JsonObject) };
 }
 
 /** Options that may contain expressions. */
-function rendered(options: object, place: Place, id: string): JsonObject {
+function rendered(options: object, scope: RenderScope, id: string): JsonObject {
   const written = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(written.map(([key, value]) => [key, renderValue(value, place, `${id}.${key}`)]));
+  return Object.fromEntries(written.map(([key, value]) => [key, renderValue(value, scope, `${id}.${key}`)]));
 }
 
-function given(options: object): JsonObject {
+function definedMembers(options: object): JsonObject {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as JsonObject;
 }

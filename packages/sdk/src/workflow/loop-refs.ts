@@ -2,7 +2,7 @@
 import type { Json, JsonSchema } from '@nebula/core';
 import { itemSchema, type Ref, rootReference, sourceOf } from './expression.ts';
 import type { NodeDraft } from './graph-draft.ts';
-import { type Place, renderCondition, renderValue } from './render.ts';
+import { type RenderScope, renderCondition, renderValue } from './render.ts';
 
 export function indexOf(loop: object): Ref<number> {
   return rootReference<number>({ kind: 'loop', loop, member: 'index' });
@@ -30,10 +30,10 @@ export function schemaOfItems(items: unknown): JsonSchema {
   return source?.kind === 'path' ? itemSchema(source.schema) : true;
 }
 
-export function renderItems(items: unknown, place: Place, id: string): Json {
+export function renderItems(items: unknown, scope: RenderScope, id: string): Json {
   return sourceOf(items) === undefined
-    ? renderValue(items, place, `${id}.in`)
-    : renderCondition(items, place, `${id}.in`);
+    ? renderValue(items, scope, `${id}.in`)
+    : renderCondition(items, scope, `${id}.in`);
 }
 
 export function selfReference<T>(of: object, schema: JsonSchema = true, isNullable = false): Ref<T> {
@@ -49,8 +49,8 @@ export function askBetweenIterations(
   schema: JsonSchema = true,
 ): Json {
   const self = {};
-  const place = node.place({ self, loops: [loop, ...node.graph.loops] });
+  const scope = node.scope({ self, loops: [loop, ...node.graph.loops] });
   const condition: unknown =
     typeof asked === 'function' ? asked(selfReference(self, schema, isNullable), indexOf(loop)) : asked;
-  return renderCondition(condition, place, `the condition of ${node.id}`);
+  return renderCondition(condition, scope, `the condition of ${node.id}`);
 }

@@ -1,6 +1,6 @@
 /** Handles of nodes: references to their results, used to order other nodes after them. */
 import type { JsonSchema, NodeStatus, RunError } from '@nebula/core';
-import { type NodePlace, type Ref, rootReference } from './expression.ts';
+import { type NodeAddress, type Ref, rootReference } from './expression.ts';
 import { objectSchema } from './schema-path.ts';
 
 export interface AnyNode {
@@ -56,7 +56,7 @@ export class Handle implements NodeHandle<unknown> {
   readonly attempts: Ref<number>;
   readonly input: Ref<unknown>;
 
-  constructor(node: NodePlace, schema: JsonSchema, isNullable: boolean) {
+  constructor(node: NodeAddress, schema: JsonSchema, isNullable: boolean) {
     const member = <T>(name: string, known: JsonSchema = true) =>
       rootReference<T>({ kind: 'node', node, member: name }, known);
     this.id = node.id;
@@ -66,21 +66,21 @@ export class Handle implements NodeHandle<unknown> {
     this.success = member('success');
     this.attempts = member('attempts');
     this.input = member('input');
-    places.set(this, node);
+    addresses.set(this, node);
   }
 }
 
-const places = new WeakMap<object, NodePlace>();
+const addresses = new WeakMap<object, NodeAddress>();
 
-export function placeOf(handle: object): NodePlace | undefined {
-  return places.get(handle);
+export function addressOf(handle: object): NodeAddress | undefined {
+  return addresses.get(handle);
 }
 
 export class Branch extends Handle {
   readonly otherwise: BranchCase;
-  readonly #node: NodePlace;
+  readonly #node: NodeAddress;
 
-  constructor(node: NodePlace, schema: JsonSchema) {
+  constructor(node: NodeAddress, schema: JsonSchema) {
     super(node, schema, false);
     this.#node = node;
     this.otherwise = this.#way(null);
@@ -92,7 +92,7 @@ export class Branch extends Handle {
 
   #way(name: string | null): BranchCase {
     const way: BranchCase = Object.freeze({ branch: this.id, case: name });
-    places.set(way, this.#node);
+    addresses.set(way, this.#node);
     return way;
   }
 }

@@ -4,8 +4,8 @@ import type { Call } from './call.ts';
 import type { Condition, Expression, Ref, Resolved, Value } from './expression.ts';
 import type { Before } from './node-handle.ts';
 
-type Given<K extends keyof NodeDefinition> = NonNullable<NodeDefinition[K]>;
-export type OnError = Given<'onError'>;
+type ValueOf<K extends keyof NodeDefinition> = NonNullable<NodeDefinition[K]>;
+export type OnError = ValueOf<'onError'>;
 
 /**
  * `Item` is the item type of the enclosing loop; `E` is tracked because the output may be null after an ignored error.
@@ -15,10 +15,10 @@ export interface NodeOptions<Output, Item, E extends OnError = OnError> {
   /** Predecessors in addition to the nodes that it reads. */
   readonly needs?: readonly Before[];
   readonly when?: Condition;
-  readonly join?: Given<'join'>;
+  readonly join?: ValueOf<'join'>;
   /** One rule, or a list in which the first rule that matches an error applies. */
-  readonly retry?: Value<Given<'retry'>>;
-  readonly timeout?: Value<Given<'timeout'>>;
+  readonly retry?: Value<ValueOf<'retry'>>;
+  readonly timeout?: Value<ValueOf<'timeout'>>;
   readonly onError?: E;
   readonly priority?: Value<number>;
   readonly estimate?: string;
@@ -40,18 +40,18 @@ export interface LastingOptions<Output, Item, E extends OnError = OnError> exten
 /** Options of nodes that can be compensated. */
 export interface AttemptOptions<Output, Item, E extends OnError = OnError> extends LastingOptions<Output, Item, E> {
   /** Alias → name of the secret. */
-  readonly credentials?: Given<'credentials'>;
+  readonly credentials?: ValueOf<'credentials'>;
   /** The action that undoes the node when the run fails later. */
   readonly compensate?: Call | ((output: Ref<Output>) => Call);
 }
 
 /** Options of nodes that run an action. */
 export interface ActionOptions<Output, Item, E extends OnError = OnError> extends AttemptOptions<Output, Item, E> {
-  readonly effect?: Given<'effect'>;
-  readonly capabilities?: Given<'capabilities'>;
+  readonly effect?: ValueOf<'effect'>;
+  readonly capabilities?: ValueOf<'capabilities'>;
   /** Labels that a worker must have to run the node. */
-  readonly labels?: Given<'labels'>;
-  readonly cache?: Value<Given<'cache'>>;
+  readonly labels?: ValueOf<'labels'>;
+  readonly cache?: Value<ValueOf<'cache'>>;
   readonly rateLimit?: {
     readonly key: Value<string>;
     readonly limit: Value<number>;
@@ -76,7 +76,7 @@ export interface RetryUntilOptions<Output, Item, E extends OnError> extends Last
   readonly attempts: Value<number>;
   /** Evaluated after every successful iteration. */
   readonly until?: Condition | ((output: Ref<Output>, index: Ref<number>) => Condition);
-  readonly backoff?: Value<NonNullable<Given<'retryUntil'>['backoff']>>;
+  readonly backoff?: Value<NonNullable<ValueOf<'retryUntil'>['backoff']>>;
 }
 
 /** The output of a merge: the results of the iterations in item order; with `wait: 'any'`, only that of the first. */
@@ -102,7 +102,7 @@ export interface SubWorkflowOptions<Output, Mapped, Item, E extends OnError>
 }
 
 /** The launch plan selects workflow and version. */
-export interface PlanOptions<Output, Mapped, Item, E extends OnError>
+export interface LaunchPlanOptions<Output, Mapped, Item, E extends OnError>
   extends Omit<SubWorkflowOptions<Output, Mapped, Item, E>, 'version' | 'mode' | 'isolation'> {}
 
 export type MappedOutput<Output, Mapped> = [Mapped] extends [undefined] ? Output : Resolved<Mapped>;

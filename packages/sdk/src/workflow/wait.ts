@@ -3,7 +3,7 @@ import type { Json, JsonObject, JsonSchema } from '@nebula/core';
 import { isJsonObject } from '@nebula/core/authoring';
 import type { Parsed, Schema } from '../define-action.ts';
 import type { Expression, Value } from './expression.ts';
-import { invalid, type Place, renderCondition, renderValue } from './render.ts';
+import { invalid, type RenderScope, renderCondition, renderValue } from './render.ts';
 import { objectSchema } from './schema-path.ts';
 import { dataSchema } from './workflow-schema.ts';
 
@@ -29,28 +29,31 @@ export interface Approval<Form> {
 /** Without a schema, the type of the payload is unknown. */
 type Carried<S extends Schema | undefined> = [S] extends [undefined] ? unknown : Parsed<S>;
 
-interface Told {
+interface WaitDetails {
   readonly payload: JsonSchema;
-  render(place: Place): JsonObject;
+  render(scope: RenderScope): JsonObject;
 }
 
-const told = new WeakMap<object, Told>();
+const detailsOf = new WeakMap<object, WaitDetails>();
 
-function waitFor<Event extends string, Payload>(payload: JsonSchema, render: Told['render']): Wait<Event, Payload> {
+function waitFor<Event extends string, Payload>(
+  payload: JsonSchema,
+  render: WaitDetails['render'],
+): Wait<Event, Payload> {
   const wait = Object.freeze({});
-  told.set(wait, { payload, render });
+  detailsOf.set(wait, { payload, render });
   return wait;
 }
 
 export const wait = Object.freeze({
   /** Waits for a duration, e.g. `10s`. */
   for: (duration: Value<string | number>): Wait<'for', null> =>
-    waitFor({ type: 'null' }, (place) => ({ for: renderValue(duration, place, 'for') })),
+    waitFor({ type: 'null' }, (scope) => ({ for: renderValue(duration, scope, 'for') })),
 
   /** Waits until a date in ISO 8601. */
   until: (moment: string | Expression<string>): Wait<'until', null> =>
-    waitFor({ type: 'null' }, (place) => ({
-      until: typeof moment === 'string' ? moment : renderCondition(moment, place, 'until'),
+    waitFor({ type: 'null' }, (scope) => ({
+      until: typeof moment === 'string' ? moment : renderCondition(moment, scope, 'until'),
     })),
 
   /** Waits for a signal with that name and, if given, that key. */
@@ -59,9 +62,9 @@ export const wait = Object.freeze({
     options: { readonly key?: Value<string | number>; readonly schema?: S } = {},
   ): Wait<Name, Carried<S>> => {
     const schema = dataSchema(options.schema, 'the schema of a signal');
-    return waitFor(schema ?? true, (place) => ({
+    return waitFor(schema ?? true, (scope) => ({
       signal: name,
-      ...(options.key !== undefined && { key: renderValue(options.key, place, 'key') }),
+      ...(options.key !== undefined && { key: renderValue(options.key, scope, 'key') }),
       ...(schema !== undefined && { schema }),
     }));
   },
@@ -81,10 +84,10 @@ export const wait = Object.freeze({
       comment: { type: ['string', 'null'] },
       form: form ?? true,
     });
-    return waitFor(payload, (place) => ({
+    return waitFor(payload, (scope) => ({
       approval: {
-        ...(options.title !== undefined && { title: renderValue(options.title, place, 'title') }),
-        ...(options.who !== undefined && { who: renderValue(options.who, place, 'who') }),
+        ...(options.title !== undefined && { title: renderValue(options.title, scope, 'title') }),
+        ...(options.who !== undefined && { who: renderValue(options.who, scope, 'who') }),
         ...(form !== undefined && { form }),
       },
     }));
@@ -94,13 +97,13 @@ export const wait = Object.freeze({
   callback: <Payload = unknown>(): Wait<'callback', Payload> => waitFor(true, () => ({ callback: true })),
 });
 
-export function renderWait(waits: unknown, place: Place): { definition: JsonObject; schema: JsonSchema } {
+export function renderWait(waits: unknown, scope: RenderScope): { definition: JsonObject; schema: JsonSchema } {
   const list = (Array.isArray(waits) ? waits : [waits]).map((one) => {
-    const known = isJsonObject(one) ? told.get(one) : undefined;
+    const known = isJsonObject(one) ? detailsOf.get(one) : undefined;
     if (known === undefined) throw invalid('this is not a wait', "write e.g. wait.for('10s') or wait.signal('paid')");
     return known;
   });
-  const rendered: Json[] = list.map((one) => one.render(place));
+  const rendered: Json[] = list.map((one) => one.render(scope));
   const [only] = list;
   const payload = list.length === 1 && only !== undefined ? only.payload : true;
   return {

@@ -14,7 +14,7 @@ import { type Expression, type Resolved, type Root, rootReference } from './expr
 import { Graph } from './graph.ts';
 import { GraphDraft } from './graph-draft.ts';
 import type { AnyNode } from './node-handle.ts';
-import { invalid, type Place, renderCondition, renderValue } from './render.ts';
+import { invalid, type RenderScope, renderCondition, renderValue } from './render.ts';
 import { objectSchema, withDefaults } from './schema-path.ts';
 import { Uses, type Workflow } from './uses.ts';
 import { dataSchema } from './workflow-schema.ts';
@@ -82,17 +82,17 @@ export class WorkflowGraph<Input, Vars> extends Graph<Input, Vars, never> {
   startsOn(trigger: TriggerOptions): void {
     const [kind, keys] = Object.entries(trigger)[0] as [string, JsonObject & { input?: unknown; key?: unknown }];
     const { input, key, ...rest } = keys;
-    const place = this.#atStart();
+    const scope = this.#atStart();
     this.#triggers.push({
       [kind]: {
         ...rest,
-        ...(key !== undefined && { key: renderCondition(key as Expression<unknown>, place, 'the key of events') }),
-        ...(input !== undefined && { input: renderValue(input, place, `the input of a ${kind}`) }),
+        ...(key !== undefined && { key: renderCondition(key as Expression<unknown>, scope, 'the key of events') }),
+        ...(input !== undefined && { input: renderValue(input, scope, `the input of a ${kind}`) }),
       },
     });
   }
 
-  #atStart(): Place {
+  #atStart(): RenderScope {
     const read = () => {
       throw invalid('no node has run when the workflow starts', 'read only w.input and w.trigger here');
     };
@@ -155,13 +155,13 @@ function checked(id: string, written: object): WorkflowDefinition {
   if (definition !== undefined && errors.length === 0) return definition;
   const [first] = errors;
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  throw new NebulaError('WORKFLOW_INVALID', `workflow '${id}' is not valid: ${first && told(first)}${more}`, {
+  throw new NebulaError('WORKFLOW_INVALID', `workflow '${id}' is not valid: ${first && problemText(first)}${more}`, {
     ...(first?.hint !== undefined && { hint: first.hint }),
-    details: { problems: errors.map((problem) => ({ code: problem.code, message: told(problem) })) },
+    details: { problems: errors.map((problem) => ({ code: problem.code, message: problemText(problem) })) },
   });
 }
 
-function told({ message, path }: Problem): string {
+function problemText({ message, path }: Problem): string {
   return path.length === 0 ? message : `${message} (${path.join('.')})`;
 }
 

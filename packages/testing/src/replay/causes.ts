@@ -38,18 +38,18 @@ const CUT_OFF = ['TIMEOUT', 'WORKER_LOST', 'CANCELLED', 'ABORTED', 'SHUTDOWN'];
 
 export function causesOf(state: RunState, entries: readonly Entry[]): Stimulus[] {
   const causes: Stimulus[] = [];
-  const told = new Set<string>();
+  const explained = new Set<string>();
   let hasTimer = false;
   for (const [at, entry] of entries.entries()) {
     const path = 'node' in entry ? entry.node : undefined;
     const node = path === undefined ? undefined : nodeAt(state, path);
     if (wakes(state, entry)) hasTimer = true;
-    if (path !== undefined && told.has(path)) continue;
+    if (path !== undefined && explained.has(path)) continue;
     const cause = causeOf(state, entry, node, entries.slice(at + 1));
     if (cause === 'time') hasTimer = true;
     else if (cause !== undefined) {
       causes.push(cause);
-      if (path !== undefined) told.add(path);
+      if (path !== undefined) explained.add(path);
     }
   }
   return hasTimer || causes.length === 0 ? [{ type: 'wake', lost: [], jitter: 1 }, ...causes] : causes;

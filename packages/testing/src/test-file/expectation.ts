@@ -27,12 +27,12 @@ export interface Expectation {
   /** Nodes that wait for an external event. */
   readonly waiting?: readonly string[];
   /** Position of each key in the file. */
-  readonly places: Readonly<Record<string, SourceRange | undefined>>;
+  readonly ranges: Readonly<Record<string, SourceRange | undefined>>;
 }
 
 const TEXTS: ValueType = { is: 'list', of: { is: 'text' } };
 const STATUSES = ['pending', 'running', 'paused', 'compensating', 'completed', 'failed', 'cancelled', 'timed-out'];
-const EXPECT_KEYS: Readonly<Record<Exclude<keyof Expectation, 'places'>, ValueType>> = {
+const EXPECT_KEYS: Readonly<Record<Exclude<keyof Expectation, 'ranges'>, ValueType>> = {
   status: { is: 'choice', of: STATUSES },
   output: { is: 'value' },
   error: { is: 'value' },
@@ -47,25 +47,25 @@ export const EXPECT: ValueType = { is: 'record', record: recordOf('expect', 'exp
 
 export function expectationOf(expected: JsonObject, path: DocumentPath, source: SourceMap): Expectation {
   const { error } = expected;
-  const places = Object.keys(expected).map((key) => [key, source.rangeOf([...path, key], 'key')]);
+  const ranges = Object.keys(expected).map((key) => [key, source.rangeOf([...path, key], 'key')]);
   return {
     ...expected,
     ...(typeof error === 'string' && { error: { code: error } }),
-    places: Object.fromEntries(places),
+    ranges: Object.fromEntries(ranges),
   };
 }
 
 /** One deviation from the expectation. */
 export interface Difference extends Mismatch {
-  readonly place: SourceRange | undefined;
+  readonly range: SourceRange | undefined;
 }
 
 /** `isLast`: the test ends here, and the run must have completed unless the test expects otherwise. */
 export function differencesOf(run: TestRun, expected: Expectation, isLast: boolean): Difference[] {
   const found: Difference[] = [];
-  const place = (key: string): SourceRange | undefined => expected.places[key];
+  const rangeOf = (key: string): SourceRange | undefined => expected.ranges[key];
   const add = (key: string, list: readonly Mismatch[]): void => {
-    found.push(...list.map((one) => ({ ...one, place: place(key) })));
+    found.push(...list.map((one) => ({ ...one, range: rangeOf(key) })));
   };
   const { error, output } = run;
   const status = expected.status ?? (isLast ? impliedStatus(expected) : undefined);

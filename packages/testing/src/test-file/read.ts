@@ -26,7 +26,7 @@ export interface TestFile {
 
 export interface TestCase {
   readonly name: string;
-  readonly place: SourceRange | undefined;
+  readonly range: SourceRange | undefined;
   readonly input: Json;
   readonly mocks: Readonly<Record<string, Mock>>;
   readonly real: readonly string[];
@@ -41,7 +41,7 @@ export interface TestCase {
 }
 
 export type Step = StepAction & {
-  readonly place: SourceRange | undefined;
+  readonly range: SourceRange | undefined;
   /** Applied to the execution that this node started, or that a node of it started, and so on. */
   readonly in: readonly string[];
 };
@@ -230,7 +230,7 @@ function testOf(test: WrittenTest, path: DocumentPath, shared: WrittenShared, so
   const mocks = Object.entries({ ...shared.mocks, ...test.mocks }).map(([key, mock]) => [key, mockOf(mock)]);
   return {
     name,
-    place: source.rangeOf([...path, 'name']),
+    range: source.rangeOf([...path, 'name']),
     input: input ?? {},
     mocks: Object.fromEntries(mocks),
     real: [...(shared.real ?? []), ...(test.real ?? [])],
@@ -263,7 +263,7 @@ function stepOf(step: string | JsonObject, path: DocumentPath, source: SourceMap
   return {
     ...actionOf(verb, value, at, source),
     in: typeof inside === 'string' ? [inside] : (inside as readonly string[]),
-    place: source.rangeOf(at, 'key'),
+    range: source.rangeOf(at, 'key'),
   };
 }
 

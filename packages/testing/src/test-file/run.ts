@@ -20,7 +20,7 @@ export interface TestFileOptions extends Pick<TestOptions, 'config' | 'actions' 
 /** When a test has not passed, exactly one of `differences` and `failure` is set. */
 export interface TestResult {
   readonly name: string;
-  readonly place: SourceRange | undefined;
+  readonly range: SourceRange | undefined;
   readonly passed: boolean;
   readonly differences: readonly Difference[];
   /** The test could not run, or was aborted. */
@@ -28,7 +28,7 @@ export interface TestResult {
     readonly code?: string;
     readonly message: string;
     readonly hint?: string;
-    readonly place?: SourceRange;
+    readonly range?: SourceRange;
   };
   /** The path of the run, to explain a difference. */
   readonly path: readonly string[];
@@ -54,7 +54,7 @@ async function runTest(
   workflow: object,
   { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
 ): Promise<TestResult> {
-  const { name, place, input, mocks, real, credentials, until } = test;
+  const { name, range, input, mocks, real, credentials, until } = test;
   const shared: TestOptions = {
     input,
     mocks,
@@ -66,7 +66,7 @@ async function runTest(
     ...(projectDir !== undefined && { projectDir }),
     ...(workflows && { workflows }),
   };
-  const about = { name, place };
+  const about = { name, range };
   let run: TestRun | undefined;
   let step: Step | undefined;
   try {
@@ -88,7 +88,7 @@ async function runTest(
       message,
       ...(code && { code }),
       ...(hint && { hint }),
-      ...(step?.place && { place: step.place }),
+      ...(step?.range && { range: step.range }),
     };
     return { ...about, passed: false, differences: [], failure, path: run?.path ?? [] };
   }

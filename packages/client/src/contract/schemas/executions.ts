@@ -321,7 +321,7 @@ export const Rest = Type.Object({
   execution: nullable(Execution),
 });
 
-export const Places = Type.Object({
+export const Permits = Type.Object({
   items: Type.Array(Type.Object({ executionId: Type.String(), node: Type.String(), isHeld: Type.Boolean() })),
 });
 

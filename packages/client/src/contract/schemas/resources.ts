@@ -37,8 +37,8 @@ export const ActionDocument = Type.Object(
   { $id: 'Action' },
 );
 
-export const CredentialSummary = Type.Object({ name: Type.String(), updatedAt: nullable(Moment) });
-export const CredentialBody = Type.Object(
+export const SecretSummary = Type.Object({ name: Type.String(), updatedAt: nullable(Moment) });
+export const SecretBody = Type.Object(
   { value: Type.Union([Type.String({ minLength: 4 }), Type.Record(Type.String(), Type.String())]) },
   closed,
 );

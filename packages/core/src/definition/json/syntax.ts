@@ -14,7 +14,7 @@ export interface JsonSyntaxError {
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
-class Found extends Error {
+class FoundError extends Error {
   readonly error: JsonSyntaxError;
   constructor(error: JsonSyntaxError) {
     super(error.message);
@@ -23,7 +23,7 @@ class Found extends Error {
 }
 
 function fail(offset: number, length: number, message: string, hint: string): never {
-  throw new Found({ offset, length, message, hint });
+  throw new FoundError({ offset, length, message, hint });
 }
 
 export function findJsonError(text: string): JsonSyntaxError | undefined {
@@ -31,7 +31,7 @@ export function findJsonError(text: string): JsonSyntaxError | undefined {
     scanDocument(text);
     return undefined;
   } catch (error) {
-    if (error instanceof Found) return error.error;
+    if (error instanceof FoundError) return error.error;
     throw error;
   }
 }

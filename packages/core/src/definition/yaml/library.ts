@@ -134,7 +134,7 @@ function reportErrors(document: YamlDocument, text: string, source: TextSourceMa
   const errors = [...document.errors].sort((a, b) => a.pos[0] - b.pos[0]);
   for (const error of errors) {
     if (error.code === 'TAG_RESOLVE_FAILED') continue;
-    const range = source.rangeAt(...placeOf(error, document, text));
+    const range = source.rangeAt(...spanOf(error, document, text));
     if (range.line === lastLine) continue;
     lastLine = range.line;
     const line = text.slice(range.offset - range.column + 1, lineEnd(text, range.offset));
@@ -157,7 +157,7 @@ function reportTag(error: YAMLError, text: string, source: TextSourceMap, proble
 }
 
 /** The library reports an unclosed quote at its end, often the end of the file; authors need its beginning. */
-function placeOf(error: YAMLError, document: YamlDocument, text: string): [offset: number, length: number] {
+function spanOf(error: YAMLError, document: YamlDocument, text: string): [offset: number, length: number] {
   const to = error.pos[1];
   const from = error.code === 'BAD_INDENT' ? skipSpaces(text, error.pos[0]) : error.pos[0];
   if (error.message.startsWith('Missing closing')) {

@@ -134,20 +134,20 @@ export class FilterParser {
     this.text.nesting.enter(start);
     const args = this.callArguments();
     this.text.nesting.leave();
-    const wrong = (expected: string) =>
+    const invalidCall = (expected: string) =>
       syntaxError(`JSONPath: ${name} takes ${expected}`, start, this.text.position - start);
     const [first, second] = args;
     switch (name) {
       case 'length':
-        if (args.length !== 1) throw wrong('one value');
+        if (args.length !== 1) throw invalidCall('one value');
         return { kind: 'value', value: { kind: 'length', of: this.comparable(first as Operand, start) } };
       case 'count':
       case 'value':
-        if (args.length !== 1 || first?.kind !== 'query') throw wrong('one query');
+        if (args.length !== 1 || first?.kind !== 'query') throw invalidCall('one query');
         return { kind: 'value', value: { kind: name, query: first.query } };
       case 'match':
       case 'search': {
-        if (args.length !== 2) throw wrong('a string and a pattern');
+        if (args.length !== 2) throw invalidCall('a string and a pattern');
         const subject = this.comparable(first as Operand, start);
         const pattern = this.comparable(second as Operand, start);
         return { kind: 'test', test: { kind: 'regex', whole: name === 'match', text: subject, pattern } };

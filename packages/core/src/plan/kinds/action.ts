@@ -117,10 +117,10 @@ function checkCredentials(reader: NodeReader, action: Action, keys: DocumentPath
   if (wanted === undefined) return;
   const { credentials: given = {}, compensate, dynamic } = reader.parts.definition;
   const named = Object.keys(given);
-  const place = reader.parts.definition.credentials === undefined ? [...keys, 'action'] : ['credentials'];
+  const problemKeys = reader.parts.definition.credentials === undefined ? [...keys, 'action'] : ['credentials'];
   for (const alias of wanted.filter((one) => !named.includes(one))) {
     const message = `${action.id} needs the credential '${alias}', but the node maps no secret to it`;
-    reader.error('MISSING_CREDENTIAL', message, `add credentials: { ${alias}: <name of a secret> }`, place);
+    reader.error('MISSING_CREDENTIAL', message, `add credentials: { ${alias}: <name of a secret> }`, problemKeys);
   }
   // The compensating action shares the node's credentials, and so does a returned graph: they may read it.
   if (compensate !== undefined || dynamic !== undefined) return;

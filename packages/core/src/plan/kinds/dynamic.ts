@@ -25,15 +25,17 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   const parts = callParts(reader, call, action, ['dynamic']);
   if (parts === undefined) return undefined;
   const secrets = new Set(Object.values(parts.credentials));
-  const place: Place = { context, scope, index, depth, bound: parts.granted, secrets };
+  const surroundings: ReturnContext = { context, scope, index, depth, bound: parts.granted, secrets };
   // The functions that the graph will call, and its nodes, are not known yet.
   Object.assign(context.workflows.uses, { draws: true, callbacks: true });
   const accepted = new WeakMap<object, CompiledReturn>();
   const known = new WeakMap<object, CompiledReturn>();
   function* compile(graph: Json, isNew: boolean): Steps<CompiledReturn> {
-    if (typeof graph !== 'object' || graph === null) return yield* compileReturned(graph, place, isNew);
+    if (typeof graph !== 'object' || graph === null) return yield* compileReturned(graph, surroundings, isNew);
     const outcome =
-      accepted.get(graph) ?? (isNew ? undefined : known.get(graph)) ?? (yield* compileReturned(graph, place, isNew));
+      accepted.get(graph) ??
+      (isNew ? undefined : known.get(graph)) ??
+      (yield* compileReturned(graph, surroundings, isNew));
     (isNew ? accepted : known).set(graph, outcome);
     return outcome;
   }
@@ -47,7 +49,7 @@ export function dynamicWork(reader: NodeReader, call: ActionCall, action: Action
   };
 }
 
-interface Place {
+interface ReturnContext {
   readonly context: CompileContext;
   readonly scope: GraphScope;
   readonly index: number;
@@ -62,8 +64,8 @@ interface Place {
  * With `isNew`, the shape is checked, and constructs that can never work are errors, too. A graph from the journal was
  * accepted before and stays accepted: it is compiled like a registered definition.
  */
-function* compileReturned(returned: Json, place: Place, isNew: boolean): Steps<CompiledReturn> {
-  const { context, scope, index, depth, bound, secrets } = place;
+function* compileReturned(returned: Json, surroundings: ReturnContext, isNew: boolean): Steps<CompiledReturn> {
+  const { context, scope, index, depth, bound, secrets } = surroundings;
   const problems = new ProblemList(new TextSourceMap('', undefined, () => undefined), !isNew);
   const body = isNew ? yield* readBody(returned, problems, depth + 1) : journalledBody(returned, problems);
   yield;

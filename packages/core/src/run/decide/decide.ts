@@ -70,7 +70,7 @@ const reactions: { readonly [T in Stimulus['type']]: (turn: Turn, stimulus: Of<T
   granted,
   cached,
   restart,
-  placed,
+  placed: gotSlot,
   // Only an ended run is retried or replayed.
   retry: () => {},
   replay: () => {},
@@ -154,7 +154,7 @@ function cancelEnding(turn: Turn, reason: string, compensate: boolean): void {
 }
 
 function start(turn: Turn, stimulus: Of<'start'>): void {
-  const { input, trigger, parent, delay, key, estimates, traceparent, seed, place, authority } = stimulus;
+  const { input, trigger, parent, delay, key, estimates, traceparent, seed, slot, authority } = stimulus;
   const { state } = turn;
   if (state.phase.status !== 'pending') return;
   const { workflowId, version } = state.plan;
@@ -170,15 +170,15 @@ function start(turn: Turn, stimulus: Of<'start'>): void {
     ...(estimates === undefined ? {} : { estimates }),
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(seed === undefined ? {} : { seed }),
-    ...(place === undefined ? {} : { place }),
+    ...(slot === undefined ? {} : { place: slot }),
     ...(authority === undefined ? {} : { authority }),
   });
-  if (delay === undefined && state.slot?.standing !== 'waiting') return enterRoot(turn);
+  if (delay === undefined && state.slot?.status !== 'waiting') return enterRoot(turn);
   emit(turn, { type: 'run.held', until: delay?.until ?? turn.now });
 }
 
 /** The run got its slot. It begins at its time, which may have passed. */
-function placed(turn: Turn): void {
+function gotSlot(turn: Turn): void {
   const { delayedUntil } = turn.state;
   if (delayedUntil !== null && waitsForSlot(turn.state)) {
     emit(turn, { type: 'run.held', until: delayedUntil, placed: true });
@@ -275,7 +275,7 @@ function settle(turn: Turn, { node: path, by, attempt, settlement }: Of<'settle'
   } else {
     notHappened(turn, node, by, settlement.then, error);
   }
-  lookAtUndoing(turn, node);
+  checkUndoScopes(turn, node);
 }
 
 function notHappened(
@@ -300,7 +300,7 @@ function notHappened(
 /**
  * Checks the undo scopes around the node: they may have one more node to undo, or have waited only for this outcome.
  */
-function lookAtUndoing(turn: Turn, node: NodeState): void {
+function checkUndoScopes(turn: Turn, node: NodeState): void {
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) {
     const { undoing } = at.scope;
     if (undoing === null) continue;

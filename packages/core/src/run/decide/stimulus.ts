@@ -57,7 +57,7 @@ export type Stimulus =
       readonly estimates?: Estimates;
       readonly traceparent?: string;
       readonly seed?: string;
-      readonly place?: ConcurrencySlot;
+      readonly slot?: ConcurrencySlot;
       readonly authority?: RunAuthority;
     }
   /** The run has the concurrency slot that it waits for. */

@@ -83,8 +83,8 @@ export function backlogOf(state: RunState): { readonly count: number; readonly s
   let count = state.dispatched;
   let since: number | null = null;
   for (const node of [...state.ready, ...state.readyRemote]) {
-    const { dispatchState: place, phase } = node;
-    if (place !== 'ready' || isStopped(state, node)) continue;
+    const { dispatchState, phase } = node;
+    if (dispatchState !== 'ready' || isStopped(state, node)) continue;
     count++;
     if (phase.status === 'queued' && (since === null || phase.since < since)) since = phase.since;
   }

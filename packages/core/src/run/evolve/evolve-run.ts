@@ -23,7 +23,7 @@ import type { Fold } from './fold.ts';
 
 export const runFolds = {
   'run.started': start,
-  'run.held': holdBack,
+  'run.held': delayStart,
   'run.begun': begin,
   'run.paused': pause,
   'run.resumed': resume,
@@ -36,7 +36,7 @@ function start({ state, at }: Fold, entry: RunStarted): void {
   const { place } = entry;
   const mustWait = place !== undefined && place.policy !== 'skip';
   state.phase = { status: mustWait ? 'pending' : 'running' };
-  state.slot = place === undefined ? null : { ...place, standing: mustWait ? 'waiting' : 'held' };
+  state.slot = place === undefined ? null : { ...place, status: mustWait ? 'waiting' : 'held' };
   state.startedAt = at;
   state.activeSince = at;
   state.root.realm = { ...state.root.realm, input: entry.input };
@@ -51,11 +51,11 @@ function start({ state, at }: Fold, entry: RunStarted): void {
   armWorkflow(state);
 }
 
-function holdBack({ state, at }: Fold, { until, input, placed }: RunHeld): void {
+function delayStart({ state, at }: Fold, { until, input, placed }: RunHeld): void {
   // The time of a run that gets its slot was converted to the run's clock before.
   state.delayedUntil = placed ? until : dueTime(state, until, at);
   if (state.phase.status === 'running') state.phase = { status: 'pending' };
-  if (placed && state.slot !== null) state.slot = { ...state.slot, standing: 'held' };
+  if (placed && state.slot !== null) state.slot = { ...state.slot, status: 'held' };
   if (input !== undefined) {
     state.root.realm = { ...state.root.realm, input };
     countSpilled(state, input);
@@ -148,9 +148,9 @@ function freeStart({ state, effects }: Fold): void {
 
 /** Releases the concurrency slot. */
 function releaseSlot({ state, effects }: Fold): void {
-  if (state.slot === null || state.slot.standing === 'over') return;
+  if (state.slot === null || state.slot.status === 'over') return;
   effects.freedPermits.push({ key: slotPermit(state.slot), node: '' });
-  state.slot = { ...state.slot, standing: 'over' };
+  state.slot = { ...state.slot, status: 'over' };
 }
 
 export function tooNew(what: string): never {

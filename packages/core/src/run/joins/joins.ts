@@ -181,7 +181,7 @@ function has(keys: readonly string[] | undefined, key: string): boolean {
 export function recount(scope: ScopeState): void {
   const { nodes } = scope;
   scope.open = 0;
-  scope.doubts = 0;
+  scope.unknowns = 0;
   scope.held = 0;
   scope.openPerLevel.fill(0);
   for (const node of nodes) {
@@ -190,7 +190,7 @@ export function recount(scope: ScopeState): void {
     node.endings = 0;
     if (isFinal(node.phase.status)) continue;
     scope.open++;
-    if (node.phase.status === 'unknown') scope.doubts++;
+    if (node.phase.status === 'unknown') scope.unknowns++;
     countOpen(scope, node.plan, 1);
     node.decided = 0;
     node.taken = 0;

@@ -27,7 +27,7 @@ import { needsEndCheck } from '../undo/transactions.ts';
 import { openUndo } from '../undo/undo.ts';
 import { NULL_VALUE, type StoredValue } from './stored-value.ts';
 
-const SNAPSHOT_FORMAT = 8;
+const SNAPSHOT_FORMAT = 9;
 
 /**
  * How a field gets into a restored state. Every field of the state has a line in these tables; a missing one does not
@@ -98,7 +98,7 @@ const SCOPE_ROLES = {
   ranks: 'derived',
   stopping: 'stored',
   underWay: 'derived',
-  doubts: 'derived',
+  unknowns: 'derived',
   held: 'derived',
   deferredError: 'stored',
   undoing: 'apart',
@@ -252,7 +252,7 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
   const { parent, realm } = scope;
   const outer = (scope.undoes ?? parent?.scope)?.realm;
   return {
-    ...placeOf(scope),
+    ...addressOf(scope),
     fields: pick(scope, SCOPE_FIELDS),
     ...(realm === outer ? {} : { input: realm.input }),
     ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars], assigned: assignedSnapshot(realm.assigned) }),
@@ -309,7 +309,7 @@ function scopeAt(state: RunState, { undoes, node, round: iteration }: ScopeSnaps
   return undoes === undefined ? state.root : (state.scopes.get(undoes)?.undoing ?? undefined);
 }
 
-function placeOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' | 'node' | 'round'> {
+function addressOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems' | 'node' | 'round'> {
   if (scope.undoes !== null) return { undoes: scope.undoes.path, undoItems: scope.undoItems };
   return scope.parent === null ? {} : { node: pathOf(scope.parent), round: scope.iteration };
 }
@@ -419,7 +419,7 @@ function indexNode(state: RunState, node: NodeState): void {
   if (status === 'running') enterRunning(state, node);
   else if (status === 'unknown') {
     state.unknown.add(node);
-    node.scope.doubts++;
+    node.scope.unknowns++;
   } else if (status === 'child') state.children.add(node);
   else if (status === 'listening') state.listening.add(node);
   else if (status === 'gated') state.gated.add(node);

@@ -66,8 +66,8 @@ export class RunScope implements Scope {
     const { drawer, state, where, iteration } = this;
     if (drawer === undefined) throw new ExpressionError('EXPRESSION_VALUE', 'uuid() and random() draw nothing here');
     const [path, generation] = drawer === null ? ['', state.reopened] : [pathOf(drawer), generationOf(drawer)];
-    const place = [state.seed, state.executionId, path, generation, where, iteration?.index ?? null, this.drawn++];
-    return digest('sha256', utf8(JSON.stringify(place)));
+    const seedParts = [state.seed, state.executionId, path, generation, where, iteration?.index ?? null, this.drawn++];
+    return digest('sha256', utf8(JSON.stringify(seedParts)));
   }
 
   get input(): Json {

@@ -90,7 +90,7 @@ export function newScope(
     ranks: null,
     stopping: null,
     underWay: 0,
-    doubts: 0,
+    unknowns: 0,
     held: 0,
     deferredError: null,
     undoing: null,

@@ -22,8 +22,8 @@ export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): 
   const hadToEnd = isEnding && mustEnd(node);
   node.phase = phase;
   if (node.heldSources > 0) updateHeld(node);
-  if (before === 'unknown') node.scope.doubts--;
-  if (phase.status === 'unknown') node.scope.doubts++;
+  if (before === 'unknown') node.scope.unknowns--;
+  if (phase.status === 'unknown') node.scope.unknowns++;
   else if (isFinal(phase.status)) leaveOpen(state, node);
   if (isEnding) noticeEnding(state, node, hadToEnd, wasQuiet);
   if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);

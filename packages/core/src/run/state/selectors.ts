@@ -104,7 +104,7 @@ export function slotPermit({ key }: ConcurrencySlot): string {
 
 /** The run has not begun, because other runs hold all concurrency slots. */
 export function waitsForSlot({ slot, delayedUntil }: RunState): boolean {
-  return delayedUntil !== null && slot?.standing === 'waiting';
+  return delayedUntil !== null && slot?.status === 'waiting';
 }
 
 /**
@@ -140,10 +140,10 @@ export function stopReason(state: RunState, node: NodeState): string | null {
 }
 
 /** A scope that ends early has nothing left to run; nodes with an unknown outcome may remain. */
-export function isQuiet({ open, doubts, parent, nodes, undoes }: ScopeState, failureNode?: NodePlan): boolean {
-  if (open === doubts) return true;
+export function isQuiet({ open, unknowns, parent, nodes, undoes }: ScopeState, failureNode?: NodePlan): boolean {
+  if (open === unknowns) return true;
   if (parent !== null || undoes !== null || failureNode === undefined) return false;
-  return open === doubts + 1 && nodes[failureNode.index]?.phase.status === 'pending';
+  return open === unknowns + 1 && nodes[failureNode.index]?.phase.status === 'pending';
 }
 
 /** While a run is undone and its failure node runs, no other node of the root runs again. */

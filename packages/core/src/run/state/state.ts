@@ -8,7 +8,7 @@
  *     changes them, together with those facts. A snapshot does not have them.
  *  I3 Working sets list what is left to do. `evolve` keeps them, and a decision changes them without an entry:
  *       - `released`, `endChecks`: `drain` takes out what it handles. An outcome that may end an undo adds end checks
- *         (`undone` in `composite.ts`, `lookAtUndoing` in `decide.ts`).
+ *         (`undone` in `composite.ts`, `checkUndoScopes` in `decide.ts`).
  *       - `timers`: `popDue` and `nextTimer` take out what is due or obsolete.
  *       - `ready`, `readyRemote`, `blockedByLevel`, `dispatchState`: `makeReady` queues a node before an entry says so, so
  *         that a node which starts in the same turn has one entry, not two.
@@ -295,7 +295,7 @@ export interface ScopeState {
   /** Nodes that must end before the finally begins, while the scope ends early. */
   underWay: number;
   /** The number of nodes whose outcome is unknown. */
-  doubts: number;
+  unknowns: number;
   /** The number of nodes that wait for the finally of a deferred failure and for nothing else. */
   held: number;
   /** The first failure that will fail the scope at its end. */
@@ -447,7 +447,7 @@ export interface RunState {
   /** The run begins at this time, or when it gets its concurrency slot; null once it has begun. */
   delayedUntil: number | null;
   /** The concurrency slot of the run; null if it needs none. A reopened run does not need one. */
-  slot: (ConcurrencySlot & { readonly standing: 'waiting' | 'held' | 'over' }) | null;
+  slot: (ConcurrencySlot & { readonly status: 'waiting' | 'held' | 'over' }) | null;
   /** Signals that arrived while no node waited for them, oldest first. */
   bufferedSignals: BufferedSignal[];
   readonly running: Set<NodeState>;

@@ -13,7 +13,7 @@ import { scopeOutput } from '../state/expression-scope.ts';
 import { endingOf, failureNodeOf, isFinal, isFinished, isPaused, isQuiet, pathOf } from '../state/selectors.ts';
 import type { Ending, RunState, ScopeState } from '../state/state.ts';
 import type { FinalRunStatus } from '../state/status.ts';
-import { hasDone, isAtWork, isConcluded, isUndoing } from '../undo/transactions.ts';
+import { hasDone, isAtWork, isReadyToEnd, isUndoing } from '../undo/transactions.ts';
 
 export function finishIfDone(turn: Turn): void {
   const { state } = turn;
@@ -68,7 +68,7 @@ function finishEnding(turn: Turn, { status, error }: Ending): void {
     // The node may have ended at once, or been skipped.
     return isFinal(failureNode.phase.status) ? finishIfDone(turn) : undefined;
   }
-  if (isConcluded(state)) finish(turn, status, error);
+  if (isReadyToEnd(state)) finish(turn, status, error);
 }
 
 /** Ends a run that waits only for the outcome of its failure node, because a person cancels it. */

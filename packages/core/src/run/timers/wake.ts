@@ -4,19 +4,19 @@ import type { Heap } from '../../heap.ts';
 import type { OpenAttempt } from '../decide/stimulus.ts';
 import { actionWork, isFinished, isPaused, isStopped, pathOf, waitsForSlot } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
-import { isConcluded, needsEndCheck } from '../undo/transactions.ts';
+import { isReadyToEnd, needsEndCheck } from '../undo/transactions.ts';
 import { movesByItself, nextTimer } from './timers.ts';
 
 /** Returns null if only a stimulus can move the run. `resyncMs`: how long a lost hint may go unnoticed. */
 export function wakeTime(state: RunState, now: number, resyncMs: number): number | null {
   if (isFinished(state.phase.status)) return null;
   const timer = nextTimer(state) ?? null;
-  const look = isActive(state) ? now + resyncMs : childLook(state, now, resyncMs);
-  return timer === null || look === null ? (timer ?? look) : Math.min(timer, look);
+  const check = isActive(state) ? now + resyncMs : childCheck(state, now, resyncMs);
+  return timer === null || check === null ? (timer ?? check) : Math.min(timer, check);
 }
 
 /** The engine that requested a child may have died before it started the child: another engine checks once. */
-function childLook({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
+function childCheck({ children, lastChildAt }: RunState, now: number, resyncMs: number): number | null {
   return children.size > 0 && lastChildAt + resyncMs > now ? lastChildAt + resyncMs : null;
 }
 
@@ -46,7 +46,7 @@ export function concerns(state: RunState, worker: string): boolean {
 }
 
 function hasWork(state: RunState): boolean {
-  if (state.dispatched > 0 || hasEndChecks(state) || hasReady(state) || isConcluded(state)) return true;
+  if (state.dispatched > 0 || hasEndChecks(state) || hasReady(state) || isReadyToEnd(state)) return true;
   return toVerify(state).length > 0;
 }
 

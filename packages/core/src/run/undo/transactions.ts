@@ -57,7 +57,7 @@ export function isInDoubt(state: RunState, scope: ScopeState): boolean {
 }
 
 /** Nothing of an ending run is left to do, so the next turn records its end. Earlier versions left runs like that. */
-export function isConcluded(state: RunState): boolean {
+export function isReadyToEnd(state: RunState): boolean {
   const ending = endingOf(state);
   if (ending === null || isPaused(state) || isAtWork(state.root)) return false;
   const failureNode = ending.status === 'cancelled' ? undefined : failureNodeOf(state);

@@ -323,7 +323,7 @@ describe('replay', () => {
 
 describe('requests that would change nothing', () => {
   const body = { nodes: { x: {}, p: { action: 'pay@1', needs: ['x'] } } };
-  const told = (error: { message: string; hint?: string | undefined } | undefined) =>
+  const errorText = (error: { message: string; hint?: string | undefined } | undefined) =>
     error && `${error.message} ${error.hint}`;
 
   it('[RUN-246] an edited input is that of a workflow inside, or the list of a loop', () => {
@@ -383,7 +383,7 @@ describe('requests that would change nothing', () => {
       `'${path}' is in what went well, of which only the result is kept. ` +
       "Replay the whole of 'outer': `nebula executions replay exe_test outer`.";
     for (const path of ['outer/0/in', 'outer/0/in/y', 'outer/0/each/0/x']) {
-      expect(told(refuseReplay(run.state, path))).toBe(whole(path));
+      expect(errorText(refuseReplay(run.state, path))).toBe(whole(path));
       const before = run.frames.length;
       run.step({ type: 'replay', node: path });
       expect(run.frames.length).toBe(before);
@@ -412,14 +412,14 @@ describe('requests that would change nothing', () => {
     expect(refuseCancel(run.state, true)).toBeUndefined();
     run.complete('a').fail('b');
     expect(refuseCancel(run.state, false)).toBeUndefined();
-    expect(told(refuseCancel(run.state, true))).toBe(
+    expect(errorText(refuseCancel(run.state, true))).toBe(
       'Execution exe_test is ending as failed already: its completed nodes are being undone. ' +
         'To stop the undoing: `nebula executions cancel exe_test --no-compensate`.',
     );
     run.step({ type: 'cancel', reason: 'leave it', compensate: false });
     expect(refuseCancel(run.state, false)?.hint).toContain('nebula executions explain exe_test');
     run.breakOff('~undo/a');
-    expect(told(refuseReplay(run.state, '~undo/a'))).toBe(
+    expect(errorText(refuseReplay(run.state, '~undo/a'))).toBe(
       "'~undo/a' undoes 'a', and is not replayed by itself. To do 'a' anew: `nebula executions replay exe_test a`.",
     );
   });

@@ -183,8 +183,8 @@ describe('gates of nodes that are cut off, cached or waiting for an answer', () 
   it('[RUN-174] a run that waits for a moment of a rate or for the cache has a wake time', () => {
     const rate = drive({ nodes: { a: { rateLimit: { key: 'k', limit: 1, per: '1s' } } } });
     expect(wakeTime(rate.state, rate.now, 30_000)).toBe(rate.now + 30_000);
-    const place = drive({ nodes: { a: gated } });
-    expect(wakeTime(place.state, place.now, 30_000)).toBeNull();
+    const run = drive({ nodes: { a: gated } });
+    expect(wakeTime(run.state, run.now, 30_000)).toBeNull();
   });
 
   it('[RUN-173] an output from the cache is not undone', () => {

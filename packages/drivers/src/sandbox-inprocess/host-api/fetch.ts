@@ -72,7 +72,7 @@ function redirected(
     next.body = null;
     for (const name of CONTENT_HEADERS) next.headers.delete(name);
   } else if (request.body instanceof ReadableStream) {
-    throw new NebulaError('FETCH_FAILED', `${place(from)} redirects, but the body is a stream that is already read`, {
+    throw new NebulaError('FETCH_FAILED', `${urlText(from)} redirects, but the body is a stream that is already read`, {
       hint: 'Send the body as text or bytes',
     });
   }
@@ -119,17 +119,17 @@ async function afterDiscarding(response: Response, error: NebulaError): Promise<
 }
 
 function redirectRefused(url: URL): NebulaError {
-  return new NebulaError('FETCH_FAILED', `${place(url)} redirects, which the request does not allow`);
+  return new NebulaError('FETCH_FAILED', `${urlText(url)} redirects, which the request does not allow`);
 }
 
 function tooManyRedirects(url: URL): NebulaError {
   return new NebulaError(
     'TOO_MANY_REDIRECTS',
-    `${place(url)} redirects more than ${SANDBOX_LIMITS.maxRedirects} times`,
+    `${urlText(url)} redirects more than ${SANDBOX_LIMITS.maxRedirects} times`,
   );
 }
 
 /** The URL for messages, without the query, which may contain a token. */
-function place(url: URL): string {
+function urlText(url: URL): string {
   return url.origin + url.pathname;
 }

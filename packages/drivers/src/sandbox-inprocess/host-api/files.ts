@@ -25,7 +25,7 @@ export async function readGranted(
   const maxBytes = options.maxBytes ?? SANDBOX_LIMITS.maxReadBytes;
   // Non-blocking: opening a pipe would otherwise wait for a writer, and block a thread of the pool.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
-    throw told(error, path);
+    throw fileError(error, path);
   });
   try {
     const found = await handle.stat();
@@ -153,13 +153,13 @@ async function realPathOf(path: string, shown: string): Promise<string> {
       return join(await realpath(existing), ...missing);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(existing) === existing)
-        throw told(error, shown);
+        throw fileError(error, shown);
       missing.unshift(basename(existing));
     }
   }
 }
 
-function told(error: unknown, path: string): unknown {
+function fileError(error: unknown, path: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
       return new NebulaError('FILE_NOT_FOUND', `${path} does not exist`, { cause: error });

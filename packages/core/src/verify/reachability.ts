@@ -40,7 +40,7 @@ export interface Knowledge {
   chancesOf(node: NodePlan): Chances | undefined;
 }
 
-export interface NodeWays {
+export interface NodeReachability {
   readonly node: NodePlan;
   /** Whether the join can be satisfied. */
   readonly isJoined: boolean;
@@ -60,9 +60,9 @@ export interface Vetoed {
   readonly by: EdgePlan;
 }
 
-export class Ways {
+export class Reachability {
   private readonly knowledge: Knowledge;
-  private readonly ways: NodeWays[] = [];
+  private readonly nodeReachability: NodeReachability[] = [];
   private readonly masks = new Map<EdgePlan, Choices>();
   private readonly deciders = new Set<number>();
   /** Nodes that may run as a finally: targets of always edges and their successors. */
@@ -78,13 +78,13 @@ export class Ways {
   *find(): Steps<void> {
     for (const node of this.nodes.toSorted((a, b) => a.level - b.level)) {
       yield;
-      this.ways[node.index] = this.waysOf(node);
+      this.nodeReachability[node.index] = this.reachabilityOf(node);
       this.decide(node);
     }
   }
 
-  of(node: NodePlan): NodeWays {
-    return this.ways[node.index] as NodeWays;
+  of(node: NodePlan): NodeReachability {
+    return this.nodeReachability[node.index] as NodeReachability;
   }
 
   /** Whether `one` runs only if `other` has failed. */
@@ -121,7 +121,7 @@ export class Ways {
     return found;
   }
 
-  private waysOf(node: NodePlan): NodeWays {
+  private reachabilityOf(node: NodePlan): NodeReachability {
     if (node.incoming.some(({ on, from }) => on === 'always' || this.cleaning.has(from.index))) {
       this.cleaning.add(node.index);
     }

@@ -216,7 +216,7 @@ describe('edited values', () => {
 
   it.each(Object.keys(RAW))('[SRV-655] %s is refused wherever it is given', async (name) => {
     const [value, codes] = RAW[name] as (typeof RAW)[string];
-    const places: readonly (readonly [string, string])[] = [
+    const requests: readonly (readonly [string, string])[] = [
       [`POST /executions/${ended}/replay`, `{"node":"a","input":${value}}`],
       [`POST /executions/${ended}/replay`, `{"node":"a","fork":true,"input":${value}}`],
       [`POST /executions/${ended}/relaunch`, `{"input":${value}}`],
@@ -226,7 +226,7 @@ describe('edited values', () => {
       [`POST /executions/${waiting}/callback`, `{"node":"called","payload":${value}}`],
       [`POST /executions/${waiting}/settle`, `{"node":"paid","happened":true,"output":${value}}`],
     ];
-    for (const [line, body] of places) {
+    for (const [line, body] of requests) {
       const { status, json } = await call('alpha-operator', line, body);
       expect([line, codes.includes(json?.code) ? status < 500 : json], line).toEqual([line, true]);
     }

@@ -6,16 +6,16 @@ import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTimeOrNull } from './times.ts';
 
-export function credentialRoutes(parts: Parts) {
+export function secretRoutes(parts: Parts) {
   const of = (project = DEFAULT_PROJECT) => secretsIn(parts.secrets, project);
   return {
-    async listCredentials({ query: { cursor = '', limit = 50 }, project }) {
-      const rest = (await of(project).list()).filter(({ name }) => name > cursor);
-      const items = rest.slice(0, limit).map(({ name, updatedAt }) => ({ name, updatedAt: isoTimeOrNull(updatedAt) }));
-      return ok({ items, next: rest.length > limit ? (items.at(-1)?.name ?? null) : null });
+    async listSecrets({ query: { cursor = '', limit = 50 }, project }) {
+      const after = (await of(project).list()).filter(({ name }) => name > cursor);
+      const items = after.slice(0, limit).map(({ name, updatedAt }) => ({ name, updatedAt: isoTimeOrNull(updatedAt) }));
+      return ok({ items, next: after.length > limit ? (items.at(-1)?.name ?? null) : null });
     },
 
-    async putCredential({ params: { name }, body: { value }, project }) {
+    async putSecret({ params: { name }, body: { value }, project }) {
       await requireProject(parts, project ?? DEFAULT_PROJECT);
       const secrets = of(project);
       await secrets.set(name, typeof value === 'string' ? value : JSON.stringify(value));
@@ -23,9 +23,9 @@ export function credentialRoutes(parts: Parts) {
       return ok({ name, updatedAt: isoTimeOrNull(info?.updatedAt ?? null) });
     },
 
-    async deleteCredential({ params: { name }, project }) {
+    async deleteSecret({ params: { name }, project }) {
       if (await of(project).delete(name)) return gone();
-      throw new NebulaError('UNKNOWN_CREDENTIAL', `There is no secret '${name}'.`);
+      throw new NebulaError('UNKNOWN_SECRET', `There is no secret '${name}'.`);
     },
   } satisfies Partial<Handlers>;
 }

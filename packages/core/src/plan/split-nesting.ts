@@ -8,7 +8,7 @@ import { edgesAt, predecessorsOf, topologicalOrder } from '../graph/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { GraphSource } from './context.ts';
 
-export interface Places {
+export interface SplitNesting {
   /** Merge → split. */
   readonly splitOf: ReadonlyMap<number, number>;
   outermostSplit(node: number): number | undefined;
@@ -25,12 +25,12 @@ interface Inside {
 }
 
 /** Returns undefined when splits and merges do not pair up, which is reported, or when there is a cycle. */
-export function placeNodes(source: GraphSource, problems: ProblemList): Places | undefined {
+export function nestSplits(source: GraphSource, problems: ProblemList): SplitNesting | undefined {
   const order = topologicalOrder(source.graph);
-  return order.length === source.graph.ids.length ? new Placing(source, problems).place(order) : undefined;
+  return order.length === source.graph.ids.length ? new NestingSearch(source, problems).find(order) : undefined;
 }
 
-class Placing {
+class NestingSearch {
   private readonly source: GraphSource;
   private readonly problems: ProblemList;
   private readonly insideOf: (Inside | undefined)[];
@@ -44,8 +44,8 @@ class Placing {
     this.insideOf = new Array<Inside | undefined>(source.graph.ids.length).fill(undefined);
   }
 
-  place(order: Int32Array): Places | undefined {
-    for (const node of order) this.placeNode(node);
+  find(order: Int32Array): SplitNesting | undefined {
+    for (const node of order) this.enterNode(node);
     for (const { split, merge } of this.opened.values()) {
       if (merge !== undefined) continue;
       const message = `no merge follows the split '${this.idOf(split)}'`;
@@ -65,15 +65,15 @@ class Placing {
     };
   }
 
-  private placeNode(node: number): void {
+  private enterNode(node: number): void {
     const definition = this.definitionOf(node);
-    const places = new Set([...edgesAt(this.source.graph.incoming, node)].map((edge) => this.placeAfter(edge, node)));
-    const [place] = places;
-    if (places.size > 1) {
+    const insides = new Set([...edgesAt(this.source.graph.incoming, node)].map((edge) => this.insideAfter(edge, node)));
+    const [inside] = insides;
+    if (insides.size > 1) {
       const message = `'${this.idOf(node)}' has incoming edges from inside and from outside a split`;
       this.report('CROSSING_SPLIT', message, 'leave a split only through its merge', node, 'needs');
     }
-    this.insideOf[node] = definition.merge === undefined ? place : this.close(node, place);
+    this.insideOf[node] = definition.merge === undefined ? inside : this.close(node, inside);
     if (definition.split !== undefined) this.open(node);
   }
 
@@ -86,27 +86,27 @@ class Placing {
     this.report('TOO_DEEP', message, 'move the inner splits to a separate workflow', split, 'split');
   }
 
-  private close(merge: number, place: Inside | undefined): Inside | undefined {
+  private close(merge: number, inside: Inside | undefined): Inside | undefined {
     const id = this.idOf(merge);
-    if (place === undefined) {
+    if (inside === undefined) {
       this.report('MERGE_WITHOUT_SPLIT', `no split leads to the merge '${id}'`, 'add one, or use join', merge, 'merge');
       return undefined;
     }
-    if (place.merge !== undefined) {
-      const message = `'${id}' and '${this.idOf(place.merge)}' both merge the split '${this.idOf(place.split)}'`;
+    if (inside.merge !== undefined) {
+      const message = `'${id}' and '${this.idOf(inside.merge)}' both merge the split '${this.idOf(inside.split)}'`;
       this.report('SEVERAL_MERGES', message, 'a split has one merge', merge, 'merge');
-      return place.around;
+      return inside.around;
     }
-    place.merge = merge;
-    this.splitOf.set(merge, place.split);
+    inside.merge = merge;
+    this.splitOf.set(merge, inside.split);
     if (this.definitionOf(merge).join !== undefined) {
       this.report('MISPLACED_KEY', "'join' has no meaning on a merge", 'use merge: { wait: any }', merge, 'join');
     }
-    return place.around;
+    return inside.around;
   }
 
   /** The position after an edge: an edge that leaves a split leads into it, but its error edges stay outside. */
-  private placeAfter(edge: number, to: number): Inside | undefined {
+  private insideAfter(edge: number, to: number): Inside | undefined {
     const { graph, body } = this.source;
     const from = graph.edgeFrom[edge] ?? 0;
     const inside = this.opened.get(from);

@@ -1,8 +1,8 @@
 /** The commands of `nebula plans`: launch plans. */
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { isJsonObject, type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { found, ofWorkflow, withApi } from '../api.ts';
-import { countOption, given, inProject, textOption, versionOf } from '../command-options.ts';
+import { ofWorkflow, unlessAbsent, withApi } from '../api.ts';
+import { countOption, definedMembers, inProject, textOption, versionOf } from '../command-options.ts';
 import { jsonOption } from '../input.ts';
 import { print, printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
@@ -10,11 +10,11 @@ import type { Call, Command, CommandOptions } from '../services.ts';
 import { printableLine, wrap } from '../terminal/width.ts';
 import { jsonLines } from '../views/json.ts';
 
-type LaunchPlan = AnswerOf<'getPlan'>;
+type LaunchPlan = AnswerOf<'getLaunchPlan'>;
 type Concurrency = NonNullable<LaunchPlan['concurrency']>;
 
 export const list = listCommand({
-  operation: 'listPlans',
+  operation: 'listLaunchPlans',
   query: inProject,
   columns: {
     PLAN: ({ planId }) => planId,
@@ -32,9 +32,9 @@ export const list = listCommand({
 });
 
 export const show: Command = (call, [planId = '']) =>
-  withApi(call, 'look', async ({ api, io: { out } }) => {
+  withApi(call, 'read', async ({ api, io: { out } }) => {
     const { colors } = out;
-    const plan = await api.call('getPlan', { params: { planId } });
+    const plan = await api.call('getLaunchPlan', { params: { planId } });
     const section = (title: string, values: Readonly<Record<string, unknown>>): string[] =>
       Object.keys(values).length === 0
         ? []
@@ -55,9 +55,9 @@ export const set: Command = async (call, [planId = '']) => {
   const version = versionOf(textOption(call.options, 'workflowVersion'));
   const [inputs, fixed] = [await inputsOption(call, 'default'), await inputsOption(call, 'fixed')];
   return await withApi(call, 'change', async ({ api }) => {
-    const before = await found(api.call('getPlan', { params: { planId } }));
-    const body = changedLaunchPlan(before, given({ version, inputs, fixed }), call.options);
-    const plan = await ofWorkflow(api, body.workflowId, api.call('putPlan', { params: { planId }, body }));
+    const before = await unlessAbsent(api.call('getLaunchPlan', { params: { planId } }));
+    const body = changedLaunchPlan(before, definedMembers({ version, inputs, fixed }), call.options);
+    const plan = await ofWorkflow(api, body.workflowId, api.call('putLaunchPlan', { params: { planId }, body }));
     return printDone(call, plan, `the plan ${planId} starts ${startsText(plan)}`);
   });
 };
@@ -75,7 +75,7 @@ function changedLaunchPlan(
   before: LaunchPlan | undefined,
   asked: { readonly version?: number; readonly inputs?: JsonObject; readonly fixed?: JsonObject },
   options: CommandOptions,
-): BodyOf<'putPlan'> {
+): BodyOf<'putLaunchPlan'> {
   const workflowId = textOption(options, 'workflow') ?? before?.workflowId;
   if (workflowId === undefined) {
     throw new NebulaError('USAGE', 'the launch plan does not exist yet: --workflow is required', {
@@ -90,7 +90,7 @@ function changedLaunchPlan(
     inputs: asked.inputs ?? before?.inputs ?? {},
     fixed: asked.fixed ?? before?.fixed ?? {},
     active: before?.active ?? true,
-    ...given({ version, description, concurrency: concurrencyOf(before?.concurrency ?? undefined, options) }),
+    ...definedMembers({ version, description, concurrency: concurrencyOf(before?.concurrency ?? undefined, options) }),
   };
 }
 
@@ -117,4 +117,4 @@ function atOnceText({ concurrency }: LaunchPlan): string | undefined {
   return concurrency === null ? undefined : `${concurrency.limit}, else ${concurrency.policy}`;
 }
 
-export const remove = deleteCommand('deletePlan', 'planId', (id) => `the plan ${id} is gone`);
+export const remove = deleteCommand('deleteLaunchPlan', 'planId', (id) => `the plan ${id} is gone`);

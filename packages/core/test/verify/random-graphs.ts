@@ -7,7 +7,7 @@ type Node = Record<string, unknown>;
 
 const CONDITIONS = ['true', 'false', '$input.a', '$input.b', '$input.a && $input.b', '!$input.a', '$input.gone.here'];
 
-export function randomWays(dice: Dice): Short {
+export function randomGraph(dice: Dice): Short {
   const nodes: Record<string, Node> = {};
   const edges: Node[] = [];
   const count = 3 + dice.below(8);

@@ -10,9 +10,9 @@ import {
   type UndoPlan,
 } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
-import { found, withApi } from '../api.ts';
+import { unlessAbsent, withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
-import { countOption, given, textOption } from '../command-options.ts';
+import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { type Links, linkLines, linksOf, present } from '../links.ts';
 import { unknownExecution } from '../location.ts';
 import { print, printList } from '../print.ts';
@@ -33,7 +33,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const reading = ({ io: { out } }: Call) => ({ colors: out.colors, width: readingWidth(out) });
 
 export const count: Command = (call) =>
-  withApi(call, 'look', async ({ api }) => {
+  withApi(call, 'read', async ({ api }) => {
     const { counts } = await api.call('countExecutions', { query: filterOf(call.options) });
     const rows = Object.entries(counts).flatMap(([status, runs]) =>
       runs > 0 ? [[status, runs.toLocaleString('en')]] : [],
@@ -42,7 +42,7 @@ export const count: Command = (call) =>
   });
 
 export const timeline: Command = (call, [executionId = '']) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { io, options } = call;
     const { colors } = io.out;
     await runNamed(open, executionId);
@@ -56,12 +56,12 @@ export const timeline: Command = (call, [executionId = '']) =>
   });
 
 export const iterations: Command = (call, [executionId = '', node = '']) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { options } = call;
     const cursor = textOption(options, 'cursor');
     const document = await runNamed(open, executionId);
-    const query = { node, limit: countOption(options, 'limit', 1_000), ...given({ cursor }) };
-    const page = await found(open.api.call('listIterations', { params: { executionId }, query }));
+    const query = { node, limit: countOption(options, 'limit', 1_000), ...definedMembers({ cursor }) };
+    const page = await unlessAbsent(open.api.call('listIterations', { params: { executionId }, query }));
     if (page === undefined) return unknownNode(node, idsInOrder(document));
     const rows = page.items.map(({ iteration, status, startedAt, endedAt, error }) => [
       String(iteration),
@@ -81,12 +81,12 @@ export const iterations: Command = (call, [executionId = '', node = '']) =>
   });
 
 export const explain: Command = (call, [executionId = '', node]) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { api } = open;
     const { out } = call.io;
     const document = await runNamed(open, executionId);
     const query = node === undefined ? {} : { node };
-    const explained = await found(api.call('explainExecution', { params: { executionId }, query }));
+    const explained = await unlessAbsent(api.call('explainExecution', { params: { executionId }, query }));
     if (explained === undefined) return unknownNode(node ?? '', idsInOrder(document));
     const explanation = explained as Explanation;
     const next = explanation.next.map((step) => localCommand(open, step));
@@ -112,10 +112,10 @@ export function unknownNode(node: string, nodes: readonly string[]): never {
 }
 
 /** Lists the runs that hold a concurrency key of this run, and those that wait for it, in the order of granting. */
-export const holders: Command = (call, [executionId = '', key = '']) =>
-  withApi(call, 'look', async (open) => {
+export const permits: Command = (call, [executionId = '', key = '']) =>
+  withApi(call, 'read', async (open) => {
     const { colors } = call.io.out;
-    const answer = open.api.call('listPlaces', { params: { executionId }, query: { key: `key:${key}` } });
+    const answer = open.api.call('listPermits', { params: { executionId }, query: { key: `key:${key}` } });
     const { items } = await requested(open, executionId, answer);
     const rows = items.map(({ executionId: id, node, isHeld }) => [
       isHeld ? colors.green('held') : colors.dim('waits'),
@@ -133,7 +133,7 @@ export const value: Command = async (call, [executionId = '', sha256 = '']) => {
       hint: 'documents show a large value as { "blob": NAME }',
     });
   }
-  return await withApi(call, 'look', async (open) => {
+  return await withApi(call, 'read', async (open) => {
     const bytes = await requested(open, executionId, open.api.blob(executionId, sha256));
     call.io.out.write(new TextDecoder().decode(bytes));
     return 0;
@@ -141,7 +141,7 @@ export const value: Command = async (call, [executionId = '', sha256 = '']) => {
 };
 
 export const journal: Command = (call, [executionId = '']) =>
-  withApi(call, 'look', async ({ api, project }) => {
+  withApi(call, 'read', async ({ api, project }) => {
     const frames = await journalOf(api, executionId);
     if (frames.length === 0) unknownExecution(project, executionId);
     return print(call, { executionId, frames }, () => journalLines(frames, reading(call)));
@@ -149,7 +149,7 @@ export const journal: Command = (call, [executionId = '']) =>
 
 /** Shows the compensations that would run, in order, if the run failed or were cancelled now. */
 export const undoPlan: Command = (call, [executionId = '']) =>
-  withApi(call, 'look', async (open) => {
+  withApi(call, 'read', async (open) => {
     const { status } = await runNamed(open, executionId);
     const plan = (await open.api.call('getUndoPlan', { params: { executionId } })) as UndoPlan;
     return print(call, { executionId, status, ...plan }, () => undoPlanLines(status, plan, reading(call)));
