@@ -76,7 +76,7 @@ describe.concurrent('examples', { timeout: 60_000 }, () => {
       expect(document.output).toEqual({
         version: '1.4.0',
         tests: 3,
-        bytes: 328,
+        bytes: 318,
         manifest: 'examples/out/ci/manifest.json',
       });
       const manifest = JSON.parse(project.read('out/ci/manifest.json'));
