@@ -66,7 +66,7 @@ export function changeRuns(asked: Call, executionIds: readonly string[], change:
       return { one: true, call, target: only };
     }
     const fitting = targets.filter((target) => change.refusal(target, call) === undefined);
-    if (!(await isConfirmed(call, change.verb, fitting, targets.length - fitting.length))) {
+    if (!(await isConfirmed(call, change, fitting, targets.length - fitting.length))) {
       return { one: false, call, changed: [], failures: [] };
     }
     return { one: false, call, ...(await actOnAll(fitting, open, change)) };
@@ -140,12 +140,12 @@ const MAX_LISTED = 20;
 
 async function isConfirmed(
   { io, options }: Call,
-  verb: string,
+  { verb, done }: Pick<Change, 'verb' | 'done'>,
   targets: readonly Target[],
   left: number,
 ): Promise<boolean> {
   const output = options.json === true ? io.err : io.out;
-  const others = left === 0 ? '' : `; ${plural(left, 'other run')} cannot be`;
+  const others = left === 0 ? '' : `; ${plural(left, 'matching run')} cannot be ${done}`;
   if (targets.length === 0) {
     if (options.json !== true) writeLines(output, [left === 0 ? 'no run matches' : `no run to ${verb}${others}`]);
     return false;

@@ -41,7 +41,7 @@ async function readPipe(io: Io, absolute: string, file: string): Promise<Uint8Ar
     for await (const chunk of createReadStream(absolute) as AsyncIterable<Buffer>) {
       clearTimeout(waiting);
       size += chunk.length;
-      if (size > LIMIT_BYTES) throw tooLarge(`${file} does not end there`);
+      if (size > LIMIT_BYTES) throw tooLarge(`${file} has more than ${formatSize(LIMIT_BYTES)}`);
       chunks.push(chunk);
     }
   } finally {

@@ -86,7 +86,7 @@ describe('definitions', () => {
     ['a version as a number', { ...least, version: 1 }, /version.* not 1/, /'1'/],
     ['a version with a v', { ...least, version: 'v1' }, /v1/, /major/],
     ['a misspelt effect', { ...least, effect: 'idempotant' }, /idempotant/, /idempotent/],
-    ['an effect that is none', { ...least, effect: 3 }, /pure, idempotent, once .*not 3/, /quotes/],
+    ['an effect that is none', { ...least, effect: 3 }, /pure, idempotent, once .*not 3/, /e\.g\. pure/],
     ['a misspelt capability', { ...least, capabilities: ['netwrok'] }, /netwrok/, /network/],
     ['capabilities with grants', { ...least, capabilities: { network: ['*'] } }, /must be a list/, /\['network'\]/],
     ['a misspelt key', { ...least, capabilites: [] }, /capabilites/, /capabilities/],

@@ -26,7 +26,9 @@ export const add: Command = async (call, [name = '']) => {
     ({ user }) => user,
     (error: unknown) => {
       if (!(error instanceof NebulaError)) throw error;
-      writeLines(io.err, [`${io.err.colors.yellow('!')} kept, but: ${error.message}`]);
+      writeLines(io.err, [
+        `${io.err.colors.yellow('!')} the context is saved, but the server did not accept it: ${error.message}`,
+      ]);
       return undefined;
     },
   );

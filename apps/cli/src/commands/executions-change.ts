@@ -162,7 +162,7 @@ function notRetried({ executionId, status, isFinished }: Target, call: ProjectCa
   const write = commandWriter(call, executionId);
   if (!isFinished) {
     return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only an ended run can be retried`, {
-      hint: write('resume'),
+      hint: `${write('resume')} continues it`,
     });
   }
   if (status !== 'completed') return undefined;
@@ -178,7 +178,7 @@ export const remove: Command = async (call, args) => {
     refusal({ executionId, status, isFinished }, at) {
       if (isFinished) return undefined;
       return new NebulaError('NOT_FINISHED', `${executionId} is ${status}: only ended runs can be deleted`, {
-        hint: `first ${commandWriter(at, executionId)('executions cancel')}`,
+        hint: `cancel it first: ${commandWriter(at, executionId)('executions cancel')}`,
       });
     },
     bulk: { operation: 'delete' },

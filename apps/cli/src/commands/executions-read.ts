@@ -129,7 +129,7 @@ export const permits: Command = (call, [executionId = '', key = '']) =>
 /** Prints a large value as it is stored. */
 export const value: Command = async (call, [executionId = '', sha256 = '']) => {
   if (!SHA256.test(sha256)) {
-    throw new NebulaError('USAGE', 'a large value is named by 64 hexadecimal digits', {
+    throw new NebulaError('USAGE', 'the name of a large value has 64 hexadecimal digits', {
       hint: 'documents show a large value as { "blob": NAME }',
     });
   }

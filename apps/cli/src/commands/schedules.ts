@@ -46,7 +46,10 @@ export const set: Command = async (call, [scheduleId = '']) => {
     const kept = before === undefined ? {} : keptOf(before, asked);
     const active = options.off === true ? false : options.on === true || (before?.active ?? true);
     const schedule = await api.call('putSchedule', { params, body: { ...kept, ...asked, active } });
-    const next = schedule.nextFireAt === null ? 'off' : `next ${momentText(Date.parse(schedule.nextFireAt), io.now())}`;
+    const next =
+      schedule.nextFireAt === null
+        ? 'it is switched off'
+        : `next ${momentText(Date.parse(schedule.nextFireAt), io.now())}`;
     return printDone(call, schedule, `saved the schedule ${scheduleId}; ${next}`);
   });
 };

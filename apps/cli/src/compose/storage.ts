@@ -102,9 +102,13 @@ const NO_RECORDS: Records = {
 
 /** Rejects writes of records instead of dropping them silently. */
 function noRecords(): never {
-  throw new NebulaError('CONFIG_INVALID', 'the configuration has its own store, but no records', {
-    hint: 'Add drivers: { records: (context) => … } beside it',
-  });
+  throw new NebulaError(
+    'CONFIG_INVALID',
+    'drivers.store is configured without drivers.records, so this change cannot be stored',
+    {
+      hint: 'add drivers: { records: (context) => … } to the configuration',
+    },
+  );
 }
 
 async function openDatabase(

@@ -40,9 +40,13 @@ export function makeToken(dataDir: string): string {
     rmSync(tokenFile(dataDir), { force: true });
     writeFileSync(tokenFile(dataDir), `${token}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    throw new NebulaError('DATA_DIR_UNWRITABLE', `the token cannot be written: ${(error as Error).message}`, {
-      hint: 'give this user write permission, or choose another folder with --data-dir',
-    });
+    throw new NebulaError(
+      'DATA_DIR_UNWRITABLE',
+      `the token of the server cannot be written: ${(error as Error).message}`,
+      {
+        hint: 'give this user write permission, or choose another folder with --data-dir',
+      },
+    );
   }
   return token;
 }

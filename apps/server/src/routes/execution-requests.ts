@@ -71,8 +71,8 @@ export function executionRequests(parts: Parts) {
 }
 
 /**
- * Other parameters may send a secret to another host, and another graph may hand it to another action. A caller
- * who gives them could as well change the workflow.
+ * Requires the role editor for other parameters, or another graph, of a node that uses secrets: they could send the
+ * secret to another host or action, as a change of the workflow could.
  */
 async function requireEditor(
   { who, project = DEFAULT_PROJECT }: { readonly who: Principal; readonly project: string | undefined },
@@ -82,9 +82,13 @@ async function requireEditor(
   if (who.isAdmin || (role !== undefined && isAtLeast(role, 'editor'))) return;
   const names = await secrets();
   if (names.length === 0) return;
-  throw new NebulaError('NOT_ALLOWED', `The node uses secrets (${names.join(', ')}): only an editor may change it.`, {
-    hint: 'Replay it without `input`, or ask an editor of the project.',
-  });
+  throw new NebulaError(
+    'NOT_ALLOWED',
+    `The node uses secrets (${names.join(', ')}): only an editor may give it other data.`,
+    {
+      hint: 'Leave `input` and `output` out, or ask an editor of the project.',
+    },
+  );
 }
 
 async function accepted(
@@ -104,8 +108,8 @@ function answering(who: Principal, by: string | undefined): string {
 type Change = BodyOf<'bulkExecutions'>['operation'];
 
 /**
- * Rejects no-op requests with 409 so that 202 always means a state change. Accepts the request if an earlier one is still in the inbox: a pending retry, say, may make
- * it effective.
+ * Rejects no-op requests with 409, so that 202 means a state change. Accepts the request if an earlier one is still in
+ * the inbox: a pending retry, for example, may make it effective.
  */
 export async function rejectNoop({ store }: Parts, executionId: string, change: Change): Promise<void> {
   const row = await store.execution(executionId);

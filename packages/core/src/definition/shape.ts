@@ -399,8 +399,9 @@ function typeHint(type: ValueType, value: Json): string | undefined {
   if (typeof value !== 'object' && wants('list') && !wants('record'))
     return `write it as a list: [${shorten(String(value))}]`;
   if (typeof value === 'number' || typeof value === 'boolean') {
-    if (wants('text', 'id', 'action', 'name') || (type.is === 'choice' && type.of.includes(String(value))))
-      return `put it in quotes: "${value}"`;
+    if (wants('text', 'id', 'action', 'name')) return `put it in quotes: "${value}"`;
+    const choice = type.is === 'either' ? type.of.find(({ is }) => is === 'choice') : type;
+    if (choice?.is === 'choice') return `e.g. ${choice.of[0]}`;
   }
   return undefined;
 }

@@ -70,8 +70,10 @@ export class CallParser {
     if (names === undefined) return undefined;
     const { reader } = this;
     const { start } = reader.lexer;
-    const repeated = names.find((name, index) => names.indexOf(name) !== index || isWord(name));
-    if (repeated !== undefined) throw syntaxError(`${clipped(repeated)} cannot be a parameter here`, start, 1);
+    const reserved = names.find(isWord);
+    if (reserved !== undefined) throw syntaxError(`${reserved} is a reserved word, not a parameter`, start, 1);
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) throw syntaxError(`the parameter ${clipped(repeated)} is declared twice`, start, 1);
     this.skipToArrow();
     return reader.withLocals(names, (firstSlot) => {
       const body = this.expression();

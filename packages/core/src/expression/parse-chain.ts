@@ -103,7 +103,7 @@ export class ChainParser {
 
   private memberName(): { readonly text: string; readonly start: number } {
     const { kind, text, start } = this.reader.lexer;
-    if (kind !== 'name') throw this.reader.unexpected('the name of a member expected');
+    if (kind !== 'name') throw this.reader.unexpected('expected the name of a member');
     this.reader.lexer.advance();
     return { text, start };
   }

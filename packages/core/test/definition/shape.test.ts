@@ -196,7 +196,7 @@ describe('values', () => {
     [
       node('join: true'),
       "'join' must be one of all, any, ended or a whole number from 1 to 1000000, not true",
-      'put it in quotes: "true"',
+      'e.g. all',
     ],
     [
       'id: x\ninput: text\n',

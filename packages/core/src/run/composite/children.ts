@@ -132,5 +132,9 @@ function childError({ error, status, notStarted }: ChildResult, executionId: Exe
 }
 
 function tooDeep(): RunError {
-  return { code: 'NESTING_TOO_DEEP', kind: 'USER', message: `Executions are nested deeper than ${MAX_DEPTH}.` };
+  return {
+    code: 'NESTING_TOO_DEEP',
+    kind: 'USER',
+    message: `Executions are nested deeper than ${MAX_DEPTH}. Does the workflow start itself?`,
+  };
 }

@@ -64,7 +64,8 @@ export class RunScope implements Scope {
 
   draw(): Uint8Array {
     const { drawer, state, where, iteration } = this;
-    if (drawer === undefined) throw new ExpressionError('EXPRESSION_VALUE', 'uuid() and random() draw nothing here');
+    if (drawer === undefined)
+      throw new ExpressionError('EXPRESSION_VALUE', 'uuid() and random() cannot be used in this expression');
     const [path, generation] = drawer === null ? ['', state.reopened] : [pathOf(drawer), generationOf(drawer)];
     const seedParts = [state.seed, state.executionId, path, generation, where, iteration?.index ?? null, this.drawn++];
     return digest('sha256', utf8(JSON.stringify(seedParts)));
