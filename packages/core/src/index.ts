@@ -98,6 +98,7 @@ export type { AwaitedEvent, ConcurrencySlot, Entry } from './run/journal/entry.t
 export { isFinal, isFinished } from './run/state/selectors.ts';
 export type { FinalRunStatus, NodeStatus, RunStatus } from './run/state/status.ts';
 export type { UndoPlan } from './run/undo/undo-plan.ts';
+export { concurrencyPermit } from './run/waits/gates.ts';
 export {
   compileSchema,
   describePath,

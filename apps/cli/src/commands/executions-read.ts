@@ -115,7 +115,7 @@ export function unknownNode(node: string, nodes: readonly string[]): never {
 export const permits: Command = (call, [executionId = '', key = '']) =>
   withApi(call, 'read', async (open) => {
     const { colors } = call.io.out;
-    const answer = open.api.call('listPermits', { params: { executionId }, query: { key: `key:${key}` } });
+    const answer = open.api.call('listPermits', { params: { executionId }, query: { key } });
     const { items } = await requested(open, executionId, answer);
     const rows = items.map(({ executionId: id, node, isHeld }) => [
       isHeld ? colors.green('held') : colors.dim('waits'),

@@ -1,6 +1,6 @@
 /** Finds executions, returns their documents and results, and waits for them. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { isFinished, NebulaError, type RunDocument } from '@nebula/core';
+import { concurrencyPermit, isFinished, NebulaError, type RunDocument } from '@nebula/core';
 import { EXECUTION_STATUSES, type ExecutionFilter, type ExecutionRow, type ExecutionStatus } from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
@@ -83,7 +83,7 @@ export function quiescenceRoutes(
     },
 
     async listPermits({ params: { executionId }, query: { key } }) {
-      const rows = await executions.permits(executionId, key);
+      const rows = await executions.permits(executionId, concurrencyPermit(key));
       return ok({
         items: rows.map(({ node, isHeld, executionId: holder }) => ({ executionId: holder, node, isHeld })),
       });

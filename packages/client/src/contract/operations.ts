@@ -263,7 +263,7 @@ export const OPERATIONS = {
       isIdempotent: true,
     },
     listPermits: {
-      summary: 'List the holders and waiters of a concurrency key, in the order in which permits are granted',
+      summary: "List the holders and waiters of a concurrency key in the execution's project, in the order of permits",
       needs: 'viewer',
       params: ofExecution,
       query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),

@@ -233,9 +233,7 @@ export class Trail {
       this.#floor = Math.max(0, this.#pieceFloor);
       if (this.#left >= this.#floor) return;
     }
-    throw new TooCostly(
-      'exceeds the validation budget: simplify the schema, or use a smaller value',
-    );
+    throw new TooCostly('exceeds the validation budget: simplify the schema, or use a smaller value');
   }
 }
 

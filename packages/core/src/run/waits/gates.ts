@@ -19,11 +19,14 @@ export function gatesOf({ concurrency, rateLimit, cache }: NodePlan): readonly G
 
 const NO_GATES: readonly Gate['kind'][] = [];
 
+/** The permit of a concurrency key, as workflows write it. */
+export const concurrencyPermit = (key: string): string => `key:${key}`;
+
 /** The key under which runs share the permit of a gate; undefined for gates without one. */
 export function permitKey(
   gate: Exclude<Gate, { kind: 'reserve' }> | { kind: 'reserve'; key: string },
 ): string | undefined {
-  if (gate.kind === 'concurrency') return `key:${gate.key}`;
+  if (gate.kind === 'concurrency') return concurrencyPermit(gate.key);
   return gate.kind === 'reserve' ? `${RESERVED}${gate.key}` : undefined;
 }
 
