@@ -135,14 +135,17 @@ function find(byId: ById, reference: string): Action | undefined {
   const [id = '', asked] = reference.split('@');
   const versions = byId.get(id);
   if (asked === undefined) return versions?.[0]?.action;
-  return versions?.find(({ action }) => fitsVersion(action.version, asked))?.action;
+  const wanted = parseVersion(asked);
+  return versions?.find(({ version }) => fits(version, wanted))?.action;
 }
 
 /** Whether a version satisfies the requested one: the same major version, and a minor version that is not older. */
 export function fitsVersion(version: string, asked: string): boolean {
-  const has = parseVersion(version);
-  const wants = parseVersion(asked);
-  return has.major === wants.major && has.minor >= wants.minor;
+  return fits(parseVersion(version), parseVersion(asked));
+}
+
+function fits(version: Version, wanted: Version): boolean {
+  return version.major === wanted.major && version.minor >= wanted.minor;
 }
 
 function parseVersion(text: string): Version {

@@ -77,6 +77,7 @@ function targetsOf(branch: unknown): number {
 
 /** The number of members of a list or a mapping; 0 for anything else, which a draft may contain. */
 function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
@@ -110,20 +111,21 @@ interface BodyAtPath {
   readonly path: DocumentPath;
 }
 
-/** Yields the definition itself and every body inside, outer bodies first. Works on drafts. */
-function* allBodies(body: BodyDefinition, path: DocumentPath = []): Generator<BodyAtPath> {
-  yield { body, path };
+/** The definition itself and every body inside, outer bodies first. Works on drafts. */
+function allBodies(body: BodyDefinition, path: DocumentPath = [], found: BodyAtPath[] = []): readonly BodyAtPath[] {
+  found.push({ body, path });
   const nodes: Readonly<Record<string, NodeDefinition>> = body.nodes ?? {};
   for (const id of Object.keys(nodes)) {
     for (const key of BODY_KEYS) {
       const inner = nodes[id]?.[key];
-      if (isJsonObject(inner)) yield* allBodies(inner as BodyDefinition, [...path, 'nodes', id, key]);
+      if (isJsonObject(inner)) allBodies(inner as BodyDefinition, [...path, 'nodes', id, key], found);
     }
   }
+  return found;
 }
 
-export function* allNodes(definition: BodyDefinition): Generator<NodeDefinition> {
-  for (const { body } of allBodies(definition)) yield* Object.values(body.nodes ?? {});
+export function allNodes(definition: BodyDefinition): readonly NodeDefinition[] {
+  return allBodies(definition).flatMap(({ body }) => Object.values(body.nodes ?? {}));
 }
 
 /** A node with `onError: branch` needs an edge that handles the error; an always edge sufficed once. */
