@@ -102,7 +102,9 @@ describe.skipIf(!isHere)(`the corpus of bad input (${CORPUS})`, () => {
     }
   });
 
-  test('[CLI-90] naughty strings, by turns as a file, an id, an argument and an option', { timeout: 240_000 }, async () => {
+  test('[CLI-90] naughty strings, by turns as a file, an id, an argument and an option', {
+    timeout: 240_000,
+  }, async () => {
     const cwd = projectFolder({ 'nebula.config.mjs': IN_MEMORY, 'echo.yaml': ECHO });
     const asFile = (file: string, contentOf: (text: string) => unknown) => (text: string) => {
       const content = contentOf(text);
