@@ -18,14 +18,16 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
     const checks = compiler.guess(() => compiler.list(argument));
     const misfit = 'must match a schema in anyOf';
     return (value, trail) => {
-      const { count, problemCount } = trail;
       if (!compiler.tracks && trail.divides(value)) {
         return trail.later(function* () {
+          // Problems that others found before this task began stay.
+          const { count, problemCount } = trail;
           for (const check of checks)
             if (yield* fitsInPieces(check, value, trail)) return trail.rewind(count, problemCount);
           trail.report(trail.path, misfit);
         });
       }
+      const { count, problemCount } = trail;
       trail.held++;
       let isFitting = false;
       for (const check of checks) {
@@ -42,19 +44,20 @@ const INPLACE: Readonly<Record<string, Keyword>> = {
   },
   oneOf: (argument, compiler) => {
     const checks = compiler.guess(() => compiler.list(argument));
-    const report = (fitting: number, count: number, told: number, trail: Trail): void => {
-      if (fitting > 0) trail.rewind(count, told);
+    const report = (fitting: number, count: number, problemCount: number, trail: Trail): void => {
+      if (fitting > 0) trail.rewind(count, problemCount);
       if (fitting !== 1) trail.report(trail.path, 'must match exactly one schema in oneOf');
     };
     return (value, trail) => {
-      const { count, problemCount } = trail;
       if (!compiler.tracks && trail.divides(value)) {
         return trail.later(function* () {
+          const { count, problemCount } = trail;
           let fitting = 0;
           for (const check of checks) if (yield* fitsInPieces(check, value, trail)) fitting++;
           report(fitting, count, problemCount, trail);
         });
       }
+      const { count, problemCount } = trail;
       let fitting = 0;
       trail.held++;
       for (const check of checks) {
@@ -275,7 +278,7 @@ function ofMembers(one: (name: string, value: JsonObject, trail: Trail) => void)
   return (value, trail) => {
     if (!isJsonObject(value)) return;
     const names = Object.keys(value);
-    trail.spend(names.length);
+    trail.spend(names.length / ITEMS_PER_STEP);
     from(0, names, value, trail);
   };
 }

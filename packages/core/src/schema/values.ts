@@ -7,6 +7,9 @@ import { canonicalJson, isJsonList, isJsonObject, type Json, jsonEquals } from '
 import type { Keyword, KeywordCompiler } from './pattern.ts';
 import { type Check, countValues, type Trail } from './trail.ts';
 
+/** Names of members that are listed in the time of a step. */
+const NAMES_PER_STEP = 4;
+
 /** Characters of a text that are looked at in the time of a step. */
 const CHARS_PER_STEP = 50;
 
@@ -214,7 +217,7 @@ const countItems = (list: readonly Json[]): number => list.length;
 
 function countMembers(object: object, _: number, trail: Trail): number {
   const count = Object.keys(object).length;
-  trail.spend(count);
+  trail.spend(count / NAMES_PER_STEP);
   return count;
 }
 

@@ -214,6 +214,27 @@ describe('schema', () => {
     expect(inPieces(costly, texts(50_000)).problems?.[0]?.message).toContain('budget');
   });
 
+  it.each([
+    ['anyOf', { anyOf: [{}], required: ['x'] }],
+    ['oneOf', { oneOf: [{}], required: ['x'] }],
+    ['not', { not: { type: 'string' }, required: ['x'] }],
+    ['if', { if: {}, required: ['x'] }],
+    ['both', { anyOf: [{}], required: ['x'], oneOf: [{}] }],
+    ['a later member', { properties: { a: { anyOf: [{}] }, b: { oneOf: [{}] } }, required: ['x'] }],
+  ])('[SCH-12] schemas that are tried in pieces keep the problems of others (%s)', (_, schema) => {
+    const check = compileSchema(schema);
+    const value = { a: texts(5_000), b: texts(5_000), ...Object.fromEntries(texts(3_000).map((one) => [one, 1])) };
+    const expected = [{ path: ['x'], message: 'is missing' }];
+    expect(check.problems(value)).toEqual(expected);
+    expect(inPieces(check, value).problems).toEqual(expected);
+  });
+
+  it('[SCH-12] an object with many members is checked by several keywords', () => {
+    const value = Object.fromEntries(texts(150_000).map((one, at) => [one, at]));
+    const schema = { additionalProperties: { type: 'integer' }, propertyNames: { maxLength: 9 }, minProperties: 2 };
+    expect(inPieces(compileSchema(schema), value).problems).toBeUndefined();
+  });
+
   it('[SCH-12] a piece that cannot be interrupted has the budget of a small value', () => {
     // One small item costs more than all steps of a piece, though the large value around it would pay for it.
     const check = compileSchema({ ...(doubling(18) as object), items: { $ref: '#/$defs/a0' } });
