@@ -40,7 +40,7 @@ export const SCHEMA_LIMITS = {
   maxSteps: 200_000,
   /** Budget for large values: this many steps for each contained value. */
   maxStepsPerValue: 16,
-  /** Budget for large values that are checked within a decision, in one piece: about 50 ms. */
+  /** Budget for large values that are checked within a decision, in one piece: about 50 ms of simple steps. */
   maxStepsAtOnce: 800_000,
   /** After so many steps, a check that can be divided lets other work run: about 2 ms. */
   pieceSteps: 20_000,

@@ -262,7 +262,7 @@ const ITEMS: Readonly<Record<string, Keyword>> = {
 
 export const STRUCTURE_KEYWORDS = { ...INPLACE, ...MEMBERS, ...ITEMS };
 
-/** Which members were evaluated must be known at once, where other schemas depend on it. */
+/** Whether a loop over members leaves its rest for later. Not where other schemas depend on the evaluated members. */
 function endsPiece(trail: Trail): boolean {
   return trail.isDue && trail.seen === undefined;
 }

@@ -5,7 +5,7 @@
  *     proportional to data is charged in proportion.
  *  2. The budget grows with the value and not with the schema: a schema that visits every value over and over is
  *     stopped, a large value is not.
- *  3. Valid data causes no allocations.
+ *  3. Valid data causes no allocations, except for a large value that is checked in pieces.
  *  4. A check that is divided into pieces ends a piece in a loop over members or items: the rest of the loop becomes a
  *     task (`later`), and so do the rests of the loops around it. A piece that cannot end has `maxSteps` at most. Schemas
  *     that are only tried (`anyOf`, `not` …) do not end a piece (`held`); for a large value they are a task of their own.
@@ -154,7 +154,7 @@ export class Trail {
     return isLarge;
   }
 
-  /** Only of a check that is divided. */
+  /** Adds a task to a check that is divided. */
   later(run: Task['run']): void {
     const task = { run, path: [...this.path], resources: this.#resources && [...this.#resources], depth: this.#depth };
     this.#tasks ??= [];
@@ -165,7 +165,7 @@ export class Trail {
     return this.#tasks === undefined || this.#tasks.length === 0;
   }
 
-  /** Carries out the tasks. Those that a task adds come before the others. */
+  /** Carries out the tasks. Tasks that a task adds come before the others. */
   *rest(): Steps<void> {
     const open: Task[] = [];
     for (;;) {

@@ -203,8 +203,13 @@ export class Commits {
     }
   }
 
+  /** Must not throw: the commit is done. */
   #moveTo(thread: CommitThread): void {
-    if (thread === 'thread') this.#thread ??= this.#options.startThread();
+    try {
+      if (thread === 'thread') this.#thread ??= this.#options.startThread();
+    } catch {
+      return this.#stayOnMain();
+    }
     if (this.#thread?.isLost === true) this.#stayOnMain();
     else if (thread === 'main' || this.#thread?.isOpen === true) this.#current = thread;
   }

@@ -3,7 +3,7 @@
  *
  *  I1 Facts (`phase`, `attempts`, `output`, `undo` …) follow from the journal alone. Only `evolve` changes them; `decide`
  *     calls it for every entry that it makes.
- *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `doubts`, `held`,
+ *  I2 Indexes (`running`, `unknown`, `gated`, `children`, `listening`, `runningRemote`; `open`, `busy`, `unknowns`, `held`,
  *     `level` of a scope; `decided`, `taken`, `isHeld`, `endings` of a node …) follow from the facts. Only `evolve`
  *     changes them, together with those facts. A snapshot does not have them.
  *  I3 Working sets list what is left to do. `evolve` keeps them, and a decision changes them without an entry:
@@ -24,7 +24,7 @@
  *  I6 A node is in `running` exactly while its phase is `running`.
  *  I7 `scope.open` counts the nodes of the scope that are not final; the run can end when it is 0 (or when stopping
  *     and nothing runs). `scope.held` counts those that wait for the finally of a deferred failure and for nothing
- *     else: the finally can begin when both are equal.
+ *     else: the finally can begin when both are equal, apart from a pending failure node.
  *
  * A frame that the store refuses leaves this state wrong: its owner drops it and folds the journal again.
  */
