@@ -170,6 +170,27 @@ it('[ENG-274] a cancel that comes while a turn is suspended is decided on after 
   await engine.close();
 });
 
+it('[ENG-274] a large payload that comes while a turn is suspended is checked after it', async () => {
+  const drivers = driversWith(realClock);
+  const engine = createEngine(drivers, { actions: [noop], sliceMs: 0 });
+  await engine.open();
+  const nodes = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`n${index}`, { set: { v: index }, needs: ['go'] }]),
+  );
+  await engine.register({
+    id: 'wide',
+    nodes: { go: { wait: { signal: 'go' } }, ...nodes, end: { wait: { signal: 'end', schema: TEXTS } } },
+  });
+  const executionId = await engine.start('wide', undefined, {});
+  const payload = Array.from({ length: 99_000 }, (_, at) => `x${at % 100}`);
+  await engine.requestSignal(executionId, { signal: 'go', payload: null });
+  // A run in a turn is not shown.
+  while (engine.peek(executionId) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  await engine.requestSignal(executionId, { signal: 'end', payload });
+  expect(await engine.waitFor(executionId)).toMatchObject({ document: { status: 'completed' } });
+  await engine.close();
+});
+
 it.each([0, 1_000_000])(
   '[ENG-277] with a slice of %d ms, the event loop runs between a decision and its frame',
   async (sliceMs) => {

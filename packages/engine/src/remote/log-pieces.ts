@@ -6,7 +6,7 @@ export function piecesOf(text: string): readonly string[] {
   let from = 0;
   while (text.length - from > MAX_LOG_MESSAGE_CHARS) {
     const last = from + MAX_LOG_MESSAGE_CHARS - 1;
-    const lineEnd = text.lastIndexOf('\n', last) + 1;
+    const lineEnd = from + text.slice(from, last + 1).lastIndexOf('\n') + 1;
     // A pair of surrogates stays together.
     const isPair = text.codePointAt(last) !== text.charCodeAt(last);
     const to = lineEnd > from ? lineEnd : last + (isPair ? 0 : 1);

@@ -164,6 +164,8 @@ export class RemoteAttempts implements RemoteWorkers {
     const check = compileSchema(schema, { fillDefaults: true });
     const input = check.fills ? copyJson(attempt.input) : attempt.input;
     const taskUnless = (problems: readonly SchemaProblem[] | undefined): RemoteTask | undefined => {
+      // The lease may have passed during the check.
+      if (!this.known.has(lease.leaseId)) return undefined;
       if (problems === undefined) return this.task(known, granted, input);
       const error = misfitOf(attempt, problems);
       this.context.mailbox.send(lease.executionId, endOf(lease, { status: 'failed', error }, this.context));

@@ -63,6 +63,7 @@ export class Starts {
       (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
     const begun = plan.beginInput(options.input ?? {});
     const { input, problems } = 'next' in begun ? await inSlices(begun, this.context.clock) : begun;
+    lifecycle.assertOpen();
     if (problems.length > 0) {
       throw new NebulaError('INPUT_INVALID', `The input does not fit workflow '${workflowId}': ${problems[0]}`, {
         hint: problems.length > 1 ? problems.slice(1).join('; ') : 'See `input` in the definition.',

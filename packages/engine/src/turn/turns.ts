@@ -143,7 +143,8 @@ export class Turns {
       }
       let isLeft = false;
       for (const run of mailbox.take()) {
-        if (isLeft) mailbox.touch(run);
+        // A draft that was just completed is written first: mail that came meanwhile may have to be prepared or fetched.
+        if (isLeft || run === first) mailbox.touch(run);
         else if (!run.isSuspended && this.decideOn(run, now)) drafted.add(run);
         isLeft ||= this.mustPause();
       }
@@ -197,7 +198,8 @@ export class Turns {
       const write = this.sealed(run);
       if (write !== undefined) (run.refusals === 0 ? together : alone).push({ run, write });
     }
-    if (!this.parts.recovery.isUnderWay) this.context.values.trim();
+    // New blobs of a suspended draft are only in the cache.
+    if (!this.parts.recovery.isUnderWay && this.suspended.size === 0) this.context.values.trim();
     if (together.length > 0) await this.append(together);
     let failures = 0;
     for (const sealed of alone) {

@@ -151,18 +151,19 @@ const checked = new WeakMap<object, WeakMap<SchemaCheck, readonly SchemaProblem[
 export function payloadSteps(state: RunState, stimulus: Arrived): Steps<void> | undefined {
   const payload = stimulus.type === 'answer' ? (stimulus.form ?? null) : stimulus.payload;
   if (!isContainer(payload)) return undefined;
-  const checks = [...state.listening].flatMap((node) => {
-    const wait = listensTo(state, node, (one) => mayTake(one, node, stimulus));
+  const addressed = stimulus.type === 'signal' ? [...state.listening] : [nodeAt(state, stimulus.node)];
+  const checks = addressed.flatMap((node) => {
+    const wait = node && listensTo(state, node, (one) => mayTake(one, stimulus));
     return (wait && checkOf(node, wait)) ?? [];
   });
   return checks.length === 0 ? undefined : checkPayload(checks, payload);
 }
 
-function mayTake(wait: AwaitedEvent, node: NodeState, stimulus: Arrived): boolean {
+function mayTake(wait: AwaitedEvent, stimulus: Arrived): boolean {
   if (stimulus.type === 'signal') {
     return wait.kind === 'signal' && wait.signal === stimulus.signal && wait.key === stimulus.key;
   }
-  return wait.kind === (stimulus.type === 'answer' ? 'approval' : 'callback') && pathOf(node) === stimulus.node;
+  return wait.kind === (stimulus.type === 'answer' ? 'approval' : 'callback');
 }
 
 function* checkPayload(checks: readonly SchemaCheck[], payload: object): Steps<void> {
