@@ -43,7 +43,7 @@ export function readDocument(text: string, record: RecordType, rules: ShapeOptio
   const { value, source, problems } = readYaml(text, undefined);
   if (value !== undefined && !problems.hasErrors) {
     checkData(value, problems);
-    checkDocument(record, value, problems, { rules });
+    checkDocument(record, value, problems, { rules, isData: true });
   }
   return { source, problems: problems.sorted(), ...(!problems.hasErrors && { value: value as JsonObject }) };
 }

@@ -44,12 +44,12 @@ function requiredKeys(record: RecordType): readonly string[] {
 const NONE: Set<string> = new Set();
 
 export function checkShape(workflow: JsonObject, problems: ProblemList): void {
-  new ShapeChecker(problems, { document: workflow, rules: RULES }).checkRecord(WORKFLOW, workflow);
+  new ShapeChecker(problems, { document: workflow, rules: RULES, isData: true }).checkRecord(WORKFLOW, workflow);
 }
 
 /** Checks a standalone body at the given depth of a workflow. */
 export function checkBodyShape(body: JsonObject, problems: ProblemList, depth: number): void {
-  new ShapeChecker(problems, { rules: RULES, bodyDepth: depth - 1 }).checkRecord(BODY, body);
+  new ShapeChecker(problems, { rules: RULES, bodyDepth: depth - 1, isData: true }).checkRecord(BODY, body);
 }
 
 /** Checks a document of another format against the table of its keys. */
@@ -71,6 +71,8 @@ export interface ShapeOptions {
   readonly bodyDepth?: number;
   /** A key with the value null counts as absent. */
   readonly isNullAbsent?: boolean;
+  /** The check of the data has reported numbers that are not finite, and reserved keys. */
+  readonly isData?: boolean;
 }
 
 class ShapeChecker {
@@ -155,7 +157,9 @@ class ShapeChecker {
     for (const key of Object.keys(value)) {
       if (this.#problems.full) return;
       this.#path.push(key);
-      if (!anyKeys) this.#checkId(key, 'key');
+      if (!this.#options.isData && key === '__proto__') {
+        this.#report({ code: 'RESERVED_KEY', message: "'__proto__' is reserved", hint: 'use another name', at: 'key' });
+      } else if (!anyKeys) this.#checkId(key, 'key');
       this.check(of, value[key] ?? null, `'${shorten(key)}'`);
       this.#path.pop();
     }
@@ -285,9 +289,8 @@ class ShapeChecker {
   }
 
   #checkNumber(type: ValueType & { is: 'integer' | 'number' }, value: number, subject: string): void {
-    // Already reported as not finite.
-    if (!Number.isFinite(value)) return;
-    if (type.is === 'integer' && !Number.isInteger(value)) return this.#reportInvalidType(type, value, subject);
+    const isWhole = type.is !== 'integer' || Number.isInteger(value);
+    if (!isWhole || !Number.isFinite(value)) return this.#reportInvalidType(type, value, subject);
     if (value >= type.min && value <= type.max) return;
     this.#report({ code: 'OUT_OF_RANGE', message: `${subject} must be ${describeType(type)}, not ${value}` });
   }
@@ -306,8 +309,7 @@ class ShapeChecker {
 
   /** Returns `meant` with the key that was probably meant. */
   #reportUnknownKey(record: RecordType, key: string, value: JsonObject, meant: Set<string>): Set<string> {
-    // Already reported as reserved.
-    if (key === '__proto__') return meant;
+    if (this.#options.isData && key === '__proto__') return meant;
     const now = record.removed !== undefined && Object.hasOwn(record.removed, key) ? record.removed[key] : undefined;
     if (now !== undefined) {
       const message = `'${key}' is no longer a key of ${record.title}`;
@@ -344,8 +346,7 @@ class ShapeChecker {
   }
 
   #reportInvalidType(type: ValueType, value: Json, subject: string, key?: KeyType): void {
-    // Already reported as not finite.
-    if (typeof value === 'number' && !Number.isFinite(value)) return;
+    if (this.#options.isData && typeof value === 'number' && !Number.isFinite(value)) return;
     const message = `${subject} must be ${describeType(type)}, not ${describeValue(value)}`;
     const example = key?.example === undefined ? undefined : `e.g. ${key.example}`;
     const hint = typeHint(type, value) ?? example ?? (type.is === 'record' ? listKeys(type.record) : undefined);

@@ -13,6 +13,10 @@ import { type DocumentPath, didYouMean, type Problem } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { type JobStep, stepsCommand } from './job-action.ts';
 
+/** A comparison of two names takes 3 µs, and files may have thousands of both. */
+const MAX_SUGGESTIONS = 20;
+const MAX_CANDIDATES = 1_000;
+
 export interface Job {
   readonly id: string;
   readonly path: DocumentPath;
@@ -206,10 +210,11 @@ function checkJobs(context: RuleContext): void {
     ids.add(id);
     known.push({ id, at, needs: list(job[needsKey]) });
   }
+  let suggestions = 0;
   for (const { id, at, needs } of known) {
     for (const need of needs) {
       if (typeof need !== 'string' || ids.has(need)) continue;
-      const near = didYouMean(need, ids);
+      const near = suggestions++ < MAX_SUGGESTIONS && ids.size <= MAX_CANDIDATES ? didYouMean(need, ids) : undefined;
       const hint = near === undefined ? 'name a job of this workflow' : `did you mean '${near}'?`;
       const message = `the job '${id}' needs '${need}', which does not exist`;
       report({ code: 'UNKNOWN_NODE', message, hint, path: [...at, needsKey] });

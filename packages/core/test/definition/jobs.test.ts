@@ -91,6 +91,29 @@ describe('a jobs file', () => {
     expect(definition?.edges?.filter(({ to }) => to === 'after')).toHaveLength(1);
   });
 
+  it.each([
+    '1e999',
+    '{"jobs": 1e999}',
+    '{"jobs": {"a": 1e999}}',
+    '{"jobs": [1e999]}',
+    '{"jobs": {"a": {"run": 1e999}}}',
+    '{"jobs": {"a": {"steps": [1e999]}}}',
+    '{"jobs": {"a": {"run": "x", "retries": 1e999}}}',
+    '{"jobs": {"a": {"run": "x", "__proto__": {}}}}',
+    '{"jobs": {"__proto__": {"run": "x"}}}',
+  ])('[DEF-118] a body with a number that is not finite, or a reserved key, is refused (%s)', (body) => {
+    expect(readJobsDocument(JSON.parse(body)).findings).not.toEqual([]);
+  });
+
+  it('[DEF-118] thousands of unknown needs are reported without a suggestion for each', () => {
+    const jobs = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [`job-number-${at}`, { run: 'x', needs: [`jab-nomber-${at}`] }]),
+    );
+    const { findings: problems } = readJobsDocument({ jobs });
+    expect(problems.filter(({ hint }) => hint?.startsWith('did you mean')).length).toBeLessThanOrEqual(20);
+    expect(problems.length).toBeGreaterThan(20);
+  });
+
   it('[DEF-118] problems are reported at their position, unknown keys included', () => {
     const bad = `name: t
 on: push
