@@ -1,6 +1,7 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import type { NebulaClient } from '@nebula/client';
 import {
+  allSteps,
   type Ceiling,
   type Compile,
   compileRead,
@@ -152,7 +153,8 @@ export async function loadWorkflow(
     checks,
     others: checked.others.flatMap(({ definition }) => definition ?? []),
     checkInput(input) {
-      const problems = checked.plan?.acceptInput(input).problems ?? [];
+      const begun = checked.plan?.acceptInput(input) ?? { problems: [] };
+      const { problems } = 'next' in begun ? allSteps(begun) : begun;
       if (problems.length === 0) return;
       throw new NebulaError('INPUT_INVALID', `the input does not fit ${file}: ${problems.join('; ')}`, {
         hint: '`input` in the file says what it takes; --input gives it as JSON, --set one field of it',

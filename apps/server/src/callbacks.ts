@@ -70,7 +70,12 @@ export function callbackRoutes(app: FastifyInstance, parts: Parts, key: string):
       },
       handler: async (request, reply) => {
         const address = called.get(request) as Address;
-        await takeCall(parts, address, (request.params as { token: string }).token, await cameWith(request));
+        await takeCall(
+          parts,
+          address,
+          (request.params as { token: string }).token,
+          await cameWith(request, parts.clock),
+        );
         return reply.status(202).send({ executionId: address.executionId, node: address.node, accepted: true });
       },
     });

@@ -42,8 +42,6 @@ export const HTTP_LIMITS = {
   valuesPerName: 6,
   /** Fields of a form that a webhook or a callback takes. */
   maxFormFields: 10_000,
-  /** A longer body is read in turns of the event loop of its own. */
-  maxSharedTurnChars: 64 * 1024,
   /** The body of a request with a definition, which has at most 1 Mi characters. */
   maxDefinitionBodyBytes: 2 * 1024 * 1024,
   /** The body of a request without authentication: a login. */

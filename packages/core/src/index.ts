@@ -108,7 +108,7 @@ export {
   type SchemaCheck,
   type SchemaProblem,
 } from './schema/index.ts';
-export type { Steps } from './steps.ts';
+export { allSteps, type Steps } from './steps.ts';
 export {
   canonicalJson,
   copyJson,

@@ -1,7 +1,7 @@
 import { compilePlan, createCatalog, type WorkflowDefinition } from '@nebula/core';
 import { newRunState } from '@nebula/core/run';
 import { memoryBlobs, seededRandom } from '@nebula/drivers/memory';
-import { sha256 } from '@nebula/drivers/real';
+import { realClock, sha256 } from '@nebula/drivers/real';
 import { describe, expect, it } from 'vitest';
 import { Values } from '../src/storage/values.ts';
 import { LiveRun } from '../src/turn/live-run.ts';
@@ -9,7 +9,7 @@ import { LiveRun } from '../src/turn/live-run.ts';
 const noop = { id: 'noop', version: '1', effect: 'pure', run: () => null } as const;
 const definition = { id: 'test', nodes: { a: { action: 'noop@1' } } } as unknown as WorkflowDefinition;
 const drivers = {
-  values: new Values({ blobs: memoryBlobs(), digest: sha256 }, 1_000),
+  values: new Values({ blobs: memoryBlobs(), digest: sha256, clock: realClock }, 1_000),
   random: seededRandom(1, () => 0),
 };
 

@@ -11,7 +11,7 @@ import {
 import { memoryBlobs, memoryLogs, memoryQueue, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
-import type { Clock } from '@nebula/ports';
+import { type Clock, pause } from '@nebula/ports';
 import { expect, it } from 'vitest';
 import { createEngine, createExecutionService, type Drivers, type Engine } from '../src/index.ts';
 import { Plans } from '../src/start/plans.ts';
@@ -248,6 +248,12 @@ const BORDERS: Readonly<Record<string, (engine: Engine, value: Json) => Promise<
     await engine.register({ id: 'makes', nodes: { a: { action: 'make', with: { l: '{{ $input.l }}' } } } });
     return await engine.waitFor(await engine.start('makes', undefined, { input: { l: value } }), 'end');
   },
+  'the input of an inlined workflow': async (engine, value) => {
+    await engine.register({ id: 'typed', input: { properties: { l: TEXTS } }, nodes: { a: { action: 'noop' } } });
+    const inlined = { id: 'typed', input: { l: '{{ $input.l }}' } };
+    await engine.register({ id: 'inlines', nodes: { a: { workflow: inlined } } });
+    return await engine.waitFor(await engine.start('inlines', undefined, { input: { l: value } }), 'end');
+  },
   'a signal': async (engine, value) => {
     await engine.register({ id: 'waits', nodes: { a: { wait: { signal: 'go', schema: TEXTS } } } });
     const executionId = await engine.start('waits', undefined, {});
@@ -285,5 +291,26 @@ it.each(Object.keys(BORDERS))('[ENG-290] a large value is checked in slices: %s'
     return clock.turns;
   };
   // 13 steps for each text, 20,000 in a piece, ten pieces in a slice, two turns after it.
-  expect((await turnsWith(90_000)) - (await turnsWith(10))).toBeGreaterThan(8);
+  expect((await turnsWith(90_000)) - (await turnsWith(10))).toBeGreaterThan(14);
+});
+
+it('[ENG-291] of several pieces of long work, one continues per turn of the event loop', async () => {
+  let turn = 0;
+  let isOver = false;
+  const count = (): void => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const resumed: number[] = [];
+  const work = async (pieces: number): Promise<void> => {
+    for (let piece = 0; piece < pieces; piece++) {
+      await pause(realClock);
+      resumed.push(turn);
+    }
+  };
+  await Promise.all([work(3), work(1), work(2)]);
+  isOver = true;
+  expect(resumed).toHaveLength(6);
+  expect(new Set(resumed).size).toBe(6);
 });

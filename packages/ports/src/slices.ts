@@ -20,12 +20,34 @@ export function isSliceOver(clock: Clock, begunAt: number): boolean {
   return Math.abs(clock.now() - begunAt) >= SLICE_MS;
 }
 
+/** The work that waits for the event loop. */
+const waiting = new WeakMap<Clock, (() => void)[]>();
+
 /**
- * Lets the event loop run, after a piece of work that takes milliseconds. Twice: `soon` of a callback of a socket comes
- * before timers and other sockets.
+ * Lets the event loop run, after a piece of work that takes milliseconds. One piece continues per turn of the loop, the
+ * longest-waiting first: many callers at once do not add up to one long block.
  */
-export async function pause(clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => clock.soon(() => clock.soon(resolve)));
+export function pause(clock: Clock): Promise<void> {
+  const queue = waiting.get(clock) ?? [];
+  if (queue.length === 0) {
+    waiting.set(clock, queue);
+    // Twice: `soon` of a callback of a socket comes before timers and other sockets.
+    clock.soon(() => clock.soon(() => resumeNext(clock, queue)));
+  }
+  return new Promise((resolve) => void queue.push(resolve));
+}
+
+/** Values of more characters are read, written and encoded in turns of the event loop of their own: 1 ms and more. */
+const SHARED_TURN_CHARS = 64 * 1024;
+
+/** Pauses before work on a value of this size, unless it is small. */
+export function pauseFor(size: number, clock: Clock): Promise<void> | undefined {
+  return size > SHARED_TURN_CHARS ? pause(clock) : undefined;
+}
+
+function resumeNext(clock: Clock, queue: (() => void)[]): void {
+  queue.shift()?.();
+  if (queue.length > 0) clock.soon(() => resumeNext(clock, queue));
 }
 
 export async function inSlices<T>(steps: Steps<T>, clock: Clock): Promise<T> {

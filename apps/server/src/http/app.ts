@@ -94,7 +94,7 @@ export function buildApp(appParts: AppParts, options: AppOptions): FastifyInstan
   });
   limitConnections(app.server, limits, options.trustProxy.length === 0);
   limitBodies(app, limits, callerOf);
-  readJsonBodies(app);
+  readJsonBodies(app, appParts.parts.clock);
   const turns = new RequestPacer(HTTP_LIMITS.maxBegunPerTurn);
   app.addHook('onRequest', async (request, reply) => {
     guardHeaders(reply);

@@ -1,13 +1,13 @@
 /** Reads request bodies and words the errors of those that cannot be read. */
 import { randomInt } from 'node:crypto';
 import { findJsonError, type Json, type JsonObject, NebulaError } from '@nebula/core';
+import { type Clock, pauseFor } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 import { tooLarge as bodyTooLarge } from './body-memory.ts';
-import { RequestPacer } from './request-pacer.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
-export function readJsonBodies(app: FastifyInstance): void {
+export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
   const parser = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   // As bytes: a text that is put together from chunks is a tree, in which each look at a character takes 50 ns.
@@ -21,35 +21,29 @@ export function readJsonBodies(app: FastifyInstance): void {
         new Promise((resolve, reject) => {
           void parser(request, text, (error, body) => (error === null ? resolve(body) : reject(error)));
         });
-      return readJson(text, parse);
+      return readJson(text, clock, parse);
     },
   );
 }
 
-const largeBodies = new RequestPacer(1);
-
 /** A large text is scanned, parsed and handed on in turns of the event loop of their own. */
-export async function readJson(text: string, parse: (text: string) => unknown): Promise<unknown> {
-  await turnFor(text);
+export async function readJson(text: string, clock: Clock, parse: (text: string) => unknown): Promise<unknown> {
+  await pauseFor(text.length, clock);
   const fault = bodyFault(text);
   if (fault !== undefined) throw fault;
-  await turnFor(text);
+  await pauseFor(text.length, clock);
   try {
     const body = await parse(text);
-    await turnFor(text);
+    await pauseFor(text.length, clock);
     return body;
   } catch {
     throw notJson(text);
   }
 }
 
-function turnFor({ length }: string): Promise<void> | undefined {
-  return length > HTTP_LIMITS.maxSharedTurnChars ? largeBodies.next() : undefined;
-}
-
 /** The fields of a form; one that is sent several times is a list. */
-export async function readForm(text: string): Promise<JsonObject> {
-  await turnFor(text);
+export async function readForm(text: string, clock: Clock): Promise<JsonObject> {
+  await pauseFor(text.length, clock);
   const { maxFormFields } = HTTP_LIMITS;
   let fields = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) fields++;

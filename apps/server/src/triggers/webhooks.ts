@@ -1,7 +1,7 @@
 /** Requests under `/hooks` start runs. */
 import { createHmac } from 'node:crypto';
 import { isFinished, type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { secretIn } from '@nebula/ports';
+import { type Clock, secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readForm, readJson } from '../http/bodies.ts';
 import { isSameSecret } from '../identity/tokens.ts';
@@ -61,7 +61,7 @@ export function webhookRoutes(
         await verifySignature(parts, hook, request);
         const { executionId } = await fire(parts, launcher, {
           source: hook,
-          came: await cameWith(request),
+          came: await cameWith(request, parts.clock),
           trigger: triggerOf(parts, hook, id, request),
           ...repeatKey(id, request),
           traceparent: traceparentIn(request.headers),
@@ -133,14 +133,14 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
 }
 
 /** The payload: parsed JSON, a form as an object, or text; without a body, the query. */
-export async function cameWith(request: FastifyRequest): Promise<Json> {
+export async function cameWith(request: FastifyRequest, clock: Clock): Promise<Json> {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const text = textOf(body);
-  if (type === 'application/x-www-form-urlencoded') return readForm(text);
+  if (type === 'application/x-www-form-urlencoded') return readForm(text, clock);
   if (type.startsWith('text/') && type !== 'text/json') return text;
-  if (type === '' || type.includes('json')) return (await readJson(text, JSON.parse)) as Json;
+  if (type === '' || type.includes('json')) return (await readJson(text, clock, JSON.parse)) as Json;
   throw new NebulaError('MEDIA_TYPE', `A webhook does not accept ${type.slice(0, 100)}.`, {
     hint: 'Send JSON, a form or text.',
   });

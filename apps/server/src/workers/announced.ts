@@ -11,7 +11,7 @@ import {
   NebulaError,
   withFewPatterns,
 } from '@nebula/core';
-import { DEFAULT_PROJECT, type RecordChange, type RecordRow } from '@nebula/ports';
+import { DEFAULT_PROJECT, pause, type RecordChange, type RecordRow } from '@nebula/ports';
 import { ANNOUNCEMENT_LIMITS } from '../limits.ts';
 import type { EngineParts, Parts } from '../parts.ts';
 
@@ -138,10 +138,11 @@ export class Announced {
       ['output', output],
     ] as const) {
       if (schema === undefined) continue;
+      await pause(this.parts.clock);
       try {
         for (let step = 0; step < MAX_STEPS; step++) {
           if (withFewPatterns(STEP_INSTRUCTIONS, () => compileSchema(schema)) !== undefined) break;
-          await setImmediate();
+          await pause(this.parts.clock);
         }
         compileSchema(schema);
       } catch (error) {
@@ -153,7 +154,6 @@ export class Announced {
           },
         );
       }
-      await setImmediate();
     }
   }
 

@@ -16,6 +16,7 @@ import {
   type SchemaCheck,
   StepBudget,
 } from '@nebula/core';
+import { realClock } from '@nebula/drivers/real';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { bodyFault, readForm } from '../../src/http/bodies.ts';
@@ -164,7 +165,7 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   },
   'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
   'body.fields': (size) =>
-    readForm('a&'.repeat(size - 1)).then(
+    readForm('a&'.repeat(size - 1), realClock).then(
       () => true,
       () => false,
     ),

@@ -155,7 +155,6 @@ function* compileWorkflow(
     onFailure: config.onFailure ?? 'fail-fast',
     timeoutMs: durationOf(config.timeout) ?? null,
     acceptInput: (value) => acceptInput(input, value),
-    beginInput: (value) => beginInput(input, value),
   };
   return { sub, start, triggers, output };
 }
@@ -239,25 +238,14 @@ function inlined(inlining: Inlining, known = new Map<WorkflowDefinition, Compile
   }
 }
 
-function acceptInput(check: SchemaCheck | undefined, given: Json): AcceptedInput {
-  const input = ownInput(check, given);
-  return 'problems' in input ? input : accepted(input.own, input.check.problems(input.own));
-}
-
-function beginInput(check: SchemaCheck | undefined, given: Json): AcceptedInput | Steps<AcceptedInput> {
-  const input = ownInput(check, given);
-  if ('problems' in input) return input;
-  const begun = input.check.begin(input.own);
-  return isUnfinished(begun) ? restOfInput(input.own, begun) : accepted(input.own, begun);
-}
-
-/** The value to check, or the answer if there is nothing to check. */
-function ownInput(check: SchemaCheck | undefined, given: Json): AcceptedInput | { own: Json; check: SchemaCheck } {
+function acceptInput(check: SchemaCheck | undefined, given: Json): AcceptedInput | Steps<AcceptedInput> {
   const problem = givenProblem(given, 'the input');
   if (problem !== undefined) return { input: null, problems: [problem] };
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
   // Defaults are filled in place, so the caller's value is copied first.
-  return { own: check.fills ? copyJson(given) : given, check };
+  const own = check.fills ? copyJson(given) : given;
+  const begun = check.begin(own);
+  return isUnfinished(begun) ? restOfInput(own, begun) : accepted(own, begun);
 }
 
 function* restOfInput(input: Json, steps: Steps<readonly SchemaProblem[] | undefined>): Steps<AcceptedInput> {

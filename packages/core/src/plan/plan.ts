@@ -32,10 +32,11 @@ export interface Plan {
   readonly triggers: readonly TriggerPlan[];
   /** Undefined: the operator's default; null: forever. */
   readonly retentionMs: number | null | undefined;
-  /** Returns the input with the defaults of its schema filled in, and its problems as sentences. */
-  acceptInput(input: Json): AcceptedInput;
-  /** Like `acceptInput`; the rest of a large input is checked by the steps. */
-  beginInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
+  /**
+   * Returns the input with the defaults of its schema filled in, and its problems as sentences. A large input is checked
+   * in steps.
+   */
+  acceptInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
   newBudget(): Budget;
   /**
    * The URL at which a node can be called, once; undefined without a server. Equal arguments return equal URLs. The
@@ -295,8 +296,7 @@ export interface SubPlan {
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;
   readonly timeoutMs: number | null;
-  acceptInput(input: Json): AcceptedInput;
-  beginInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
+  acceptInput(input: Json): AcceptedInput | Steps<AcceptedInput>;
 }
 
 export interface WaitWork {

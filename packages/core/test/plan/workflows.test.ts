@@ -41,7 +41,7 @@ describe('workflows in workflows', () => {
       variables: { region: 'eu' },
     });
     expect(nodeOf(plan, 's/a').work.kind).toBe('action');
-    expect(work.workflow.acceptInput({ n: 1 }).input).toEqual({ n: 1, m: 'x' });
+    expect(work.workflow.acceptInput({ n: 1 })).toMatchObject({ input: { n: 1, m: 'x' } });
   });
 
   it('[PLN-40] the time limit of an inline workflow is that of its node, and unsupported keys inside are reported', () => {

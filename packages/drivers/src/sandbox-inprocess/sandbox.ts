@@ -80,14 +80,19 @@ class InProcessSandbox implements Sandbox {
       let input = takeInput(invocation, clock);
       if (isThenable(input)) input = await input;
       if (isSliceOver(clock, begunAt)) await pause(clock);
+      begunAt = clock.now();
       if (signal.aborted) return neverStarted(invocation);
       stage = 'run';
       let result: unknown = called(invocation, attempt, callRun, input as Json);
-      if (isThenable(result)) result = await result;
+      if (isThenable(result)) {
+        result = await result;
+        begunAt = clock.now();
+      }
       stage = 'output';
-      begunAt = clock.now();
       const given = giveOutput(action, result, clock);
-      const output = attempt.cleaned((isThenable(given) ? await given : given) as Json);
+      const own = (isThenable(given) ? await given : given) as Json;
+      if (isSliceOver(clock, begunAt)) await pause(clock);
+      const output = attempt.cleaned(own);
       if (isSliceOver(clock, begunAt)) await pause(clock);
       return { status: 'completed', output };
     } catch (thrown) {

@@ -38,6 +38,7 @@ import {
   type Digest,
   type ExecutionRow,
   type Logs,
+  pauseFor,
   type Random,
   type Store,
 } from '@nebula/ports';
@@ -266,6 +267,7 @@ export class StoreExecutionService implements ExecutionService {
     const { keepMs = KEEP_SIGNALS_MS, messageId = random.id('msg'), project = DEFAULT_PROJECT } = options;
     const at = clock.now();
     const body = encodeMessage({ type: 'signal', signal, key, payload });
+    await pauseFor(body.length, clock);
     const shared = { signal: sharedName(project, signal), key, messageId, body, at, expiresAt: at + keepMs };
     const executionId = await store.publish(shared);
     this.#onSent();

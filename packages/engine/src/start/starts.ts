@@ -61,7 +61,7 @@ export class Starts {
     const { project, authority } = requested instanceof Promise ? await requested : requested;
     const plan =
       (version === undefined ? undefined : plans.cached(workflowId, version)) ?? (await plans.get(workflowId, version));
-    const begun = plan.beginInput(options.input ?? {});
+    const begun = plan.acceptInput(options.input ?? {});
     const { input, problems } = 'next' in begun ? await inSlices(begun, this.context.clock) : begun;
     lifecycle.assertOpen();
     if (problems.length > 0) {

@@ -9,7 +9,7 @@
 
 import { type ExecutionId, type Json, NebulaError } from '@nebula/core';
 import { type BlobRef, exceedsBytes, inlineValue, type StoredValue } from '@nebula/core/run';
-import type { Blobs, Digest } from '@nebula/ports';
+import { type Blobs, type Clock, type Digest, pauseFor } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
@@ -29,24 +29,30 @@ export class BlobMissing extends Error {
 export class Values {
   private readonly blobs: Blobs;
   private readonly digest: Digest;
+  private readonly clock: Clock;
   private readonly inlineLimitBytes: number;
   private readonly cache = new Map<string, { readonly value: Json; readonly bytes: number }>();
   private cachedBytes = 0;
 
-  constructor({ blobs, digest }: { blobs: Blobs; digest: Digest }, inlineLimitBytes: number) {
-    this.blobs = blobs;
-    this.digest = digest;
+  constructor(drivers: { blobs: Blobs; digest: Digest; clock: Clock }, inlineLimitBytes: number) {
+    this.blobs = drivers.blobs;
+    this.digest = drivers.digest;
+    this.clock = drivers.clock;
     this.inlineLimitBytes = inlineLimitBytes;
   }
 
   /** The value as a run keeps it. A large one becomes a blob, which is added to `blobs`: `put` stores these. */
   store(value: Json, blobs: NewBlobs): StoredValue {
-    if (!exceedsBytes(value, this.inlineLimitBytes)) return inlineValue(value);
+    if (this.isInline(value)) return inlineValue(value);
     const data = new TextEncoder().encode(JSON.stringify(value));
     const sha256 = this.digest(data);
     this.remember(sha256, value, data.length);
     blobs.set(sha256, data);
     return { blob: { sha256, bytes: data.length } };
+  }
+
+  isInline(value: Json): boolean {
+    return !exceedsBytes(value, this.inlineLimitBytes);
   }
 
   async put(executionId: ExecutionId, blobs: NewBlobs): Promise<void> {
@@ -67,6 +73,7 @@ export class Values {
           hint: 'The blobs folder belongs to the data folder: restore both together.',
         });
       }
+      await pauseFor(data.length, this.clock);
       this.remember(blob.sha256, JSON.parse(new TextDecoder().decode(data)) as Json, data.length);
     }
   }

@@ -2,7 +2,7 @@
 
 import { type ExecutionId, isJsonObject, type Json, type JsonObject, type NodePath } from '@nebula/core';
 import type { ChildCancel, ChildResult, ChildStart, Settlement, Stimulus, StoredValue } from '@nebula/core/run';
-import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, type Random } from '@nebula/ports';
+import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, pauseFor, type Random } from '@nebula/ports';
 
 type MessageType =
   | 'cancel'
@@ -56,12 +56,14 @@ export function encodeMessage(message: Message): string {
 }
 
 /** Sends a message to the inbox of a run. Returns false if there is no such run. */
-export function leave(
+export async function leave(
   { store, random, clock }: { readonly store: Inbox; readonly random: Random; readonly clock: Clock },
   executionId: ExecutionId,
   message: Message,
 ): Promise<boolean> {
-  return store.send({ messageId: random.id('msg'), executionId, body: encodeMessage(message) }, clock.now());
+  const body = encodeMessage(message);
+  await pauseFor(body.length, clock);
+  return store.send({ messageId: random.id('msg'), executionId, body }, clock.now());
 }
 
 /** The message of a parent that ends, or gives up the child. */

@@ -71,6 +71,8 @@ export class Turns {
   /** Runs whose turn took longer than a slice, in the order in which they continue. */
   private readonly suspended = new Set<LiveRun>();
   private sliceBegunAt = 0;
+  /** The last decisions took a whole slice: the next ones wait for their own turn of the event loop. */
+  private wasLong = false;
   /** Stimuli whose graph has been compiled. */
   private readonly prepared = new WeakSet<Stimulus>();
   /** Pins of blobs copied in this turn, released once the frame that names them is written. */
@@ -107,7 +109,9 @@ export class Turns {
     this.isWanted = true;
     if (this.mode !== 'idle' || this.isClosed) return;
     this.mode = 'scheduled';
-    this.context.clock.soon(() => void this.turn());
+    const { clock } = this.context;
+    if (this.wasLong) void pause(clock).then(() => this.turn());
+    else clock.soon(() => void this.turn());
   }
 
   /** Resolves when no mail is left, or after the given time: a store in trouble accepts nothing. */
@@ -149,7 +153,8 @@ export class Turns {
         isLeft ||= this.mustPause();
       }
       // A decision and the start of an attempt may each store a large value: 25 ms for 99,000 items.
-      if (this.mustPause()) await pause(clock);
+      this.wasLong = this.mustPause();
+      if (this.wasLong) await pause(clock);
       this.sliceBegunAt = clock.now();
       if (!this.takesWork) tasks.refuseClaimed();
       else if (lease.isGood()) tasks.startReady(drafted, now, this.mustPause);

@@ -11,7 +11,7 @@
  */
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import { nodeAt, openAttempts, type RunState, recallDispatched, type Stimulus } from '@nebula/core/run';
-import type { InboxRow, Timer } from '@nebula/ports';
+import { type InboxRow, pauseFor, type Timer } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { Cache } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
@@ -185,6 +185,7 @@ export class Waker {
   private async understood(run: LiveRun, state: RunState, inbox: readonly InboxRow[]): Promise<TakenMessage[]> {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
+      await pauseFor(body.length, this.context.clock);
       const message = receivedMessage(body);
       const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
       // The start comes before the message is taken: if this process dies in between, the start is not lost.

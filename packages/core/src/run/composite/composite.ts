@@ -8,7 +8,14 @@
  */
 import type { RunError } from '../../error.ts';
 import { type CompiledValue, isTrue } from '../../expression/index.ts';
-import type { DynamicWork, ForEachWork, InlineWork, RetryUntilWork, WhileWork } from '../../plan/plan.ts';
+import type {
+  AcceptedInput,
+  DynamicWork,
+  ForEachWork,
+  InlineWork,
+  RetryUntilWork,
+  WhileWork,
+} from '../../plan/plan.ts';
 import type { Problem } from '../../problem.ts';
 import { decideRetry } from '../../retry/retry.ts';
 import type { Json } from '../../value.ts';
@@ -26,7 +33,7 @@ import {
   tooManyItems,
 } from '../decide/advance.ts';
 import { evaluated, inputOf } from '../decide/evaluate.ts';
-import { emit, emitCompensated, type Turn } from '../decide/turn.ts';
+import { emit, emitCompensated, type InputCheck, type Turn } from '../decide/turn.ts';
 import { expressionFailure } from '../joins/edges.ts';
 import { inlineValue, resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { RunScope, scopeOutput } from '../state/expression-scope.ts';
@@ -72,7 +79,20 @@ export function openGroup(turn: Turn, node: NodeState): void {
 export function openOnce(turn: Turn, node: NodeState, work: InlineWork): void {
   const given = inputOf(turn, node, 'workflow.input', work.input);
   if (given === undefined) return;
-  const { input, problems } = work.workflow.acceptInput(given);
+  const begun = work.workflow.acceptInput(given);
+  if ('next' in begun) turn.inputChecks.push({ node, steps: begun });
+  else openWith(turn, node, work, begun);
+}
+
+/** Checks a piece of the input of an inlined workflow, and opens the workflow after the last one. */
+export function continueCheck(turn: Turn, check: InputCheck): void {
+  const { done, value } = check.steps.next();
+  if (done !== true) return;
+  turn.inputChecks.pop();
+  openWith(turn, check.node, check.node.plan.work as InlineWork, value);
+}
+
+function openWith(turn: Turn, node: NodeState, work: InlineWork, { input, problems }: AcceptedInput): void {
   if (problems.length > 0) {
     const message = `The input does not fit workflow '${work.workflow.workflowId}': ${problems[0]}`;
     return failNode(turn, node, { code: 'INPUT_INVALID', kind: 'USER', message });

@@ -3,6 +3,8 @@
 import type { Capabilities } from '../../action.ts';
 import { StepBudget } from '../../expression/index.ts';
 import type { ExecutionId, NodePath, WorkflowId } from '../../ids.ts';
+import type { AcceptedInput } from '../../plan/plan.ts';
+import type { Steps } from '../../steps.ts';
 import type { Json } from '../../value.ts';
 import { evolve } from '../evolve/evolve.ts';
 import type { FoldEffects } from '../evolve/fold.ts';
@@ -53,6 +55,11 @@ export interface CacheFill {
   readonly ttlMs: number | null;
 }
 
+export interface InputCheck {
+  readonly node: NodeState;
+  readonly steps: Steps<AcceptedInput>;
+}
+
 export interface Turn extends FoldEffects {
   readonly state: RunState;
   readonly now: number;
@@ -75,6 +82,8 @@ export interface Turn extends FoldEffects {
   readonly readied: NodeState[];
   /** Nodes whose incoming edges changed. */
   readonly work: NodeState[];
+  /** Inlined workflows whose large input is still being checked; they open before anything else is decided. */
+  readonly inputChecks: InputCheck[];
   /** End checks made in this turn. Above a limit the rest is left for the next turn, so that other runs get theirs. */
   iterations: number;
   /** The budget for expressions of the current step. */
@@ -110,6 +119,7 @@ export function newTurn(
     cancels: [],
     readied: [],
     work: [],
+    inputChecks: [],
     iterations: 0,
     budgets: new StepBudget(state.plan.newBudget),
     mustPause: never,

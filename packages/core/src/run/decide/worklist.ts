@@ -5,7 +5,7 @@
 import { isTrue } from '../../expression/index.ts';
 import { acceptedSetting } from '../../plan/settings.ts';
 import { canonicalJson } from '../../value.ts';
-import { checkEnd } from '../composite/composite.ts';
+import { checkEnd, continueCheck } from '../composite/composite.ts';
 import { decideOnward, expressionFailure } from '../joins/edges.ts';
 import { joinOf } from '../joins/joins.ts';
 import type { CacheMiss, Gate } from '../journal/entry.ts';
@@ -28,6 +28,11 @@ export function drain(turn: Turn): void {
   const { state, work } = turn;
   for (turn.isSuspended = false; !turn.isSuspended; turn.isSuspended = turn.mustPause()) {
     turn.budgets.renew();
+    const check = turn.inputChecks.at(-1);
+    if (check !== undefined) {
+      continueCheck(turn, check);
+      continue;
+    }
     const changed = work.pop();
     if (changed !== undefined) {
       if (isUntouched(changed)) consider(turn, changed);
