@@ -2,7 +2,7 @@
  * The cost limit of one evaluation. Invariants:
  *  1. Each evaluation has one budget, which only shrinks and is never reset.
  *  2. Work proportional to the size of data is charged in proportion, before or while it is done.
- *  3. The clock, if any, is read at the start and then once per CLOCK_INTERVAL operations.
+ *  3. The clock, if any, is read once per CLOCK_INTERVAL operations; the time limit counts from the first look.
  */
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../limits.ts';
 import { type Json, partsOf } from '../value.ts';
@@ -31,7 +31,7 @@ const UTF8 = new TextEncoder();
 export class Budget {
   readonly limits: ExpressionLimits;
   private readonly now: (() => number) | undefined;
-  private readonly deadline: number;
+  private deadline: number | undefined;
   private granted: number;
   private left: number;
   /** `check` runs when `left` falls below this value: one comparison serves both the limit and the clock. */
@@ -46,7 +46,6 @@ export class Budget {
   constructor(limits: ExpressionLimits, now: (() => number) | undefined) {
     this.limits = limits;
     this.now = now;
-    this.deadline = now === undefined ? Number.POSITIVE_INFINITY : now() + limits.maxEvaluationMs;
     this.granted = limits.maxOperations;
     this.left = this.granted;
     this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
@@ -164,8 +163,10 @@ export class Budget {
         'do the work in an action, or raise the limit maxOperations',
       );
     }
-    if (this.now !== undefined && this.now() > this.deadline) {
-      throw limitError(`the expression takes longer than ${this.limits.maxEvaluationMs} ms`);
+    if (this.now !== undefined) {
+      const at = this.now();
+      this.deadline ??= at + this.limits.maxEvaluationMs;
+      if (at > this.deadline) throw limitError(`the expression takes longer than ${this.limits.maxEvaluationMs} ms`);
     }
     this.checkpoint = Math.max(0, this.left - CLOCK_INTERVAL_OPERATIONS);
   }

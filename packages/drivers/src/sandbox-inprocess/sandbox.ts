@@ -79,8 +79,10 @@ class InProcessSandbox implements Sandbox {
     try {
       let input = takeInput(invocation, clock);
       if (isThenable(input)) input = await input;
-      if (isSliceOver(clock, begunAt)) await pause(clock);
-      begunAt = clock.now();
+      if (isSliceOver(clock, begunAt)) {
+        await pause(clock);
+        begunAt = clock.now();
+      }
       if (signal.aborted) return neverStarted(invocation);
       stage = 'run';
       let result: unknown = called(invocation, attempt, callRun, input as Json);
@@ -92,9 +94,7 @@ class InProcessSandbox implements Sandbox {
       const given = giveOutput(action, result, clock);
       const own = (isThenable(given) ? await given : given) as Json;
       if (isSliceOver(clock, begunAt)) await pause(clock);
-      const output = attempt.cleaned(own);
-      if (isSliceOver(clock, begunAt)) await pause(clock);
-      return { status: 'completed', output };
+      return { status: 'completed', output: attempt.cleaned(own) };
     } catch (thrown) {
       attempt.logStack(thrown);
       const aborted = stage === 'run' && signal.aborted;

@@ -173,7 +173,7 @@ export class Attempts {
   private async spill(live: Live, output: Json): Promise<void> {
     const { values, clock } = this.context;
     await pause(clock);
-    const blobs: NewBlobs = new Map();
+    const blobs: NewBlobs = [];
     const stored = values.store(output, blobs);
     this.storeOutput(live, { status: 'completed', output: stored }, blobs, SPILL_RETRY_MIN_MS);
   }

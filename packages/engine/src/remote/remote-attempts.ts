@@ -373,7 +373,7 @@ export class RemoteAttempts implements RemoteWorkers {
     if (admitted.status !== 'completed') {
       return { status: reported.status === 'unknown' ? 'broken-off' : 'failed', error: admitted.error };
     }
-    const blobs: NewBlobs = new Map();
+    const blobs: NewBlobs = [];
     const output = values.store(admitted.output, blobs);
     await values.put(known.lease.executionId, blobs);
     return { status: 'completed', output };
@@ -396,7 +396,7 @@ export class RemoteAttempts implements RemoteWorkers {
   onDecided({ stimuli, refused }: Draft): void {
     if (this.waiting.size === 0) return;
     for (const stimulus of stimuli) {
-      this.waiting.get(stimulus)?.decided(!refused.has(stimulus));
+      this.waiting.get(stimulus)?.decided(!refused.includes(stimulus));
       this.waiting.delete(stimulus);
     }
   }

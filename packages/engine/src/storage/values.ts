@@ -13,8 +13,8 @@ import { type Blobs, type Clock, type Digest, pauseFor } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Blobs that are not in the blob store yet, by hash. */
-export type NewBlobs = Map<string, Uint8Array>;
+/** Blobs that are not in the blob store yet. A list: one is made for each turn of a run, and is nearly always empty. */
+export type NewBlobs = { readonly sha256: string; readonly data: Uint8Array }[];
 
 /** A value that is needed to decide is not in memory. */
 export class BlobMissing extends Error {
@@ -47,7 +47,7 @@ export class Values {
     const data = new TextEncoder().encode(JSON.stringify(value));
     const sha256 = this.digest(data);
     this.remember(sha256, value, data.length);
-    blobs.set(sha256, data);
+    blobs.push({ sha256, data });
     return { blob: { sha256, bytes: data.length } };
   }
 
@@ -56,7 +56,7 @@ export class Values {
   }
 
   async put(executionId: ExecutionId, blobs: NewBlobs): Promise<void> {
-    for (const [sha256, data] of blobs) await this.blobs.put(executionId, sha256, data);
+    for (const { sha256, data } of blobs) await this.blobs.put(executionId, sha256, data);
   }
 
   /** The blobs among these that have to be fetched first. */

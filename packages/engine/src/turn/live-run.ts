@@ -109,7 +109,7 @@ export class LiveRun {
   /** The draft of this turn, begun if there is none. */
   draftAt(now: number, { values, random }: { readonly values: Values; readonly random: Random }): Draft {
     if (this.current.name === 'drafting') return this.current;
-    const blobs: NewBlobs = new Map();
+    const blobs: NewBlobs = [];
     const draft: Draft = {
       name: 'drafting',
       isFirst: this.current.name === 'new',
@@ -124,8 +124,8 @@ export class LiveRun {
       stimuli: [],
       decided: 0,
       messages: [],
-      late: new Set(),
-      refused: new Set(),
+      late: [],
+      refused: [],
       starting: [],
       claims: this.claims,
     };
@@ -180,11 +180,11 @@ export interface Draft {
   decided: number;
   readonly messages: TakenMessage[];
   /** Stimuli that belong to another run: their messages stay in the inbox. */
-  readonly late: Set<Stimulus>;
+  readonly late: Stimulus[];
   /** The number of claims when the draft began. */
   readonly claims: number;
   /** Outcomes of attempts that are not open. */
-  readonly refused: Set<Stimulus>;
+  readonly refused: Stimulus[];
   /** Attempts to begin once the frame is durable. `claim`: by a remote worker. */
   readonly starting: { readonly attempt: Attempt; readonly delivery: Delivery; readonly claim?: Claim | undefined }[];
 }

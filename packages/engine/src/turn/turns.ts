@@ -194,7 +194,7 @@ export class Turns {
     // The attempts that begin with these frames copy their inputs, which takes time as well.
     if (this.mustPause()) await pause(this.context.clock);
     for (const run of drafted) {
-      if (run.draft !== null && run.draft.blobs.size > 0) await this.storeBlobs(run, run.draft.blobs);
+      if (run.draft !== null && run.draft.blobs.length > 0) await this.storeBlobs(run, run.draft.blobs);
       if (run.state.spilled > 0) await this.keepForOthers(run);
     }
     const together: Sealed[] = [];
@@ -249,8 +249,8 @@ export class Turns {
       if (turn.isSuspended) resumeTurn(turn);
       while (!turn.isSuspended && draft.decided < stimuli.length) {
         const stimulus = stimuli[draft.decided++] as Stimulus;
-        if (isTooLate(run.state, stimulus)) draft.late.add(stimulus);
-        else if (!decide(turn, stimulus)) draft.refused.add(stimulus);
+        if (isTooLate(run.state, stimulus)) draft.late.push(stimulus);
+        else if (!decide(turn, stimulus)) draft.refused.push(stimulus);
       }
       if (turn.isSuspended) {
         this.suspend(run);
@@ -376,7 +376,7 @@ export class Turns {
       if (node !== '') run.requestedPermits.add(messageId);
     }
     for (const { messageId, stimulus } of draft.messages) {
-      if (stimulus !== undefined && draft.late.has(stimulus)) run.receivedMessages.delete(messageId);
+      if (stimulus !== undefined && draft.late.includes(stimulus)) run.receivedMessages.delete(messageId);
     }
     if (write.wakeAt !== undefined) {
       // A claim during the append may have been stored before or after the frame.

@@ -56,7 +56,7 @@ export function writeOf(
   const { state, executionId } = run;
   const { turn } = draft;
   // A stimulus that belongs to another run makes this one due at once.
-  const wake = draft.late.size > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
+  const wake = draft.late.length > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
@@ -70,7 +70,7 @@ export function writeOf(
     write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
-  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.has(stimulus));
+  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.includes(stimulus));
   if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
   const sends = sendsToChildren(executionId, turn);

@@ -114,16 +114,15 @@ export class RunWaiters {
       runs.forget(run);
       this.end(run, undefined);
     } else {
-      this.turnEnded(run);
+      this.turnEnded(run, this.context.clock.now());
       if (!isHere) runs.forget(run);
     }
   }
 
   /** Handles the end of a turn of a run that has not ended. */
-  turnEnded(run: LiveRun): void {
+  turnEnded(run: LiveRun, now: number): void {
     const { executionId, state } = run;
     if (!this.isAwaitedUntilParked(executionId)) return;
-    const now = this.context.clock.now();
     if (isParked(state, now)) this.park(run, []);
     else if (this.checks.has(executionId)) this.checks.set(executionId, run);
     else if (isParkedExceptChildren(state, now) || (isQuiescent(state, now) && permitKeys(run).length > 0))
@@ -167,7 +166,7 @@ export class RunWaiters {
     const inside = await this.parkedInside(run).catch(() => undefined);
     const moved = this.checks.get(executionId);
     this.checks.delete(executionId);
-    if (moved !== undefined) this.turnEnded(moved);
+    if (moved !== undefined) this.turnEnded(moved, this.context.clock.now());
     // A run that is in a turn rests again after it.
     else if (inside !== undefined && run.isDurable) this.park(run, inside);
   }
