@@ -5,7 +5,14 @@
  */
 import { NebulaError } from './error.ts';
 
-const MODULES = ['yaml', 're2js', 'ajv-formats/dist/formats.js'] as const;
+const MODULES = [
+  'yaml',
+  're2js',
+  'ajv-formats/dist/formats.js',
+  '@noble/hashes/hmac.js',
+  '@noble/hashes/legacy.js',
+  '@noble/hashes/sha2.js',
+] as const;
 
 type ModuleName = (typeof MODULES)[number];
 
