@@ -48,6 +48,9 @@ export const HTTP_LIMITS = {
   maxPublicBodyBytes: 16 * 1024,
 } as const;
 
+/** Leases of remote workers, and how long a claim may wait for a task. */
+export const LEASE_LIMITS = { minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
+
 /** Patterns of file triggers. */
 export const FILE_PATTERN_LIMITS = {
   maxChars: 500,

@@ -1,4 +1,4 @@
-/** All limits of the language and the engine, each with its unit in its name. */
+/** Limits of the language, and limits and defaults of runs, each with its unit in its name. */
 
 export const EXPRESSION_LIMITS = {
   maxAstDepth: 32,

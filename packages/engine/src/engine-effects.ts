@@ -1,12 +1,10 @@
 /**
  * Acts on the events that the parts of an engine report.
  *
- *  E1 A durable frame is carried out in one order: waiters for the start, outcomes of remote workers, observers,
- *  children,
- *     `verify`, rest. `rest` comes last, because the run may leave memory then.
- *  E2 A run stays in memory while it has mail, a draft or attempts here, children in memory, leases of remote workers,
- *  or
- *     a wake time within a second.
+ *  E1 A durable frame is carried out in one order: waiters for the start, outcomes of remote workers, observers, children,
+ *     `verify`, release. The release comes last, because the run may leave memory then.
+ *  E2 A run stays in memory while it has mail, a draft or attempts here, children in memory, leases of remote workers, or a
+ *     wake time within a second.
  */
 import { type ExecutionId, NebulaError, type NodePath, type RunDocument } from '@nebula/core';
 import { isFinished } from '@nebula/core/run';

@@ -35,10 +35,12 @@ function measure(what: string, parse: typeof parseSize, orNull = false): ValueTy
   const accepts: Test = (value) =>
     typeof value === 'string'
       ? typeof parse(value) === 'number'
-      : (typeof value === 'number' && value > 0) || (orNull && value === null);
+      : (typeof value === 'number' && value > 0 && Number.isFinite(value)) || (orNull && value === null);
   return { is: 'custom', what, accepts, hintOf };
 }
 
+/** A configuration in code may hold anything: `String(value)` of an object without a prototype throws. */
+const isText = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
 const TEXT = custom('a string', (value) => typeof value === 'string' && value !== '');
 const TEXTS = list(TEXT);
 const FUNCTION = custom('a function', (value) => typeof value === 'function');
@@ -46,7 +48,7 @@ const SIZE = measure('a size such as 64KiB, or bytes', parseSize);
 const RETENTION = measure('a duration such as 30d, milliseconds or null', parseDuration, true);
 const URL_TEXT = custom('a URL', (value) => typeof value === 'string' && URL.canParse(value));
 const PROXY = custom("an address, a range such as 10.0.0.0/8, 'loopback', 'linklocal' or 'uniquelocal'", (value) =>
-  /^(loopback|linklocal|uniquelocal|[\da-f:.]+(\/[\d.]+)?)$/i.test(String(value)),
+  isText(value, /^(loopback|linklocal|uniquelocal|[\da-f:.]+(\/[\d.]+)?)$/i),
 );
 const ACTION = custom('an action, made with defineAction({ … })', (value) => {
   const action = value as { readonly id?: unknown; readonly run?: unknown } | null;
@@ -65,7 +67,7 @@ const WORKFLOW_GRAPH = recordOf(
 function checkTokenless({ value: { path, loopback }, report }: RuleContext): void {
   const code = 'CONFIG_INVALID';
   // A short path could be guessed. The message does not show it: it is a secret.
-  if (path !== undefined && !/^[\w-]{24,200}$/.test(String(path))) {
+  if (path !== undefined && !isText(path, /^[\w-]{24,200}$/)) {
     const message = "'path' must consist of 24 to 200 letters, digits, _ and -";
     report({ code, message, hint: 'generate one: openssl rand -hex 24', path: ['path'] });
   } else if (path === undefined && loopback !== true) {
@@ -74,11 +76,11 @@ function checkTokenless({ value: { path, loopback }, report }: RuleContext): voi
   }
 }
 
-const isLoopback: Test = (name) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(String(name));
+const isLoopback: Test = (name) => isText(name, /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i);
 
 /** Settings of a server that other machines reach, directly or through a proxy. */
 const REACHED_BY_OTHERS: Readonly<Record<string, Test>> = {
-  url: (url) => URL.canParse(String(url)) && !isLoopback(new URL(String(url)).hostname),
+  url: (url) => typeof url === 'string' && URL.canParse(url) && !isLoopback(new URL(url).hostname),
   trustProxy: (proxies) => Array.isArray(proxies) && proxies.length > 0,
   hosts: (names) => Array.isArray(names) && !names.every(isLoopback),
   host: (host) => !isLoopback(host),

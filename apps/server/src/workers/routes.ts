@@ -5,12 +5,11 @@ import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engi
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import { judge } from '../identity/principal.ts';
+import { LEASE_LIMITS } from '../limits.ts';
 import type { EngineParts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import type { Announced } from './announced.ts';
 import { onlyProjectOf, type Registry } from './registry.ts';
-
-const LEASE_LIMITS = { minMs: 1_000, maxMs: 3_600_000, maxWaitMs: 60_000 } as const;
 
 export function workerRoutes(parts: EngineParts, registry: Registry, announced: Announced) {
   const { remote } = parts.engine;

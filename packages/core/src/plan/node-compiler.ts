@@ -103,7 +103,7 @@ function retryOf(reader: NodeReader, work: Work | undefined, merge: MergeKeys | 
   if (work?.kind === 'merge' || (!isAttempted && retry === undefined)) return ONCE;
   const owner = definition.retry === undefined && merge !== undefined ? merge.path : path;
   const defaults = work?.kind === 'action' ? context.defaultRetry : undefined;
-  return retryPlan(retry, defaults, { ...context, values: reader.values }, [...owner, 'retry']);
+  return retryPlan(retry, defaults, reader, [...owner, 'retry']);
 }
 
 function checkMergeRetry(reader: NodeReader, merge: MergeKeys | undefined): void {

@@ -37,6 +37,14 @@ export class NodeReader {
     this.values = parts.context.values.forPart();
   }
 
+  get catalog(): CompileContext['catalog'] {
+    return this.parts.context.catalog;
+  }
+
+  get problems(): CompileContext['problems'] {
+    return this.parts.context.problems;
+  }
+
   get reads(): readonly NodeRead[] {
     return distinctReads(this.collected);
   }

@@ -12,6 +12,21 @@ import type { RetryMatch, RetryPlan, RetryRule, Timeouts } from './plan.ts';
 
 type Known = Pick<CompileContext, 'catalog' | 'problems' | 'values'>;
 
+/** The plan of a node without rules, in a workflow without rules: nearly every node has it. */
+const DEFAULT_RETRY: RetryPlan = {
+  rules: [
+    {
+      policy: 'exponential',
+      initialMs: RETRY_DEFAULTS.initialMs,
+      maxMs: RETRY_DEFAULTS.maxMs,
+      multiplier: RETRY_DEFAULTS.multiplier,
+      attempts: RETRY_DEFAULTS.attempts,
+      on: undefined,
+    },
+  ],
+  lost: RETRY_DEFAULTS.lost,
+};
+
 /** The definition has been checked, so durations parse. Policies and patterns are checked here. */
 export function retryPlan(
   own: RetryRules | undefined,
@@ -19,7 +34,7 @@ export function retryPlan(
   context: Known,
   path: DocumentPath,
 ): RetryPlan {
-  if (own === undefined && defaults !== undefined) return defaults.plan;
+  if (own === undefined) return defaults?.plan ?? DEFAULT_RETRY;
   if (isList(own)) {
     const rules = own.map((rule, index) => ruleOf(rule, rule, undefined, context, [...path, index]));
     return { rules, lost: lostOf(own) };
@@ -28,7 +43,7 @@ export function retryPlan(
   const base = defaults === undefined || isList(defaults.rules) ? {} : defaults.rules;
   const merged = { ...base, ...own };
   const fallback = base === defaults?.rules ? defaults.plan.rules[0] : undefined;
-  return { rules: [ruleOf(merged, own ?? {}, fallback, context, path)], lost: lostOf([merged]) };
+  return { rules: [ruleOf(merged, own, fallback, context, path)], lost: lostOf([merged]) };
 }
 
 /** In a list, the first rule with `lost` sets it for all. */

@@ -5,7 +5,7 @@ import { conditionSyntax, type SchemaContext } from '../plan/value-schema.ts';
 import { followPath } from '../schema/index.ts';
 import { isJsonObject, type Json, type JsonSchema } from '../value.ts';
 
-/** `node` owns the expression. `place` has only certain output schemas (`trustedScope`). */
+/** `node` owns the expression. `context` has only certain output schemas (`trustedScope`). */
 export function canMiss(raw: Json | undefined, node: NodePlan, context: SchemaContext): boolean {
   if (typeof raw !== 'string') return raw !== undefined && JSON.stringify(raw).includes('{{');
   const syntax = conditionSyntax(raw);

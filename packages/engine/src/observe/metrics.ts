@@ -25,7 +25,7 @@ const HISTOGRAMS = [
   'workflow.duration_ms',
   'workflow.node.duration_ms',
   'engine.commit_ms',
-  /** How late due runs are woken: once per iteration that finds some, for the run that waited longest. */
+  /** How late due runs are woken: once per pass of the waker that finds some, for the run that waited longest. */
   'engine.wake_late_ms',
 ] as const;
 

@@ -63,11 +63,7 @@ export function compensation(reader: NodeReader): CompensationPlan | undefined {
       ...parts,
       effect: compensate.effect,
       route: routeOf(context.catalog, parts.action, definition.labels),
-      retry: retryPlan(compensate.retry, context.defaultRetry, { ...context, values: reader.values }, [
-        ...path,
-        'compensate',
-        'retry',
-      ]),
+      retry: retryPlan(compensate.retry, context.defaultRetry, reader, [...path, 'compensate', 'retry']),
       timeouts: timeoutsOf(compensate.timeout),
     }
   );

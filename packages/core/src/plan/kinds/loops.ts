@@ -83,16 +83,12 @@ export function whileWork(reader: NodeReader, body: CompiledGraph): WhileWork {
 }
 
 export function retryUntilWork(reader: NodeReader, body: CompiledGraph): RetryUntilWork {
-  const { context, definition, path } = reader.parts;
+  const { definition, path } = reader.parts;
   const { until, attempts = 1, backoff } = definition.retryUntil ?? {};
   return {
     kind: 'retryUntil',
     until: reader.condition(until, ['retryUntil', 'until'], BETWEEN_ROUNDS),
-    backoff: retryPlan({ ...backoff, attempts }, undefined, { ...context, values: reader.values }, [
-      ...path,
-      'retryUntil',
-      'backoff',
-    ]),
+    backoff: retryPlan({ ...backoff, attempts }, undefined, reader, [...path, 'retryUntil', 'backoff']),
     body: body.plan as GraphPlan,
   };
 }

@@ -58,7 +58,7 @@ const reactions: { readonly [T in Stimulus['type']]: (turn: Turn, stimulus: Of<T
   start,
   child: childEnded,
   ended,
-  wake: reap,
+  wake: breakOffLost,
   cancel,
   settle,
   pause,
@@ -108,7 +108,7 @@ export function completeTurn(turn: Turn): void {
 }
 
 /** Breaks off lost attempts and repeats open gate requests. */
-function reap(turn: Turn, { lost }: Of<'wake'>): void {
+function breakOffLost(turn: Turn, { lost }: Of<'wake'>): void {
   repeatGateRequests(turn);
   for (const { node: path, attempt, worker } of lost) {
     const node = nodeAt(turn.state, path);
