@@ -90,7 +90,7 @@ export class EngineEffects implements Effects {
       waiters.end(run, hasEnded && this.observers.hasListeners ? tell : undefined);
       return;
     }
-    waiters.turnEnded(run, at);
+    waiters.turnEnded(run);
     const wakeAt = run.storedWakeAt;
     const isFar = wakeAt === null || wakeAt === undefined || wakeAt - at > EVICT_BEYOND_MS;
     if (!isFar || !runs.isIdle(run) || children.areHere(run) || remote.has(executionId)) return;

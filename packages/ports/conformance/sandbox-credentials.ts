@@ -176,7 +176,7 @@ function takingOut({ outcomeOf, verify }: CredentialTools): void {
       await ctx.credential('password');
       return output;
     });
-    expect(outcome.status === 'completed' && outcome.output).toBe(output);
+    expect(outcome.status === 'completed' && outcome.output).toEqual(output);
   });
 }
 

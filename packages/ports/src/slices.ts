@@ -20,34 +20,58 @@ export function isSliceOver(clock: Clock, begunAt: number): boolean {
   return Math.abs(clock.now() - begunAt) >= SLICE_MS;
 }
 
-/** The work that waits for the event loop. */
-const waiting = new WeakMap<Clock, (() => void)[]>();
+/** The turns of the engine, work inside it (compiling, checking, folding), and requests from outside. */
+const KINDS = ['turn', 'work', 'request'] as const;
+
+type Kind = (typeof KINDS)[number];
+
+interface Waiting {
+  readonly queues: Readonly<Record<Kind, (() => void)[]>>;
+  isScheduled: boolean;
+  /** The kind that continued last: the next one is another kind, if one waits. */
+  last: Kind;
+}
+
+const waiting = new WeakMap<Clock, Waiting>();
 
 /**
- * Lets the event loop run, after a piece of work that takes milliseconds. One piece continues per turn of the loop, the
- * longest-waiting first: many callers at once do not add up to one long block.
+ * Lets the event loop run, after a piece of work that takes milliseconds. One piece continues per turn of the loop: many
+ * callers at once do not add up to one long block. The kinds take turns, so that no number of requests holds up the
+ * engine; within a kind the longest-waiting piece comes first.
  */
-export function pause(clock: Clock): Promise<void> {
-  const queue = waiting.get(clock) ?? [];
-  if (queue.length === 0) {
-    waiting.set(clock, queue);
-    // Twice: `soon` of a callback of a socket comes before timers and other sockets.
-    clock.soon(() => clock.soon(() => resumeNext(clock, queue)));
+export function pause(clock: Clock, kind: Kind = 'work'): Promise<void> {
+  const all = waitingOn(clock);
+  // Twice: `soon` of a callback of a socket comes before timers and other sockets.
+  if (!all.isScheduled) clock.soon(() => clock.soon(() => resumeNext(clock, all)));
+  all.isScheduled = true;
+  return new Promise((resolve) => void all.queues[kind].push(resolve));
+}
+
+function waitingOn(clock: Clock): Waiting {
+  const known = waiting.get(clock);
+  if (known !== undefined) return known;
+  const all: Waiting = { queues: { turn: [], work: [], request: [] }, isScheduled: false, last: 'request' };
+  waiting.set(clock, all);
+  return all;
+}
+
+function resumeNext(clock: Clock, all: Waiting): void {
+  const after = KINDS.indexOf(all.last) + 1;
+  const next = [...KINDS.slice(after), ...KINDS].find((kind) => all.queues[kind].length > 0);
+  if (next !== undefined) {
+    all.last = next;
+    all.queues[next].shift()?.();
   }
-  return new Promise((resolve) => void queue.push(resolve));
+  all.isScheduled = KINDS.some((kind) => all.queues[kind].length > 0);
+  if (all.isScheduled) clock.soon(() => resumeNext(clock, all));
 }
 
 /** Values of more characters are read, written and encoded in turns of the event loop of their own: 1 ms and more. */
 const SHARED_TURN_CHARS = 64 * 1024;
 
 /** Pauses before work on a value of this size, unless it is small. */
-export function pauseFor(size: number, clock: Clock): Promise<void> | undefined {
-  return size > SHARED_TURN_CHARS ? pause(clock) : undefined;
-}
-
-function resumeNext(clock: Clock, queue: (() => void)[]): void {
-  queue.shift()?.();
-  if (queue.length > 0) clock.soon(() => resumeNext(clock, queue));
+export function pauseFor(size: number, clock: Clock, kind: Kind = 'work'): Promise<void> | undefined {
+  return size > SHARED_TURN_CHARS ? pause(clock, kind) : undefined;
 }
 
 export async function inSlices<T>(steps: Steps<T>, clock: Clock): Promise<T> {

@@ -5,6 +5,7 @@ import { type Clock, pauseFor } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 import { tooLarge as bodyTooLarge } from './body-memory.ts';
+import { releaseBody } from './connections.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
 export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
@@ -21,20 +22,22 @@ export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
         new Promise((resolve, reject) => {
           void parser(request, text, (error, body) => (error === null ? resolve(body) : reject(error)));
         });
-      return readJson(text, clock, parse);
+      const body = await readJson(text, clock, parse);
+      releaseBody(request);
+      return body;
     },
   );
 }
 
 /** A large text is scanned, parsed and handed on in turns of the event loop of their own. */
 export async function readJson(text: string, clock: Clock, parse: (text: string) => unknown): Promise<unknown> {
-  await pauseFor(text.length, clock);
+  await pauseFor(text.length, clock, 'request');
   const fault = bodyFault(text);
   if (fault !== undefined) throw fault;
-  await pauseFor(text.length, clock);
+  await pauseFor(text.length, clock, 'request');
   try {
     const body = await parse(text);
-    await pauseFor(text.length, clock);
+    await pauseFor(text.length, clock, 'request');
     return body;
   } catch {
     throw notJson(text);
@@ -43,7 +46,7 @@ export async function readJson(text: string, clock: Clock, parse: (text: string)
 
 /** The fields of a form; one that is sent several times is a list. */
 export async function readForm(text: string, clock: Clock): Promise<JsonObject> {
-  await pauseFor(text.length, clock);
+  await pauseFor(text.length, clock, 'request');
   const { maxFormFields } = HTTP_LIMITS;
   let fields = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) fields++;

@@ -44,6 +44,14 @@ export function limitConnections(server: Server, limits: ConnectionLimits, count
   });
 }
 
+/** Bodies whose memory counts. */
+const gathered = new WeakMap<FastifyRequest, GatheredBody>();
+
+/** The body has been parsed: its memory no longer counts, however long the request takes. */
+export function releaseBody(request: FastifyRequest): void {
+  gathered.get(request)?.release();
+}
+
 /**
  * Limits bodies while they arrive: after the caller is authenticated, before the body is parsed. `callerOf`: whose share
  * of the memory the body takes.
@@ -70,18 +78,21 @@ export function limitBodies(
     const socket = raw.socket instanceof Socket ? raw.socket : undefined;
     const late = (): void => void socket?.destroy();
     socket?.setTimeout(limits.silentBodyMs, late);
+    gathered.set(request, body);
     let isOver = false;
     const over = (): void => {
       if (isOver) return;
       isOver = true;
-      body.release();
       socket?.setTimeout(0);
       // A keep-alive connection carries many requests: remove the listener of this one.
       socket?.off('timeout', late);
     };
     raw.once('end', over);
     // A request that is answered before its body is complete does not end; its answer closes, as with a broken connection.
-    reply.raw.once('close', over);
+    reply.raw.once('close', () => {
+      over();
+      body.release();
+    });
     return body;
   });
   app.addHook('onSend', async ({ raw }, reply) => {

@@ -138,11 +138,11 @@ export class Announced {
       ['output', output],
     ] as const) {
       if (schema === undefined) continue;
-      await pause(this.parts.clock);
+      await pause(this.parts.clock, 'request');
       try {
         for (let step = 0; step < MAX_STEPS; step++) {
           if (withFewPatterns(STEP_INSTRUCTIONS, () => compileSchema(schema)) !== undefined) break;
-          await pause(this.parts.clock);
+          await pause(this.parts.clock, 'request');
         }
         compileSchema(schema);
       } catch (error) {

@@ -27,6 +27,7 @@ import type { GraphScope } from './scope.ts';
 import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
 import { closed, outputSchema, schemaOfValue, withMembers } from './value-schema.ts';
 
+const NODES_PER_STEP = 8;
 const EDGES_PER_STEP = 64;
 
 /** Kinds whose output schema is more exact after compilation. */
@@ -114,8 +115,9 @@ class GraphCompiler {
   private *nodes(): Steps<{ readonly nodes: Mutable<NodePlan>[]; readonly estimates: number[] }> {
     const nodes: Mutable<NodePlan>[] = new Array(this.graph.ids.length);
     const estimates: number[] = new Array(this.graph.ids.length);
+    let compiled = 0;
     for (const index of this.compileOrder()) {
-      yield;
+      if (compiled++ % NODES_PER_STEP === 0) yield;
       const id = this.graph.ids[index] as string;
       const { node, estimateMs, output } = yield* compileNode(this.reader(id, index), this.surroundings(index));
       nodes[index] = node;

@@ -148,7 +148,7 @@ function admit(
       const { code, kind, message, details } = outcome.error;
       throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
     }
-    const output = admitOutput(action, outcome.output, clock);
+    const output = admitOutput(action, toJson(outcome.output, 'output'), clock);
     return isThenable(output) ? (output as Promise<Json>).then(completed).catch(failed) : completed(output as Json);
   } catch (thrown) {
     return failed(thrown);
@@ -201,15 +201,15 @@ function takeInput({ action, input }: Invocation, clock: Clock): unknown {
 
 /** Converts the output, makes it JSON and checks it. Returns a promise if the conversion does, or the output is large. */
 function giveOutput(action: Action, result: unknown, clock: Clock): unknown {
-  if (action.parseOutput === undefined) return admitOutput(action, result, clock);
+  // Copied: the action may keep the value and change it later.
+  const admitted = (value: unknown): Json | Promise<Json> =>
+    admitOutput(action, copyJson(toJson(value, 'output')), clock);
+  if (action.parseOutput === undefined) return admitted(result);
   const parsed: unknown = action.parseOutput(result as Json);
-  return isThenable(parsed)
-    ? parsed.then((value) => admitOutput(action, value, clock))
-    : admitOutput(action, parsed, clock);
+  return isThenable(parsed) ? parsed.then(admitted) : admitted(parsed);
 }
 
-function admitOutput(action: Action, value: unknown, clock: Clock): Json | Promise<Json> {
-  const output = toJson(value, 'output');
+function admitOutput(action: Action, output: Json, clock: Clock): Json | Promise<Json> {
   if (action.output === undefined || action.describeOnly?.includes('output')) return output;
   const rest = checkSchema('output', action.output, output, labelOf(action), clock);
   return rest === undefined ? output : rest.then(() => output);

@@ -13,7 +13,6 @@ import {
   actionWork,
   grantTo,
   idempotencyKey,
-  inlineValue,
   isFinished,
   type NodeState,
   type OpenAttempt,
@@ -24,14 +23,7 @@ import {
   type Stimulus,
   toVerify,
 } from '@nebula/core/run';
-import {
-  credentialReader,
-  type Delivery,
-  type InvocationOutcome,
-  pause,
-  type Sandbox,
-  type Timer,
-} from '@nebula/ports';
+import { credentialReader, type Delivery, type InvocationOutcome, type Sandbox, type Timer } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
@@ -156,26 +148,19 @@ export class Attempts {
   private ended(live: Live, outcome: InvocationOutcome): void {
     if (this.live.get(live.key) !== live) return;
     if (outcome.status === 'completed') {
-      const { values } = this.context;
-      const { output } = outcome;
-      if (values.isInline(output)) return this.report(live, { status: 'completed', output: inlineValue(output) });
+      // Encoded at once: the action may still change the value that it returned.
+      const blobs: NewBlobs = [];
+      const completed: Outcome = { status: 'completed', output: this.context.values.store(outcome.output, blobs) };
+      if (blobs.length === 0) return this.report(live, completed);
       // The action has completed: the time that storing its output takes does not count against the limit.
       live.timer?.cancel();
-      return void this.spill(live, output);
+      return this.storeOutput(live, completed, blobs, SPILL_RETRY_MIN_MS);
     }
     const { error } = outcome;
     if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
     // The request went out and no answer came back: the action cannot tell whether it took effect.
     const isUnknown = says(error, 'outcome', 'unknown');
     this.report(live, { status: isUnknown ? 'broken-off' : 'failed', error });
-  }
-
-  private async spill(live: Live, output: Json): Promise<void> {
-    const { values, clock } = this.context;
-    await pause(clock);
-    const blobs: NewBlobs = [];
-    const stored = values.store(output, blobs);
-    this.storeOutput(live, { status: 'completed', output: stored }, blobs, SPILL_RETRY_MIN_MS);
   }
 
   /** An output is not lost to a full disk: storing it is repeated until it succeeds. */

@@ -300,6 +300,7 @@ export class StoreExecutionService implements ExecutionService {
     if (!isAwaitedCall(state, node, generation)) return 'over';
     const { store, clock } = this.#drivers;
     const body = encodeMessage({ type: 'callback', node, payload, generation });
+    await pauseFor(body.length, clock);
     const isThere = await store.send({ messageId: `call:${node}:${generation}`, executionId, body }, clock.now());
     this.#onSent();
     return isThere ? 'taken' : 'unknown';

@@ -13,7 +13,10 @@ import { type Blobs, type Clock, type Digest, pauseFor } from '@nebula/ports';
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Blobs that are not in the blob store yet. A list: one is made for each turn of a run, and is nearly always empty. */
+/**
+ * Blobs that are not in the blob store yet, each once. A list: one is made for each turn of a run, and is nearly always
+ * empty.
+ */
 export type NewBlobs = { readonly sha256: string; readonly data: Uint8Array }[];
 
 /** A value that is needed to decide is not in memory. */
@@ -43,16 +46,12 @@ export class Values {
 
   /** The value as a run keeps it. A large one becomes a blob, which is added to `blobs`: `put` stores these. */
   store(value: Json, blobs: NewBlobs): StoredValue {
-    if (this.isInline(value)) return inlineValue(value);
+    if (!exceedsBytes(value, this.inlineLimitBytes)) return inlineValue(value);
     const data = new TextEncoder().encode(JSON.stringify(value));
     const sha256 = this.digest(data);
     this.remember(sha256, value, data.length);
-    blobs.push({ sha256, data });
+    if (!blobs.some((one) => one.sha256 === sha256)) blobs.push({ sha256, data });
     return { blob: { sha256, bytes: data.length } };
-  }
-
-  isInline(value: Json): boolean {
-    return !exceedsBytes(value, this.inlineLimitBytes);
   }
 
   async put(executionId: ExecutionId, blobs: NewBlobs): Promise<void> {

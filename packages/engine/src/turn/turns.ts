@@ -110,7 +110,7 @@ export class Turns {
     if (this.mode !== 'idle' || this.isClosed) return;
     this.mode = 'scheduled';
     const { clock } = this.context;
-    if (this.wasLong) void pause(clock).then(() => this.turn());
+    if (this.wasLong) void pause(clock, 'turn').then(() => this.turn());
     else clock.soon(() => void this.turn());
   }
 
@@ -154,7 +154,7 @@ export class Turns {
       }
       // A decision and the start of an attempt may each store a large value: 25 ms for 99,000 items.
       this.wasLong = this.mustPause();
-      if (this.wasLong) await pause(clock);
+      if (this.wasLong) await pause(clock, 'turn');
       this.sliceBegunAt = clock.now();
       if (!this.takesWork) tasks.refuseClaimed();
       else if (lease.isGood()) tasks.startReady(drafted, now, this.mustPause);
@@ -192,7 +192,7 @@ export class Turns {
   /** Appends the frames of all drafts, and carries them out. */
   private async write(drafted: Iterable<LiveRun>): Promise<void> {
     // The attempts that begin with these frames copy their inputs, which takes time as well.
-    if (this.mustPause()) await pause(this.context.clock);
+    if (this.mustPause()) await pause(this.context.clock, 'turn');
     for (const run of drafted) {
       if (run.draft !== null && run.draft.blobs.length > 0) await this.storeBlobs(run, run.draft.blobs);
       if (run.state.spilled > 0) await this.keepForOthers(run);
@@ -375,8 +375,11 @@ export class Turns {
     for (const { node, messageId } of write.permits?.requests ?? []) {
       if (node !== '') run.requestedPermits.add(messageId);
     }
-    for (const { messageId, stimulus } of draft.messages) {
-      if (stimulus !== undefined && draft.late.includes(stimulus)) run.receivedMessages.delete(messageId);
+    if (draft.late.length > 0) {
+      const late = new Set<Stimulus | undefined>(draft.late);
+      for (const { messageId, stimulus } of draft.messages) {
+        if (late.has(stimulus)) run.receivedMessages.delete(messageId);
+      }
     }
     if (write.wakeAt !== undefined) {
       // A claim during the append may have been stored before or after the frame.

@@ -70,7 +70,8 @@ export function writeOf(
     write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
-  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !draft.late.includes(stimulus));
+  const late = new Set(draft.late);
+  const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !late.has(stimulus));
   if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
   const sends = sendsToChildren(executionId, turn);

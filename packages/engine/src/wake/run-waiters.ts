@@ -114,15 +114,16 @@ export class RunWaiters {
       runs.forget(run);
       this.end(run, undefined);
     } else {
-      this.turnEnded(run, this.context.clock.now());
+      this.turnEnded(run);
       if (!isHere) runs.forget(run);
     }
   }
 
   /** Handles the end of a turn of a run that has not ended. */
-  turnEnded(run: LiveRun, now: number): void {
+  turnEnded(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.isAwaitedUntilParked(executionId)) return;
+    const now = this.context.clock.now();
     if (isParked(state, now)) this.park(run, []);
     else if (this.checks.has(executionId)) this.checks.set(executionId, run);
     else if (isParkedExceptChildren(state, now) || (isQuiescent(state, now) && permitKeys(run).length > 0))
@@ -166,7 +167,7 @@ export class RunWaiters {
     const inside = await this.parkedInside(run).catch(() => undefined);
     const moved = this.checks.get(executionId);
     this.checks.delete(executionId);
-    if (moved !== undefined) this.turnEnded(moved, this.context.clock.now());
+    if (moved !== undefined) this.turnEnded(moved);
     // A run that is in a turn rests again after it.
     else if (inside !== undefined && run.isDurable) this.park(run, inside);
   }
