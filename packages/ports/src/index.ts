@@ -74,7 +74,16 @@ export {
   secretIn,
   secretsIn,
 } from './secrets.ts';
-export { checkInSlices, inSlices, isSliceOver, oneSlice, pause, pauseFor, SLICE_MS } from './slices.ts';
+export {
+  checkInSlices,
+  inSlices,
+  isLongWorkWaiting,
+  isSliceOver,
+  oneSlice,
+  pause,
+  pauseFor,
+  SLICE_MS,
+} from './slices.ts';
 export type { FinishedSpan, SpanFigures, Spans } from './spans.ts';
 export { STORE_GONE, type Store } from './store.ts';
 export type { WorkerLease, Workers } from './workers.ts';

@@ -20,7 +20,7 @@ export function isSliceOver(clock: Clock, begunAt: number): boolean {
   return Math.abs(clock.now() - begunAt) >= SLICE_MS;
 }
 
-/** The turns of the engine, work inside it (compiling, checking, folding), and requests from outside. */
+/** Turns of the engine and its attempts, other work (compiling, checking, folding), and requests from outside. */
 const KINDS = ['turn', 'work', 'request'] as const;
 
 type Kind = (typeof KINDS)[number];
@@ -45,6 +45,11 @@ export function pause(clock: Clock, kind: Kind = 'work'): Promise<void> {
   if (!all.isScheduled) clock.soon(() => clock.soon(() => resumeNext(clock, all)));
   all.isScheduled = true;
   return new Promise((resolve) => void all.queues[kind].push(resolve));
+}
+
+/** Whether long work waits: what takes milliseconds should wait with it. */
+export function isLongWorkWaiting(clock: Clock): boolean {
+  return waiting.get(clock)?.isScheduled === true;
 }
 
 function waitingOn(clock: Clock): Waiting {

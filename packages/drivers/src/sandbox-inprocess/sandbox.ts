@@ -80,7 +80,7 @@ class InProcessSandbox implements Sandbox {
       let input = takeInput(invocation, clock);
       if (isThenable(input)) input = await input;
       if (isSliceOver(clock, begunAt)) {
-        await pause(clock);
+        await pause(clock, 'turn');
         begunAt = clock.now();
       }
       if (signal.aborted) return neverStarted(invocation);
@@ -93,8 +93,12 @@ class InProcessSandbox implements Sandbox {
       stage = 'output';
       const given = giveOutput(action, result, clock);
       const own = (isThenable(given) ? await given : given) as Json;
-      if (isSliceOver(clock, begunAt)) await pause(clock);
-      return { status: 'completed', output: attempt.cleaned(own) };
+      if (!isSliceOver(clock, begunAt)) return { status: 'completed', output: attempt.cleaned(own) };
+      // A large output: it is redacted, and then stored, in turns of the event loop of their own.
+      await pause(clock, 'turn');
+      const output = attempt.cleaned(own);
+      await pause(clock, 'turn');
+      return { status: 'completed', output };
     } catch (thrown) {
       attempt.logStack(thrown);
       const aborted = stage === 'run' && signal.aborted;

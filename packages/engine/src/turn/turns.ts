@@ -29,7 +29,7 @@ import {
   seal,
   stepsBefore,
 } from '@nebula/core/run';
-import { inSlices, oneSlice, pause, type Write, type WriteOutcome } from '@nebula/ports';
+import { inSlices, isLongWorkWaiting, oneSlice, pause, type Write, type WriteOutcome } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import { type Cache, cacheBlobs } from '../attempts/cache.ts';
 import type { Tasks } from '../attempts/tasks.ts';
@@ -110,7 +110,7 @@ export class Turns {
     if (this.mode !== 'idle' || this.isClosed) return;
     this.mode = 'scheduled';
     const { clock } = this.context;
-    if (this.wasLong) void pause(clock, 'turn').then(() => this.turn());
+    if (this.wasLong || isLongWorkWaiting(clock)) void pause(clock, 'turn').then(() => this.turn());
     else clock.soon(() => void this.turn());
   }
 
