@@ -35,21 +35,21 @@ async function foundBy(url: string): Promise<string> {
   return stdout;
 }
 
-it('[CLI-407] a project has its own version of a package of Nebula', async () => {
+it('[CLI-471] a project has its own version of a package of Nebula', async () => {
   write('node_modules/@nebula/core/package.json', '{ "type": "module", "exports": "./other.js" }');
   write('node_modules/@nebula/core/other.js', 'export const name = "its own";');
   const url = write('action.ts', "import { name } from '@nebula/core';\nexport const found: string = name;");
   expect(await foundBy(url)).toBe('its own');
 });
 
-it('[CLI-407] a module that a project lacks is reported by Node, with the file that imports it', async () => {
+it('[CLI-471] a module that a project lacks is reported by Node, with the file that imports it', async () => {
   const url = write('action.ts', "import { x } from './missing.ts';\nexport const found = x;");
   expect(await foundBy(url)).toMatch(
     /^ERR_MODULE_NOT_FOUND Cannot find module .*missing\.ts' imported from .*action\.ts/,
   );
 });
 
-it('[CLI-407] modules of Nebula are the same for all that import them', async () => {
+it('[CLI-471] modules of Nebula are the same for all that import them', async () => {
   const url = write(
     'action.ts',
     `import { NebulaError } from '${CORE}';

@@ -30,7 +30,11 @@ test.each<[string, unknown, RegExp]>([
   ['a size that is none', { server: { bodyLimit: 'much' } }, /64KiB/],
   ['a body limit without end', { server: { bodyLimit: Number.POSITIVE_INFINITY } }, /64KiB/],
   ['a proxy without a prototype', { server: { trustProxy: [Object.create(null)] } }, /an address/],
-  ['a path without a prototype', { server: { workflowGraph: { project: 'x', path: Object.create(null) } } }, /a string/],
+  [
+    'a path without a prototype',
+    { server: { workflowGraph: { project: 'x', path: Object.create(null) } } },
+    /a string/,
+  ],
   ['a retention that is none', { retention: 'long' }, /30d/],
   ['a misspelt driver', { drivers: { blob: () => null } }, /blobs/],
   ['a driver that is not a function', { drivers: { store: {} } }, /a function/],
