@@ -8,8 +8,12 @@ export interface Suite {
   readonly failures: readonly string[];
 }
 
-export async function liveMany(from: number, count: number, options: LifeOptions = {}): Promise<Suite> {
-  const tally = new Tally();
+export async function liveMany(
+  from: number,
+  count: number,
+  options: LifeOptions = {},
+  tally: Tally = new Tally(),
+): Promise<Suite> {
   const failures: string[] = [];
   for (let seed = from; seed < from + count; seed++) {
     const life = await live(seed, options);

@@ -105,7 +105,11 @@ export function buildApp(appParts: AppParts, options: AppOptions): FastifyInstan
     if (turn !== undefined) await turn;
     await appParts.opened;
   });
-  app.setNotFoundHandler((request, reply) => refuse(reply, unknownRoute(request)));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(request);
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+    return refuse(reply, allowed.length > 0 ? wrongMethod(request, allowed) : unknownRoute(request));
+  });
   app.setErrorHandler((error, request, reply) => {
     const known = bodyError(error);
     if (!(known instanceof NebulaError)) appParts.onFault(error, { method: request.method, url: routeOf(request) });
@@ -359,6 +363,23 @@ export function notSignedIn(): NebulaError {
 /** As the route is written: parts of an address can be bearer values (leases, callbacks). */
 function routeOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url;
+}
+
+const OPERATION_PATHS = Object.values(ROUTES).map((route) => {
+  const [method, path] = route.split(' ') as [HttpMethod, string];
+  return { method, pattern: new RegExp(`^${API_PREFIX}${path.replace(/:\w+/g, '[^/]+')}/?$`) };
+});
+
+/** The methods of the operations that have the path of the request. */
+function methodsOf({ url }: FastifyRequest): HttpMethod[] {
+  const path = url.split('?')[0] ?? '';
+  return [...new Set(OPERATION_PATHS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+}
+
+function wrongMethod({ method }: FastifyRequest, allowed: readonly HttpMethod[]): NebulaError {
+  return new NebulaError('METHOD_NOT_ALLOWED', `This path has no ${method}.`, {
+    hint: `Use ${allowed.join(' or ')}; see /api/docs.`,
+  });
 }
 
 function unknownRoute({ method, url }: FastifyRequest): NebulaError {
