@@ -1,6 +1,6 @@
 // Finds Nebula's own modules without asking the file system: 1,700 imports take Node a quarter of the start of a command.
 // Plain JavaScript, like nebula.js. Decision 003 has the figures.
-import { registerHooks } from 'node:module';
+import * as nodeModule from 'node:module';
 
 const isInstalled = import.meta.url.includes('/node_modules/');
 /** The folders of the packages: `packages/` and `apps/` of the repository, or `node_modules/@nebula/`. */
@@ -19,10 +19,11 @@ function ownPackage(url) {
 export function findOwnModules() {
   /** Each package may have versions of its own of the others. */
   const known = new Map();
-  registerHooks({
+  nodeModule.registerHooks?.({
     resolve(specifier, context, next) {
       const isRelative = specifier.startsWith('.') && specifier.endsWith(EXTENSION);
-      if (!isRelative && !specifier.startsWith('@nebula/')) return next(specifier, context);
+      const isOther = !isRelative && !specifier.startsWith('@nebula/');
+      if (isOther || context.conditions.includes('require')) return next(specifier, context);
       const importer = context.parentURL === undefined ? undefined : ownPackage(context.parentURL);
       if (importer === undefined) return next(specifier, context);
       if (isRelative) return { url: new URL(specifier, context.parentURL).href, format: FORMAT, shortCircuit: true };

@@ -140,7 +140,8 @@ export function hasMoreValues(value: Json, most: number): boolean {
 /** Several times as fast as `structuredClone`. */
 export function copyJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson);
+  // `map` of a subclass would call its constructor.
+  if (Array.isArray(value)) return Array.from(value as readonly Json[], copyJson);
   // A spread keeps the hidden class, which matters for many different objects, and own members that are called `__proto__`.
   const copy: Record<string, Json> = { ...(value as Readonly<Record<string, Json>>) };
   for (const key of Object.keys(copy)) {

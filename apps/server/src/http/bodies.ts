@@ -5,7 +5,7 @@ import { type Clock, pauseFor } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 import { tooLarge as bodyTooLarge } from './body-memory.ts';
-import { releaseBody } from './connections.ts';
+import { parsingBody } from './connections.ts';
 
 /** Only JSON bodies are accepted: a form on a foreign page cannot send them without a CORS preflight. */
 export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
@@ -22,9 +22,7 @@ export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
         new Promise((resolve, reject) => {
           void parser(request, text, (error, body) => (error === null ? resolve(body) : reject(error)));
         });
-      const body = await readJson(text, clock, parse);
-      releaseBody(request);
-      return body;
+      return parsingBody(request, () => readJson(text, clock, parse));
     },
   );
 }

@@ -63,11 +63,12 @@ export class GatheredBody extends Readable {
     this.#room = room;
   }
 
-  /** The memory no longer counts. */
+  /** The memory is free, and no longer counts. */
   release(): void {
     const { memory, caller } = this.#room;
     memory.release(caller, this.#counted);
     this.#counted = 0;
+    this.#bytes = Buffer.alloc(0);
   }
 
   override _read(): void {

@@ -46,10 +46,18 @@ export function limitConnections(server: Server, limits: ConnectionLimits, count
 
 /** Bodies whose memory counts. */
 const gathered = new WeakMap<FastifyRequest, GatheredBody>();
+/** Bodies that are being parsed: they count even if the caller has gone. */
+const parsing = new WeakSet<FastifyRequest>();
 
-/** The body has been parsed: its memory no longer counts, however long the request takes. */
-export function releaseBody(request: FastifyRequest): void {
-  gathered.get(request)?.release();
+/** Parses a body, which counts until then, however long the request takes. */
+export async function parsingBody<T>(request: FastifyRequest, parse: () => Promise<T>): Promise<T> {
+  parsing.add(request);
+  try {
+    return await parse();
+  } finally {
+    gathered.get(request)?.release();
+    gathered.delete(request);
+  }
 }
 
 /**
@@ -91,7 +99,7 @@ export function limitBodies(
     // A request that is answered before its body is complete does not end; its answer closes, as with a broken connection.
     reply.raw.once('close', () => {
       over();
-      body.release();
+      if (!parsing.has(request)) body.release();
     });
     return body;
   });

@@ -4,7 +4,7 @@ import { isFinished, type Json, type JsonObject, NebulaError } from '@nebula/cor
 import { type Clock, secretIn } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readForm, readJson } from '../http/bodies.ts';
-import { releaseBody } from '../http/connections.ts';
+import { parsingBody } from '../http/connections.ts';
 import { isSameSecret } from '../identity/tokens.ts';
 import { type Launcher, traceparentIn } from '../launcher.ts';
 import type { Parts } from '../parts.ts';
@@ -135,9 +135,7 @@ function triggerOf({ clock }: Parts, { signature }: WebhookRecord, id: string, r
 
 /** The payload: parsed JSON, a form as an object, or text; without a body, the query. */
 export async function cameWith(request: FastifyRequest, clock: Clock): Promise<Json> {
-  const payload = await payloadOf(request, clock);
-  releaseBody(request);
-  return payload;
+  return parsingBody(request, () => payloadOf(request, clock));
 }
 
 async function payloadOf(request: FastifyRequest, clock: Clock): Promise<Json> {

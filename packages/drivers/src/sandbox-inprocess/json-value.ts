@@ -1,4 +1,4 @@
-/** Converts outputs of actions to JSON. Clean values pass unchanged; only a value that JSON would change is copied. */
+/** Converts outputs of actions to JSON, as copies: an action may keep the value and change it later. */
 import { type Json, NebulaError } from '@nebula/core';
 import { SANDBOX_LIMITS } from './limits.ts';
 
@@ -58,58 +58,31 @@ function walk(value: unknown, depth: number, budget: { left: number }): Json {
 }
 
 function walkArray(array: readonly unknown[], depth: number, budget: { left: number }): readonly Json[] {
-  let copy: Json[] | undefined;
-  let index = 0;
+  const copy: Json[] = [];
   try {
-    for (; index < array.length; index++) {
-      const item = array[index];
-      const json = walk(item, depth + 1, budget);
-      if (copy) copy.push(json);
-      else if (!Object.is(json, item)) copy = [...(array.slice(0, index) as Json[]), json];
-    }
+    for (let index = 0; index < array.length; index++) copy.push(walk(array[index], depth + 1, budget));
   } catch (error) {
-    throw at(index, array, error);
+    throw at(copy.length, array, error);
   }
-  return copy ?? (array as Json[]);
+  return copy;
 }
 
 function walkObject(object: object, depth: number, budget: { left: number }): Json {
   const prototype = Object.getPrototypeOf(object);
-  const isPlain = prototype === Object.prototype || prototype === null;
-  if (!isPlain) {
+  if (prototype !== Object.prototype && prototype !== null) {
     const unboxed = unbox(object);
     if (unboxed !== undefined) return walk(unboxed, depth, budget);
   }
   const source = object as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(source);
-  let copy: Record<string, Json> | undefined = isPlain ? undefined : {};
-  let key = '';
-  try {
-    for (let index = 0; index < keys.length; index++) {
-      key = keys[index] as string;
-      const member = source[key];
-      if (member === undefined) {
-        copy ??= copyMembers(source, keys, index);
-        continue;
-      }
-      const json = walk(member, depth + 1, budget);
-      if (!copy && !Object.is(json, member)) copy = copyMembers(source, keys, index);
-      if (copy) setMember(copy, key, json);
-    }
-  } catch (error) {
-    throw at(key, object, error);
-  }
-  return copy ?? (object as Json);
-}
-
-function copyMembers(
-  source: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-  end: number,
-): Record<string, Json> {
   const copy: Record<string, Json> = {};
-  for (let index = 0; index < end; index++)
-    setMember(copy, keys[index] as string, source[keys[index] as string] as Json);
+  for (const key of Object.keys(source)) {
+    try {
+      const member = source[key];
+      if (member !== undefined) setMember(copy, key, walk(member, depth + 1, budget));
+    } catch (error) {
+      throw at(key, object, error);
+    }
+  }
   return copy;
 }
 

@@ -94,11 +94,9 @@ class InProcessSandbox implements Sandbox {
       const given = giveOutput(action, result, clock);
       const own = (isThenable(given) ? await given : given) as Json;
       if (!isSliceOver(clock, begunAt)) return { status: 'completed', output: attempt.cleaned(own) };
-      // A large output: it is redacted, and then stored, in turns of the event loop of their own.
+      // A large output is redacted in its own turn of the event loop.
       await pause(clock, 'turn');
-      const output = attempt.cleaned(own);
-      await pause(clock, 'turn');
-      return { status: 'completed', output };
+      return { status: 'completed', output: attempt.cleaned(own) };
     } catch (thrown) {
       attempt.logStack(thrown);
       const aborted = stage === 'run' && signal.aborted;
@@ -205,9 +203,7 @@ function takeInput({ action, input }: Invocation, clock: Clock): unknown {
 
 /** Converts the output, makes it JSON and checks it. Returns a promise if the conversion does, or the output is large. */
 function giveOutput(action: Action, result: unknown, clock: Clock): unknown {
-  // Copied: the action may keep the value and change it later.
-  const admitted = (value: unknown): Json | Promise<Json> =>
-    admitOutput(action, copyJson(toJson(value, 'output')), clock);
+  const admitted = (value: unknown): Json | Promise<Json> => admitOutput(action, toJson(value, 'output'), clock);
   if (action.parseOutput === undefined) return admitted(result);
   const parsed: unknown = action.parseOutput(result as Json);
   return isThenable(parsed) ? parsed.then(admitted) : admitted(parsed);

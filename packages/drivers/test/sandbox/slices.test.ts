@@ -34,7 +34,7 @@ function sandboxWith(stepMs: number, onTurn: () => void = () => {}) {
 describe('large values', () => {
   test('[SBX-52] the event loop runs before the action and after it', async () => {
     expect(await sandboxWith(10).run(makeInvocation(action))).toEqual({ status: 'completed', output: { done: true } });
-    expect(steps).toEqual(['turn', 'turn', 'run', ...Array(4).fill('turn')]);
+    expect(steps).toEqual(['turn', 'turn', 'run', 'turn', 'turn']);
     await sandboxWith(1).run(makeInvocation(action));
     expect(steps).toEqual(['run']);
   });

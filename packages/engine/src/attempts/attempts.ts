@@ -13,6 +13,7 @@ import {
   actionWork,
   grantTo,
   idempotencyKey,
+  inlineValue,
   isFinished,
   type NodeState,
   type OpenAttempt,
@@ -23,7 +24,14 @@ import {
   type Stimulus,
   toVerify,
 } from '@nebula/core/run';
-import { credentialReader, type Delivery, type InvocationOutcome, type Sandbox, type Timer } from '@nebula/ports';
+import {
+  credentialReader,
+  type Delivery,
+  type InvocationOutcome,
+  pause,
+  type Sandbox,
+  type Timer,
+} from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
@@ -148,19 +156,31 @@ export class Attempts {
   private ended(live: Live, outcome: InvocationOutcome): void {
     if (this.live.get(live.key) !== live) return;
     if (outcome.status === 'completed') {
-      // Encoded at once: the action may still change the value that it returned.
-      const blobs: NewBlobs = [];
-      const completed: Outcome = { status: 'completed', output: this.context.values.store(outcome.output, blobs) };
-      if (blobs.length === 0) return this.report(live, completed);
+      const { output } = outcome;
+      if (this.context.values.isInline(output)) {
+        return this.report(live, { status: 'completed', output: inlineValue(output) });
+      }
       // The action has completed: the time that storing its output takes does not count against the limit.
       live.timer?.cancel();
-      return this.storeOutput(live, completed, blobs, SPILL_RETRY_MIN_MS);
+      return void this.spill(live, output).catch((error: unknown) => {
+        this.report(live, { status: 'failed', error: sandboxFault(error) });
+      });
     }
     const { error } = outcome;
     if (outcome.status === 'aborted') return this.report(live, this.aborted(live, error));
     // The request went out and no answer came back: the action cannot tell whether it took effect.
     const isUnknown = says(error, 'outcome', 'unknown');
     this.report(live, { status: isUnknown ? 'broken-off' : 'failed', error });
+  }
+
+  /** Encodes a large output in its own turn of the event loop, and stores it. */
+  private async spill(live: Live, output: Json): Promise<void> {
+    const { values, clock } = this.context;
+    await pause(clock, 'turn');
+    if (this.live.get(live.key) !== live) return;
+    const blobs: NewBlobs = [];
+    const stored = values.store(output, blobs);
+    this.storeOutput(live, { status: 'completed', output: stored }, blobs, SPILL_RETRY_MIN_MS);
   }
 
   /** An output is not lost to a full disk: storing it is repeated until it succeeds. */

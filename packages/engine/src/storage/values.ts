@@ -46,12 +46,16 @@ export class Values {
 
   /** The value as a run keeps it. A large one becomes a blob, which is added to `blobs`: `put` stores these. */
   store(value: Json, blobs: NewBlobs): StoredValue {
-    if (!exceedsBytes(value, this.inlineLimitBytes)) return inlineValue(value);
+    if (this.isInline(value)) return inlineValue(value);
     const data = new TextEncoder().encode(JSON.stringify(value));
     const sha256 = this.digest(data);
     this.remember(sha256, value, data.length);
     if (!blobs.some((one) => one.sha256 === sha256)) blobs.push({ sha256, data });
     return { blob: { sha256, bytes: data.length } };
+  }
+
+  isInline(value: Json): boolean {
+    return !exceedsBytes(value, this.inlineLimitBytes);
   }
 
   async put(executionId: ExecutionId, blobs: NewBlobs): Promise<void> {
