@@ -75,7 +75,11 @@ export class EngineEffects implements Effects {
   }
 
   loaded(run: LiveRun): void {
-    untilDone(this.context, () => this.parts.children.adopt(run));
+    run.childrenInDoubt++;
+    untilDone(this.context, async () => {
+      await this.parts.children.adopt(run);
+      run.childrenInDoubt--;
+    });
   }
 
   /** Lets a run leave memory between frames if it has ended, or nothing here can move it. */

@@ -52,6 +52,7 @@ export class Children {
     const traceparent = tracing.ofAttempt(run.state, node, attempt);
     const authority = childAuthority(run.state, child.bound);
     const more = { ...(traceparent !== undefined && { traceparent }), ...(authority && { authority }) };
+    run.childrenInDoubt++;
     this.count(parentId, 1);
     const started = this.planned(child, project).then(({ workflowId, version, input, slot }) => {
       const withSlot = slot === undefined ? {} : { slot };
@@ -62,6 +63,7 @@ export class Children {
       () =>
         untilDone(this.context, async () => {
           await this.cancelUnlessWanted(parent, executionId);
+          run.childrenInDoubt--;
           this.count(parentId, -1);
         }),
       (error: unknown) => {
@@ -71,6 +73,7 @@ export class Children {
         if (isLost && lifecycle.isOpen) {
           mailbox.send(parentId, childLost(child, { code: error.code, message: error.message }, true));
         }
+        run.childrenInDoubt--;
         this.count(parentId, -1);
         if (isLost || !lifecycle.isOpen) return;
         effects.trouble(error);

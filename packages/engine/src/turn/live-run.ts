@@ -59,6 +59,8 @@ export class LiveRun {
   isClaimed = false;
   /** The number of claims of the run. */
   claims = 0;
+  /** Starts of children that are under way, and checks whether all of them exist. */
+  childrenInDoubt = 0;
   /** Levels of the graph that were done at the last frame. */
   levelsDone: number;
   /** Time of the last frame: the clock may jump back, journals do not. */

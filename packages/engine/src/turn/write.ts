@@ -248,7 +248,7 @@ function isRetryRequested({ messages }: Draft): boolean {
 
 /** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
 function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly at: number | null } | undefined {
-  const at = wakeTime(run.state, turn.now, RESYNC_MS);
+  const at = wakeAt(run, turn.now);
   const stored = run.storedWakeAt;
   if (stored === undefined) return { at };
   if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
@@ -256,6 +256,13 @@ function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly
   if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
   if (at === null) return stored === null ? undefined : { at };
   return stored === null || at < stored ? { at } : undefined;
+}
+
+/** A frame that is written before all children of the run are known to exist is looked at again: this engine may die. */
+function wakeAt({ state, childrenInDoubt }: LiveRun, now: number): number | null {
+  const at = wakeTime(state, now, RESYNC_MS);
+  if (childrenInDoubt === 0 || state.children.size === 0) return at;
+  return Math.min(at ?? Number.POSITIVE_INFINITY, now + RESYNC_MS);
 }
 
 /** A claim wakes the run a little earlier than needed: that costs less than a write. */

@@ -196,6 +196,8 @@ function unhandled(turn: Turn, node: NodeState): Exclude<FailureHandling, 'handl
   // The outcome of the failure node changes nothing: the original error stands.
   if (plan === turn.state.plan.failureNode) return 'ignored';
   if (mayHalt(turn, node)) return 'fatal';
+  // The outcome of a cleanup may be settled after its scope has begun to compensate.
+  if (node.inFinally && scope.stopping === null && isStopped(turn.state, node)) return cleanup(node);
   const isCutOff = isStopped(turn.state, node) && phase.status !== 'pending' && !isFinal(phase.status);
   if (isCutOff) return scope.realm.onFailure === 'ignore' ? 'tolerated' : 'fatal';
   if (scope.stopping !== null) return cleanup(node);
