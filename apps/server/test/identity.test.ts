@@ -161,7 +161,7 @@ describe('authentication', () => {
     expect(get.headers['access-control-allow-origin']).toBe('https://studio.example');
     for (const origin of ['https://evil.example', 'null', 'https://studio.example.evil.example']) {
       const other = await ask(booted, 'OPTIONS /api/v1/workflows', { headers: { origin, ...asks } });
-      expect(other.status).toBe(404);
+      expect(other.status).toBe(405);
       expect(other.headers['access-control-allow-origin']).toBeUndefined();
     }
   });

@@ -41,6 +41,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   LINKED_FAILURE_NODE: 'The failure node cannot have edges.',
   MERGE_KEY: 'YAML merge keys (`<<`) are not part of the language.',
   MERGE_WITHOUT_SPLIT: 'No split leads to the merge.',
+  METHOD_NOT_ALLOWED: 'The path exists, but not with this method; `Allow` lists the methods that it has.',
   MISPLACED_EXPRESSION:
     'An expression is not allowed here: the number, duration or label must be known before a node becomes ready.',
   MISPLACED_KEY: 'The key is part of the language, but has no meaning here.',
