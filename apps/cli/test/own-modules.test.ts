@@ -23,7 +23,7 @@ function write(name: string, text: string): string {
   return pathToFileURL(file).href;
 }
 
-/** What the module at `url` exports as `found`, in a process that finds own modules by itself. */
+/** Returns the export `found` of the module at `url`, from a process with the hook. */
 async function foundBy(url: string): Promise<string> {
   const script = `
     const { findOwnModules } = await import('${HOOK}');

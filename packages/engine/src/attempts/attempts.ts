@@ -162,8 +162,9 @@ export class Attempts {
       }
       // The action has completed: the time that storing its output takes does not count against the limit.
       live.timer?.cancel();
+      // An output that cannot be encoded has taken effect all the same: a `once` action is not repeated.
       return void this.spill(live, output).catch((error: unknown) => {
-        this.report(live, { status: 'failed', error: sandboxFault(error) });
+        this.report(live, { status: 'broken-off', error: sandboxFault(error) });
       });
     }
     const { error } = outcome;
