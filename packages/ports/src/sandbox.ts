@@ -21,12 +21,12 @@ export interface Invocation {
   readonly attempt: number;
   readonly idempotencyKey: string;
   /** The W3C trace context of the attempt, which its requests carry. */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
   /** Values in the input that the sandbox redacts from everything that leaves. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
   /** Applied to every text that leaves, before redaction. */
-  readonly conceal?: (text: string) => string;
+  readonly conceal?: ((text: string) => string) | undefined;
   /** The secret behind an alias of the node. The sandbox redacts it from everything that leaves. */
   readonly credential: (alias: string) => Promise<string>;
   readonly onLog: (level: LogLevel, message: string, fields?: Readonly<Record<string, Json>>) => void;

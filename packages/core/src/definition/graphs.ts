@@ -18,9 +18,10 @@ export type Graphs = ReadonlyMap<string, Graph>;
 
 /** Returns `undefined` when there are too many nodes to check further. */
 export function checkGraphs(definition: WorkflowDefinition, problems: ProblemList): Graphs | undefined {
-  if (!checkNodeCount(definition, problems, ['nodes'])) return undefined;
+  const bodies = allBodies(definition);
+  if (!checkNodeCount(bodies, problems, ['nodes'])) return undefined;
   const graphs = new Map<string, Graph>();
-  for (const { body, path } of allBodies(definition)) graphs.set(bodyKey(path), checkedGraph(body, path, problems));
+  for (const { body, path } of bodies) graphs.set(bodyKey(path), checkedGraph(body, path, problems));
   checkFailureNode(definition, graphs.get(bodyKey([])) as Graph, problems);
   return graphs;
 }
@@ -41,8 +42,9 @@ function checkFailureNode({ config }: WorkflowDefinition, graph: Graph, problems
   }
 }
 
-function checkNodeCount(definition: BodyDefinition, problems: ProblemList, path: DocumentPath): boolean {
-  const { nodes: count } = countGraphs(definition);
+function checkNodeCount(bodies: readonly BodyAtPath[], problems: ProblemList, path: DocumentPath): boolean {
+  let count = 0;
+  for (const { body } of bodies) count += Object.keys(body.nodes ?? {}).length;
   if (count <= DEFINITION_LIMITS.maxNodes) return true;
   const message = `the workflow has ${count} nodes; the limit is ${DEFINITION_LIMITS.maxNodes}`;
   problems.error({ code: 'TOO_MANY_NODES', message, hint: 'split it into several workflows', path, at: 'key' });

@@ -38,7 +38,10 @@ export function edgeCountAt(adjacency: Adjacency, node: number): number {
 /** Packs edges by one of their ends with a counting sort: linear and stable. */
 export function packAdjacency(nodeCount: number, ends: Int32Array): Adjacency {
   const start = new Int32Array(nodeCount + 1);
-  for (const node of ends) start[node + 1] = (start[node + 1] ?? 0) + 1;
+  for (let edge = 0; edge < ends.length; edge++) {
+    const node = ends[edge] ?? 0;
+    start[node + 1] = (start[node + 1] ?? 0) + 1;
+  }
   for (let node = 0; node < nodeCount; node++) start[node + 1] = (start[node + 1] ?? 0) + (start[node] ?? 0);
   const next = start.slice();
   const edges = new Int32Array(ends.length);

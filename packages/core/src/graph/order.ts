@@ -1,11 +1,15 @@
-/** Orders and measures of a graph, each in one linear pass without recursion. */
-import { edgeCountAt, edgesAt, type Graph } from './graph.ts';
+/**
+ * Orders and measures of a graph, each in one linear pass without recursion. The loops count instead of iterating: in
+ * code that runs for the first time, the iterators of typed arrays are most of the time.
+ */
+import { edgeCountAt, type Graph } from './graph.ts';
 
 /**
  * Every node comes after its predecessors; nodes that become ready together keep definition order. With cycles, the
  * result is shorter than the graph: nodes in or after a cycle are missing.
  */
 export function topologicalOrder(graph: Graph): Int32Array {
+  const { start, edges } = graph.outgoing;
   const count = graph.ids.length;
   const order = new Int32Array(count);
   const waiting = new Int32Array(count);
@@ -15,8 +19,10 @@ export function topologicalOrder(graph: Graph): Int32Array {
     if (waiting[node] === 0) order[tail++] = node;
   }
   for (let head = 0; head < tail; head++) {
-    for (const edge of edgesAt(graph.outgoing, order[head] ?? 0)) {
-      const next = graph.edgeTo[edge] ?? 0;
+    const node = order[head] ?? 0;
+    const end = start[node + 1] ?? 0;
+    for (let at = start[node] ?? 0; at < end; at++) {
+      const next = graph.edgeTo[edges[at] ?? 0] ?? 0;
       const left = (waiting[next] ?? 0) - 1;
       waiting[next] = left;
       if (left === 0) order[tail++] = next;
@@ -27,11 +33,14 @@ export function topologicalOrder(graph: Graph): Int32Array {
 
 /** The length of the longest path from an entry node to each node. `order` must be complete. */
 export function nodeLevels(graph: Graph, order: Int32Array): Int32Array {
+  const { start, edges } = graph.outgoing;
   const levels = new Int32Array(graph.ids.length);
-  for (const node of order) {
+  for (let position = 0; position < order.length; position++) {
+    const node = order[position] ?? 0;
     const level = (levels[node] ?? 0) + 1;
-    for (const edge of edgesAt(graph.outgoing, node)) {
-      const next = graph.edgeTo[edge] ?? 0;
+    const end = start[node + 1] ?? 0;
+    for (let at = start[node] ?? 0; at < end; at++) {
+      const next = graph.edgeTo[edges[at] ?? 0] ?? 0;
       if ((levels[next] ?? 0) < level) levels[next] = level;
     }
   }
@@ -56,13 +65,16 @@ function nodesWithout(graph: Graph, side: 'incoming' | 'outgoing'): number[] {
  * For each node, the weight of the heaviest path from it to an end node, including itself: the least remaining time.
  * Starting nodes with the greatest rank first keeps the critical path moving.
  */
-export function criticalPathRanks(graph: Graph, order: Int32Array, weights: ArrayLike<number>): Float64Array {
-  const ranks = new Float64Array(graph.ids.length);
+export function criticalPathRanks(graph: Graph, order: Int32Array, weights: ArrayLike<number>): number[] {
+  const { start, edges } = graph.outgoing;
+  // Weights are nearly always small integers. From a Float64Array, each would be a number on the heap.
+  const ranks: number[] = new Array(graph.ids.length).fill(0);
   for (let position = order.length - 1; position >= 0; position--) {
     const node = order[position] ?? 0;
     let longest = 0;
-    for (const edge of edgesAt(graph.outgoing, node)) {
-      longest = Math.max(longest, ranks[graph.edgeTo[edge] ?? 0] ?? 0);
+    const end = start[node + 1] ?? 0;
+    for (let at = start[node] ?? 0; at < end; at++) {
+      longest = Math.max(longest, ranks[graph.edgeTo[edges[at] ?? 0] ?? 0] ?? 0);
     }
     ranks[node] = longest + (weights[node] ?? 0);
   }

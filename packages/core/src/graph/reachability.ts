@@ -30,12 +30,12 @@ export class Reachability {
   readonly #maxBlocks: number;
 
   /** `order` must be complete, because upstream is undefined in a cycle. */
-  constructor(graph: Graph, order: Int32Array) {
+  constructor(graph: Graph, order: Int32Array, levels = nodeLevels(graph, order)) {
     this.#graph = graph;
     this.#order = order;
     this.#positions = new Int32Array(graph.ids.length);
     for (let position = 0; position < order.length; position++) this.#positions[order[position] ?? 0] = position;
-    this.#levels = nodeLevels(graph, order);
+    this.#levels = levels;
     this.#maxBlocks = Math.max(1, Math.floor(MAX_KEPT_BYTES / (graph.ids.length * WORDS * 4)));
   }
 

@@ -3,9 +3,9 @@ import type { Action } from '../action.ts';
 import type { EdgeDefinition, NodeDefinition, NodeKind } from '../definition/model.ts';
 import { kindOf } from '../definition/rules.ts';
 import {
+  type Adjacency,
   criticalPathRanks,
   edgePath,
-  edgesAt,
   endNodes,
   entryNodes,
   type Graph,
@@ -24,8 +24,9 @@ import { NodeReader } from './node-reader.ts';
 import type { BranchWork, EdgePlan, GraphPlan, Mutable, NodePlan, NodeRead } from './plan.ts';
 import { References } from './references.ts';
 import type { GraphScope } from './scope.ts';
-import { compileSplit, findHolder, type Region, unfoldSplits } from './split.ts';
+import { findHolder, type Region, unfoldSplits } from './split.ts';
 import { closed, outputSchema, schemaOfValue, withMembers } from './value-schema.ts';
+import type { Surroundings } from './work.ts';
 
 const NODES_PER_STEP = 8;
 const EDGES_PER_STEP = 64;
@@ -47,6 +48,7 @@ class GraphCompiler {
   private readonly graph: Graph;
   private readonly order: Int32Array;
   private readonly isAcyclic: boolean;
+  private readonly levels: Int32Array;
   private readonly kinds: readonly (NodeKind | undefined)[];
   private readonly actions: readonly (Action | undefined)[];
   private readonly scope: GraphScope;
@@ -66,8 +68,10 @@ class GraphCompiler {
     this.graph = source.graph;
     this.order = topologicalOrder(this.graph);
     this.isAcyclic = this.order.length === this.graph.ids.length;
+    // In a cycle there are no levels; the plan of such a graph is not assembled.
+    this.levels = nodeLevels(this.graph, this.order);
     this.kinds = this.graph.ids.map((id) => kindOf(this.nodeDefinition(id)));
-    this.actions = this.graph.ids.map((id, index) => this.findAction(id, this.kinds[index]));
+    this.actions = this.findActions();
     this.scope = this.newScope();
     this.references = new References(context, this.scope);
     this.failureNode = source.depth === 0 ? context.definition.config?.failureNode : undefined;
@@ -78,7 +82,7 @@ class GraphCompiler {
     const isKnown = this.isAcyclic && this.context.isGraphWhole;
     return {
       graph,
-      reach: isKnown ? new Reachability(graph, this.order) : undefined,
+      reach: isKnown ? new Reachability(graph, this.order, this.levels) : undefined,
       outputs: graph.ids.map((id, index): JsonSchema | undefined =>
         outputSchema(kinds[index], actions[index], this.nodeDefinition(id)),
       ),
@@ -172,39 +176,35 @@ class GraphCompiler {
       scope: this.scope,
       references: this.references,
       depth: this.source.depth,
-      ignoresErrors: (node) => this.nodeDefinition(this.graph.ids[node] as string).onError === 'ignore',
+      ignoresErrors: this.ignoresErrors,
       isLast: id === this.failureNode,
     });
   }
 
-  private surroundings(index: number): Parameters<typeof compileNode>[1] {
-    return {
-      kind: this.kinds[index],
-      action: this.actions[index],
-      edges: this.source.body.edges ?? [],
-      splitOf: (merge) => this.splitOf.get(merge),
-      mergeOf: (split) => this.regions.get(split)?.merge,
-      compileSplit: (reader) => compileSplit(reader, this.regions.get(reader.parts.id)),
-    };
+  private readonly ignoresErrors = (node: number): boolean =>
+    this.nodeDefinition(this.graph.ids[node] as string).onError === 'ignore';
+
+  private surroundings(index: number): Surroundings {
+    const { kinds, actions, source, splitOf, regions } = this;
+    return { kind: kinds[index], action: actions[index], edges: source.body.edges ?? [], splitOf, regions };
   }
 
   private assemble(
     nodes: Mutable<NodePlan>[],
     edges: EdgePlan[],
-    ranks: Float64Array,
+    ranks: readonly number[],
     output: GraphPlan['output'],
     outputReads: readonly NodeRead[],
   ): GraphPlan {
-    const levelOf = nodeLevels(this.graph, this.order);
     const isSequential = this.context.definition.config?.mode === 'sequential';
     const levels: NodePlan[][] = [];
     for (const node of nodes) {
-      node.level = levelOf[node.index] ?? 0;
+      node.level = this.levels[node.index] ?? 0;
       // In sequential mode, people expect the order of the definition.
       node.rank = isSequential ? 0 : (ranks[node.index] ?? 0);
-      node.incoming = [...edgesAt(this.graph.incoming, node.index)].map((edge) => edges[edge] as EdgePlan);
-      node.outgoing = [...edgesAt(this.graph.outgoing, node.index)].map((edge) => edges[edge] as EdgePlan);
-      node.sources = node.incoming.filter(({ isTwin }) => !isTwin).length;
+      node.incoming = plansOf(edges, this.graph.incoming, node.index);
+      node.outgoing = plansOf(edges, this.graph.outgoing, node.index);
+      node.sources = sourcesOf(node.incoming);
       // Joins counted edges once: a definition from then may ask for more sources than there are.
       if (typeof node.join === 'number') node.join = Math.min(node.join, Math.max(1, node.sources));
       if (node.work.kind === 'branch') linkSubject(node.work as Mutable<BranchWork>, node.incoming);
@@ -232,12 +232,20 @@ class GraphCompiler {
     return isJsonObject(node) ? (node as NodeDefinition) : {};
   }
 
-  private findAction(id: string, kind: string | undefined): Action | undefined {
-    const definition = this.nodeDefinition(id);
-    const path = [...this.source.path, 'nodes', id];
-    if (kind === 'action') return findAction(this.context, definition.action, [...path, 'action']);
-    if (kind === 'dynamic') return findAction(this.context, definition.dynamic?.action, [...path, 'dynamic', 'action']);
-    return undefined;
+  /** The action of each node. A reference is looked up once, and again only while it is not found. */
+  private findActions(): (Action | undefined)[] {
+    const known = new Map<string | undefined, Action>();
+    return this.graph.ids.map((id, index) => {
+      const kind = this.kinds[index];
+      if (kind !== 'action' && kind !== 'dynamic') return undefined;
+      const definition = this.nodeDefinition(id);
+      const reference = kind === 'action' ? definition.action : definition.dynamic?.action;
+      const keys = kind === 'action' ? ['action'] : ['dynamic', 'action'];
+      const action =
+        known.get(reference) ?? findAction(this.context, reference, [...this.source.path, 'nodes', id, ...keys]);
+      if (action !== undefined) known.set(reference, action);
+      return action;
+    });
   }
 
   private *edges(nodes: readonly NodePlan[]): Steps<EdgePlan[]> {
@@ -304,6 +312,21 @@ class GraphCompiler {
       ? [...path, 'edges', edgeIndexes[origin] ?? 0]
       : [...path, ...edgePath(this.graph, edge)];
   }
+}
+
+/** Without an iterator, which is half of the time where the code is cold. */
+function plansOf(edges: readonly EdgePlan[], { start, edges: numbers }: Adjacency, node: number): EdgePlan[] {
+  const found: EdgePlan[] = [];
+  const end = start[node + 1] ?? 0;
+  for (let at = start[node] ?? 0; at < end; at++) found.push(edges[numbers[at] ?? 0] as EdgePlan);
+  return found;
+}
+
+/** Edges between the same two nodes have one source. */
+function sourcesOf(incoming: readonly EdgePlan[]): number {
+  let sources = 0;
+  for (const { isTwin } of incoming) if (!isTwin) sources++;
+  return sources;
 }
 
 const PLAIN_EDGE = { when: undefined, match: undefined, matchError: undefined, reads: [] } as const;

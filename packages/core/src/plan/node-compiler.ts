@@ -31,14 +31,11 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
   const { work: found, body, output }: CompiledWork = compiled ?? (yield* compileWork(reader, around));
   const work = body !== undefined && body.plan === undefined ? undefined : found;
   checkLoopKeys(reader);
-  const rest = {
-    compensate: compensation(reader),
-    cache: cacheOf(reader),
-    concurrency: concurrencyOf(reader),
-    rateLimit: rateLimitOf(reader),
-    emits: reader.condition(definition.emit, ['emit'], { self: true, after: true }),
-  };
-  const merge = around.mergeOf(id);
+  const compensate = compensation(reader);
+  const concurrency = concurrencyOf(reader);
+  const rateLimit = rateLimitOf(reader);
+  const emits = reader.condition(definition.emit, ['emit'], { self: true, after: true });
+  const merge = around.regions.get(id)?.merge;
   checkMergeRetry(reader, merge);
   const retry = work?.kind === 'merge' ? undefined : (definition.retry ?? merge?.retry);
   const effective = {
@@ -72,12 +69,18 @@ export function* compileNode(reader: NodeReader, around: Surroundings): Steps<Co
       settings: settingsOf(reader, effective, merge),
       // Every node of a plan without errors has its work.
       work: work as Work,
-      ...rest,
+      compensate,
+      cache: cacheOf(reader),
+      concurrency,
+      rateLimit,
+      emits,
       breaks: definition.break ?? false,
       reads: reader.reads,
     },
   };
 }
+
+const ATTEMPTED: readonly Work['kind'][] = ['action', 'dynamic', 'child'];
 
 const ONCE: RetryPlan = { rules: [], lost: 0 };
 
@@ -100,7 +103,7 @@ function smaller(one: number | null, other: number | null): number | null {
 /** The default retry of the workflow applies to action nodes only; that of a merge applies to its split. */
 function retryOf(reader: NodeReader, work: Work | undefined, merge: MergeKeys | undefined): RetryPlan {
   const { context, definition, path } = reader.parts;
-  const isAttempted = work === undefined || ['action', 'dynamic', 'child'].includes(work.kind);
+  const isAttempted = work === undefined || ATTEMPTED.includes(work.kind);
   const retry = definition.retry ?? merge?.retry;
   if (work?.kind === 'merge' || (!isAttempted && retry === undefined)) return ONCE;
   const owner = definition.retry === undefined && merge !== undefined ? merge.path : path;

@@ -56,9 +56,10 @@ export function settingsOf(
   const { definition, path } = reader.parts;
   const found: SettingPlan[] = [];
   for (const key of KEYS) {
-    const raw = key in effective ? effective[key as keyof Effective] : (definition[key] as Json | undefined);
+    const raw = key === 'retry' || key === 'priority' ? effective[key] : (definition[key] as Json | undefined);
+    if (raw === undefined) continue;
     const type = NODE.keys[key]?.type;
-    if (raw === undefined || type === undefined) continue;
+    if (type === undefined) continue;
     const owner = key === 'retry' && merge !== undefined && definition.retry === undefined ? merge.path : path;
     for (const { keys, value, type: own } of expressionsIn(type, raw, [key])) {
       found.push({ key: nameOf(keys), type: own, value: reader.valueAt(value, [...owner, ...keys]) });

@@ -13,7 +13,7 @@ import { subWorkflowWork } from './kinds/sub-workflow.ts';
 import { waitWork } from './kinds/wait.ts';
 import type { NodeReader } from './node-reader.ts';
 import type { Work } from './plan.ts';
-import type { MergeKeys } from './settings.ts';
+import { compileSplit, type Region } from './split.ts';
 import { listSchema } from './value-schema.ts';
 
 /** Information about a node that its graph has. */
@@ -21,9 +21,10 @@ export interface Surroundings {
   readonly kind: NodeKind | undefined;
   readonly action: Action | undefined;
   readonly edges: readonly EdgeDefinition[];
-  splitOf(merge: string): string | undefined;
-  mergeOf(split: string): MergeKeys | undefined;
-  compileSplit(reader: NodeReader): Steps<(CompiledWork & { readonly body: CompiledGraph }) | undefined>;
+  /** The split of each merge. */
+  readonly splitOf: ReadonlyMap<string, string>;
+  /** The nodes between each split and its merge. */
+  readonly regions: ReadonlyMap<string, Region>;
 }
 
 export interface CompiledWork {
@@ -73,9 +74,9 @@ export function* compileWork(reader: NodeReader, around: Surroundings): Steps<Co
     case 'terminate':
       return { work: terminateWork(reader) };
     case 'split':
-      return (yield* around.compileSplit(reader)) ?? { work: undefined };
+      return (yield* compileSplit(reader, around.regions.get(id))) ?? { work: undefined };
     case 'merge': {
-      const of = around.splitOf(id);
+      const of = around.splitOf.get(id);
       return { work: of === undefined ? undefined : { kind: 'merge', of } };
     }
     case undefined:

@@ -106,12 +106,10 @@ export class Attempts {
         this.report(live, { status: 'broken-off', error: limit.error });
       });
     }
-    const invocation = {
-      ...this.invocation(run, attempt, live.controller.signal),
-      onProgress: (fraction: number, message?: string) =>
-        effects.progress(executionId, attempt.node, fraction, message),
+    const invocation = this.invocation(run, attempt, live.controller.signal, {
+      onProgress: (fraction, message) => effects.progress(executionId, attempt.node, fraction, message),
       onHeartbeat: () => void queue.extend(delivery),
-    };
+    });
     sandbox.run(invocation).then(
       (outcome) => this.ended(live, outcome),
       (error: unknown) => this.ended(live, { status: 'failed', error: sandboxFault(error) }),
@@ -130,7 +128,8 @@ export class Attempts {
     { executionId, plan: { workflowId }, state, project }: LiveRun,
     attempt: Pick<Attempt, 'node' | 'attempt' | 'action' | 'input' | 'granted' | 'credentials' | 'idempotencyKey'>,
     signal: AbortSignal,
-  ): Omit<Invocation, 'onProgress' | 'onHeartbeat'> {
+    { onProgress, onHeartbeat }: Pick<Invocation, 'onProgress' | 'onHeartbeat'>,
+  ): Invocation {
     const { node, attempt: number, action, input, granted, credentials, idempotencyKey } = attempt;
     const { clock, logs, secrets, tracing, callbackSigner } = this.context;
     const traceparent = tracing.ofAttempt(state, node, number);
@@ -138,18 +137,23 @@ export class Attempts {
     const handed = callbackSigner.handOver(state, action, input);
     if (handed?.hasUnsigned) logs.append({ ...of, at: clock.now(), level: 'warn', message: STAYS_UNSIGNED });
     return {
-      ...of,
+      executionId,
+      node,
+      attempt: number,
       action,
       input: handed === undefined ? input : handed.input,
-      ...(handed && { secrets: handed.secrets, conceal: handed.conceal }),
+      secrets: handed?.secrets,
+      conceal: handed?.conceal,
       granted,
       workflowId,
       idempotencyKey,
-      ...(traceparent !== undefined && { traceparent }),
+      traceparent,
       signal,
       credential: credentialReader(secrets, project, credentials),
       onLog: (level, message, fields) =>
         logs.append({ ...of, at: clock.now(), level, message, ...(fields && { fields }) }),
+      onProgress,
+      onHeartbeat,
     };
   }
 
@@ -302,8 +306,8 @@ export class Attempts {
         credentials,
         idempotencyKey: idempotencyKey(state, path),
       };
-      const invocation = this.invocation(run, attempt, controller.signal);
-      const verifying = sandbox.verify({ ...invocation, onProgress: () => {}, onHeartbeat: () => {} });
+      const unheard = { onProgress: () => {}, onHeartbeat: () => {} };
+      const verifying = sandbox.verify(this.invocation(run, attempt, controller.signal, unheard));
       const verification = await Promise.race([verifying, tooLate]);
       return verification.happened === false ? { happened: false, then: 'retry' } : verification;
     } catch {

@@ -16,26 +16,27 @@ import { hasSettings } from '../settings.ts';
 
 export function actionWork(reader: NodeReader, action: Action | undefined): ActionWork | undefined {
   const { definition } = reader.parts;
-  const call = { action: definition.action ?? '', ...(definition.with && { with: definition.with }) };
-  const parts = callParts(reader, call, action, []);
+  const parts = callParts(reader, definition, action, []);
   return parts && { kind: 'action', ...parts, effect: definition.effect };
 }
 
 /** The action, its parameters and its grants. `keys` lead to the call. */
 export function callParts(
   reader: NodeReader,
-  call: ActionCall,
+  call: Pick<ActionCall, 'with'>,
   action: Action | undefined,
   keys: DocumentPath,
   self = false,
 ): Pick<ActionWork, 'action' | 'with' | 'granted' | 'credentials'> | undefined {
   const { context, definition, path } = reader.parts;
-  const parameters = reader.value(call.with ?? {}, [...keys, 'with'], self ? { self, after: true } : {});
+  const parameters = reader.value(call.with ?? {}, [...keys, 'with'], self ? { self, after: true } : undefined);
   if (action === undefined) return undefined;
   checkParameters(context.problems, action, call.with ?? {}, [...path, ...keys, 'with']);
   checkCredentials(reader, action, keys);
   if (!self) checkSecrets(reader);
-  if (!self) checkCeiling(context, definition.capabilities, entryPath([...path, 'capabilities']));
+  if (!self && definition.capabilities !== undefined) {
+    checkCeiling(context, definition.capabilities, entryPath([...path, 'capabilities']));
+  }
   const { credentials = {} } = definition;
   return { action, with: parameters, granted: grantedTo(context, definition), credentials };
 }
