@@ -36,6 +36,7 @@ export {
   compileRead,
   compileSource,
 } from './compile.ts';
+export { beginCopy } from './copy.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export { type ReadResult, readDefinitionObject } from './definition/check.ts';
 export { countGraphs } from './definition/graphs.ts';
@@ -111,7 +112,6 @@ export {
 export { allSteps, type Steps } from './steps.ts';
 export {
   canonicalJson,
-  copyJson,
   isJsonObject,
   type Json,
   type JsonObject,

@@ -76,6 +76,7 @@ export {
 } from './secrets.ts';
 export {
   checkInSlices,
+  copyInSlices,
   inSlices,
   isLongWorkWaiting,
   isSliceOver,

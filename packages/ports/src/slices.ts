@@ -1,5 +1,5 @@
 /** Runs long work of the core in slices, between which the event loop runs. */
-import { isUnfinished, type Json, type SchemaCheck, type SchemaProblem, type Steps } from '@nebula/core';
+import { beginCopy, isUnfinished, type Json, type SchemaCheck, type SchemaProblem, type Steps } from '@nebula/core';
 import type { Clock } from './clock.ts';
 
 export const SLICE_MS = 10;
@@ -79,12 +79,18 @@ export function pauseFor(size: number, clock: Clock, kind: Kind = 'work'): Promi
   return size > SHARED_TURN_CHARS ? pause(clock, kind) : undefined;
 }
 
-export async function inSlices<T>(steps: Steps<T>, clock: Clock): Promise<T> {
+export async function inSlices<T>(steps: Steps<T>, clock: Clock, kind?: Kind): Promise<T> {
   for (;;) {
     const made = oneSlice(steps, clock);
     if (made !== undefined) return made.value;
-    await pause(clock);
+    await pause(clock, kind);
   }
+}
+
+/** Copies a value: a small one at once, a large one in slices. */
+export function copyInSlices(value: Json, clock: Clock): Json | Promise<Json> {
+  const begun = beginCopy(value);
+  return 'copy' in begun ? begun.copy : inSlices(begun, clock);
 }
 
 /** Checks a value against a schema: a small one at once, a large one in slices. */

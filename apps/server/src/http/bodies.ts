@@ -1,7 +1,7 @@
 /** Reads request bodies and words the errors of those that cannot be read. */
 import { randomInt } from 'node:crypto';
-import { findJsonError, type Json, type JsonObject, NebulaError } from '@nebula/core';
-import { type Clock, pauseFor } from '@nebula/ports';
+import { findJsonError, type Json, type JsonObject, NebulaError, type Steps } from '@nebula/core';
+import { type Clock, inSlices, pauseFor } from '@nebula/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_LIMITS } from '../limits.ts';
 import { tooLarge as bodyTooLarge } from './body-memory.ts';
@@ -30,7 +30,7 @@ export function readJsonBodies(app: FastifyInstance, clock: Clock): void {
 /** A large text is scanned, parsed and handed on in turns of the event loop of their own. */
 export async function readJson(text: string, clock: Clock, parse: (text: string) => unknown): Promise<unknown> {
   await pauseFor(text.length, clock, 'request');
-  const fault = bodyFault(text);
+  const fault = await inSlices(bodyFault(text), clock, 'request');
   if (fault !== undefined) throw fault;
   await pauseFor(text.length, clock, 'request');
   try {
@@ -60,34 +60,40 @@ export async function readForm(text: string, clock: Clock): Promise<JsonObject> 
   );
 }
 
+/** The characters that are scanned without a step in between: under a millisecond, once the code is warm. */
+const CHARS_PER_STEP = 64 * 1024;
+
 /**
- * The reason why a text is too much to be read as JSON, found in linear passes without recursion, so that 100,000 open brackets and a
- * million small values are harmless.
+ * The reason why a text is too much to be read as JSON, found in linear passes without recursion, so that 100,000 open
+ * brackets and a million small values are harmless.
  */
-export function bodyFault(text: string): NebulaError | undefined {
+export function* bodyFault(text: string): Steps<NebulaError | undefined> {
   const { maxBodyDepth, maxBodyValues, valuesPerName } = HTTP_LIMITS;
-  let depth = 0;
-  let values = 0;
-  let members = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) {
-      at = endOfString(text, at + 1);
-    } else if (code === 0x5b || code === 0x7b) {
-      values++;
-      if (++depth > maxBodyDepth) {
-        return new NebulaError('BODY_INVALID', `The body nests deeper than ${maxBodyDepth} levels.`);
-      }
-    } else if (code === 0x5d || code === 0x7d) depth--;
-    else if (code === 0x2c) values++;
-    else if (code === 0x3a) members++;
+  const scan = new BodyScan(text);
+  while (scan.advance(CHARS_PER_STEP)) {
+    if (scan.deepest > maxBodyDepth) break;
+    yield;
   }
-  const namesLeft = (maxBodyValues - values) / valuesPerName;
-  if (namesLeft >= members) return undefined;
-  if (namesLeft < 0 || hasMoreNames(text, namesLeft)) {
+  if (scan.deepest > maxBodyDepth) {
+    return new NebulaError('BODY_INVALID', `The body nests deeper than ${maxBodyDepth} levels.`);
+  }
+  const namesLeft = (maxBodyValues - scan.values) / valuesPerName;
+  if (namesLeft >= scan.members) return undefined;
+  if (namesLeft < 0 || (yield* hasMoreNames(text, namesLeft))) {
     return tooLarge(`${maxBodyValues} values (each different name of a member counts as ${valuesPerName})`);
   }
   return undefined;
+}
+
+/** Whether the members of the body have more than `most` different names. Names with the same hash count as one. */
+function* hasMoreNames(text: string, most: number): Steps<boolean> {
+  const hashes = new Set<number>();
+  const scan = new BodyScan(text, hashes);
+  while (scan.advance(CHARS_PER_STEP)) {
+    if (hashes.size > most) return true;
+    yield;
+  }
+  return hashes.size > most;
 }
 
 function tooLarge(limit: string): NebulaError {
@@ -98,34 +104,82 @@ function tooLarge(limit: string): NebulaError {
 
 const seed = randomInt(2 ** 31);
 
-/** Whether the members of the body have more than `most` different names. Names with the same hash count as one. */
-function hasMoreNames(text: string, most: number): boolean {
-  const hashes = new Set<number>();
-  let from = 0;
-  let until = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) {
-      from = at + 1;
-      until = endOfString(text, from);
-      at = until;
-    } else if (code === 0x3a) {
-      let hash = seed;
-      for (let index = from; index < until; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-      if (hashes.add(hash).size > most) return true;
+/** Counts the values and members of a JSON text, piece by piece. */
+class BodyScan {
+  values = 0;
+  members = 0;
+  deepest = 0;
+  readonly #text: string;
+  readonly #hashes: Set<number> | undefined;
+  #at = 0;
+  #depth = 0;
+  #isInString = false;
+  /** The last string: behind its quote, and at the quote that ends it. */
+  #from = 0;
+  #until = 0;
+
+  /** With `hashes`, the hash of each member's name is added to them. */
+  constructor(text: string, hashes?: Set<number>) {
+    this.#text = text;
+    this.#hashes = hashes;
+  }
+
+  /** Scans about this many characters. Returns false at the end of the text. */
+  advance(chars: number): boolean {
+    const text = this.#text;
+    const end = Math.min(text.length, this.#at + chars);
+    while (this.#at < end) {
+      if (this.#isInString) this.#skipString(end);
+      else this.#scan(end);
+    }
+    return this.#at < text.length;
+  }
+
+  /** Stops at a string. */
+  #scan(end: number): void {
+    const text = this.#text;
+    let at = this.#at;
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x22) {
+        this.#isInString = true;
+        this.#from = ++at;
+        break;
+      }
+      if (code === 0x5b || code === 0x7b) {
+        this.values++;
+        if (++this.#depth > this.deepest) this.deepest = this.#depth;
+      } else if (code === 0x5d || code === 0x7d) this.#depth--;
+      else if (code === 0x2c) this.values++;
+      else if (code === 0x3a) {
+        this.members++;
+        this.#hashes?.add(this.#hash());
+      }
+    }
+    this.#at = at;
+  }
+
+  /** Most of a large body is strings, and `indexOf` is fast. */
+  #skipString(end: number): void {
+    const text = this.#text;
+    while (this.#at < end) {
+      const quote = text.indexOf('"', this.#at);
+      this.#until = quote < 0 ? text.length : quote;
+      this.#at = this.#until + 1;
+      let slash = this.#until;
+      while (slash > this.#from && text.charCodeAt(slash - 1) === 0x5c) slash--;
+      this.#isInString = quote >= 0 && (quote - slash) % 2 === 1;
+      if (!this.#isInString) return;
     }
   }
-  return false;
-}
 
-/** The quote that ends the string, or the end of the text. Most of a large body is strings, and `indexOf` is fast. */
-function endOfString(text: string, from: number): number {
-  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slash = quote;
-    while (slash > from && text.charCodeAt(slash - 1) === 0x5c) slash--;
-    if ((quote - slash) % 2 === 0) return quote;
+  #hash(): number {
+    let hash = seed;
+    for (let index = this.#from; index < this.#until; index++) {
+      hash = Math.imul(hash ^ this.#text.charCodeAt(index), 0x01000193);
+    }
+    return hash;
   }
-  return text.length;
 }
 
 /** The error for a body that is not JSON, with its position and reason. */

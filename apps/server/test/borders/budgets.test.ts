@@ -1,6 +1,7 @@
 /** Walks the table of budgets: each is probed just below and just above. */
 import { builtinActions } from '@nebula/actions';
 import {
+  allSteps,
   compilePlan,
   compileSchema,
   compileValue,
@@ -33,6 +34,8 @@ import { echo } from '../support/workflows.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';
 import { WATCH_PROBES } from './watch-probes.ts';
+
+const faultOf = (text: string) => allSteps(bodyFault(text));
 
 let booted: Booted;
 beforeAll(async () => {
@@ -163,13 +166,13 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     }
     return taken === size;
   },
-  'body.values': (size) => bodyFault(`[${'1,'.repeat(size - 1)}1]`) === undefined,
+  'body.values': (size) => faultOf(`[${'1,'.repeat(size - 1)}1]`) === undefined,
   'body.fields': (size) =>
     readForm('a&'.repeat(size - 1), realClock).then(
       () => true,
       () => false,
     ),
-  'body.depth': (size) => bodyFault(nested(size)) === undefined,
+  'body.depth': (size) => faultOf(nested(size)) === undefined,
   'body.definition': async (size) => {
     const raw = JSON.stringify({ source: 'id: x' }).padEnd(size);
     return (await ask(booted, 'POST /api/v1/workflows/validate', { raw, headers: OWNER })).status !== 413;
@@ -289,19 +292,29 @@ it('[SRV-672] each different name of a member counts as six values', () => {
   const bodyOf = (count: number, names: number) =>
     `[${Array.from({ length: count }, (_, at) => `{"n${at % names}":1}`).join()}]`;
   // An object and its comma are two values.
-  expect(bodyFault(bodyOf(12_500, 12_500))).toBeUndefined();
-  expect(bodyFault(bodyOf(12_510, 12_510))?.code).toBe('TOO_LARGE');
-  expect(bodyFault(bodyOf(40_000, 3_333))).toBeUndefined();
-  expect(bodyFault(bodyOf(40_000, 3_340))?.code).toBe('TOO_LARGE');
+  expect(faultOf(bodyOf(12_500, 12_500))).toBeUndefined();
+  expect(faultOf(bodyOf(12_510, 12_510))?.code).toBe('TOO_LARGE');
+  expect(faultOf(bodyOf(40_000, 3_333))).toBeUndefined();
+  expect(faultOf(bodyOf(40_000, 3_340))?.code).toBe('TOO_LARGE');
   // A name is what stands before a colon, not a value.
   const texts = Array.from({ length: 40_000 }, (_, at) => `{"a":"value ${at}:"}`);
-  expect(bodyFault(`[${texts.join()}]`)).toBeUndefined();
+  expect(faultOf(`[${texts.join()}]`)).toBeUndefined();
 });
 
 it('[SRV-489] text inside strings does not count as values of a body, whatever is escaped', () => {
   const over = '['.repeat(HTTP_LIMITS.maxBodyDepth + 1);
   for (const inside of [over, `\\"${over}`, `\\\\\\"${over}`, `${over}\\\\`, `${over}\\"`]) {
-    expect(bodyFault(`["${inside}"]`), inside.slice(0, 8)).toBeUndefined();
+    expect(faultOf(`["${inside}"]`), inside.slice(0, 8)).toBeUndefined();
   }
-  for (const before of ['""', '"\\\\"', '"\\""']) expect(bodyFault(`[${before},${over}`)?.code).toBe('BODY_INVALID');
+  for (const before of ['""', '"\\\\"', '"\\""']) expect(faultOf(`[${before},${over}`)?.code).toBe('BODY_INVALID');
+  // Wherever a piece of the scan ends.
+  for (let gap = 65_536 - 8; gap < 65_536; gap++) {
+    const space = ' '.repeat(gap);
+    expect(faultOf(`[${space}"\\\\\\"${over}"]`), String(gap)).toBeUndefined();
+    expect(faultOf(`[${space}"\\\\",${over}`)?.code, String(gap)).toBe('BODY_INVALID');
+    expect(faultOf(`["${space}\\"${over}"]`), String(gap)).toBeUndefined();
+  }
+  const names = Array.from({ length: 13_000 }, (_, at) => `"${'x'.repeat(40)}${at}":1`);
+  expect(faultOf(`{${names.join()}}`)).toBeUndefined();
+  expect(faultOf(`{${[...names, ...names.map((name) => `"y${name.slice(1)}`)].join()}}`)?.code).toBe('TOO_LARGE');
 });

@@ -11,8 +11,8 @@ import type { Budget } from './budget.ts';
 import { limitError, valueError } from './expression-error.ts';
 
 export const MAX_PATTERN_LENGTH = 1_000;
-/** Program size in instructions; `a{1000}` has 1,002. Compiling 10,000 takes about 20 ms. */
-const MAX_PROGRAM_SIZE = 10_000;
+/** Program size in instructions; `a{1000}` has 1,002. */
+const MAX_PROGRAM_SIZE = 5_000;
 /** Reading one character costs at most one step per instruction; 50 steps take about a microsecond. */
 const STEPS_PER_OPERATION = 1_000;
 const CACHED_PATTERNS = 128;

@@ -4,6 +4,7 @@
  */
 import type { Capabilities, Catalog } from '../action.ts';
 import { type Ceiling, joinCapabilities, narrow } from '../capability/narrow.ts';
+import { beginCopy } from '../copy.ts';
 import { checkGraphs, type Graphs } from '../definition/graphs.ts';
 import type { RetryRules, WorkflowDefinition } from '../definition/model.ts';
 import { ProblemList } from '../definition/problem-list.ts';
@@ -14,7 +15,7 @@ import { EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS } from '../limit
 import type { Problem } from '../problem.ts';
 import { describePath, givenProblem, isUnfinished, type SchemaCheck, type SchemaProblem } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
-import { copyJson, type Json, type JsonSchema } from '../value.ts';
+import type { Json, JsonSchema } from '../value.ts';
 import type { CompileContext, CompiledInside, DefaultRetry, GraphRecord, Verify, Workflows } from './context.ts';
 import { compileGraph } from './graph-compiler.ts';
 import { checkCeiling, entryPath } from './kinds/action.ts';
@@ -243,9 +244,18 @@ function acceptInput(check: SchemaCheck | undefined, given: Json): AcceptedInput
   if (problem !== undefined) return { input: null, problems: [problem] };
   if (check === undefined || check.takesAll) return { input: given, problems: [] };
   // Defaults are filled in place, so the caller's value is copied first.
-  const own = check.fills ? copyJson(given) : given;
+  const copied = check.fills ? beginCopy(given) : { copy: given };
+  return 'copy' in copied ? beginCheck(check, copied.copy) : checkCopy(check, copied);
+}
+
+function beginCheck(check: SchemaCheck, own: Json): AcceptedInput | Steps<AcceptedInput> {
   const begun = check.begin(own);
   return isUnfinished(begun) ? restOfInput(own, begun) : accepted(own, begun);
+}
+
+function* checkCopy(check: SchemaCheck, copying: Steps<Json>): Steps<AcceptedInput> {
+  const begun = beginCheck(check, yield* copying);
+  return 'next' in begun ? yield* begun : begun;
 }
 
 function* restOfInput(input: Json, steps: Steps<readonly SchemaProblem[] | undefined>): Steps<AcceptedInput> {

@@ -73,24 +73,44 @@ function walkObject(object: object, depth: number, budget: { left: number }): Js
     const unboxed = unbox(object);
     if (unboxed !== undefined) return walk(unboxed, depth, budget);
   }
-  const source = object as Readonly<Record<string, unknown>>;
-  const copy: Record<string, Json> = {};
-  for (const key of Object.keys(source)) {
+  const copy = spreadOf(object);
+  let hasUndefined = false;
+  for (const key of Object.keys(copy)) {
+    const member = copy[key];
+    if (member === undefined) {
+      hasUndefined = true;
+      continue;
+    }
     try {
-      const member = source[key];
-      if (member !== undefined) setMember(copy, key, walk(member, depth + 1, budget));
+      const json = walk(member, depth + 1, budget);
+      // -0 becomes 0.
+      if (!Object.is(json, member)) copy[key] = json;
     } catch (error) {
       throw at(key, object, error);
     }
   }
-  return copy;
+  const defined = hasUndefined ? Object.fromEntries(Object.entries(copy).filter(([, one]) => one !== undefined)) : copy;
+  return defined as Json;
 }
 
-/** Plain assignment would call the setter of `__proto__`. */
-function setMember(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === '__proto__')
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
-  else target[key] = value;
+/** Reads every member once. A spread keeps the hidden class, which matters for many different objects. */
+function spreadOf(object: object): Record<string, unknown> {
+  try {
+    return { ...object };
+  } catch (error) {
+    throw at(unreadableIn(object), object, error);
+  }
+}
+
+/** The member whose getter throws. */
+function unreadableIn(object: object): string {
+  let last = '';
+  try {
+    for (last of Object.keys(object)) void (object as Readonly<Record<string, unknown>>)[last];
+  } catch {
+    return last;
+  }
+  return last;
 }
 
 /** Records the path of an invalid value; any other error was thrown by a getter of the author. */

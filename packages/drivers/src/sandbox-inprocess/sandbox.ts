@@ -10,9 +10,10 @@
  * values, between slices.
  */
 import { resolve } from 'node:path';
-import { type Action, copyJson, type Json, type Verification } from '@nebula/core';
+import type { Action, Json, Verification } from '@nebula/core';
 import {
   type Clock,
+  copyInSlices,
   type Foreign,
   type ForeignOutcome,
   type Invocation,
@@ -194,7 +195,11 @@ function callVerify(action: Action, attempt: Attempt, input: Json): unknown {
  * the input is large.
  */
 function takeInput({ action, input }: Invocation, clock: Clock): unknown {
-  const own = copyJson(input);
+  const own = copyInSlices(input, clock);
+  return own instanceof Promise ? own.then((copy) => accepted(action, copy, clock)) : accepted(action, own, clock);
+}
+
+function accepted(action: Action, own: Json, clock: Clock): unknown {
   const parse = (value: Json): unknown => (action.parseInput === undefined ? value : action.parseInput(value));
   if (action.input === undefined || action.describeOnly?.includes('input')) return parse(own);
   const rest = checkSchema('input', action.input, own, labelOf(action), clock);

@@ -170,15 +170,13 @@ export class Redactor {
   }
 
   #object(object: Readonly<Record<string, Json>>, take: (text: string) => string): Json {
+    const keys = Object.keys(object);
+    const names = keys.map((key) => this.text(key));
+    const parts = keys.map((key) => this.json(object[key] as Json, take));
+    if (keys.every((key, at) => names[at] === key && parts[at] === object[key])) return object;
     const members = new Map<string, Json>();
-    let isSame = true;
-    for (const [key, member] of Object.entries(object)) {
-      const name = free(members, this.text(key));
-      const json = this.json(member, take);
-      if (name !== key || json !== member) isSame = false;
-      members.set(name, json);
-    }
-    return isSame ? object : Object.fromEntries(members);
+    for (const [at, name] of names.entries()) members.set(free(members, name), parts[at] as Json);
+    return Object.fromEntries(members);
   }
 }
 

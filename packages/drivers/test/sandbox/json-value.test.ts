@@ -1,4 +1,4 @@
-import { copyJson, type Json } from '@nebula/core';
+import { allSteps, beginCopy, type Json } from '@nebula/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toJson } from '../../src/sandbox-inprocess/json-value.ts';
@@ -67,12 +67,39 @@ describe('output', () => {
   test('[SBX-4] a copy shares nothing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const copy = copyJson(value as Json);
+        const copy = copyOf(value as Json);
         expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
         if (typeof value === 'object' && value !== null) expect(copy).not.toBe(value);
       }),
     );
+    const row = (n: number): Json => ({ n, tags: [n, { deep: [n] }] });
+    const rows = Array.from({ length: 3_000 }, (_, n) => row(n));
+    const named = Object.fromEntries(rows.map((one, n) => [`member ${n}`, one]));
+    for (const large of [rows, named, [[[rows]], named], Array.from({ length: 9_000 }, (_, n) => n)] as Json[]) {
+      const begun = beginCopy(large);
+      if ('copy' in begun) throw new Error('a large value is copied in steps');
+      let steps = 0;
+      let made = begun.next();
+      for (; made.done !== true; made = begun.next()) steps++;
+      expect(steps).toBeGreaterThan(2);
+      expect(made.value).toEqual(large);
+      expect(sharedIn(made.value, new Set(containersIn(large)))).toBe(0);
+    }
     const polluting = JSON.parse('{"__proto__": {"polluted": true}}');
-    expect((copyJson(polluting) as { polluted?: unknown }).polluted).toBeUndefined();
+    expect((copyOf(polluting) as { polluted?: unknown }).polluted).toBeUndefined();
   });
 });
+
+function copyOf(value: Json): Json {
+  const begun = beginCopy(value);
+  return 'copy' in begun ? begun.copy : allSteps(begun);
+}
+
+function containersIn(value: Json): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(containersIn)];
+}
+
+function sharedIn(value: Json, containers: ReadonlySet<object>): number {
+  return containersIn(value).filter((one) => containers.has(one)).length;
+}

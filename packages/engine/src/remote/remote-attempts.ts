@@ -13,7 +13,6 @@
  */
 import {
   compileSchema,
-  copyJson,
   describeProblems,
   type ExecutionId,
   isMoment,
@@ -21,6 +20,7 @@ import {
   NebulaError,
   type NodePath,
   type RunError,
+  type SchemaCheck,
   type SchemaProblem,
 } from '@nebula/core';
 import {
@@ -36,6 +36,7 @@ import {
 } from '@nebula/core/run';
 import {
   checkInSlices,
+  copyInSlices,
   credentialReader,
   type Foreign,
   type ForeignOutcome,
@@ -162,12 +163,25 @@ export class RemoteAttempts implements RemoteWorkers {
     const { input: schema, describeOnly } = attempt.action;
     if (schema === undefined || describeOnly?.includes('input')) return this.task(known, granted, attempt.input);
     const check = compileSchema(schema, { fillDefaults: true });
-    const input = check.fills ? copyJson(attempt.input) : attempt.input;
+    const input = check.fills ? copyInSlices(attempt.input, this.context.clock) : attempt.input;
+    return input instanceof Promise
+      ? input.then((own) => this.checked(known, granted, check, own))
+      : this.checked(known, granted, check, input);
+  }
+
+  /** Returns undefined if the input does not fit, or the lease passed meanwhile. */
+  private checked(
+    known: Known,
+    granted: GrantedAttempt,
+    check: SchemaCheck,
+    input: Json,
+  ): RemoteTask | undefined | Promise<RemoteTask | undefined> {
+    const { lease } = known;
     const taskUnless = (problems: readonly SchemaProblem[] | undefined): RemoteTask | undefined => {
       // The lease may have passed during the check.
       if (!this.known.has(lease.leaseId)) return undefined;
       if (problems === undefined) return this.task(known, granted, input);
-      const error = misfitOf(attempt, problems);
+      const error = misfitOf(granted.attempt, problems);
       this.context.mailbox.send(lease.executionId, endOf(lease, { status: 'failed', error }, this.context));
       this.forget(lease.leaseId);
       return undefined;
