@@ -151,7 +151,7 @@ function admit(
       const { code, kind, message, details } = outcome.error;
       throw Object.assign(new Error(message), { name: 'ActionError', code, kind, details });
     }
-    const output = admitOutput(action, toJson(outcome.output, 'output'), clock);
+    const output = admitOutput(action, outcome.output, clock);
     return isThenable(output) ? (output as Promise<Json>).then(completed).catch(failed) : completed(output as Json);
   } catch (thrown) {
     return failed(thrown);
@@ -208,14 +208,24 @@ function accepted(action: Action, own: Json, clock: Clock): unknown {
 
 /** Converts the output, makes it JSON and checks it. Returns a promise if the conversion does, or the output is large. */
 function giveOutput(action: Action, result: unknown, clock: Clock): unknown {
-  const admitted = (value: unknown): Json | Promise<Json> => admitOutput(action, toJson(value, 'output'), clock);
+  const admitted = (value: unknown): Json | Promise<Json> => admitOutput(action, value, clock);
   if (action.parseOutput === undefined) return admitted(result);
   const parsed: unknown = action.parseOutput(result as Json);
   return isThenable(parsed) ? parsed.then(admitted) : admitted(parsed);
 }
 
-function admitOutput(action: Action, output: Json, clock: Clock): Json | Promise<Json> {
+/** Copies an output and checks it: a large one in turns of the event loop of their own. */
+function admitOutput(action: Action, given: unknown, clock: Clock): Json | Promise<Json> {
+  const begunAt = clock.now();
+  const output = toJson(given, 'output');
   if (action.output === undefined || action.describeOnly?.includes('output')) return output;
+  return isSliceOver(clock, begunAt)
+    ? pause(clock, 'turn').then(() => checkOutput(action, output, clock))
+    : checkOutput(action, output, clock);
+}
+
+function checkOutput(action: Action, output: Json, clock: Clock): Json | Promise<Json> {
+  if (action.output === undefined) return output;
   const rest = checkSchema('output', action.output, output, labelOf(action), clock);
   return rest === undefined ? output : rest.then(() => output);
 }
