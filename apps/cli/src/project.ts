@@ -142,11 +142,8 @@ async function importModule(file: string, revision: number): Promise<unknown> {
     const { href } = pathToFileURL(file);
     loaded = (await import(revision === 0 ? href : `${href}?revision=${revision}`)) as typeof loaded;
   } catch (error) {
-    if (error instanceof NebulaError) throw error;
-    throw new NebulaError('CONFIG_INVALID', `${file} cannot be loaded: ${(error as Error).message}`, {
-      cause: error,
-      hint: 'NEBULA_DEBUG=1 shows where it fails',
-    });
+    const { loadFailure } = await import('./load-failure.ts');
+    throw await loadFailure('CONFIG_INVALID', file, { cwd: path.dirname(file), error });
   }
   if (typeof loaded.default !== 'object' || loaded.default === null) {
     throw new NebulaError('CONFIG_INVALID', `${file} has no default export`, {

@@ -2,6 +2,8 @@
 import type { RunDocument } from '@nebula/core';
 import type { Explanation } from '@nebula/engine';
 import { unlessAbsent } from './api.ts';
+import { stackOfFailure } from './attempts.ts';
+import { errorSourceLines } from './error-source.ts';
 import { EXIT, exitCodeOf, worstExitCode } from './exit-code.ts';
 import { linkedDocument } from './links.ts';
 import { writeLines } from './print.ts';
@@ -10,6 +12,7 @@ import type { CommandOptions, OpenCall, Project, ProjectCall } from './services.
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import type { ParkedRun } from './views/parked.ts';
+import { stackLines } from './views/stack.ts';
 import { plural, shellWord } from './views/words.ts';
 import type { WaitResult } from './wait-for-run.ts';
 
@@ -49,6 +52,8 @@ export interface ReportView {
   readonly quiet: boolean;
   /** Long output is not cut. */
   readonly full: boolean;
+  /** Where the file of the workflow is. */
+  readonly folder?: string | undefined;
 }
 
 export function viewOf({ json, quiet, full }: CommandOptions): ReportView {
@@ -59,14 +64,14 @@ export function viewOf({ json, quiet, full }: CommandOptions): ReportView {
 export async function reportRun(
   open: OpenCall,
   result: WaitResult,
-  { json, quiet, full }: ReportView,
+  { json, quiet, full, folder }: ReportView,
 ): Promise<number> {
   const { io, api } = open;
   if (json) io.out.write(jsonDocument(await linkedDocument(api, result.document)));
   // With `--json`, stderr still says what a parked run needs.
   const output = json ? io.err : io.out;
   const isUnderTree = output.live && !quiet;
-  if (!json || result.parked) writeLines(output, await runLines(open, result, output, { isUnderTree, full }));
+  if (!json || result.parked) writeLines(output, await runLines(open, result, output, { isUnderTree, full, folder }));
   return waitExitCode(result);
 }
 
@@ -74,17 +79,35 @@ async function runLines(
   open: OpenCall,
   result: WaitResult,
   output: Output,
-  how: { readonly isUnderTree: boolean; readonly full: boolean },
+  how: { readonly isUnderTree: boolean; readonly full: boolean; readonly folder?: string | undefined },
 ): Promise<string[]> {
   const view = { colors: output.colors, width: output.columns() };
   const command = commandWriter(open, result.document.executionId);
   if (!result.parked) {
     const { summaryLines } = await import('./views/summary.ts');
-    return summaryLines(result.document, { ...view, ...how, command });
+    return summaryLines(result.document, {
+      ...view,
+      ...how,
+      command,
+      cause: await causeOf(open, result.document, how),
+    });
   }
   const { parkedLines } = await import('./views/parked.ts');
   const runs = await Promise.all(parkedIn(result).map((one) => parkedRun(open, one)));
   return parkedLines(runs, { ...view, command: anyCommandWriter(open), now: open.io.now() });
+}
+
+/** What follows the error of a run: the line of the workflow file, or the frames of the action. */
+export async function causeOf(
+  open: OpenCall,
+  { executionId, error }: Pick<RunDocument, 'executionId' | 'error'>,
+  { full, folder }: { readonly full?: boolean; readonly folder?: string | undefined } = {},
+): Promise<string[]> {
+  if (error === null) return [];
+  const { colors } = open.io.out;
+  const stack = await stackOfFailure(open.api, { executionId, error });
+  if (stack !== undefined) return stackLines(stack, colors, full);
+  return errorSourceLines(open, executionId, error, { colors, folder });
 }
 
 type Parked = WaitResult & { readonly parked: true };

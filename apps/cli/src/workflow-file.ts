@@ -1,4 +1,5 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
+import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import {
   allSteps,
@@ -42,6 +43,8 @@ export interface CheckedFile {
 
 export interface LoadedWorkflow {
   readonly definition: WorkflowDefinition;
+  /** The folder of its file; undefined if it was read from stdin. */
+  readonly folder: string | undefined;
   /** Keeps the plan of the definition for an engine of this process. */
   readonly checks: DefinitionChecks;
   /** Workflows to register first, in this order. */
@@ -150,6 +153,7 @@ export async function loadWorkflow(
   const checked = await checkFile(context, project, file, { checks, owner });
   return {
     definition: validDefinition(context.io, checked),
+    folder: file === '-' ? undefined : path.dirname(file),
     checks,
     others: checked.others.flatMap(({ definition }) => definition ?? []),
     checkInput(input) {

@@ -68,6 +68,19 @@ export async function findOthers(
   }
 }
 
+/** The first file with this workflow in these folders. */
+export async function fileWithWorkflow(
+  folders: readonly string[],
+  cwd: string,
+  id: string,
+): Promise<OtherFile | undefined> {
+  for (const folder of new Set(folders)) {
+    const found = await new WorkflowFolder(folder, cwd).find(id);
+    if (found?.definition !== undefined) return found;
+  }
+  return undefined;
+}
+
 function keyOf({ id, version }: { readonly id: string; readonly version?: number | undefined }): string {
   return `${id}@${version ?? ''}`;
 }

@@ -24,11 +24,8 @@ export async function loadModule(io: Io, file: string): Promise<WorkflowModule> 
   try {
     loaded = (await import(pathToFileURL(absolute).href)) as typeof loaded;
   } catch (error) {
-    if (error instanceof NebulaError) throw error;
-    throw new NebulaError('WORKFLOW_INVALID', `${file} cannot be loaded: ${(error as Error).message}`, {
-      cause: error,
-      hint: 'NEBULA_DEBUG=1 shows where it fails',
-    });
+    const { loadFailure } = await import('./load-failure.ts');
+    throw await loadFailure('WORKFLOW_INVALID', file, { cwd: io.cwd, error });
   }
   const exported = loaded.default;
   if (isJsonObject(exported) && isJsonObject(exported.definition)) {

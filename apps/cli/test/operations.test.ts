@@ -16,7 +16,7 @@ const OF_OTHERS = ['beatWorker'];
 /** Reads by which any command may find a run, watch it and show it. */
 const READS_OF_RUNS: ReadonlySet<string> = new Set([
   ...['listExecutions', 'getExecution', 'getDefinition', 'getTimeline', 'getResult', 'listLogs'],
-  ...['awaitRest', 'followExecution', 'followLogs'],
+  ...['awaitRest', 'followExecution', 'followLogs', 'listAttempts'],
 ]);
 
 const WORKFLOWS = {
@@ -139,7 +139,10 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   completion: () => [['completion', 'bash']],
   'executions list': async () => [['executions', 'list', ...(await all('waits'))]],
   'executions count': () => [['executions', 'count']],
-  'executions show': async () => [['executions', 'show', await ended('quick')]],
+  'executions show': async () => [
+    ['executions', 'show', await ended('quick')],
+    ['executions', 'show', await ended('quick'), 'a'],
+  ],
   'executions timeline': async () => [['executions', 'timeline', await ended('quick')]],
   'executions iterations': async () => [['executions', 'iterations', await ended('loop'), 'items']],
   'executions explain': async () => [['executions', 'explain', await ended('quick')]],

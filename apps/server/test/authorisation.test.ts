@@ -39,6 +39,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   getJournal: ['viewer', 'A'],
   getTimeline: ['viewer', 'A'],
   listIterations: ['viewer', 'A'],
+  listAttempts: ['viewer', 'A'],
   explainExecution: ['viewer', 'A'],
   getUndoPlan: ['viewer', 'A'],
   getDefinition: ['viewer', 'A'],
@@ -263,6 +264,7 @@ describe('permissions', () => {
     countExecutions: '?workflowId=x',
     listPermits: '?key=x',
     listIterations: '?node=ask',
+    listAttempts: '?node=ask',
     removeAnnouncedAction: '?project=a',
     listSecrets: '?project=a',
     putSecret: '?project=a',
@@ -369,7 +371,7 @@ describe('permissions', () => {
     expect(own.json.done).toBeGreaterThan(0);
   });
 
-  it('[SRV-14] an approval is answered by those it names: users by their id, not keys or others', async () => {
+  it('[SRV-14] an approval is answered by those it names: by users and by their keys, not by others', async () => {
     const admin = headersOf['admin'] as Headers;
     await ask(booted, 'POST /api/v1/workflows', {
       headers: admin,
@@ -385,7 +387,13 @@ describe('permissions', () => {
         'NOT_ALLOWED',
       );
     }
-    expect((await ask(booted, line, { headers: headersOf['a-editor'] as Headers, body })).status).toBe(202);
+    const made = { name: 'phone', roles: { a: 'operator' }, scopes: ['answerApproval'] };
+    const editor = headersOf['a-editor'] as Headers;
+    const { json: phone } = await ask(booted, 'POST /api/v1/keys', { headers: editor, body: made });
+    const key = { authorization: `Bearer ${phone.token}` };
+    const other = await ask(booted, line, { headers: key, body: { ...body, by: 'a-owner' } });
+    expect(other.json.code).toBe('NOT_ALLOWED');
+    expect((await ask(booted, line, { headers: key, body })).status).toBe(202);
     const result = await ask(booted, `GET /api/v1/executions/${executionId}/result?wait=10s`, { headers: admin });
     expect(result.json.status).toBe('completed');
   });

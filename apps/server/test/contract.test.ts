@@ -89,6 +89,10 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   getJournal: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=1' }),
   getTimeline: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=2&after=1' }),
   listIterations: async (b) => ({ params: { executionId: await ended(b, looping()) }, query: 'node=each&limit=2' }),
+  listAttempts: async (b) => ({
+    params: { executionId: await ended(b, looping()) },
+    query: 'node=each%2F0%2Fsay&limit=2',
+  }),
   explainExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'node=say' }),
   getUndoPlan: async (b) => ({ params: { executionId: await parked(b, waiting()) } }),
   getDefinition: async (b) => ({ params: { executionId: await ended(b, echo()) } }),

@@ -1,3 +1,4 @@
+import type { Action } from '@nebula/core';
 import type { Store } from '@nebula/ports';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Booted, boot } from './support/boot.ts';
@@ -79,6 +80,45 @@ describe('views of a run', () => {
     expect(numbers).toEqual(items);
     for (const node of ['other', '__proto__', 'constructor']) {
       const unknown = client.call('listIterations', { params, query: { node } });
+      await expect(unknown, node).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
+    }
+  });
+
+  test('[SRV-755, SBX-56] the attempts of a node, with their errors and stacks', async () => {
+    let calls = 0;
+    const flaky: Action = {
+      id: 'flaky',
+      version: '1',
+      effect: 'pure',
+      run: () => {
+        if (++calls < 4) throw new Error(`not yet ${calls}`);
+        return 'done';
+      },
+    };
+    booted = await boot({ actions: [flaky] });
+    const { client } = booted;
+    const retry = { attempts: 5, initial: '1ms' };
+    const definition = { id: 'trying', nodes: { try: { action: 'flaky', retry }, wait: { wait: { for: '1ms' } } } };
+    const executionId = await started(booted, definition);
+    const params = { executionId };
+    const { items, next } = await client.call('listAttempts', { params, query: { node: 'try' } });
+    expect(items.map(({ attempt, end, error }) => [attempt, end, error?.message])).toEqual([
+      [1, 'failed', 'not yet 1'],
+      [2, 'failed', 'not yet 2'],
+      [3, 'failed', 'not yet 3'],
+      [4, 'completed', undefined],
+    ]);
+    expect(next).toBeNull();
+    expect(items[2]?.stack).toMatch(/^Error: not yet 3\n {4}at .*view\.test\.ts:\d+:\d+/);
+    expect(items[2]?.stack).not.toMatch(/node:|packages/);
+    expect(items[3]).toMatchObject({ stack: null, worker: expect.any(String), endedAt: expect.any(String) });
+    const read = (query: { readonly cursor?: string; readonly limit?: number }) =>
+      client.call('listAttempts', { params, query: { node: 'try', ...query } });
+    expect((await read({ limit: 2 })).next).toBe('2');
+    expect((await read({ limit: 2, cursor: '2' })).items.map(({ attempt }) => attempt)).toEqual([3, 4]);
+    expect((await client.call('listAttempts', { params, query: { node: 'wait' } })).items).toEqual([]);
+    for (const node of ['other', '__proto__', 'constructor']) {
+      const unknown = client.call('listAttempts', { params, query: { node } });
       await expect(unknown, node).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
     }
   });

@@ -39,6 +39,7 @@ export {
 export { beginCopy } from './copy.ts';
 export { cronProblem, isTimezone, nextCronTime } from './cron.ts';
 export { type ReadResult, readDefinitionObject } from './definition/check.ts';
+export { type ErrorPlace, errorPlace, errorProblem } from './definition/error-place.ts';
 export { countGraphs } from './definition/graphs.ts';
 export { findJsonError } from './definition/json/syntax.ts';
 export type { RuleContext } from './definition/kind-rules.ts';
@@ -51,7 +52,7 @@ export type {
   WorkflowDefinition,
 } from './definition/model.ts';
 export { readDefinition, readDocument } from './definition/read.ts';
-export { renderProblems } from './definition/report.ts';
+export { renderPlace, renderProblems } from './definition/report.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
 export type { SourceMap } from './definition/source-map.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
@@ -141,6 +142,13 @@ export {
   type RunEvent,
   runStatusAfter,
 } from './view/event-status.ts';
-export { IterationPage, type NodeHistory, RunHistory, type Span } from './view/history.ts';
+export {
+  type AttemptHistory,
+  AttemptList,
+  IterationPage,
+  type NodeHistory,
+  RunHistory,
+  type Span,
+} from './view/history.ts';
 export { RunView, type ViewFrame } from './view/run-view.ts';
 export { isFinalEvent, type TimelineEvent, type TimelineEventType, timelineOf } from './view/timeline.ts';

@@ -280,6 +280,13 @@ export interface Metrics {
   readonly gauges: Readonly<Record<string, number>>;
   /** Milliseconds: count, sum, min, max and buckets, e.g. `workflow.node.duration_ms`. */
   readonly histograms: Readonly<Record<string, Histogram>>;
+  /** The counters and histograms of each workflow that has run here, by names that begin with `workflow.`. */
+  readonly workflows: readonly WorkflowMetrics[];
+}
+
+export interface WorkflowMetrics extends Pick<Metrics, 'counters' | 'histograms'> {
+  readonly project: string;
+  readonly workflowId: string;
 }
 
 export interface Histogram {

@@ -12,6 +12,7 @@ export type {
   RemoteOutcome,
   RemoteTask,
   WaitResult,
+  WorkflowMetrics,
 } from './api.ts';
 export { createEngine } from './engine.ts';
 export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './observe/tracing.ts';

@@ -46,6 +46,7 @@ export {
   type LogLine,
   type Logs,
   MAX_LOG_MESSAGE_CHARS,
+  STACK_FIELD,
   type StoredLogLine,
 } from './logs.ts';
 export {

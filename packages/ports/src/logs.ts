@@ -17,6 +17,9 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, Json>>;
 }
 
+/** Set to true among the fields of a line whose message is the stack of the error with which an attempt failed. */
+export const STACK_FIELD = 'stack';
+
 export interface StoredLogLine extends LogLine {
   /** Grows in order of arrival; a reader continues from here. */
   readonly position: number;

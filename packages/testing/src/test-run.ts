@@ -60,6 +60,12 @@ export class TestRun<Output = Json> {
     return runError(this.chronicle.state);
   }
 
+  /** Where in an action the error of the run was thrown: frames of your own code. Undefined for mocks. */
+  get stack(): string | undefined {
+    const node = this.error?.node;
+    return node === undefined ? undefined : this.#world.stackOf(this.executionId, node);
+  }
+
   /** Nodes that completed or failed, by path (`items/3/pack`), in the order in which they ended. */
   get path(): readonly string[] {
     return this.chronicle.path;

@@ -33,7 +33,7 @@ import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { createEngine, type Engine } from '@nebula/engine';
-import type { Secrets, Write } from '@nebula/ports';
+import { type Logs, type Secrets, STACK_FIELD, type Write } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import { Chronicle } from './chronicle.ts';
 import type { Coverage } from './coverage.ts';
@@ -86,6 +86,9 @@ export class World {
   private readonly actions: readonly Action[];
   private readonly data = memoryData();
   private readonly blobs = memoryBlobs();
+  private readonly logs = this.logsWithStacks();
+  /** The stack of the last failed attempt, by execution and node. */
+  private readonly stacks = new Map<string, string>();
   private readonly secrets: Secrets;
   /** A start that a crash cut off is repeated with the same random values. */
   private readonly random = {
@@ -253,7 +256,7 @@ export class World {
           store: this.process.store(memoryStore({ data: this.data, exclusive: true }), this.edge()),
           queue: memoryQueue({ clock }),
           blobs: this.blobs,
-          logs: memoryLogs(),
+          logs: this.logs,
           sandbox: createInProcessSandbox({ projectDir, clock }),
           clock,
           random: this.random,
@@ -279,6 +282,21 @@ export class World {
       await Promise.race([engine.open(), died]);
     }
     return this.engine;
+  }
+
+  /** Where the last error of a node was thrown in an action that is not mocked. */
+  stackOf(executionId: string, node: string): string | undefined {
+    return this.stacks.get(`${executionId} ${node}`);
+  }
+
+  private logsWithStacks(): Logs {
+    const logs = memoryLogs();
+    const append = logs.append.bind(logs);
+    logs.append = (line) => {
+      if (line.fields?.[STACK_FIELD] === true) this.stacks.set(`${line.executionId} ${line.node}`, line.message);
+      append(line);
+    };
+    return logs;
   }
 
   private edge(): Edge {

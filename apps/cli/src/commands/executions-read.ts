@@ -5,6 +5,7 @@ import {
   formatDuration,
   idsInOrder,
   NebulaError,
+  type RunDocument,
   type RunError,
   type RunStatus,
   type UndoPlan,
@@ -16,7 +17,7 @@ import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { type Links, linkLines, linksOf, present } from '../links.ts';
 import { unknownExecution } from '../location.ts';
 import { print, printList } from '../print.ts';
-import { localCommand } from '../report-runs.ts';
+import { causeOf, localCommand } from '../report-runs.ts';
 import { journalOf, requested, runNamed, timelineOf } from '../runs.ts';
 import type { Call, Command } from '../services.ts';
 import { readingWidth, type View } from '../terminal/io.ts';
@@ -91,12 +92,20 @@ export const explain: Command = (call, [executionId = '', node]) =>
     const explanation = explained as Explanation;
     const next = explanation.next.map((step) => localCommand(open, step));
     const links = linksFor(await linksOf(api, document), node);
+    const cause = await causeOf(open, { executionId, error: errorOf(document, node) });
     return print(call, { executionId, ...explanation, next, ...present(links) }, () => {
       const view = { colors: out.colors, width: out.columns() };
-      const linked = linkLines(links, view);
-      return [...explanationLines({ ...explanation, next }, view), ...(linked.length > 0 ? ['', ...linked] : [])];
+      const blocks = [explanationLines({ ...explanation, next }, view), cause, linkLines(links, view)];
+      return blocks.filter((block) => block.length > 0).flatMap((block, at) => (at === 0 ? block : ['', ...block]));
     });
   });
+
+/** The error of the run, or of one of its nodes. */
+function errorOf({ error, nodes }: RunDocument, node: string | undefined): RunError | null {
+  if (node === undefined) return error;
+  const own = Object.hasOwn(nodes, node) ? (nodes[node]?.error ?? null) : null;
+  return own && { ...own, node };
+}
 
 /** The links of a single node: only the child execution that runs for it. */
 function linksFor({ parent, children }: Links, node: string | undefined): Links {

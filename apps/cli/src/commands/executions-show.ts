@@ -1,20 +1,23 @@
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { withApi } from '../api.ts';
+import { attemptsOf } from '../attempts.ts';
 import { inProject } from '../command-options.ts';
 import { linkedDocument, linkLines, linksOf } from '../links.ts';
 import { ShownRun } from '../live/shown-run.ts';
 import { locationText } from '../location.ts';
-import { writeLines } from '../print.ts';
-import { commandWriter } from '../report-runs.ts';
+import { print, writeLines } from '../print.ts';
+import { causeOf, commandWriter } from '../report-runs.ts';
 import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, Command, OpenCall } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-iterations.ts';
 import { jsonDocument } from '../views/json.ts';
+import { nodeDetailLines } from '../views/node-details.ts';
 import { outlineOf } from '../views/outline.ts';
 import { summaryLines } from '../views/summary.ts';
 import { treeLines } from '../views/tree.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 import { registeredWorkflows } from '../workflow-folder.ts';
+import { unknownNode } from './executions-read.ts';
 
 /** Graphs with more nodes are folded unless `--all` is given. */
 const MAX_ROWS = 200;
@@ -24,6 +27,7 @@ export const execute: Command = (call, args) =>
     const { io, options } = call;
     const executionId = args[0] ?? (await newestRun(open));
     const document = await runNamed(open, executionId);
+    if (args[1] !== undefined) return showNode(open, document, args[1]);
     const isAll = options.all === true;
     const ended = isAll ? endedNodes(document, await timelineOf(open.api, executionId)) : new Map<string, EndedNode>();
     if (options.json === true) {
@@ -42,9 +46,26 @@ export const execute: Command = (call, args) =>
     }
     if (document.finishedAt === null) return 0;
     const how = { ...view, command: commandWriter(open, executionId), isUnderTree: true, full: options.full === true };
-    writeLines(io.out, ['', ...summaryLines(document, how)]);
+    writeLines(io.out, ['', ...summaryLines(document, { ...how, cause: await causeOf(open, document, how) })]);
     return 0;
   });
+
+/** A node that has ended in a dropped iteration is known by its attempts alone. */
+async function showNode(open: OpenCall, { executionId, nodes }: RunDocument, path: string): Promise<number> {
+  const { io, options } = open;
+  const attempts = await attemptsOf(open.api, executionId, path);
+  const node = Object.hasOwn(nodes, path) ? nodes[path] : undefined;
+  if (attempts === undefined || (node === undefined && attempts.length === 0)) {
+    return unknownNode(path, Object.keys(nodes));
+  }
+  const full = options.full === true;
+  const error = node?.error ?? null;
+  const cause = await causeOf(open, { executionId, error: error && { ...error, node: path } }, { full });
+  const view = { colors: io.out.colors, width: io.out.columns(), full, cause };
+  return print(open, { executionId, path, node: node ?? null, attempts }, () =>
+    nodeDetailLines(path, node, attempts, view),
+  );
+}
 
 async function newestRun({ program, api, project, options }: OpenCall): Promise<string> {
   const { rows } = await runsOf(api, inProject(options), { limit: 1 });

@@ -52,7 +52,8 @@ export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, i
     if (typeof executionId !== 'string') return executionId;
     if (options.json !== true && options.quiet !== true) await printGrants(open, definition);
     const find = (id: string) => others.find((other) => other.id === id);
-    const run = { executionId, definition, find, title: definition.name ?? definition.id };
+    const { folder } = workflow;
+    const run = { executionId, definition, find, title: definition.name ?? definition.id, folder };
     return await startWatched(open, run, async () => {
       // Running a file does not activate its triggers.
       const how = { activate: false, ...inProject(options) };
@@ -96,7 +97,7 @@ export async function startWatched(
   if (ended.interrupted) return await reportInterrupted(open, [executionId], view.json);
   const [result] = ended.results;
   if (result === undefined) throw new NebulaError('INTERNAL', 'the run was not waited for');
-  return await reportRun(open, result, view);
+  return await reportRun(open, result, { ...view, folder: run.folder });
 }
 
 /** Opens another engine for an existing run: the engine that found it was opened for a different run id. */

@@ -43,6 +43,8 @@ export interface WatchedRun {
   readonly title: string;
   /** The document before the command, for a run that is resumed. */
   readonly document?: RunDocument | undefined;
+  /** The folder of the workflow's file, if the command knows it. */
+  readonly folder?: string | undefined;
 }
 
 /** `isOutlined`: includes pending nodes; outlines of many runs would be neither visible nor cheap. */

@@ -43,8 +43,8 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     load: async () => (await import('../commands/executions-read.ts')).count,
   },
   {
-    usage: 'executions show [execution]',
-    summary: 'show a run: its nodes, output and error',
+    usage: 'executions show [execution] [node]',
+    summary: 'show a run: its nodes, output and error; or one node: its attempts, input and output',
     options: [
       { flags: '--all', text: 'every node, including those of ended iterations' },
       FULL,
@@ -54,6 +54,7 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     examples: [
       ['executions show', 'the newest run'],
       ['executions show exe_01k9…', 'the tree of its nodes'],
+      ['executions show exe_01k9… charge', 'the attempts, input, and output or error of a node'],
     ],
     load: async () => (await import('../commands/executions-show.ts')).execute,
   },

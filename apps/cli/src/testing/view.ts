@@ -38,11 +38,15 @@ function wentText(path: readonly string[]): string {
 
 function differenceLines({ what, expected, actual, note }: Difference, options: View): string[] {
   const { colors } = options;
-  const noted = note === undefined ? '' : `  ${colors.dim(printableLine(note))}`;
-  const head = `      ${colors.bold(printableLine(what))}${noted}`;
-  if (isTexts(expected) && isTexts(actual)) return [head, ...listDifference(expected, actual, colors)];
+  const [first, ...frames] = note?.split('\n') ?? [];
+  const noted = first === undefined ? '' : `  ${colors.dim(printableLine(first))}`;
+  const head = [
+    `      ${colors.bold(printableLine(what))}${noted}`,
+    ...frames.map((frame) => `      ${colors.dim(printableLine(frame))}`),
+  ];
+  if (isTexts(expected) && isTexts(actual)) return [...head, ...listDifference(expected, actual, colors)];
   return [
-    head,
+    ...head,
     ...valueLines('expected', colors.green, expected, options),
     ...valueLines('received', colors.red, actual, options),
   ];

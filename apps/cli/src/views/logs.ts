@@ -1,6 +1,6 @@
 /** Log lines with their time, level and node. */
 import type { Json } from '@nebula/core';
-import type { StoredLogLine } from '@nebula/ports';
+import { STACK_FIELD, type StoredLogLine } from '@nebula/ports';
 import type { Colors } from '../terminal/io.ts';
 import { printable, printableLine } from '../terminal/width.ts';
 import { levelPaint } from './event-line.ts';
@@ -10,6 +10,7 @@ export function storedLogLine(line: StoredLogLine, colors: Colors): string {
   const where = line.node === null ? '' : `${colors.bold(line.node)} `;
   const attempt = (line.attempt ?? 1) > 1 ? `${colors.yellow(`#${line.attempt}`)} ` : '';
   const fields = Object.entries(line.fields ?? {})
+    .filter(([name]) => name !== STACK_FIELD)
     .map(([name, value]) => ` ${colors.dim(`${name}=`)}${fieldText(value)}`)
     .join('');
   const level = levelPaint(line.level, colors)(line.level.padEnd(5));

@@ -11,6 +11,8 @@ export interface SummaryOptions extends View {
   readonly command: (verb: string, rest?: string) => string;
   /** Nothing is cut. */
   readonly full?: boolean;
+  /** The lines that follow the error: where it comes from. */
+  readonly cause?: readonly string[];
 }
 
 const MAX_OUTPUT_LINES = 24;
@@ -52,17 +54,18 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
   const node = document.error?.node;
   const next: [string, string][] = [
     [command('executions explain', node), 'why it ended like this'],
+    ...(node === undefined ? [] : [[command('executions show', node), 'its attempts and input'] as [string, string]]),
     [command('executions timeline'), 'what happened when'],
   ];
   if (document.status === 'failed') next.push([command('executions retry'), 'begin again at the failed nodes']);
   return [...lines, '', ...nextLines(next, options)];
 }
 
-function runErrorLines(error: RunError, { colors, full }: SummaryOptions): string[] {
+function runErrorLines(error: RunError, { colors, full, cause = [] }: SummaryOptions): string[] {
   const where = error.node === undefined ? '' : ` ${colors.dim('at')} ${colors.bold(error.node)}`;
   const { kept, note } = shortened(error.message, full === true ? Number.POSITIVE_INFINITY : MAX_TEXT);
   const head = `${colors.red(`error ${colors.bold(error.code)}`)}${where}${colors.red(':')}`;
-  return [`${head} ${printable(kept)}${colors.dim(note)}`];
+  return [`${head} ${printable(kept)}${colors.dim(note)}`, ...cause];
 }
 
 /** Commands with their purpose, in two columns, or below each other if these do not fit. */

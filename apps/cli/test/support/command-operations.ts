@@ -39,7 +39,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   schema: [],
   'executions list': ['listExecutions', 'getExecution'],
   'executions count': ['countExecutions'],
-  'executions show': ['getExecution', 'getDefinition', 'getTimeline'],
+  'executions show': ['getExecution', 'getDefinition', 'getTimeline', 'listAttempts'],
   'executions timeline': ['getTimeline'],
   'executions iterations': ['listIterations'],
   'executions explain': ['explainExecution'],

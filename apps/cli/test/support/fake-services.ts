@@ -127,6 +127,8 @@ async function answerOf(
       return { items: (script.rows ?? []).map(rowOf), next: script.next ?? null };
     case 'getJournal':
       return page([{ seq: 1, at: new Date(0).toISOString(), position: 1, entries: [{ type: 'run.started' }] }]);
+    case 'listAttempts':
+      return { items: [], next: null };
     case 'getTimeline':
       return page((script.timeline ?? []).map(isoTime));
     case 'explainExecution':

@@ -84,7 +84,14 @@ export class Accounts {
     // A key of a deleted user with the same id is invalid.
     if (owner === undefined || owner.body.disabled || key.body.createdAt < owner.body.createdAt) return NOBODY;
     const { name, roles, scopes } = key.body;
-    return { kind: 'key', name: `${key.body.owner}/${name}`, isAdmin: false, roles: within(roles, owner.body), scopes };
+    return {
+      kind: 'key',
+      name: `${key.body.owner}/${name}`,
+      owner: key.body.owner,
+      isAdmin: false,
+      roles: within(roles, owner.body),
+      scopes,
+    };
   }
 
   private async ofSession(token: string, request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> {

@@ -5,8 +5,10 @@ import { DEFAULT_PROJECT } from '@nebula/ports';
 
 export interface Principal {
   readonly kind: 'token' | 'user' | 'key' | 'nobody';
-  /** The name in the audit log and in approvals. */
+  /** The name in the audit log. */
   readonly name: string;
+  /** The user whose key it is: a key answers approvals for its owner. */
+  readonly owner?: string;
   /** May do everything, in all projects. */
   readonly isAdmin: boolean;
   /** The role in each project. */

@@ -1,8 +1,8 @@
 /** The metrics of `/metrics`: those of the engine, of the server and of its process. */
-import type { Metrics } from '@nebula/engine';
+import type { Metrics, WorkflowMetrics } from '@nebula/engine';
 import type { SpanFigures } from '@nebula/ports';
 import type { EventLoop } from './event-loop.ts';
-import { expositionOf, type Family, type HistogramSeries } from './exposition.ts';
+import { expositionOf, type Family, type HistogramSeries, type Labels } from './exposition.ts';
 
 const BUCKETS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 /** Up to a day: schedules are late by hours after a server was off. */
@@ -105,8 +105,9 @@ export class ServerMetrics {
     this.troubles++;
   }
 
-  async text(): Promise<string> {
-    const engine = engineFamilies(await this.parts.engine());
+  async text(detail: 'by workflow' | 'totals'): Promise<string> {
+    const figures = await this.parts.engine();
+    const engine = engineFamilies(detail === 'totals' ? { ...figures, workflows: [] } : figures);
     return expositionOf([...engine, ...this.serverFamilies(), ...this.processFamilies()]);
   }
 
@@ -169,16 +170,49 @@ export class ServerMetrics {
 }
 
 /** Dots become underscores; counters end in `_total`. */
-function engineFamilies({ counters, gauges, histograms }: Metrics): Family[] {
+function engineFamilies({ counters, gauges, histograms, workflows }: Metrics): Family[] {
   const nameOf = (name: string): string => name.replaceAll('.', '_');
   const help = (name: string): string => HELP[name] ?? name;
   return [
-    ...Object.entries(counters).map(([name, value]) => counter(`${nameOf(name)}_total`, help(name), value)),
+    ...Object.entries(counters).map(
+      ([name, value]): Family => ({
+        name: `${nameOf(name)}_total`,
+        type: 'counter',
+        help: help(name),
+        samples: byWorkflow(workflows, ({ counters: own }) => own[name], value).map(([labels, one]) => ({
+          ...labels,
+          value: one,
+        })),
+      }),
+    ),
     ...Object.entries(gauges).map(([name, value]) => gauge(nameOf(name), help(name), value)),
     ...Object.entries(histograms).map(
-      ([name, series]): Family => ({ name: nameOf(name), type: 'histogram', help: help(name), series: [series] }),
+      ([name, series]): Family => ({
+        name: nameOf(name),
+        type: 'histogram',
+        help: help(name),
+        series: byWorkflow(workflows, ({ histograms: own }) => own[name], series).map(([labels, one]) => ({
+          ...labels,
+          ...one,
+        })),
+      }),
     ),
   ];
+}
+
+/** The figures of each workflow, with its labels; one figure without labels where no workflow has any. */
+function byWorkflow<T>(
+  workflows: Metrics['workflows'],
+  figureOf: (one: WorkflowMetrics) => T | undefined,
+  total: T,
+): (readonly [{ readonly labels?: Labels }, T])[] {
+  const own = workflows.flatMap((one) => {
+    const figure = figureOf(one);
+    return figure === undefined
+      ? []
+      : [[{ labels: { project: one.project, workflow: one.workflowId } }, figure] as const];
+  });
+  return own.length > 0 ? own : [[{}, total]];
 }
 
 function counter(name: string, help: string, value: number): Family {

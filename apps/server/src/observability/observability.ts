@@ -132,17 +132,19 @@ export class Observability {
     if (times > 0) this.log.error({ ...fields, ...more, ...(times > 1 && { times }) }, what);
   }
 
-  private async metricsRefusal(
+  /** Names of projects and workflows are for administrators and the scraper; others see totals, or are refused. */
+  private async metricsAccess(
     request: FastifyRequest,
     authenticate: (request: FastifyRequest) => Promise<Principal>,
-  ): Promise<NebulaError | undefined> {
+  ): Promise<'by workflow' | 'totals' | NebulaError> {
     const { metrics = 'admins', metricsToken } = this.options;
-    if (metrics === 'public') return undefined;
     const given = bearerOf(request.headers.authorization);
-    if (given !== undefined && metricsToken !== undefined && isSameSecret(given, metricsToken)) return undefined;
+    if (given !== undefined && metricsToken !== undefined && isSameSecret(given, metricsToken)) return 'by workflow';
+    if (metrics === 'public') return 'totals';
     const who = await authenticate(request);
     if (who.kind === 'nobody') return notSignedIn();
-    if (who.isAdmin || metrics === 'signed-in') return undefined;
+    if (who.isAdmin) return 'by workflow';
+    if (metrics === 'signed-in') return 'totals';
     return new NebulaError('NOT_ALLOWED', `${who.name} may not read the metrics of the server.`, {
       hint: 'Sign in as an administrator, or send the token of the scraper (NEBULA_METRICS_TOKEN).',
     });
@@ -158,9 +160,9 @@ export class Observability {
       return reply.status(status).send(body);
     });
     app.get('/metrics', async (request, reply) => {
-      const refusal = await this.metricsRefusal(request, authenticate);
-      if (refusal !== undefined) return refuse(reply, refusal);
-      return reply.type(EXPOSITION_TYPE).send(await this.metrics.text());
+      const access = await this.metricsAccess(request, authenticate);
+      if (access instanceof NebulaError) return refuse(reply, access);
+      return reply.type(EXPOSITION_TYPE).send(await this.metrics.text(access));
     });
     // Operations of the contract report themselves; webhooks are not part of it.
     app.addHook('onResponse', async (request, reply) => {

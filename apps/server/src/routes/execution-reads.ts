@@ -1,8 +1,8 @@
 /** Reads of an execution besides its document: timeline, journal, logs, values. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
+import { AttemptList, type Entry, IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
 import type { JournalFrame } from '@nebula/engine';
-import type { Position } from '@nebula/ports';
+import { type Position, STACK_FIELD } from '@nebula/ports';
 import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
@@ -38,6 +38,9 @@ export function executionReads(parts: Parts, isWriting: boolean) {
     },
 
     listIterations: async ({ params: { executionId }, query }) => ok(await iterations(parts, executionId, query)),
+
+    listAttempts: async ({ params: { executionId }, query }) =>
+      ok(await attempts(parts, executionId, query, isWriting)),
 
     async explainExecution({ params: { executionId }, query: { node } }) {
       const explanation = await executions.explain(executionId, node);
@@ -112,23 +115,13 @@ async function pageOf<T>(
 
 /** Reads the whole journal, of which it keeps the page. */
 async function iterations(
-  { executions, clock }: Parts,
+  parts: Parts,
   executionId: string,
   { node, cursor = '-1', limit = 1_000 }: Call<'listIterations'>['query'],
 ): Promise<AnswerOf<'listIterations'>> {
   const page = new IterationPage(node, Number(cursor), limit);
-  let unpaused = 0;
-  for await (const { at, entries } of executions.frames(executionId)) {
-    for (const entry of entries) page.note(entry, at);
-    unpaused += entries.length;
-    if (unpaused < MAX_ENTRIES_UNPAUSED) continue;
-    unpaused = 0;
-    await new Promise<void>((resolve) => clock.soon(resolve));
-  }
-  if (!page.isOpened) {
-    const { nodes = {} } = (await executions.bareDocument(executionId)) ?? {};
-    if (!Object.hasOwn(nodes, node)) throw unknownNode(executionId, node);
-  }
+  await noteAll(parts, executionId, page);
+  if (!page.isOpened) await requireNode(parts, executionId, node);
   const { items, next } = page;
   return {
     items: items.map(({ startedAt, endedAt, ...rest }) => ({
@@ -138,6 +131,73 @@ async function iterations(
     })),
     next: next === null ? null : String(next),
   };
+}
+
+/** Reads the whole journal, of which it keeps the attempts of one node. */
+async function attempts(
+  parts: Parts,
+  executionId: string,
+  { node, cursor = '0', limit = 100 }: Call<'listAttempts'>['query'],
+  isWriting: boolean,
+): Promise<AnswerOf<'listAttempts'>> {
+  const list = new AttemptList(node);
+  await noteAll(parts, executionId, list);
+  const rest = list.attempts.filter(({ attempt }) => attempt > Number(cursor));
+  if (rest.length === 0) await requireNode(parts, executionId, node);
+  const items = rest.slice(0, limit);
+  const isFailed = items.some(({ error }) => error !== undefined);
+  const stacks = isFailed ? await stacksOf(parts, executionId, node, isWriting) : new Map<number, string>();
+  return {
+    items: items.map(({ attempt, worker = null, from, to, end = null, error = null }) => ({
+      attempt,
+      worker,
+      startedAt: isoTime(from),
+      endedAt: isoTimeOrNull(to),
+      end,
+      error,
+      stack: stacks.get(attempt) ?? null,
+    })),
+    next: rest.length > limit ? String(items.at(-1)?.attempt) : null,
+  };
+}
+
+/** The most log lines of a node among which stacks are looked for. */
+const MAX_LINES_READ = 10_000;
+
+/** Stacks of failed attempts, by number. */
+async function stacksOf(
+  { logs }: Parts,
+  executionId: string,
+  node: string,
+  isWriting: boolean,
+): Promise<ReadonlyMap<number, string>> {
+  if (isWriting) await logs.flush();
+  const stacks = new Map<number, string>();
+  for (const { attempt, message, fields } of await logs.read({ executionId, node, limit: MAX_LINES_READ })) {
+    if (attempt !== null && fields?.[STACK_FIELD] === true) stacks.set(attempt, message);
+  }
+  return stacks;
+}
+
+/** Shows every entry of the journal to a view. */
+async function noteAll(
+  { executions, clock }: Parts,
+  executionId: string,
+  view: { note(entry: Entry, at: number): void },
+): Promise<void> {
+  let unpaused = 0;
+  for await (const { at, entries } of executions.frames(executionId)) {
+    for (const entry of entries) view.note(entry, at);
+    unpaused += entries.length;
+    if (unpaused < MAX_ENTRIES_UNPAUSED) continue;
+    unpaused = 0;
+    await new Promise<void>((resolve) => clock.soon(resolve));
+  }
+}
+
+async function requireNode({ executions }: Parts, executionId: string, node: string): Promise<void> {
+  const { nodes = {} } = (await executions.bareDocument(executionId)) ?? {};
+  if (!Object.hasOwn(nodes, node)) throw unknownNode(executionId, node);
 }
 
 /** A number if JSON can hold the position exactly, for clients that expect numbers. */

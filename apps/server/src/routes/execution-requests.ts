@@ -99,9 +99,10 @@ async function accepted(
   return reply(202, { executionId, accepted: true });
 }
 
-/** Only an administrator may answer on behalf of another user. */
+/** A key answers for its owner. Only an administrator may answer on behalf of another user. */
 function answering(who: Principal, by: string | undefined): string {
-  if (by === undefined || by === who.name || who.isAdmin) return by ?? who.name;
+  const self = who.owner ?? who.name;
+  if (by === undefined || by === self || who.isAdmin) return by ?? self;
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
 }
 

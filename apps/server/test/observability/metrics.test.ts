@@ -77,6 +77,33 @@ describe('metrics', () => {
     expect(count('getExecution', '4xx')).toBe(1);
   });
 
+  it('[SRV-756] counts by project and workflow, for those who may know their names', async () => {
+    const scraper = { authorization: 'Bearer scraper' };
+    booted = await boot({ metrics: 'public', metricsToken: 'scraper' });
+    const { client, server } = booted;
+    for (const id of ['fine', 'broken']) {
+      const action = id === 'fine' ? 'core.noop@1' : 'core.fail@1';
+      const definition = { id, nodes: { a: { action, with: { message: 'no' } } } };
+      await client.call('registerWorkflow', { body: { definition } });
+      await client.call('startExecution', { body: { workflowId: id }, query: { wait: '10s' } });
+    }
+    const read = async (headers: Record<string, string>) => (await fetch(`${server.url}/metrics`, { headers })).text();
+    const text = await read(scraper);
+    for (const line of [
+      'workflow_started_total{project="default",workflow="fine"} 1',
+      'workflow_failed_total{project="default",workflow="fine"} 0',
+      'workflow_failed_total{project="default",workflow="broken"} 1',
+      'workflow_node_duration_ms_count{project="default",workflow="broken"} 1',
+      'workflow_duration_ms_bucket{project="default",workflow="fine",le="+Inf"} 1',
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+    expect(text).not.toMatch(/^workflow_started_total \d/m);
+    const totals = await read({});
+    expect(totals).toMatch(/^workflow_started_total 2$/m);
+    expect(totals).not.toMatch(/broken|fine|workflow=/);
+  });
+
   it('[SRV-202] reports how late schedules fired, and the resources of the process', async () => {
     booted = await boot();
     const { client } = booted;

@@ -8,6 +8,8 @@ import { requestBody, requestHeaders, requestUrl } from './request.ts';
 import { retryAfterMs, statusMatcher } from './status.ts';
 
 const MAX_EXCERPT_BYTES = 2_000;
+/** The characters of the body in the message of an error. */
+const MAX_SHOWN_CHARS = 200;
 
 interface RequestInput {
   readonly method: string;
@@ -70,7 +72,9 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
   const { status, statusText, headers } = response;
   const retryAfter = headers.get('retry-after');
   const waitMs = retryAfterMs(retryAfter, ctx.now());
-  return new ActionError(`${target} responded with ${status} ${statusText}`.trim(), {
+  const body = await readExcerpt(response, MAX_EXCERPT_BYTES);
+  const answer = `${target} responded with ${status} ${statusText}`.trim();
+  return new ActionError(body.trim() === '' ? answer : `${answer}: ${beginningOf(body)}`, {
     code: `HTTP_${status}`,
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {
@@ -78,9 +82,15 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
       statusText,
       ...(retryAfter !== null && { retryAfter }),
       ...(waitMs !== undefined && { retryAfterMs: waitMs }),
-      body: await readExcerpt(response, MAX_EXCERPT_BYTES),
+      body,
     },
   });
+}
+
+/** On one line, as far as a message goes; the details have more. */
+function beginningOf(body: string): string {
+  const line = body.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line;
 }
 
 function timedOut(target: string, timeout: string | number | undefined, isOnce: boolean): ActionError {

@@ -210,6 +210,13 @@ export const OPERATIONS = {
       query: executions.IterationsQuery,
       answers: { 200: page(executions.Iteration) },
     },
+    listAttempts: {
+      summary: 'List the attempts of a node, with their errors',
+      needs: 'viewer',
+      params: ofExecution,
+      query: executions.AttemptsQuery,
+      answers: { 200: page(executions.Attempt) },
+    },
     explainExecution: {
       summary: 'Explain the status of an execution or of one of its nodes',
       needs: 'viewer',

@@ -27,6 +27,7 @@ export const ROUTES = {
   getJournal: 'GET /executions/:executionId/journal',
   getTimeline: 'GET /executions/:executionId/timeline',
   listIterations: 'GET /executions/:executionId/iterations',
+  listAttempts: 'GET /executions/:executionId/attempts',
   explainExecution: 'GET /executions/:executionId/explain',
   getUndoPlan: 'GET /executions/:executionId/undo-plan',
   getDefinition: 'GET /executions/:executionId/definition',

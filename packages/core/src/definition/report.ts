@@ -67,8 +67,8 @@ const PLAIN: ReportStyle = {
 
 export function renderProblems(problems: readonly Problem[], options: ReportOptions = {}): string {
   if (problems.length === 0) return '';
-  const { color = false, limit = REPORT_DEFAULTS.limit } = options;
-  const style = color === true ? ANSI : color === false ? PLAIN : color;
+  const { limit = REPORT_DEFAULTS.limit } = options;
+  const style = styleOf(options.color);
   const shown = problems.slice(0, limit).map((problem) => renderProblem(problem, options, style));
   const hidden = problems.length - shown.length;
   if (hidden > 0) shown.push(style.gutter(`… and ${hidden} more`));
@@ -84,6 +84,20 @@ function renderTotals(problems: readonly Problem[], style: ReportStyle): string 
   if (errors > 0) parts.push(style.error(count(errors, 'error')));
   if (warnings > 0) parts.push(style.warning(count(warnings, 'warning')));
   return parts.join(' and ');
+}
+
+/** The position and the source line of one problem, for a report that has its message already. */
+export function renderPlace(problem: Problem, options: ReportOptions): string[] {
+  const style = styleOf(options.color);
+  const { range, hint } = problem;
+  const lines = [style.location(locationOf(problem, options.file))];
+  if (range && options.text) lines.push('', ...renderExcerpt(options.text, range, problem.severity, style));
+  if (hint !== undefined) lines.push(`  ${style.hint('hint:')} ${clean(hint)}`);
+  return lines;
+}
+
+function styleOf(color: ReportOptions['color'] = false): ReportStyle {
+  return color === true ? ANSI : color === false ? PLAIN : color;
 }
 
 function renderProblem(problem: Problem, options: ReportOptions, style: ReportStyle): string {

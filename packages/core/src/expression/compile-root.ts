@@ -1,8 +1,9 @@
 /** Compiles the roots of access chains: the names of the scope. */
-import { didYouMean } from '../problem.ts';
+import { clipped, didYouMean } from '../problem.ts';
 import type { Json } from '../value.ts';
 import { readMember } from './access.ts';
 import { ExpressionError, quoted, type Span } from './expression-error.ts';
+import { foreignMeaning } from './foreign-names.ts';
 import type { Frame, Run } from './frame.ts';
 import { type NodeMember, RESERVED_ROOTS } from './reference.ts';
 import type { LoopView, NodeView, Scope } from './scope.ts';
@@ -112,6 +113,8 @@ function outerLoop(loop: LoopView, level: number, at: Span): LoopView {
 }
 
 function unknownNode(scope: Scope, id: string, short: boolean, at: Span): ExpressionError {
+  const foreign = short ? foreignMeaning(id) : undefined;
+  if (foreign !== undefined) return unknown(`there is no $${clipped(id)}`, at, foreign);
   const meant = didYouMean(id, [...(scope.nodeIds?.() ?? []), ...(short ? RESERVED_ROOTS : [])]);
   const hint = meant === undefined ? undefined : `did you mean ${short ? `$${meant}` : `$nodes['${meant}']`}?`;
   const message = `there is no node ${quoted(id)} to refer to here`;

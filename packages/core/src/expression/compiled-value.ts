@@ -6,7 +6,7 @@ import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
 import { syntaxError } from './characters.ts';
 import { type Expression, parseExpression } from './expression.ts';
-import { ExpressionError, limitError } from './expression-error.ts';
+import { ExpressionError, limitError, type ValueOrigin } from './expression-error.ts';
 import type { Reference } from './reference.ts';
 import { chargingPatterns } from './regex.ts';
 import type { Scope } from './scope.ts';
@@ -31,6 +31,8 @@ export interface CompileOptions {
   readonly report?: (error: ExpressionError) => void;
   /** Shared by all values of one part of a definition. */
   readonly allowance?: Allowance;
+  /** Told by the errors of evaluations. */
+  readonly origin?: ValueOrigin;
 }
 
 type Evaluate = (scope: Scope, budget: Budget) => Json;
@@ -54,8 +56,10 @@ class ValueCompiler {
   private readonly report: ((error: ExpressionError) => void) | undefined;
   private readonly references: ValueReference[] = [];
   private readonly allowance: Allowance;
+  private readonly origin: ValueOrigin | undefined;
 
-  constructor({ limits = EXPRESSION_LIMITS, report, allowance = new Allowance() }: CompileOptions) {
+  constructor({ limits = EXPRESSION_LIMITS, report, allowance = new Allowance(), origin }: CompileOptions) {
+    this.origin = origin;
     this.limits = limits;
     this.report = report;
     this.allowance = allowance;
@@ -110,12 +114,13 @@ class ValueCompiler {
 
   private expression(expression: Expression, path: DocumentPath): Part {
     this.refer(expression, path);
+    const { origin } = this;
     return {
       evaluate: (scope, budget) => {
         try {
           return expression.evaluate(scope, budget);
         } catch (error) {
-          throw at(path, error);
+          throw at(path, error, origin);
         }
       },
     };
@@ -123,12 +128,13 @@ class ValueCompiler {
 
   private template(template: Extract<Template, { readonly parts: unknown }>, path: DocumentPath): Part {
     for (const part of template.parts) if (typeof part !== 'string') this.refer(part, path);
+    const { origin } = this;
     return {
       evaluate: (scope, budget) => {
         try {
           return template.evaluate(scope, budget);
         } catch (error) {
-          throw at(path, error);
+          throw at(path, error, origin);
         }
       },
     };
@@ -185,8 +191,8 @@ class ValueCompiler {
   }
 }
 
-function at(path: DocumentPath, error: unknown): unknown {
-  return error instanceof ExpressionError ? error.locateIn(path) : error;
+function at(path: DocumentPath, error: unknown, origin?: ValueOrigin): unknown {
+  return error instanceof ExpressionError ? error.locateIn(path, origin) : error;
 }
 
 /** Returns the values when none has to be evaluated; they differ from the raw ones where braces were escaped. */

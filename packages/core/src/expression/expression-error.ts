@@ -23,12 +23,19 @@ export interface Span {
   readonly length: number;
 }
 
+/** The place of a value in the definition of a workflow. */
+export interface ValueOrigin {
+  readonly workflowId: string;
+  readonly path: DocumentPath;
+}
+
 export class ExpressionError extends NebulaError {
   declare readonly code: ExpressionErrorCode;
   /** True when the expression read a member or an element that the value does not have. */
   readonly isMissing: boolean;
   private span: Span | undefined;
   private documentPath: DocumentPath = [];
+  private valueOrigin: ValueOrigin | undefined;
 
   constructor(
     code: ExpressionErrorCode,
@@ -67,8 +74,14 @@ export class ExpressionError extends NebulaError {
     return this;
   }
 
-  locateIn(path: DocumentPath): this {
+  /** The place of the value that contains the expression, if it is part of a workflow. */
+  get origin(): ValueOrigin | undefined {
+    return this.valueOrigin;
+  }
+
+  locateIn(path: DocumentPath, origin?: ValueOrigin): this {
     this.documentPath = path;
+    this.valueOrigin = origin;
     return this;
   }
 }

@@ -10,6 +10,7 @@ export {
 } from './compiled-value.ts';
 export { type Expression, parseExpression } from './expression.ts';
 export { ExpressionError } from './expression-error.ts';
+export { foreignMeaning } from './foreign-names.ts';
 export { isTrue } from './kind.ts';
 export { type FunctionListing, listFunctions } from './library/registry.ts';
 export {

@@ -6,6 +6,7 @@ import { DEFINITION_LIMITS } from '../limits.ts';
 import { clipped, didYouMean } from '../problem.ts';
 import { syntaxError } from './characters.ts';
 import { ExpressionError } from './expression-error.ts';
+import { foreignMeaning } from './foreign-names.ts';
 import { isWord, type Lexer } from './lexer.ts';
 import { findPlainFunction, hasMethod } from './library/registry.ts';
 import { CallParser, lambdaHead } from './parse-call.ts';
@@ -264,6 +265,8 @@ class Parser {
     if (before !== null) return `an id with a hyphen is written $nodes['${before[1]}-${name}'].output`;
     const local = didYouMean(name, this.reader.localNames());
     if (local !== undefined) return `did you mean ${local}?`;
+    const foreign = foreignMeaning(name);
+    if (foreign !== undefined) return foreign;
     if (findPlainFunction(name) !== undefined) return `${name} is a function: write ${name}(…)`;
     if (hasMethod(name)) return `functions are methods: write $x.${name}(…)`;
     if (name === 'Math') return 'functions are methods: write $x.round()';

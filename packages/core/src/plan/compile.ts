@@ -124,7 +124,7 @@ function* compileWorkflow(
   const graphs = options.graphs ?? checkGraphs(definition, problems);
   yield;
   if (graphs === undefined) return undefined;
-  const values = new ValueCompiler(problems);
+  const values = new ValueCompiler(problems, definition.id);
   const context: CompileContext = {
     definition,
     catalog,

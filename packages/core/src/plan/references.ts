@@ -3,7 +3,7 @@
  * must be in the schema.
  */
 import type { Finding } from '../definition/problem-list.ts';
-import type { CompiledValue, ValueReference } from '../expression/index.ts';
+import { type CompiledValue, foreignMeaning, type ValueReference } from '../expression/index.ts';
 import { type DocumentPath, didYouMean } from '../problem.ts';
 import { followPath } from '../schema/index.ts';
 import type { JsonSchema } from '../value.ts';
@@ -184,6 +184,11 @@ export class References {
       return;
     }
     const near = didYouMean(id, [...this.visibleIds(), ...ROOTS]);
+    const foreign = foreignMeaning(id);
+    if (foreign !== undefined) {
+      const message = `there is no $${id} and no node '${id}'`;
+      return this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message, hint: foreign });
+    }
     const hint =
       near === undefined
         ? 'refer to a node by its id: $nodes.<id>'

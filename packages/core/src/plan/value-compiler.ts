@@ -19,44 +19,51 @@ import type { Json } from '../value.ts';
 
 export class ValueCompiler {
   private readonly problems: ProblemList;
-  private readonly options: CompileOptions;
+  private readonly workflowId: string | undefined;
+  private readonly allowance: Allowance;
   private path: DocumentPath = [];
 
-  constructor(problems: ProblemList) {
+  /** `workflowId`: the workflow whose definition has the values; undefined for a graph that an action returned. */
+  constructor(problems: ProblemList, workflowId: string | undefined) {
     this.problems = problems;
-    const allowance = new Allowance(problems.isAccepted ? undefined : DEFINITION_LIMITS.maxExpressionChars);
-    this.options = { allowance, report: (error) => this.report(error) };
+    this.workflowId = workflowId;
+    this.allowance = new Allowance(problems.isAccepted ? undefined : DEFINITION_LIMITS.maxExpressionChars);
   }
 
   /** For a part of the definition (a node, an edge, an output) that compiles in one step, with its own allowance. */
   forPart(): ValueCompiler {
-    return new ValueCompiler(this.problems);
+    return new ValueCompiler(this.problems, this.workflowId);
   }
 
   value(raw: Json, path: DocumentPath): CompiledValue;
   value(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined;
   value(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
     this.path = path;
-    return raw === undefined ? undefined : compileValue(raw, this.options);
+    return raw === undefined ? undefined : compileValue(raw, this.optionsAt(path));
   }
 
   condition(raw: Json, path: DocumentPath): CompiledValue;
   condition(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined;
   condition(raw: Json | undefined, path: DocumentPath): CompiledValue | undefined {
     this.path = path;
-    return raw === undefined ? undefined : compileCondition(raw, this.options);
+    return raw === undefined ? undefined : compileCondition(raw, this.optionsAt(path));
   }
 
   matcher(raw: Json | undefined, path: DocumentPath): Matcher | undefined {
-    return raw === undefined ? undefined : this.located(compileMatcher(raw, this.options.allowance), path);
+    return raw === undefined ? undefined : this.located(compileMatcher(raw, this.allowance), path);
   }
 
   errorMatcher(raw: Json | undefined, path: DocumentPath, isTightened = false): ErrorMatcher | undefined {
-    const { allowance } = this.options;
+    const { allowance } = this;
     return raw === undefined ? undefined : this.located(compileErrorMatcher(raw, allowance), path, isTightened);
   }
 
-  private report(error: ExpressionError): void {
+  private optionsAt(path: DocumentPath): CompileOptions {
+    const { allowance, workflowId, report } = this;
+    return workflowId === undefined ? { allowance, report } : { allowance, report, origin: { workflowId, path } };
+  }
+
+  private readonly report = (error: ExpressionError): void => {
     this.problems.error({
       code: error.code,
       message: error.message,
@@ -64,7 +71,7 @@ export class ValueCompiler {
       path: [...this.path, ...error.path],
       at: { offset: error.offset, length: error.length },
     });
-  }
+  };
 
   private located<M>(compiled: CompiledMatcher<M>, path: DocumentPath, isTightened = false): M | undefined {
     for (const { severity, ...finding } of compiled.problems) {

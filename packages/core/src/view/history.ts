@@ -17,9 +17,12 @@ export interface Span {
   /** The number and the worker of an attempt; composite nodes and waits have none. */
   readonly attempt?: number;
   readonly worker?: string;
-  /** How an attempt ended. */
+  /** How an attempt ended, and its error. */
   readonly end?: 'completed' | 'failed' | 'cancelled' | 'unknown' | 'returned';
+  readonly error?: RunError;
 }
+
+export type AttemptHistory = Span & { readonly kind: 'running'; readonly attempt: number };
 
 export interface NodeHistory {
   readonly path: string;
@@ -74,6 +77,10 @@ function attemptOf({ type, details }: TimelineEvent): Pick<Span, 'attempt' | 'wo
   return type === 'ChildRequested' ? { attempt: details.attempt } : {};
 }
 
+function errorOf({ type, details }: TimelineEvent): Pick<Span, 'error'> {
+  return type === 'NodeRetried' || type === 'NodeFailed' || type === 'NodeUnknown' ? { error: details.error } : {};
+}
+
 /** Entries about loops and their iterations. */
 const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>(['node.opened', 'scopes.opened', 'scope.closed']);
 
@@ -120,6 +127,26 @@ export class IterationPage {
   }
 }
 
+/** The attempts of one node, from the journal of its run. */
+export class AttemptList {
+  private readonly history = new RunHistory();
+  private readonly node: string;
+
+  constructor(node: string) {
+    this.node = node;
+  }
+
+  note(entry: Entry, at: number): void {
+    for (const event of timelineOf(entry, at)) if (event.node === this.node) this.history.note(event);
+  }
+
+  /** In the order of their start. */
+  get attempts(): AttemptHistory[] {
+    const spans = this.history.node(this.node)?.spans ?? [];
+    return spans.filter((span): span is AttemptHistory => span.kind === 'running' && span.attempt !== undefined);
+  }
+}
+
 export class RunHistory {
   private readonly lanes = new Map<string, Lane>();
   private readonly loops = new Map<string, IterationHistory[]>();
@@ -149,7 +176,7 @@ export class RunHistory {
     const change = CHANGES[event.type];
     if (change === undefined) return;
     const next = change.span && { kind: change.span, from: at, to: null, ...attemptOf(event) };
-    this.enter(node, nodeStatusAfter(event), at, next, change.end);
+    this.enter(node, nodeStatusAfter(event), at, next, change.end && { end: change.end, ...errorOf(event) });
   }
 
   /** `path` is that of the iteration: `items/3`. A body that runs once has no iterations. */
@@ -163,7 +190,7 @@ export class RunHistory {
     iterations[iteration] = { iteration, status: 'open', startedAt, endedAt: ended ? at : null, ...ended };
   }
 
-  private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Span['end']): void {
+  private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Pick<Span, 'end' | 'error'>): void {
     let lane = this.lanes.get(path);
     if (lane === undefined) {
       lane = { path, status, endedAt: null, spans: [] };
@@ -174,7 +201,7 @@ export class RunHistory {
     const last = lane.spans.at(-1);
     if (last?.to === null) {
       const ended = { ...last, to: at };
-      lane.spans[lane.spans.length - 1] = last.kind === 'running' && end !== undefined ? { ...ended, end } : ended;
+      lane.spans[lane.spans.length - 1] = last.kind === 'running' ? { ...ended, ...end } : ended;
     }
     if (next !== undefined) lane.spans.push(next);
   }

@@ -43,3 +43,19 @@ describe('errors', () => {
     expect(error.length).toBeGreaterThan(0);
   });
 });
+
+describe('names of other engines', () => {
+  it.each([
+    ['secrets.x', /docs\/secrets\.md/],
+    ['$secrets.x', /docs\/secrets\.md/],
+    ['$env.HOME', /environment.*docs\/actions\.md/],
+    ['$json.a', /\$input.*docs\/expressions\.md/],
+    ['$now', /no clock.*\$execution\.startedAt/],
+    ['needs.a.result', /\$nodes\.<id>\.output/],
+    ['steps.a.outputs.x', /\$nodes\.<id>\.output/],
+    ['inputs.x', /\$input/],
+  ])('[EXP-114] %s', (source, hint) => {
+    const error = failure(source);
+    expect([error.code, error.hint]).toEqual(['EXPRESSION_REFERENCE', expect.stringMatching(hint)]);
+  });
+});

@@ -17,13 +17,14 @@ import {
   NebulaError,
   type RunError,
 } from '@nebula/core';
-import type { Clock, Invocation, Line, LogLevel } from '@nebula/ports';
+import { type Clock, type Invocation, type Line, type LogLevel, STACK_FIELD } from '@nebula/ports';
 import type { Redactor } from '../secrets/redaction.ts';
-import { capped, stackOf, toAbortError, toRunError, withoutSecrets } from './failure.ts';
+import { capped, toAbortError, toRunError, withoutSecrets } from './failure.ts';
 import type { Host } from './host.ts';
 import { readEnv } from './host-api/env.ts';
 import { toJson } from './json-value.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
+import { stackOf } from './stack.ts';
 import { type RejectionListener, runUncontained } from './unhandled-rejections.ts';
 
 export class Attempt implements ActionContext, RejectionListener {
@@ -171,8 +172,8 @@ export class Attempt implements ActionContext, RejectionListener {
 
   /** Logs the stack for people who debug the action; the journal keeps only the message. */
   logStack(thrown: unknown): void {
-    const stack = stackOf(thrown);
-    if (stack !== undefined) this.#log('debug', stack, undefined);
+    const stack = stackOf(thrown, this.#host.projectDir);
+    if (stack !== undefined) this.#log('debug', stack, { [STACK_FIELD]: true });
   }
 
   #log(level: LogLevel, message: unknown, fields: unknown): void {

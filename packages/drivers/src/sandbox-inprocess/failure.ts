@@ -51,15 +51,6 @@ export function toAbortError(thrown: unknown, { signal, node }: Invocation, reda
   return { code: 'ABORTED', kind: 'USER', message: `the attempt was aborted${reason}`, node };
 }
 
-export function stackOf(thrown: unknown): string | undefined {
-  try {
-    const stack = thrown instanceof Error ? thrown.stack : undefined;
-    return typeof stack === 'string' ? stack : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function isNamed(thrown: unknown, name: string): boolean {
   try {
     return thrown instanceof Error && thrown.name === name;

@@ -33,6 +33,7 @@ import {
   type Timer,
 } from '@nebula/ports';
 import type { EngineContext } from '../context.ts';
+import type { WorkflowFigures } from '../observe/metrics.ts';
 import type { NewBlobs } from '../storage/values.ts';
 import type { LiveRun } from '../turn/live-run.ts';
 import { endOf, timeLimitOf } from './attempt-reports.ts';
@@ -49,6 +50,7 @@ interface Live {
   readonly delivery: Delivery;
   readonly controller: AbortController;
   readonly startedAt: number;
+  readonly figures: WorkflowFigures;
   timer: Timer | undefined;
   /** True if this process asked the attempt to stop because it shuts down. */
   isHandedBack: boolean;
@@ -95,6 +97,7 @@ export class Attempts {
       delivery,
       controller: new AbortController(),
       startedAt,
+      figures: run.figuresIn(this.context.meter),
       timer: undefined,
       isHandedBack: false,
     };
@@ -220,8 +223,8 @@ export class Attempts {
     this.live.delete(live.key);
     live.timer?.cancel();
     queue.ack(live.delivery);
-    meter.add('workflow.node.executed');
-    meter.observe('workflow.node.duration_ms', clock.now() - live.startedAt);
+    meter.add('workflow.node.executed', 1, live.figures);
+    meter.observe('workflow.node.duration_ms', clock.now() - live.startedAt, live.figures);
     if (this.live.size === 0) for (const resolve of this.emptyWaiters.splice(0)) resolve();
   }
 

@@ -41,16 +41,89 @@ type GaugeName =
 
 type Gauges = Readonly<Partial<Record<GaugeName, number>>>;
 
-export class Meter {
-  /** All counters exist from the beginning: one that appears with its first event hides that event from rates. */
-  private readonly counters = new Map<string, number>(COUNTERS.map((name) => [name, 0]));
-  private readonly gauges: (() => Gauges | Promise<Gauges>)[] = [];
-  private readonly histograms = new Map<string, { count: number; sum: number; counts: number[] }>(
-    HISTOGRAMS.map((name) => [name, { count: 0, sum: 0, counts: BUCKETS_MS.map(() => 0) }]),
-  );
+/** Figures that are also counted for each workflow. */
+const WORKFLOW_COUNTERS = COUNTERS.filter((name) => name.startsWith('workflow.'));
+const WORKFLOW_HISTOGRAMS = HISTOGRAMS.filter((name) => name.startsWith('workflow.'));
 
-  add(name: CounterName, by = 1): void {
+/** Each workflow has some 60 series: the figures of those beyond this number are counted together. */
+const MAX_WORKFLOWS = 500;
+const OTHERS = '(others)';
+
+class Distribution {
+  private count = 0;
+  private sum = 0;
+  private readonly counts = BUCKETS_MS.map(() => 0);
+
+  observe(valueMs: number): void {
+    this.count++;
+    this.sum += valueMs;
+    const bucket = BUCKETS_MS.findIndex((bound) => valueMs <= bound);
+    if (bucket >= 0) (this.counts[bucket] as number)++;
+  }
+
+  read(): Histogram {
+    let below = 0;
+    const buckets = BUCKETS_MS.map((bound, index) => {
+      below += this.counts[index] as number;
+      return [bound, below] as const;
+    });
+    return { count: this.count, sum: this.sum, buckets };
+  }
+}
+
+/** The figures of the engine, or those of one workflow. */
+class Figures {
+  private readonly counters: Map<string, number>;
+  private readonly histograms: Map<string, Distribution>;
+
+  /** All counters exist from the beginning: one that appears with its first event hides that event from rates. */
+  constructor(counters: readonly CounterName[], histograms: readonly HistogramName[]) {
+    this.counters = new Map(counters.map((name) => [name, 0]));
+    this.histograms = new Map(histograms.map((name) => [name, new Distribution()]));
+  }
+
+  add(name: CounterName, by: number): void {
     this.counters.set(name, (this.counters.get(name) ?? 0) + by);
+  }
+
+  observe(name: HistogramName, valueMs: number): void {
+    this.histograms.get(name)?.observe(valueMs);
+  }
+
+  read(): Pick<Metrics, 'counters' | 'histograms'> {
+    const histograms = Array.from(this.histograms, ([name, one]) => [name, one.read()] as const);
+    return { counters: Object.fromEntries(this.counters), histograms: Object.fromEntries(histograms) };
+  }
+}
+
+export type WorkflowFigures = Figures;
+
+export class Meter {
+  private readonly all = new Figures(COUNTERS, HISTOGRAMS);
+  private readonly gauges: (() => Gauges | Promise<Gauges>)[] = [];
+  private readonly workflows = new Map<
+    string,
+    { readonly project: string; readonly workflowId: string; readonly figures: Figures }
+  >();
+
+  /** The figures of a workflow, for `add` and `observe`. */
+  of(project: string, workflowId: string): WorkflowFigures {
+    const known = this.workflows.get(`${project} ${workflowId}`);
+    if (known !== undefined) return known.figures;
+    if (this.workflows.size >= MAX_WORKFLOWS && workflowId !== OTHERS) return this.of('', OTHERS);
+    const figures = new Figures(WORKFLOW_COUNTERS, WORKFLOW_HISTOGRAMS);
+    this.workflows.set(`${project} ${workflowId}`, { project, workflowId, figures });
+    return figures;
+  }
+
+  add(name: CounterName, by = 1, of?: WorkflowFigures): void {
+    this.all.add(name, by);
+    of?.add(name, by);
+  }
+
+  observe(name: HistogramName, valueMs: number, of?: WorkflowFigures): void {
+    this.all.observe(name, valueMs);
+    of?.observe(name, valueMs);
   }
 
   gauge(name: GaugeName, read: () => number): void {
@@ -62,25 +135,13 @@ export class Meter {
     this.gauges.push(() => read().catch(() => ({})));
   }
 
-  observe(name: HistogramName, valueMs: number): void {
-    const histogram = this.histograms.get(name) as { count: number; sum: number; counts: number[] };
-    histogram.count++;
-    histogram.sum += valueMs;
-    const bucket = BUCKETS_MS.findIndex((bound) => valueMs <= bound);
-    if (bucket >= 0) (histogram.counts[bucket] as number)++;
-  }
-
   async read(): Promise<Metrics> {
     const gauges: Gauges = Object.assign({}, ...(await Promise.all(this.gauges.map(async (read) => read()))));
-    const histograms: Record<string, Histogram> = {};
-    for (const [name, { count, sum, counts }] of this.histograms) {
-      let below = 0;
-      const buckets = BUCKETS_MS.map((bound, index) => {
-        below += counts[index] as number;
-        return [bound, below] as const;
-      });
-      histograms[name] = { count, sum, buckets };
-    }
-    return { counters: Object.fromEntries(this.counters), gauges: { ...gauges }, histograms };
+    const workflows = Array.from(this.workflows.values(), ({ project, workflowId, figures }) => ({
+      project,
+      workflowId,
+      ...figures.read(),
+    }));
+    return { ...this.all.read(), gauges: { ...gauges }, workflows };
   }
 }

@@ -44,15 +44,16 @@ export class Observers {
   private count(run: LiveRun, { turn }: Draft): void {
     const { meter } = this;
     const { level } = run.state.root;
-    if (level > run.levelsDone) meter.add('workflow.dag.level_executed', level - run.levelsDone);
+    const figures = run.figuresIn(meter);
+    if (level > run.levelsDone) meter.add('workflow.dag.level_executed', level - run.levelsDone, figures);
     run.levelsDone = level;
     for (const entry of turn.entries) {
-      if (entry.type === 'run.started') meter.add('workflow.started');
-      else if (entry.type === 'node.failed') meter.add('workflow.node.failed');
-      else if (entry.type === 'node.retrying') meter.add('workflow.node.retried');
+      if (entry.type === 'run.started') meter.add('workflow.started', 1, figures);
+      else if (entry.type === 'node.failed') meter.add('workflow.node.failed', 1, figures);
+      else if (entry.type === 'node.retrying') meter.add('workflow.node.retried', 1, figures);
       else if (entry.type === 'run.finished') {
-        meter.add(entry.status === 'timed-out' ? 'workflow.timed_out' : `workflow.${entry.status}`);
-        meter.observe('workflow.duration_ms', turn.now - run.state.startedAt);
+        meter.add(entry.status === 'timed-out' ? 'workflow.timed_out' : `workflow.${entry.status}`, 1, figures);
+        meter.observe('workflow.duration_ms', turn.now - run.state.startedAt, figures);
       }
     }
   }

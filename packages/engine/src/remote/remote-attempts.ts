@@ -352,8 +352,9 @@ export class RemoteAttempts implements RemoteWorkers {
   }
 
   async end(leaseId: string, reported: RemoteOutcome, by?: string): Promise<void> {
-    const { store, meter } = this.context;
+    const { store, meter, clock } = this.context;
     const { lease, run, node } = await this.open(leaseId, by);
+    const startedAt = node.phase.status === 'running' ? node.phase.since : clock.now();
     const known = this.adopt(lease, run, node);
     // The action has completed: the time that storing its outcome takes does not count against the limit.
     known.timer?.cancel();
@@ -368,7 +369,9 @@ export class RemoteAttempts implements RemoteWorkers {
       if (this.known.get(lease.leaseId) === known) this.watch(known);
       throw error;
     }
-    meter.add('workflow.node.executed');
+    const figures = run.figuresIn(meter);
+    meter.add('workflow.node.executed', 1, figures);
+    meter.observe('workflow.node.duration_ms', Math.max(0, clock.now() - startedAt), figures);
     this.forget(lease.leaseId);
   }
 

@@ -15,6 +15,7 @@
 import type { ExecutionId, Plan } from '@nebula/core';
 import { type Attempt, newTurn, type RunState, type Stimulus, type Turn } from '@nebula/core/run';
 import type { Delivery, Random } from '@nebula/ports';
+import type { Meter, WorkflowFigures } from '../observe/metrics.ts';
 import type { NewBlobs, Values } from '../storage/values.ts';
 
 export type RunMode =
@@ -75,6 +76,8 @@ export class LiveRun {
   /** Called once, when the first frame is durable or has failed. */
   readonly onCreated: ((error?: unknown) => void)[] = [];
 
+  private figures: WorkflowFigures | undefined;
+
   constructor(state: RunState, mode: 'new' | 'idle', project: string) {
     this.executionId = state.executionId;
     this.project = project;
@@ -82,6 +85,12 @@ export class LiveRun {
     this.state = state;
     this.levelsDone = state.root.level;
     this.current = mode === 'new' ? NEW : IDLE;
+  }
+
+  /** The figures of its workflow. */
+  figuresIn(meter: Meter): WorkflowFigures {
+    this.figures ??= meter.of(this.project, this.plan.workflowId);
+    return this.figures;
   }
 
   get mode(): RunMode['name'] {

@@ -70,7 +70,8 @@ export function differencesOf(run: TestRun, expected: Expectation, isLast: boole
   const { error, output } = run;
   const status = expected.status ?? (isLast ? impliedStatus(expected) : undefined);
   if (status !== undefined && run.status !== status) {
-    const note = error !== null && { note: `${error.code}: ${error.message}` };
+    const frames = run.stack?.split('\n').slice(1) ?? [];
+    const note = error !== null && { note: [`${error.code}: ${error.message}`, ...frames].join('\n') };
     add('status', [{ what: 'status', expected: status, actual: run.status, ...note }]);
   }
   if (expected.output !== undefined) add('output', mismatches(expected.output, output, 'output'));

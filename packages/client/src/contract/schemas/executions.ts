@@ -273,6 +273,45 @@ export const Iteration = Type.Object(
   { $id: 'Iteration' },
 );
 
+export const AttemptsQuery = Type.Object(
+  {
+    node: Type.String({ minLength: 1, maxLength: 4_096, description: 'The path of a node: `charge`, `items/3/pack`.' }),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[0-9]{1,9}$', description: 'The number of the last attempt before.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  },
+  closed,
+);
+
+export const Attempt = Type.Object(
+  {
+    attempt: Type.Integer(),
+    worker: nullable(Type.String({ description: 'The process that ran it; null for a child execution.' })),
+    startedAt: Moment,
+    endedAt: nullable(Moment),
+    end: nullable(
+      Type.Union(
+        [
+          Type.Literal('completed'),
+          Type.Literal('failed'),
+          Type.Literal('cancelled'),
+          Type.Literal('unknown'),
+          Type.Literal('returned'),
+        ],
+        { description: '`returned`: a worker handed it back, and it does not count.' },
+      ),
+    ),
+    error: nullable(RunError),
+    stack: nullable(
+      Type.String({
+        description: "Where in the author's own code the error was thrown. Kept as long as the log lines of the run.",
+      }),
+    ),
+  },
+  { $id: 'Attempt' },
+);
+
 const Cause = Type.Object(
   {
     code: Type.String({ description: 'Stable, for programs: `upstream`, `worker`, `edge`, `held-by` …' }),

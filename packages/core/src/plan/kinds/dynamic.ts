@@ -79,7 +79,7 @@ function* compileReturned(returned: Json, surroundings: ReturnContext, isNew: bo
     secrets: isNew ? secrets : undefined,
     workflows: context.workflows.within(bound),
     problems,
-    values: new ValueCompiler(problems),
+    values: new ValueCompiler(problems, undefined),
     variables: new Set([...context.variables, ...assignedIn(body)]),
     graphs: new Map(),
     isGraphWhole: true,

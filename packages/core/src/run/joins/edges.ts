@@ -147,11 +147,19 @@ function judge(
 /** Converts the error of an expression into one of its node. Any other error is a programming error and is rethrown. */
 export function expressionFailure(error: unknown, where: string, node?: NodePath): RunError {
   if (!(error instanceof ExpressionError)) throw error;
+  const { hint, origin } = error;
+  const at = origin && {
+    workflowId: origin.workflowId,
+    path: [...origin.path, ...error.path],
+    offset: error.offset,
+    length: error.length,
+  };
+  const details = { ...(hint !== undefined && { hint }), ...(at !== undefined && { at }) };
   return {
     code: error.code,
     kind: 'USER',
     message: `${where}: ${error.message}`,
     ...(node === undefined ? {} : { node }),
-    ...(error.hint === undefined ? {} : { details: { hint: error.hint } }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   };
 }

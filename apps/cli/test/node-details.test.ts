@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MemoryProject } from './support/memory-project.ts';
+import { projectFolder } from './support/nebula-process.ts';
+
+const trying = {
+  id: 'trying',
+  nodes: {
+    first: { action: 'note@1', with: { order: 7, text: 'x'.repeat(500) } },
+    shaky: { action: 'shaky@1', needs: ['first'], retry: { attempts: 2, initial: '1ms' } },
+    hold: { needs: ['first'], wait: { for: '1ms' } },
+  },
+};
+
+const FRAME = / {4}at .*memory-project\.ts:\d+:\d+/;
+
+describe('one node of a run', () => {
+  test('[CLI-472] its attempts, input, and output or error', async () => {
+    const project = new MemoryProject();
+    project.isShaky = true;
+    const { json, code } = await project.run(trying);
+    expect(code).toBe(1);
+    const show = (node: string, ...more: string[]) =>
+      project.nebula(['executions', 'show', json.executionId, node, ...more]);
+
+    const failed = await show('shaky');
+    expect(failed.code, failed.err).toBe(0);
+    expect(failed.out).toMatch(/^✗ shaky {2}failed in /);
+    expect(failed.out).toMatch(
+      /ATTEMPT +STARTED +TOOK +END +ERROR\n +1 .* failed +SHAKY: not now\n +2 .* failed +SHAKY: not now\n/,
+    );
+    expect(failed.out).toMatch(/error SHAKY: not now\n {4}at .*memory-project\.ts:\d+:\d+/);
+
+    const done = await show('first');
+    expect(done.out).toMatch(/^✓ first {2}completed/);
+    expect(done.out).toMatch(/\ninput\n\{\n {2}order: 7,|\ninput\n\{\n {2}"order": 7,/);
+    expect(done.out).toContain('--full shows');
+    expect(done.out).toContain('\noutput\n');
+    expect((await show('first', '--full')).out).toContain('x'.repeat(500));
+
+    const document = JSON.parse((await show('shaky', '--json')).out);
+    expect(document).toMatchObject({
+      path: 'shaky',
+      node: { status: 'failed' },
+      attempts: [{ attempt: 1 }, { attempt: 2 }],
+    });
+    expect(document.attempts[1].stack).toMatch(FRAME);
+
+    expect((await show('hold')).out).toMatch(/^. hold {2}/);
+    expect((await show('shak')).err).toMatch(/UNKNOWN_NODE.*\n.*did you mean .?shaky/);
+  });
+
+  test('[CLI-472] a failed action is reported with its stack', async () => {
+    const project = new MemoryProject();
+    project.isShaky = true;
+    const stdin = JSON.stringify(trying);
+    const run = await project.nebula(['run', '-'], { stdin });
+    expect(run.out).toMatch(/error SHAKY at shaky: not now\n {4}at .*memory-project\.ts/);
+    const { json } = await project.run(trying);
+    for (const argv of [
+      ['show', json.executionId],
+      ['explain', json.executionId],
+      ['explain', json.executionId, 'shaky'],
+    ]) {
+      expect((await project.nebula(['executions', ...argv])).out, argv.join(' ')).toMatch(FRAME);
+    }
+    expect((await project.nebula(['executions', 'explain', json.executionId, 'first'])).out).not.toMatch(FRAME);
+    const logs = await project.nebula(['executions', 'logs', json.executionId, '--level', 'debug']);
+    expect(logs.out).toMatch(FRAME);
+    expect(logs.out).not.toContain('stack=');
+  });
+
+  test('[CLI-472] a node of an iteration that has ended', async () => {
+    const project = new MemoryProject();
+    const { json } = await project.run({
+      id: 'looping',
+      nodes: { items: { forEach: { in: ['a', 'b'] }, do: { nodes: { pack: { action: 'note@1' } } } } },
+    });
+    const { out, err } = await project.nebula(['executions', 'show', json.executionId, 'items/1/pack']);
+    expect(out, err).toMatch(/^items\/1\/pack\n\nATTEMPT.*\n +1 .*completed/);
+  });
+});
+
+describe('an expression that fails', () => {
+  const text = [
+    'id: broken',
+    'nodes:',
+    '  order: { action: core.set@1, with: { value: { total: 7 } } }',
+    '  charge:',
+    '    needs: [order]',
+    '    action: note@1',
+    '    with:',
+    '      amount: "{{ $order.totl * 2 }} EUR"',
+    '',
+  ].join('\n');
+
+  test('[CLI-473] is shown with its line in the file, a caret and a hint', async () => {
+    const cwd = projectFolder({ 'flows/broken.yaml': text });
+    const project = new MemoryProject(cwd);
+    const run = await project.nebula(['run', 'flows/broken.yaml']);
+    const excerpt = [
+      'flows/broken.yaml:8:25',
+      '',
+      '  7 │     with:',
+      '  8 │       amount: "{{ $order.totl * 2 }} EUR"',
+      '    │                         ^^^^^',
+    ].join('\n');
+    expect(run.out, run.err).toContain(`error EXPRESSION_REFERENCE at charge: with: `);
+    expect(run.out).toContain(excerpt);
+    expect(run.out).toMatch(/hint: .*did you mean .?total/);
+  });
+
+  test('[CLI-473] is shown in the stored definition when the file is not there, or has changed', async () => {
+    const cwd = projectFolder({ 'broken.yaml': text });
+    const project = new MemoryProject(cwd);
+    const { out } = await project.nebula(['run', 'broken.yaml', '--json']);
+    const { executionId } = JSON.parse(out) as { executionId: string };
+    for (const argv of [
+      ['show', executionId],
+      ['show', executionId, 'charge'],
+      ['explain', executionId, 'charge'],
+    ]) {
+      expect((await project.nebula(['executions', ...argv])).out, argv.join(' ')).toContain('broken.yaml:8:25');
+    }
+    writeFileSync(path.join(cwd, 'broken.yaml'), text.replace('EUR', 'USD'));
+    const { out: changed } = await project.nebula(['executions', 'explain', executionId, 'charge']);
+    expect(changed).toMatch(/broken v1:\d+:\d+\n\n.*\n.*"amount": "\{\{ \$order\.totl \* 2 \}\} EUR"\n.*\^\^\^/);
+  });
+});

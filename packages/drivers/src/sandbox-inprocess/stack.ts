@@ -1,0 +1,60 @@
+/**
+ * The stack of an error, as its author wants to see it: frames of the author's own code, with paths relative to the
+ * project. Frames of Node.js and of Nebula are left out.
+ */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAX_FRAMES = 16;
+const MAX_CAUSES = 3;
+
+/** Undefined if no frame is in code of the author. Never throws: the error may be a proxy. */
+export function stackOf(thrown: unknown, projectDir: string): string | undefined {
+  try {
+    const parts: string[] = [];
+    let hasFrames = false;
+    let error = thrown;
+    for (let depth = 0; depth <= MAX_CAUSES && error instanceof Error; depth++) {
+      const { head, frames } = partsOf(error, projectDir);
+      hasFrames ||= frames.length > 0;
+      parts.push(`${depth === 0 ? '' : 'caused by '}${head}`, ...frames);
+      error = error.cause;
+    }
+    return hasFrames ? parts.join('\n') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function partsOf(error: Error, projectDir: string): { readonly head: string; readonly frames: readonly string[] } {
+  const lines = String(error.stack).split('\n');
+  const first = lines.findIndex((line) => FRAME.test(line));
+  const head = (first < 0 ? lines : lines.slice(0, first)).join('\n');
+  const frames = first < 0 ? [] : lines.slice(first).flatMap((line) => frameOf(line, projectDir) ?? []);
+  return { head, frames: frames.slice(0, MAX_FRAMES) };
+}
+
+const FRAME = /^\s+at /;
+
+/** `at charge (file:///project/actions/charge.ts:12:9)`, or without a name: `at /project/actions/charge.ts:12:9`. */
+const PLACE = /^(\s+at (?:async )?)(.*?\()?((?:file:\/\/)?\/.*|[A-Za-z]:\\.*)(:\d+:\d+)\)?$/;
+
+function frameOf(line: string, projectDir: string): string | undefined {
+  const [, at = '', name, place, position] = PLACE.exec(line) ?? [];
+  if (place === undefined) return undefined;
+  const file = place.startsWith('file://') ? fileURLToPath(place) : place;
+  if (isOwn(file)) return undefined;
+  const relative = path.relative(projectDir, file);
+  const shown = relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
+  return name === undefined ? `${at}${shown}${position}` : `${at}${name}${shown}${position})`;
+}
+
+/** The folder with the packages of Nebula: of this file it is `packages/drivers/src/sandbox-inprocess`. */
+const PACKAGES = fileURLToPath(new URL('../../..', import.meta.url));
+const OWN = /[\\/]node_modules[\\/]@nebula[\\/]/;
+
+function isOwn(file: string): boolean {
+  if (OWN.test(file)) return true;
+  const [, folder] = path.relative(PACKAGES, file).split(path.sep);
+  return file.startsWith(PACKAGES) && (folder === 'src' || folder === 'dist');
+}
