@@ -34,8 +34,8 @@ export const DEFINITION_LIMITS = {
 export const SCHEMA_LIMITS = {
   maxDepth: 64,
   maxValues: 20_000,
-  /** All patterns of a schema together; compiling this many takes about 10 ms, and 40 ms the first time. */
-  maxPatternInstructions: 5_000,
+  /** All patterns of a schema together; compiling this many takes about 20 ms. */
+  maxPatternInstructions: 10_000,
   /** A schema that is applied to a value is a step; so many take about 20 ms. */
   maxSteps: 200_000,
   /** Budget for large values: this many steps for each contained value. */

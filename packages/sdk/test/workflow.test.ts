@@ -563,3 +563,14 @@ describe('groups, and numbers that are expressions', () => {
     });
   });
 });
+
+test('[SDK-38] triggers are listed in the options, or added where they read the received data', () => {
+  const { definition } = workflow('daily', { triggers: [{ schedule: { cron: '0 7 * * *' } }] }, (w) => {
+    w.startsOn({ webhook: { path: '/now', input: { id: w.input } } });
+  });
+  expect(definition.triggers).toEqual([
+    { schedule: { cron: '0 7 * * *' } },
+    { webhook: { path: '/now', input: { id: '{{ $input }}' } } },
+  ]);
+  expect(() => workflow('odd', { triggers: [{ schedul: {} } as never] }, () => undefined)).toThrow(/schedul/);
+});

@@ -30,6 +30,8 @@ export interface WorkflowOptions<I extends Schema | undefined, Vars> {
   /** Initial values of `w.vars`. */
   readonly variables?: Vars;
   readonly config?: Omit<ConfigDefinition, 'failureNode' | 'start'>;
+  /** Triggers that start the workflow on a server, as in YAML; `w.startsOn` adds those that read `w.input`. */
+  readonly triggers?: readonly TriggerDefinition[];
 }
 
 type TriggerKeys<K extends keyof TriggerDefinition> = Omit<NonNullable<TriggerDefinition[K]>, 'input' | 'key'> & {
@@ -109,12 +111,12 @@ export function workflow<
   options: WorkflowOptions<I, Vars>,
   build: (w: WorkflowGraph<Parsed<I>, Vars>) => R,
 ): Workflow<Written<I>, Resolved<R>> {
-  const { input: schema, variables, config: given, ...about } = options;
+  const { input: schema, variables, config: given, triggers: listed = [], ...about } = options;
   const input = dataSchema(schema, `the input of workflow '${id}'`);
   const of = {};
   const draft = new GraphDraft(of);
   const config: Record<string, Json> = { ...(given as JsonObject | undefined) };
-  const triggers: Json[] = [];
+  const triggers: Json[] = [...(listed as unknown as readonly Json[])];
   const uses = new Uses();
   const fact = <T>(name: Extract<Root, { kind: 'run' }>['name'], known?: JsonSchema) =>
     rootReference<T>({ kind: 'run', name, of }, known);
