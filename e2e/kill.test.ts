@@ -10,8 +10,8 @@ import { type EffectLine, EffectLog } from './effect-log.ts';
 import { chanceFrom, killPlan, type Moment } from './kill-plan.ts';
 import { executionIdOf, expectedRun, ONCE } from './order.ts';
 
-const RUNS = 200;
-const KILLS = 50;
+const RUNS = 120;
+const KILLS = 30;
 const DEADLINE_MS = 900_000;
 /** `E2E_SEED=… npm test -- e2e` draws the same moments again; what the process is doing then is its own. */
 const SEED = Number(process.env.E2E_SEED ?? Math.floor(Math.random() * 2 ** 32));
