@@ -32,11 +32,10 @@ export interface LifeOptions {
 }
 
 export function live(seed: number, options: LifeOptions = {}): Promise<Life> {
-  if (options.keepsTrace === true) return liveToTheEnd(seed, options);
   return withoutStackTraces(() => liveToTheEnd(seed, options));
 }
 
-/** A life throws thousands of errors, and nobody reads where they came from. */
+/** A life throws thousands of errors, and nobody reads where they came from. Stacks are logged, so all lives are without. */
 export async function withoutStackTraces<T>(work: () => Promise<T>): Promise<T> {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

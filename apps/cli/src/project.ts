@@ -77,7 +77,7 @@ export function configFileIn(dir: string): string | undefined {
 }
 
 /** Patterns of workflow files without `server.workflows` in the configuration. */
-const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json}'];
+const DEFAULT_PATTERNS: readonly string[] = ['workflows/**/*.{yaml,yml,json,ts}'];
 
 /** Patterns of the files that a server registers, relative to the folder of the configuration. */
 export function workflowPatterns({ server }: NebulaConfig): readonly string[] {

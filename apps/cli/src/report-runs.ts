@@ -105,9 +105,14 @@ export async function causeOf(
 ): Promise<string[]> {
   if (error === null) return [];
   const { colors } = open.io.out;
-  const stack = await stackOfFailure(open.api, { executionId, error });
-  if (stack !== undefined) return stackLines(stack, colors, full);
-  return errorSourceLines(open, executionId, error, { colors, folder });
+  try {
+    const stack = await stackOfFailure(open.api, { executionId, error });
+    if (stack !== undefined) return stackLines(stack, colors, full);
+    return await errorSourceLines(open, executionId, error, { colors, folder });
+  } catch {
+    // An older server, or a key without this operation: the error is reported without it.
+    return [];
+  }
 }
 
 type Parked = WaitResult & { readonly parked: true };

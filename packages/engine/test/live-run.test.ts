@@ -5,6 +5,7 @@ import { realClock, sha256 } from '@nebula/drivers/real';
 import { describe, expect, it } from 'vitest';
 import { Values } from '../src/storage/values.ts';
 import { LiveRun } from '../src/turn/live-run.ts';
+import { writeOf } from '../src/turn/write.ts';
 
 const noop = { id: 'noop', version: '1', effect: 'pure', run: () => null } as const;
 const definition = { id: 'test', nodes: { a: { action: 'noop@1' } } } as unknown as WorkflowDefinition;
@@ -62,5 +63,32 @@ describe('the mode of a run', () => {
 
   it('allows no reading of a run that the store does not know', () => {
     expect(() => runIn('new').read('journal')).toThrow('new cannot become reading');
+  });
+});
+
+describe('[ENG-294] a run whose journal is ahead of the clock', () => {
+  const parts = { store: { exclusive: false }, workerId: 'w', retentionMs: null };
+  const ahead = (storedWakeAt: number) => {
+    const run = runIn('idle');
+    run.lastAt = 700_000;
+    // It has work, so it is looked at again in 30 s.
+    run.state.dispatched = 1;
+    run.storedWakeAt = storedWakeAt;
+    const draft = run.draftAt(100_000, drivers);
+    expect([draft.turn.now, draft.begunAt]).toEqual([700_000, 100_000]);
+    return { run, draft };
+  };
+
+  it('does not write a wake time that is still to come by the clock', () => {
+    const { run, draft } = ahead(130_000);
+    expect(writeOf(run, draft, parts, undefined)).toBeUndefined();
+  });
+
+  it('writes one that has passed by the clock, and makes a run that belongs to another due at once', () => {
+    const passed = ahead(90_000);
+    expect(writeOf(passed.run, passed.draft, parts, undefined)).toMatchObject({ wakeAt: 130_000 });
+    const { run, draft } = ahead(130_000);
+    draft.late.push({ type: 'wake', lost: [], jitter: 0 });
+    expect(writeOf(run, draft, parts, undefined)).toMatchObject({ wakeAt: 100_000 });
   });
 });

@@ -278,7 +278,7 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
   'server.workflows': {
     type: TEXTS,
     doc: 'Patterns of workflow files, relative to the configuration. The server registers and activates them at start and whenever they change.',
-    default: '`workflows/**/*.{yaml,yml,json}`',
+    default: '`workflows/**/*.{yaml,yml,json,ts}`',
     example: 'server: { workflows: [flows/*.yaml] }',
     isLive: true,
   },

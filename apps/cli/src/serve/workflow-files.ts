@@ -19,6 +19,7 @@ import type { Context, Project } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
 import { allProblems, type CheckedFile, checkFile, registerAll, reportLines } from '../workflow-file.ts';
+import { isOfHelper } from '../workflow-module.ts';
 
 /** The limit on files: a folder may contain data. */
 const MAX_FILES = 2_000;
@@ -125,6 +126,7 @@ export class WorkflowFiles {
       return { kind: 'registered', file, workflow, isNew };
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
+      if (isOfHelper(error)) return undefined;
       const mark = `${error.code} ${error.message}`;
       const before = this.#known.get(file);
       if (before?.mark === mark) return undefined;
@@ -177,7 +179,7 @@ async function filesOf(dir: string, patterns: readonly string[]): Promise<readon
   const found = new Set<string>();
   for (const pattern of patterns) {
     for await (const file of glob(pattern, { cwd: dir })) {
-      if (/\.test\.\w+$/.test(file) || found.size >= MAX_FILES) continue;
+      if (/\.(?:test|d)\.\w+$/.test(file) || found.size >= MAX_FILES) continue;
       found.add(file);
     }
   }

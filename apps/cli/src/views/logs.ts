@@ -10,7 +10,7 @@ export function storedLogLine(line: StoredLogLine, colors: Colors): string {
   const where = line.node === null ? '' : `${colors.bold(line.node)} `;
   const attempt = (line.attempt ?? 1) > 1 ? `${colors.yellow(`#${line.attempt}`)} ` : '';
   const fields = Object.entries(line.fields ?? {})
-    .filter(([name]) => name !== STACK_FIELD)
+    .filter(([name, value]) => name !== STACK_FIELD || value !== true)
     .map(([name, value]) => ` ${colors.dim(`${name}=`)}${fieldText(value)}`)
     .join('');
   const level = levelPaint(line.level, colors)(line.level.padEnd(5));

@@ -117,6 +117,8 @@ class BodyScan {
   /** The last string: behind its quote, and at the quote that ends it. */
   #from = 0;
   #until = 0;
+  /** No colon has followed the last string yet. */
+  #isNew = false;
 
   /** With `hashes`, the hash of each member's name is added to them. */
   constructor(text: string, hashes?: Set<number>) {
@@ -153,7 +155,9 @@ class BodyScan {
       else if (code === 0x2c) this.values++;
       else if (code === 0x3a) {
         this.members++;
-        this.#hashes?.add(this.#hash());
+        // Once for each string: `"…"::::` is not JSON, and would otherwise take the square of its length.
+        if (this.#isNew) this.#hashes?.add(this.#hash());
+        this.#isNew = false;
       }
     }
     this.#at = at;
@@ -169,7 +173,9 @@ class BodyScan {
       let slash = this.#until;
       while (slash > this.#from && text.charCodeAt(slash - 1) === 0x5c) slash--;
       this.#isInString = quote >= 0 && (quote - slash) % 2 === 1;
-      if (!this.#isInString) return;
+      if (this.#isInString) continue;
+      this.#isNew = true;
+      return;
     }
   }
 

@@ -1,8 +1,8 @@
 /** The metrics of `/metrics`: those of the engine, of the server and of its process. */
 import type { Metrics, WorkflowMetrics } from '@nebula/engine';
-import type { SpanFigures } from '@nebula/ports';
+import { type Clock, inSlices, type SpanFigures } from '@nebula/ports';
 import type { EventLoop } from './event-loop.ts';
-import { expositionOf, type Family, type HistogramSeries, type Labels } from './exposition.ts';
+import { expositionSteps, type Family, type HistogramSeries, type Labels } from './exposition.ts';
 
 const BUCKETS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 /** Up to a day: schedules are late by hours after a server was off. */
@@ -65,6 +65,7 @@ class Histogram {
 export interface MetricsParts {
   readonly version: string;
   readonly preset: string;
+  readonly clock: Clock;
   engine(): Promise<Metrics>;
   subscribers(): number;
   isLeader(): boolean;
@@ -108,7 +109,8 @@ export class ServerMetrics {
   async text(detail: 'by workflow' | 'totals'): Promise<string> {
     const figures = await this.parts.engine();
     const engine = engineFamilies(detail === 'totals' ? { ...figures, workflows: [] } : figures);
-    return expositionOf([...engine, ...this.serverFamilies(), ...this.processFamilies()]);
+    const families = [...engine, ...this.serverFamilies(), ...this.processFamilies()];
+    return inSlices(expositionSteps(families), this.parts.clock);
   }
 
   private serverFamilies(): Family[] {

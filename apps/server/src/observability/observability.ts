@@ -67,6 +67,7 @@ export class Observability {
     this.metrics = new ServerMetrics({
       version: options.version,
       preset: options.preset,
+      clock,
       engine: () => engine.metrics(),
       subscribers: () => observed.subscribers(),
       isLeader: () => observed.scheduler().role === 'leads',

@@ -161,8 +161,9 @@ async function attempts(
   };
 }
 
-/** The most log lines of a node among which stacks are looked for. */
-const MAX_LINES_READ = 10_000;
+/** Log lines of a node that are read at once to look for stacks, and the most such pages: log lines may be many. */
+const LINES_PER_PAGE = 1_000;
+const MAX_PAGES = 100;
 
 /** Stacks of failed attempts, by number. */
 async function stacksOf(
@@ -173,8 +174,14 @@ async function stacksOf(
 ): Promise<ReadonlyMap<number, string>> {
   if (isWriting) await logs.flush();
   const stacks = new Map<number, string>();
-  for (const { attempt, message, fields } of await logs.read({ executionId, node, limit: MAX_LINES_READ })) {
-    if (attempt !== null && fields?.[STACK_FIELD] === true) stacks.set(attempt, message);
+  let afterPosition = 0;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const lines = await logs.read({ executionId, node, afterPosition, limit: LINES_PER_PAGE });
+    for (const { attempt, message, fields } of lines) {
+      if (attempt !== null && fields?.[STACK_FIELD] === true) stacks.set(attempt, message);
+    }
+    if (lines.length < LINES_PER_PAGE) break;
+    afterPosition = lines.at(-1)?.position ?? afterPosition;
   }
   return stacks;
 }

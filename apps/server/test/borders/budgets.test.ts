@@ -314,6 +314,10 @@ it('[SRV-489] text inside strings does not count as values of a body, whatever i
     expect(faultOf(`[${space}"\\\\",${over}`)?.code, String(gap)).toBe('BODY_INVALID');
     expect(faultOf(`["${space}\\"${over}"]`), String(gap)).toBeUndefined();
   }
+  // Not JSON, but scanned all the same: each string is looked at once.
+  const began = process.cpuUsage().user;
+  expect(faultOf(`{"${'a'.repeat(2_000_000)}"${':'.repeat(2_000_000)}`)).toBeUndefined();
+  expect(process.cpuUsage().user - began).toBeLessThan(5_000_000);
   const names = Array.from({ length: 13_000 }, (_, at) => `"${'x'.repeat(40)}${at}":1`);
   expect(faultOf(`{${names.join()}}`)).toBeUndefined();
   expect(faultOf(`{${[...names, ...names.map((name) => `"y${name.slice(1)}`)].join()}}`)?.code).toBe('TOO_LARGE');

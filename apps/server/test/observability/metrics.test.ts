@@ -1,6 +1,7 @@
 /** `/metrics`, read as Prometheus reads it. */
+import { allSteps } from '@nebula/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { expositionOf } from '../../src/observability/exposition.ts';
+import { expositionSteps } from '../../src/observability/exposition.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { readExposition } from '../support/exposition.ts';
 import { addUser, ask, type Headers, signIn } from '../support/users.ts';
@@ -152,7 +153,7 @@ describe('metrics', () => {
   });
 
   it('[SRV-204] characters that could break the format are escaped', () => {
-    const text = expositionOf([
+    const written = [
       {
         name: 'a',
         type: 'gauge',
@@ -175,7 +176,8 @@ describe('metrics', () => {
           },
         ],
       },
-    ]);
+    ] as const;
+    const text = allSteps(expositionSteps(written));
     const families = readExposition(text);
     expect(families.get('a')?.samples).toEqual([
       { name: 'a', labels: { x: 'q"b\\n\nc' }, value: Number.POSITIVE_INFINITY },

@@ -74,7 +74,9 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
   const waitMs = retryAfterMs(retryAfter, ctx.now());
   const body = await readExcerpt(response, MAX_EXCERPT_BYTES);
   const answer = `${target} responded with ${status} ${statusText}`.trim();
-  return new ActionError(body.trim() === '' ? answer : `${answer}: ${beginningOf(body)}`, {
+  // Cut and nothing more: part of a credential is found and redacted at the end of a text only.
+  const beginning = body.trimStart().slice(0, MAX_SHOWN_CHARS);
+  return new ActionError(beginning === '' ? answer : `${answer}: ${beginning}`, {
     code: `HTTP_${status}`,
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {
@@ -85,12 +87,6 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
       body,
     },
   });
-}
-
-/** On one line, as far as a message goes; the details have more. */
-function beginningOf(body: string): string {
-  const line = body.replace(/\s+/g, ' ').trim();
-  return line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line;
 }
 
 function timedOut(target: string, timeout: string | number | undefined, isOnce: boolean): ActionError {

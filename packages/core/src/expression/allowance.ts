@@ -21,6 +21,11 @@ export class Allowance {
     return this.#isOver;
   }
 
+  /** False for definitions that were accepted before: newer limits do not apply to them. */
+  get isLimited(): boolean {
+    return Number.isFinite(this.#max);
+  }
+
   get left(): number {
     return Math.max(0, this.#left);
   }

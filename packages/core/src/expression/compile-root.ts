@@ -113,9 +113,9 @@ function outerLoop(loop: LoopView, level: number, at: Span): LoopView {
 }
 
 function unknownNode(scope: Scope, id: string, short: boolean, at: Span): ExpressionError {
-  const foreign = short ? foreignMeaning(id) : undefined;
-  if (foreign !== undefined) return unknown(`there is no $${clipped(id)}`, at, foreign);
   const meant = didYouMean(id, [...(scope.nodeIds?.() ?? []), ...(short ? RESERVED_ROOTS : [])]);
+  const foreign = short && meant === undefined ? foreignMeaning(id) : undefined;
+  if (foreign !== undefined) return unknown(`there is no $${clipped(id)}`, at, foreign);
   const hint = meant === undefined ? undefined : `did you mean ${short ? `$${meant}` : `$nodes['${meant}']`}?`;
   const message = `there is no node ${quoted(id)} to refer to here`;
   return unknown(message, at, hint ?? (short ? elsewhere(scope, id) : undefined));

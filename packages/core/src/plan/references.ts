@@ -184,7 +184,7 @@ export class References {
       return;
     }
     const near = didYouMean(id, [...this.visibleIds(), ...ROOTS]);
-    const foreign = foreignMeaning(id);
+    const foreign = near === undefined ? foreignMeaning(id) : undefined;
     if (foreign !== undefined) {
       const message = `there is no $${id} and no node '${id}'`;
       return this.report(reference, path, { code: 'UNKNOWN_REFERENCE', message, hint: foreign });

@@ -7,6 +7,7 @@
  *  3. Defaults are filled where a member must be valid, but not where a schema is only tried (`guess`).
  */
 import { NebulaError } from '../error.ts';
+import { withSmallPatterns } from '../expression/regex.ts';
 import { SCHEMA_LIMITS } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, nestsDeeper } from '../value.ts';
 import { compileSchemaPattern, type Keyword, type KeywordCompiler, type SchemaPattern } from './pattern.ts';
@@ -44,14 +45,14 @@ class Compiler implements KeywordCompiler {
   readonly #checks = new Map<string, Map<Json, { check: Check }>>();
   readonly #waiting: (() => void)[] = [];
   readonly #path: (string | number)[] = [];
-  readonly #maxInstructions: number;
+  readonly #isBounded: boolean;
   #fills: boolean;
   #instructions = 0;
   hasDefaults = false;
 
   constructor(root: JsonObject, fills: boolean, isBounded: boolean) {
     this.#root = root;
-    this.#maxInstructions = isBounded ? SCHEMA_LIMITS.maxPatternInstructions : Number.POSITIVE_INFINITY;
+    this.#isBounded = isBounded;
     this.#fills = fills;
     this.#references = new References(root);
     if (this.#references.isAsync) {
@@ -118,12 +119,14 @@ class Compiler implements KeywordCompiler {
   pattern(source: string): SchemaPattern {
     let pattern: SchemaPattern;
     try {
-      pattern = compileSchemaPattern(source);
+      pattern = this.#isBounded ? withSmallPatterns(() => compileSchemaPattern(source)) : compileSchemaPattern(source);
     } catch (error) {
       throw this.invalidSchema(`is not a pattern: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#instructions += pattern.size;
-    if (this.#instructions > this.#maxInstructions) throw tooLarge('Its patterns exceed the limit in total.');
+    if (this.#isBounded && this.#instructions > SCHEMA_LIMITS.maxPatternInstructions) {
+      throw tooLarge('Its patterns exceed the limit in total.');
+    }
     return pattern;
   }
 

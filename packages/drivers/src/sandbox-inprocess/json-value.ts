@@ -74,11 +74,12 @@ function walkObject(object: object, depth: number, budget: { left: number }): Js
     if (unboxed !== undefined) return walk(unboxed, depth, budget);
   }
   const copy = spreadOf(object);
-  let hasUndefined = false;
+  // JSON has neither undefined members nor members that are named by symbols.
+  let isPlain = Object.getOwnPropertySymbols(copy).length === 0;
   for (const key of Object.keys(copy)) {
     const member = copy[key];
     if (member === undefined) {
-      hasUndefined = true;
+      isPlain = false;
       continue;
     }
     try {
@@ -89,8 +90,7 @@ function walkObject(object: object, depth: number, budget: { left: number }): Js
       throw at(key, object, error);
     }
   }
-  const defined = hasUndefined ? Object.fromEntries(Object.entries(copy).filter(([, one]) => one !== undefined)) : copy;
-  return defined as Json;
+  return (isPlain ? copy : Object.fromEntries(Object.entries(copy).filter(([, one]) => one !== undefined))) as Json;
 }
 
 /** Reads every member once. A spread keeps the hidden class, which matters for many different objects. */
@@ -98,13 +98,14 @@ function spreadOf(object: object): Record<string, unknown> {
   try {
     return { ...object };
   } catch (error) {
-    throw at(unreadableIn(object), object, error);
+    const member = unreadableIn(object);
+    throw member === undefined ? new NotJson(`cannot be read: ${describe(error)}`) : at(member, object, error);
   }
 }
 
-/** The member whose getter throws. */
-function unreadableIn(object: object): string {
-  let last = '';
+/** The member whose getter throws; undefined if the names of the members cannot be read. */
+function unreadableIn(object: object): string | undefined {
+  let last: string | undefined;
   try {
     for (last of Object.keys(object)) void (object as Readonly<Record<string, unknown>>)[last];
   } catch {

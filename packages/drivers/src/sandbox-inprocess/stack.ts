@@ -6,6 +6,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MAX_FRAMES = 16;
+/** The message, which comes first, may be a whole page. */
+const MAX_CHARS = 20_000;
+const MAX_LINE_CHARS = 500;
 const MAX_CAUSES = 3;
 
 /** Undefined if no frame is in code of the author. Never throws: the error may be a proxy. */
@@ -27,7 +30,7 @@ export function stackOf(thrown: unknown, projectDir: string): string | undefined
 }
 
 function partsOf(error: Error, projectDir: string): { readonly head: string; readonly frames: readonly string[] } {
-  const lines = String(error.stack).split('\n');
+  const lines = String(error.stack).slice(0, MAX_CHARS).split('\n');
   const first = lines.findIndex((line) => FRAME.test(line));
   const head = (first < 0 ? lines : lines.slice(0, first)).join('\n');
   const frames = first < 0 ? [] : lines.slice(first).flatMap((line) => frameOf(line, projectDir) ?? []);
@@ -40,13 +43,21 @@ const FRAME = /^\s+at /;
 const PLACE = /^(\s+at (?:async )?)(.*?\()?((?:file:\/\/)?\/.*|[A-Za-z]:\\.*)(:\d+:\d+)\)?$/;
 
 function frameOf(line: string, projectDir: string): string | undefined {
-  const [, at = '', name, place, position] = PLACE.exec(line) ?? [];
-  if (place === undefined) return undefined;
-  const file = place.startsWith('file://') ? fileURLToPath(place) : place;
-  if (isOwn(file)) return undefined;
+  const [, at = '', name, place, position] = (line.length > MAX_LINE_CHARS ? null : PLACE.exec(line)) ?? [];
+  const file = place === undefined ? undefined : pathOf(place);
+  if (file === undefined || isOwn(file)) return undefined;
   const relative = path.relative(projectDir, file);
   const shown = relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
   return name === undefined ? `${at}${shown}${position}` : `${at}${name}${shown}${position})`;
+}
+
+/** Undefined for a URL that is none: the message of an error may look like a frame. */
+function pathOf(place: string): string | undefined {
+  try {
+    return place.startsWith('file://') ? fileURLToPath(place) : place;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The folder with the packages of Nebula: of this file it is `packages/drivers/src/sandbox-inprocess`. */

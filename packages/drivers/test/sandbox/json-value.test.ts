@@ -64,6 +64,22 @@ describe('output', () => {
     expect(() => toJson({ when: new Date(Number.NaN) }, 'output')).not.toThrow();
   });
 
+  test('[SBX-7] members that are named by symbols are not part of the output', () => {
+    const value = { a: 1, [Symbol('s')]: { live: true } };
+    const json = toJson({ inner: value }, 'output') as { inner: object };
+    expect(Object.getOwnPropertySymbols(json.inner)).toEqual([]);
+    expect(json).toEqual({ inner: { a: 1 } });
+    const silent = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('no names');
+        },
+      },
+    );
+    expect(() => toJson(silent, 'output')).toThrow(/^output cannot be read: no names$/);
+  });
+
   test('[SBX-4] a copy shares nothing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -85,6 +101,22 @@ describe('output', () => {
       expect(made.value).toEqual(large);
       expect(sharedIn(made.value, new Set(containersIn(large)))).toBe(0);
     }
+    // Undefined members of an input in the same process stay what they are.
+    expect(copyOf({ a: undefined, list: [1, undefined] } as never)).toStrictEqual({
+      a: undefined,
+      list: [1, undefined],
+    });
+    // Depth costs nothing: 190 levels around an object with many members.
+    let deep: Json = Object.fromEntries(Array.from({ length: 16_000 }, (_, n) => [`m${n}`, n]));
+    for (let level = 0; level < 190; level++) deep = { deep };
+    let visited = 0;
+    const ownKeys = (target: object) => {
+      visited++;
+      return Reflect.ownKeys(target);
+    };
+    const counting = new Proxy(deep, { ownKeys });
+    expect(copyOf(counting)).toEqual(deep);
+    expect(visited).toBeLessThan(10);
     const polluting = JSON.parse('{"__proto__": {"polluted": true}}');
     expect((copyOf(polluting) as { polluted?: unknown }).polluted).toBeUndefined();
   });

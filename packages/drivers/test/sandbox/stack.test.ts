@@ -66,3 +66,14 @@ test('[SBX-56] without a frame of the author there is no stack, whatever was thr
     expect(stackOf(thrown, project)).toBeUndefined();
   }
 });
+
+test('[SBX-56] a message that looks like frames is read in bounded time', () => {
+  const page = new Error(`\n at ${'(/'.repeat(200_000)}`);
+  const lines = new Error(Array.from({ length: 1_000 }, () => `\n at ${'(/'.repeat(200)}`).join(''));
+  const began = process.cpuUsage().user;
+  for (const error of [page, lines]) stackOf(error, project);
+  expect(process.cpuUsage().user - began).toBeLessThan(2_000_000);
+  const odd = new Error('odd');
+  odd.stack = `Error: odd\n    at x (file:///%2F/a.js:1:1)\n    at y (${project}/b.js:2:3)`;
+  expect(stackOf(odd, project)).toBe('Error: odd\n    at y (b.js:2:3)');
+});

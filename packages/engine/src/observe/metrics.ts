@@ -45,8 +45,8 @@ type Gauges = Readonly<Partial<Record<GaugeName, number>>>;
 const WORKFLOW_COUNTERS = COUNTERS.filter((name) => name.startsWith('workflow.'));
 const WORKFLOW_HISTOGRAMS = HISTOGRAMS.filter((name) => name.startsWith('workflow.'));
 
-/** Each workflow has some 60 series: the figures of those beyond this number are counted together. */
-const MAX_WORKFLOWS = 500;
+/** Each workflow has some 50 series: the figures of those beyond this number are counted together. */
+const MAX_WORKFLOWS = 100;
 const OTHERS = '(others)';
 
 class Distribution {

@@ -124,6 +124,7 @@ export class LiveRun {
     const draft: Draft = {
       name: 'drafting',
       isFirst: this.current.name === 'new',
+      begunAt: now,
       turn: newTurn(
         this.state,
         Math.max(now, this.lastAt),
@@ -183,6 +184,8 @@ export interface Draft {
   readonly name: 'drafting';
   /** The frame creates the execution. */
   readonly isFirst: boolean;
+  /** The time by the clock of this process. That of the frame is later if the clock has jumped back. */
+  readonly begunAt: number;
   readonly turn: Turn;
   /** Large values of the turn, to be stored before its frame. */
   readonly blobs: NewBlobs;

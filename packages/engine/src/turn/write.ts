@@ -56,7 +56,7 @@ export function writeOf(
   const { state, executionId } = run;
   const { turn } = draft;
   // A stimulus that belongs to another run makes this one due at once.
-  const wake = draft.late.length > 0 ? { at: turn.now } : wakeChange(run, turn, parts);
+  const wake = draft.late.length > 0 ? { at: draft.begunAt } : wakeChange(run, draft, parts);
   const permits = permitsOf(run, turn);
   const isSilent = turn.entries.length === 0 && wake === undefined && draft.messages.length === 0;
   if (isSilent && permits === undefined) return undefined;
@@ -74,7 +74,7 @@ export function writeOf(
   const taken = draft.messages.filter(({ stimulus }) => stimulus === undefined || !late.has(stimulus));
   if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);
   if (permits !== undefined) write.permits = permits;
-  const sends = sendsToChildren(executionId, turn);
+  const sends = sendsToChildren(executionId, draft);
   if (sends.length > 0) write.sends = sends;
   const subscriptions = subscriptionsOf(run, turn);
   if (subscriptions !== undefined) write.subscriptions = subscriptions;
@@ -219,7 +219,7 @@ function resultFor(
   { executionId: parent, node }: Parent,
   { state, executionId }: LiveRun,
   phase: FinishedPhase,
-  { messages, turn }: Draft,
+  { messages, begunAt }: Draft,
 ): OutgoingRow {
   const { status } = phase;
   const output = runOutput(state) ?? NULL_VALUE;
@@ -228,11 +228,12 @@ function resultFor(
   // A result that is sent again needs another message id.
   const retry = messages.find(({ stimulus }) => stimulus?.type === 'retry');
   const messageId = `child:${executionId}:${state.reopened}${retry === undefined ? '' : `:${retry.messageId}`}`;
-  return { messageId, executionId: parent, body, wakeAt: turn.now };
+  return { messageId, executionId: parent, body, wakeAt: begunAt };
 }
 
 /** Cancels and retries of children, sent with the frame that journals them. */
-function sendsToChildren(executionId: ExecutionId, { cancels, children, now: wakeAt }: Turn): readonly OutgoingRow[] {
+function sendsToChildren(executionId: ExecutionId, { turn, begunAt: wakeAt }: Draft): readonly OutgoingRow[] {
+  const { cancels, children } = turn;
   if (cancels.length + children.length === 0) return NO_SENDS;
   const retries = children.filter(({ again }) => again).map((child) => retryMessage(child, executionId));
   return [...retries, ...cancels.map((cancel) => cancelMessage(cancel, executionId))].map((row) => ({
@@ -246,14 +247,21 @@ function isRetryRequested({ messages }: Draft): boolean {
   return messages.some(({ stimulus }) => stimulus?.type === 'retry' && stimulus.reply === true);
 }
 
-/** The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. */
-function wakeChange(run: LiveRun, turn: Turn, { store }: WriteParts): { readonly at: number | null } | undefined {
-  const at = wakeAt(run, turn.now);
+/**
+ * The wake time is a lower bound: written when it must come earlier, when the run parks, or after a claim. It is compared
+ * with the clock, which the journal of the run may be ahead of.
+ */
+function wakeChange(
+  run: LiveRun,
+  { begunAt: now }: Draft,
+  { store }: WriteParts,
+): { readonly at: number | null } | undefined {
+  const at = wakeAt(run, now);
   const stored = run.storedWakeAt;
   if (stored === undefined) return { at };
   if (run.isClaimed) return isNear(at, stored) ? undefined : { at };
   // If engines share a store, another one may have claimed the run and stored a later time.
-  if (!store.exclusive && stored !== null && stored <= turn.now) return { at };
+  if (!store.exclusive && stored !== null && stored <= now) return { at };
   if (at === null) return stored === null ? undefined : { at };
   return stored === null || at < stored ? { at } : undefined;
 }
