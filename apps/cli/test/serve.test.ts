@@ -101,6 +101,27 @@ describe('a server process', TIMEOUT, () => {
     expect((await again.ended).code).toBe(0);
   });
 
+  test('[CLI-475] workflows in TypeScript are registered, and again when they change; parts of them are not', async () => {
+    const flow = (text: string) =>
+      `import { note } from './parts.ts';\nexport default { id: 'typed', nodes: { a: { action: 'core.set@1', with: { value: note + '${text}' } } }, output: '{{ $a }}' };\n`;
+    const cwd = projectFolder({
+      'workflows/typed.ts': flow('one'),
+      'workflows/parts.ts': "export const note: string = 'it is ';\n",
+      'workflows/types.d.ts': 'export type A = 1;\n',
+      'package.json': '{ "type": "module" }',
+    });
+    const server = await serve(cwd);
+    expect(linesOf(server).slice(0, -1)).toMatchObject([
+      { event: 'workflow.registered', workflowId: 'typed', version: 1 },
+    ]);
+    writeFileSync(path.join(cwd, 'workflows/typed.ts'), flow('two'));
+    await server.until(/"workflow\.registered".*"typed".*"version":2/);
+    const { stdout } = await nebula(['start', 'typed', '--json'], outside(cwd));
+    expect(JSON.parse(stdout).output).toBe('it is two');
+    server.child.kill('SIGTERM');
+    expect((await server.ended).stderr).toBe('');
+  });
+
   test('[CLI-460] reports what a new version of a file is granted, once', async () => {
     const who = 'id: who\ntriggers: [{ file: { path: inbox/*.csv } }]\nconfig: { capabilities: { shell: [id, ls] } }\n';
     const cwd = projectFolder({

@@ -30,6 +30,12 @@ describe('a definition that was accepted before', () => {
     ['an unknown retry policy of the workflow', acceptedRuns.policy, 'UNKNOWN_RETRY_POLICY'],
     ['a large schema', { input: largeSchema, nodes: { a: {} } }, 'BAD_SCHEMA'],
     ['many patterns', { nodes: { a: { wait: { signal: 's', schema: manyPatterns } } } }, 'BAD_SCHEMA'],
+    [
+      'a large pattern',
+      { nodes: { a: { when: `$input.x.matches('${'[a-z]{1000}'.repeat(6)}')` } } },
+      'EXPRESSION_LIMIT',
+    ],
+    ['a large pattern of a schema', { input: { pattern: 'b{1000}'.repeat(6) }, nodes: { a: {} } }, 'BAD_SCHEMA'],
     ['an asynchronous schema', { input: { $async: true }, nodes: { a: {} } }, 'BAD_SCHEMA'],
     ['a code between slashes', { nodes: { a: { retry: { attempts: 2, on: ['/(/'] } } } }, 'MATCH_REGEX'],
   ])('[PLN-100] is accepted again, although it is refused today: %s', (_, short, code) => {
