@@ -68,7 +68,11 @@ export function parsed<Body>({ id, body, revision, updatedAt }: RecordRow): Read
 export async function listRecords<Body>(
   records: Records,
   kind: string,
-  { cursor, limit = 50, prefix }: { readonly cursor?: string; readonly limit?: number; readonly prefix?: string },
+  {
+    cursor,
+    limit = PAGE_LIMITS.default,
+    prefix,
+  }: { readonly cursor?: string; readonly limit?: number; readonly prefix?: string },
   keep: (record: Read<Body>) => boolean = () => true,
 ): Promise<{ readonly items: readonly Read<Body>[]; readonly next: string | null }> {
   const items: Read<Body>[] = [];

@@ -1,5 +1,5 @@
 /** The audit log. Ids are ordered by time, so reading the newest first needs no index. */
-import type { AnswerOf } from '@nebula/client/contract';
+import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
 import { isJsonObject, type Json } from '@nebula/core';
 import { executionOfLease } from '@nebula/engine';
 import type { RecordChange } from '@nebula/ports';
@@ -96,7 +96,7 @@ function gathered<T>(write: (items: readonly T[]) => Promise<unknown>): (item: T
 
 export function auditRoutes({ records }: Parts): Pick<Handlers, 'listAudit'> {
   return {
-    async listAudit({ query: { who, cursor, limit = 50 } }) {
+    async listAudit({ query: { who, cursor, limit = PAGE_LIMITS.default } }) {
       const items: AnswerOf<'listAudit'>['items'] = [];
       let after = cursor;
       for (;;) {

@@ -1,5 +1,5 @@
 /** The actions that workflows may name. */
-import type { AnswerOf } from '@nebula/client/contract';
+import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
 import { type Action, didYouMean, type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
@@ -17,7 +17,7 @@ export function actionRoutes({ executions: { catalog } }: Parts) {
     return [...here, ...announced].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   };
   return {
-    async listActions({ query: { cursor, limit = 50 }, who }) {
+    async listActions({ query: { cursor, limit = PAGE_LIMITS.default }, who }) {
       const names = seenBy(who);
       const from = cursor === undefined ? 0 : names.findIndex((action) => nameOf(action) === cursor) + 1;
       if (cursor !== undefined && from === 0) {

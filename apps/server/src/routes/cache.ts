@@ -1,5 +1,5 @@
 /** Lists and removes cached outputs. */
-import type { AnswerOf } from '@nebula/client/contract';
+import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import type { CacheCursor, CacheRow } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
@@ -8,7 +8,7 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 
 export function cacheRoutes({ store, executions }: Parts) {
   return {
-    async listCache({ query: { action, cursor, limit = 50 } }) {
+    async listCache({ query: { action, cursor, limit = PAGE_LIMITS.default } }) {
       const after = cursor === undefined ? {} : { after: parseCursor(cursor) };
       const rows = await store.cachedOutputs({ prefix: prefixOf(action), limit: limit + 1, ...after });
       const items = rows.slice(0, limit);

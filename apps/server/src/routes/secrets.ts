@@ -1,4 +1,5 @@
 /** Secrets of a project: set and deleted here, never shown. */
+import { PAGE_LIMITS } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { secretsIn } from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';
@@ -9,7 +10,7 @@ import { isoTimeOrNull } from './times.ts';
 export function secretRoutes(parts: Parts) {
   const of = (project = DEFAULT_PROJECT) => secretsIn(parts.secrets, project);
   return {
-    async listSecrets({ query: { cursor = '', limit = 50 }, project }) {
+    async listSecrets({ query: { cursor = '', limit = PAGE_LIMITS.default }, project }) {
       const after = (await of(project).list()).filter(({ name }) => name > cursor);
       const items = after.slice(0, limit).map(({ name, updatedAt }) => ({ name, updatedAt: isoTimeOrNull(updatedAt) }));
       return ok({ items, next: after.length > limit ? (items.at(-1)?.name ?? null) : null });

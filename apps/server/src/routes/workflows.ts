@@ -1,5 +1,5 @@
 /** Workflows: checking, registering, activating and comparing their versions. */
-import type { AnswerOf, BodyOf } from '@nebula/client/contract';
+import { type AnswerOf, type BodyOf, PAGE_LIMITS } from '@nebula/client/contract';
 import {
   isJsonObject,
   type Json,
@@ -49,7 +49,7 @@ export function workflowRoutes(parts: Parts, onActivation: () => void) {
       return ok(document, record === undefined ? undefined : { etag: etagOf(record, document.newestVersion) });
     },
 
-    async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = 50 } }) {
+    async listWorkflowVersions({ params: { workflowId }, query: { cursor, limit = PAGE_LIMITS.default } }) {
       const active = (await recordOf(workflowId))?.body.active ?? null;
       const after = cursor === undefined ? {} : { after: versionCursor(cursor) };
       const rows = await store.workflowVersions(workflowId, { limit: limit + 1, ...after });
@@ -115,7 +115,7 @@ async function registered(
 
 async function listed(
   parts: Parts,
-  { query: { cursor, limit = 50, tag }, who, project }: Call<'listWorkflows'>,
+  { query: { cursor, limit = PAGE_LIMITS.default, tag }, who, project }: Call<'listWorkflows'>,
 ): Promise<Reply<AnswerOf<'listWorkflows'>>> {
   const visible = project === undefined ? visibleProjects(who) : [project];
   const items: AnswerOf<'listWorkflows'>['items'] = [];

@@ -1,7 +1,7 @@
 /** The wire contract, shared by server, client, CLI and documentation. */
 
 export type { Type } from 'typebox';
-export { CONTRACT_LIMITS, DEFAULT_LEASE_MS } from './limits.ts';
+export { CONTRACT_LIMITS, DEFAULT_LEASE_MS, PAGE_LIMITS } from './limits.ts';
 export {
   type AnswerOf,
   type BodyOf,

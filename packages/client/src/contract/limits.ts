@@ -7,5 +7,8 @@ export const CONTRACT_LIMITS = {
   maxSourceChars: 256 * 1024,
 } as const;
 
+/** Items on a page of a list: unless the caller says, and at most. */
+export const PAGE_LIMITS = { default: 50, max: 1_000 } as const;
+
 /** How long a lease of a remote worker lasts without a heartbeat, where a claim does not say. */
 export const DEFAULT_LEASE_MS = 30_000;

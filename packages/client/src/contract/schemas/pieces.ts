@@ -1,5 +1,6 @@
 /** Schemas that several operations share. */
 import { Type } from 'typebox';
+import { PAGE_LIMITS } from '../limits.ts';
 
 export const AnyJson = Type.Unknown({ description: 'Any JSON value.' });
 
@@ -27,7 +28,7 @@ export const closed = { additionalProperties: false } as const;
 
 export const PageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 1_000, description: 'From `next` of an earlier page.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_LIMITS.max, default: PAGE_LIMITS.default })),
 };
 
 export function page<T extends Type.TSchema>(item: T) {
