@@ -1,5 +1,5 @@
 /** The records of the server, kind by kind. */
-import type { Role } from '@nebula/client/contract';
+import { PAGE_LIMITS, type Role } from '@nebula/client/contract';
 import { type Ceiling, type Json, NebulaError } from '@nebula/core';
 import type { RecordChange, RecordRow, Records } from '@nebula/ports';
 
