@@ -143,12 +143,18 @@ async function payloadOf(request: FastifyRequest, clock: Clock): Promise<Json> {
   if (body === undefined || body === null || body.length === 0) return { ...(request.query as JsonObject) };
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const text = textOf(body);
-  if (type === 'application/x-www-form-urlencoded') return readForm(text, clock);
+  const isForm = type === 'application/x-www-form-urlencoded';
+  if (isForm && !isJsonOfCurl(text)) return readForm(text, clock);
   if (type.startsWith('text/') && type !== 'text/json') return text;
-  if (type === '' || type.includes('json')) return (await readJson(text, clock, JSON.parse)) as Json;
+  if (type === '' || type.includes('json') || isForm) return (await readJson(text, clock, JSON.parse)) as Json;
   throw new NebulaError('MEDIA_TYPE', `A webhook does not accept ${type.slice(0, 100)}.`, {
     hint: 'Send JSON, a form or text.',
   });
+}
+
+/** `curl -d '{…}'` says that it sends a form. In a form, the name of a field does not begin with a bracket: it is encoded. */
+function isJsonOfCurl(text: string): boolean {
+  return /^\s*[{[]/.test(text);
 }
 
 function textOf(body: Buffer): string {

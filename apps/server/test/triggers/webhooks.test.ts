@@ -57,6 +57,8 @@ describe('webhooks', () => {
     expect(await came('a=1&b=x+y&a=2&__proto__=z', 'application/x-www-form-urlencoded')).toEqual(
       JSON.parse('{"a":["1","2"],"b":"x y","__proto__":"z"}'),
     );
+    expect(await came(' {"order": 7}', 'application/x-www-form-urlencoded')).toEqual({ order: 7 });
+    expect(await came('%7Ba=1', 'application/x-www-form-urlencoded')).toEqual({ '{a': '1' });
     expect(await came('hello', 'text/plain')).toBe('hello');
     expect(await came('<a/>', 'text/xml; charset=utf-8')).toBe('<a/>');
     for (const method of ['GET', 'DELETE', 'POST']) {
