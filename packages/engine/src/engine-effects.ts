@@ -75,9 +75,10 @@ export class EngineEffects implements Effects {
   }
 
   loaded(run: LiveRun): void {
+    const adopt = this.parts.children.adoption(run);
     run.childrenInDoubt++;
     untilDone(this.context, async () => {
-      await this.parts.children.adopt(run);
+      await adopt();
       run.childrenInDoubt--;
     });
   }

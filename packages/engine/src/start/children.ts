@@ -110,15 +110,23 @@ export class Children {
    * Completes what another engine may have left undone before it died: starts missing children of a run that was read
    * from the store, and cancels the run if its parent gave it up.
    */
-  async adopt(run: LiveRun): Promise<void> {
-    const { store, values, selection } = this.context;
-    const { parent, phase, stopping, children, reopened } = run.state;
+  adoption(run: LiveRun): () => Promise<void> {
+    const { parent, phase, stopping, reopened } = run.state;
     const isEnding = isFinished(phase.status) || stopping !== null || endingOf(run.state) !== null;
     // A run that was retried or replayed is independent of its parent.
-    if (parent !== null && reopened === 0 && !isEnding) await this.cancelUnlessWanted(parent, run.executionId);
-    if (children.size === 0) return;
+    const mayBeGivenUp = parent !== null && reopened === 0 && !isEnding;
+    // Of the journal: when this is tried again, a draft may have named a child that no frame will.
+    const named = new Set(openChildren(run.state).map(({ executionId }) => executionId));
+    return async () => {
+      if (mayBeGivenUp) await this.cancelUnlessWanted(parent, run.executionId);
+      if (named.size > 0) await this.startMissing(run, named);
+    };
+  }
+
+  private async startMissing(run: LiveRun, named: ReadonlySet<ExecutionId>): Promise<void> {
+    const { store, values, selection } = this.context;
     const { executionId: parentId } = run;
-    const open = openChildren(run.state);
+    const open = openChildren(run.state).filter(({ executionId }) => named.has(executionId));
     // One query for all of them: a run with 10,000 children is read whenever one of them has ended.
     const known = await store.known(open.map(({ executionId }) => executionId));
     for (const { stop, input, ...child } of open) {
