@@ -60,7 +60,7 @@ export class TestRun<Output = Json> {
     return runError(this.chronicle.state);
   }
 
-  /** Where in an action the error of the run was thrown: frames of your own code. Undefined for mocks. */
+  /** Where in an action the error of the run was thrown: frames of your own code. For a mock, where it was made. */
   get stack(): string | undefined {
     const node = this.error?.node;
     return node === undefined ? undefined : this.#world.stackOf(this.executionId, node);

@@ -284,7 +284,7 @@ export class World {
     return this.engine;
   }
 
-  /** Where the last error of a node was thrown in an action that is not mocked. */
+  /** Where the last error of a node was thrown. */
   stackOf(executionId: string, node: string): string | undefined {
     return this.stacks.get(`${executionId} ${node}`);
   }

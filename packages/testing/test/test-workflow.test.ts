@@ -377,3 +377,13 @@ describe('a workflow under test', () => {
     expect(loop.calls('each/1/a')).toHaveLength(1);
   });
 });
+
+it('[TST-41] an action that fails is told with its stack, a mock with the place where it was made', async () => {
+  const flow = { id: 'pay', nodes: { charge: { action: 'payment.charge@2', with: { amount: 1 } } } };
+  const real = await testWorkflow(flow, { config, real: ['payment.charge'] });
+  expect(real.status).toBe('failed');
+  expect(real.stack).toMatch(/^Error: the real thing\n {4}at .*test-workflow\.test\.ts:\d+:\d+/);
+  const mocked = await testWorkflow(flow, { config, mocks: { 'payment.charge': fail('NO') } });
+  expect(mocked.stack).toMatch(/^ActionError: NO .*\n {4}at .*test-workflow\.test\.ts:\d+:\d+/);
+  expect((await testWorkflow(flow, { config, mocks: { 'payment.charge': { id: 'x' } } })).stack).toBeUndefined();
+});
