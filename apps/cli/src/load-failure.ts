@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NebulaError } from '@nebula/core';
 
-/** What Node.js puts before the stack of a syntax error: the file, the line, and the source with a caret. */
+/** Before the stack of a syntax error, Node.js puts the file, the line, and the source with a caret. */
 const PREAMBLE = /^((?:file:\/\/)?\/[^\n]*):(\d+)\n([\s\S]*?)\n\s*\w*Error\b/;
 const NOT_FOUND = /^Cannot find (package|module) '([^']+)' imported from (.+)$/;
 

@@ -97,7 +97,7 @@ async function runLines(
   return parkedLines(runs, { ...view, command: anyCommandWriter(open), now: open.io.now() });
 }
 
-/** What follows the error of a run: the line of the workflow file, or the frames of the action. */
+/** The lines below the error of a run: its place in the workflow file, or the frames of the action. */
 export async function causeOf(
   open: OpenCall,
   { executionId, error }: Pick<RunDocument, 'executionId' | 'error'>,

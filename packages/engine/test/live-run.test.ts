@@ -71,7 +71,7 @@ describe('[ENG-294] a run whose journal is ahead of the clock', () => {
   const ahead = (storedWakeAt: number) => {
     const run = runIn('idle');
     run.lastAt = 700_000;
-    // It has work, so it is looked at again in 30 s.
+    // The run has work, so an engine checks it again after 30 s.
     run.state.dispatched = 1;
     run.storedWakeAt = storedWakeAt;
     const draft = run.draftAt(100_000, drivers);

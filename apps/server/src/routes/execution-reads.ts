@@ -162,8 +162,8 @@ async function attempts(
 }
 
 /** Log lines of a node that are read at once to look for stacks, and the most such pages: log lines may be many. */
-const LINES_PER_PAGE = 1_000;
-const MAX_PAGES = 100;
+const LINES_PER_PAGE = 200;
+const MAX_PAGES = 500;
 
 /** Stacks of failed attempts, by number. */
 async function stacksOf(

@@ -251,16 +251,23 @@ export const TimelineEvent = Type.Object(
   { $id: 'Event' },
 );
 
-export const IterationsQuery = Type.Object(
-  {
-    node: Type.String({ minLength: 1, maxLength: 4_096, description: 'The path of a loop: `items`, `outer/3/items`.' }),
-    cursor: Type.Optional(
-      Type.String({ pattern: '^[0-9]{1,9}$', description: 'The number of the last iteration before.' }),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-  },
-  closed,
-);
+/** A page of numbered things that belong to one node. */
+const numberedOf = (node: string, thing: string, limit: { readonly maximum: number; readonly default: number }) =>
+  Type.Object(
+    {
+      node: Type.String({ minLength: 1, maxLength: 4_096, description: node }),
+      cursor: Type.Optional(
+        Type.String({ pattern: '^[0-9]{1,9}$', description: `The number of the last ${thing} before.` }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, ...limit })),
+    },
+    closed,
+  );
+
+export const IterationsQuery = numberedOf('The path of a loop: `items`, `outer/3/items`.', 'iteration', {
+  maximum: 10_000,
+  default: 1_000,
+});
 
 export const Iteration = Type.Object(
   {
@@ -273,16 +280,10 @@ export const Iteration = Type.Object(
   { $id: 'Iteration' },
 );
 
-export const AttemptsQuery = Type.Object(
-  {
-    node: Type.String({ minLength: 1, maxLength: 4_096, description: 'The path of a node: `charge`, `items/3/pack`.' }),
-    cursor: Type.Optional(
-      Type.String({ pattern: '^[0-9]{1,9}$', description: 'The number of the last attempt before.' }),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
-  },
-  closed,
-);
+export const AttemptsQuery = numberedOf('The path of a node: `charge`, `items/3/pack`.', 'attempt', {
+  maximum: 1_000,
+  default: 100,
+});
 
 export const Attempt = Type.Object(
   {
