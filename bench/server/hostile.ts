@@ -50,6 +50,7 @@ interface Seen {
   readonly waited: readonly number[];
   readonly used: readonly number[];
   readonly blocks: readonly { readonly from: number; readonly to: number; readonly cpuMs: number }[];
+  readonly collections: readonly { readonly at: number; readonly ms: number; readonly kind: string }[];
 }
 
 /** The first round meets a process that has compiled nothing yet. */
@@ -64,7 +65,11 @@ export async function h1(): Promise<Record<string, number>> {
   const file = path.join(tmpdir(), `nebula-loop-${process.pid}.json`);
   const preload = fileURLToPath(new URL('loop-delay.ts', import.meta.url));
   const script = fileURLToPath(new URL('../../apps/server/test/support/serve-hostile.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', preload, script], {
+  // With the flags of `nebula serve`.
+  const { SERVER_FLAGS } = (await import(new URL('../../apps/cli/bin/server-heap.js', import.meta.url).href)) as {
+    readonly SERVER_FLAGS: readonly string[];
+  };
+  const child = spawn(process.execPath, [...SERVER_FLAGS, '--import', preload, script], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, BENCH_LOOP_FILE: file },
   });
@@ -107,7 +112,7 @@ interface Facts {
 }
 
 function report(
-  { waited, used, blocks }: Seen,
+  { waited, used, blocks, collections }: Seen,
   spans: readonly { readonly name: string; readonly from: number; readonly to: number }[],
   { count, failures, firstAt, begunAt, overAt }: Facts,
 ): Record<string, number> {
@@ -118,9 +123,16 @@ function report(
       .filter((span) => span.from <= to && span.to >= from)
       .map(({ name }) => name)
       .join(' | ');
+  const collectedIn = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+    collections
+      .filter(({ at, ms }) => at + ms >= from && at <= to)
+      .map(({ kind, ms }) => ` (${kind} ${round(ms, 1)} ms)`)
+      .join('');
   for (const block of all.slice(0, 15)) {
     const which = block.to < begunAt ? 'first' : 'last';
-    console.error(`${round(block.cpuMs, 1)} ms of CPU time in the ${which} round, during ${duringOf(block)}`);
+    console.error(
+      `${round(block.cpuMs, 1)} ms of CPU time in the ${which} round${collectedIn(block)}, during ${duringOf(block)}`,
+    );
   }
   for (const failure of failures.slice(0, 10)) console.error(failure);
   return {

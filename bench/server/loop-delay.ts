@@ -4,6 +4,7 @@
  * the main thread used in it: a gap without CPU time is a thread that was not given a core.
  */
 import { writeFileSync } from 'node:fs';
+import { constants, PerformanceObserver, performance } from 'node:perf_hooks';
 
 /** Gaps in which the thread used more are listed one by one. */
 const TOLD_MS = 20;
@@ -11,6 +12,20 @@ const TOLD_MS = 20;
 const waited: number[] = [];
 const used: number[] = [];
 const blocks: { from: number; to: number; cpuMs: number }[] = [];
+/** Garbage collections, by the clock: they are part of the gaps they fall into. */
+const collections: { at: number; ms: number; kind: string }[] = [];
+const KINDS: Readonly<Record<number, string>> = {
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'scavenge',
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'mark-compact',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak callbacks',
+};
+new PerformanceObserver((list) => {
+  for (const { startTime, duration, detail } of list.getEntries()) {
+    const { kind } = detail as { readonly kind: number };
+    collections.push({ at: performance.timeOrigin + startTime, ms: duration, kind: KINDS[kind] ?? String(kind) });
+  }
+}).observe({ entryTypes: ['gc'] });
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -32,5 +47,5 @@ measure();
 
 const file = process.env.BENCH_LOOP_FILE;
 process.on('exit', () => {
-  if (file !== undefined) writeFileSync(file, JSON.stringify({ waited, used, blocks }));
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ waited, used, blocks, collections }));
 });

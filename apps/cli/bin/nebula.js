@@ -18,6 +18,8 @@ if (!runsTypeScript) {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   process.stdout.write(`${version}\n`);
 } else {
+  // Another command with an argument of this name only starts 40 ms later.
+  if (process.argv.includes('serve')) (await import('./server-heap.js')).limitServerHeap();
   // Keeps the stripped and compiled modules between runs: halves the start of every other command.
   nodeModule.enableCompileCache?.();
   const { findOwnModules } = await import('./own-modules.js');
