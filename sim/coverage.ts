@@ -43,6 +43,7 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'scope.compensating': true,
   'scope.compensated': true,
   'run.checkpointed': true,
+  'run.migrated': true,
   'run.paused': true,
   'run.resumed': true,
   'node.gated': true,
@@ -58,8 +59,8 @@ export const RARE_ENTRY_KINDS = [
   'signal.taken',
 ] as const satisfies readonly EntryKind[];
 
-/** No life draws a setting that is an expression yet, nor a journal long enough for a snapshot. */
-const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.checkpointed'];
+/** No life draws a setting that is an expression yet, a journal long enough for a snapshot, or a second version. */
+const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.checkpointed', 'run.migrated'];
 
 const SELDOM: readonly EntryKind[] = [...RARE_ENTRY_KINDS, ...NOT_DRAWN];
 export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => !SELDOM.includes(kind));

@@ -253,6 +253,9 @@ export class Legality {
       case 'signal.refused':
         this.demand(this.node(entry.node).status === 'listening', `${entry.node} refuses, and does not wait`);
         return;
+      // No life has a second version.
+      case 'run.migrated':
+        return this.demand(false, 'the run is migrated');
       case 'node.scheduled':
       case 'node.skipped':
         for (const path of entry.nodes) this.step(path, entry);

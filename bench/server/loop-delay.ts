@@ -21,8 +21,9 @@ const KINDS: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak callbacks',
 };
 new PerformanceObserver((list) => {
-  for (const { startTime, duration, detail } of list.getEntries()) {
-    const { kind } = detail as { readonly kind: number };
+  for (const entry of list.getEntries()) {
+    const { startTime, duration, detail } = entry as typeof entry & { readonly detail: { readonly kind: number } };
+    const { kind } = detail;
     collections.push({ at: performance.timeOrigin + startTime, ms: duration, kind: KINDS[kind] ?? String(kind) });
   }
 }).observe({ entryTypes: ['gc'] });

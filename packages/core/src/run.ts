@@ -25,8 +25,15 @@ export {
   type RunStarted,
   valuesIn,
 } from './run/journal/entry.ts';
-export { decodeSnapshot, encodeSnapshot } from './run/journal/snapshot.ts';
+export { decodeSnapshot, encodeSnapshot, snapshotVersion } from './run/journal/snapshot.ts';
 export { type BlobRef, exceedsBytes, inlineValue, NULL_VALUE, type StoredValue } from './run/journal/stored-value.ts';
+export {
+  checkMigration,
+  type Migration,
+  type MigrationChange,
+  type MigrationDecision,
+  type MigrationDecisions,
+} from './run/migrate/migration.ts';
 export { childAuthority, grantTo } from './run/state/authority.ts';
 export type { Estimates } from './run/state/estimates.ts';
 export { newRunState } from './run/state/new-state.ts';
@@ -49,7 +56,7 @@ export {
   stopReason,
 } from './run/state/selectors.ts';
 export { timeoutsOf } from './run/state/settings.ts';
-export type { FinishedPhase, NodeState, RunState } from './run/state/state.ts';
+export type { FinishedPhase, NodeState, PlanOf, RunState } from './run/state/state.ts';
 export { delayedNodes, totalLeftMs } from './run/timers/timers.ts';
 export {
   concerns,

@@ -28,6 +28,8 @@ const WORDS: { readonly [T in TimelineEventType]: (details: Details<T>, at: numb
   WorkflowCancelled: none,
   WorkflowTimedOut: none,
   WorkflowReopened: ({ nodes }) => `from ${nodes.join(', ')}`,
+  WorkflowMigrated: ({ version, nodes, back }) =>
+    `${back ? 'back ' : ''}to version ${version}${nodes.length === 0 ? '' : `; ${nodes.join(', ')} begin again`}`,
   StateCheckpointed: ({ seq }) => `frame ${seq}`,
   NodeScheduled: none,
   NodeConfigured: (details) =>

@@ -151,6 +151,7 @@ function* compileWorkflow(
   const sub: SubPlan = {
     workflowId: definition.id,
     version: definition.version ?? 1,
+    definition,
     root,
     variables: definition.variables ?? {},
     onFailure: config.onFailure ?? 'fail-fast',

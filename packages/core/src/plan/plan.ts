@@ -292,6 +292,7 @@ export interface AcceptedInput {
 export interface SubPlan {
   readonly workflowId: WorkflowId;
   readonly version: number;
+  readonly definition: WorkflowDefinition;
   readonly root: GraphPlan;
   readonly variables: JsonObject;
   readonly onFailure: FailurePolicy;

@@ -11,7 +11,7 @@ import type { Entry } from '../run/journal/entry.ts';
 import type { BlobLookup } from '../run/journal/stored-value.ts';
 import { newRunState } from '../run/state/new-state.ts';
 import { isFinal, nodeAt } from '../run/state/selectors.ts';
-import type { NodeState, RunState } from '../run/state/state.ts';
+import type { NodeState, PlanOf, RunState } from '../run/state/state.ts';
 import { documentOf, type NodeDocument, nodeDocument, type RunDocument } from './document.ts';
 import { RunHistory } from './history.ts';
 import { type TimelineEvent, timelineOf } from './timeline.ts';
@@ -31,9 +31,16 @@ export class RunView {
 
   private readonly keeps: (path: string) => boolean;
 
-  /** `keeps`: selects the nodes of ended iterations that are looked up later; by default all. */
-  constructor(plan: Plan, executionId: string, keeps: (path: string) => boolean = () => true) {
-    this.state = newRunState(plan, executionId);
+  /**
+   * `keeps`: selects the nodes of ended iterations that are looked up later; by default all. `planOf`: the versions to
+   * which the journal migrates the run.
+   */
+  constructor(
+    plan: Plan,
+    executionId: string,
+    { keeps = () => true, planOf }: { readonly keeps?: (path: string) => boolean; readonly planOf?: PlanOf } = {},
+  ) {
+    this.state = newRunState(plan, executionId, planOf);
     this.keeps = keeps;
   }
 

@@ -31,6 +31,8 @@ import { FEATURES, type Feature, play } from './features.ts';
 interface Golden {
   readonly definition: WorkflowDefinition;
   readonly workflows: Readonly<Record<string, WorkflowDefinition>>;
+  /** Versions 2, 3 … to which the run is migrated. */
+  readonly versions?: readonly WorkflowDefinition[];
   readonly frames: Drive['frames'];
   readonly state: { readonly format: number };
   readonly document: object;
@@ -50,8 +52,16 @@ function planIn({ definition, workflows }: Pick<Golden, 'definition' | 'workflow
   return plan;
 }
 
-function folded(golden: Pick<Golden, 'definition' | 'workflows' | 'frames'>): Omit<Golden, keyof typeof golden> {
-  const view = new RunView(planIn(golden), 'exe_test');
+const viewOf = (golden: Journal): RunView => new RunView(planIn(golden), 'exe_test', { planOf: plansIn(golden) });
+
+type Journal = Omit<Golden, 'state' | 'document' | 'timeline'>;
+
+function plansIn({ workflows, definition, versions = [] }: Journal): (version: number) => Plan {
+  return (version) => planIn({ workflows, definition: versions[version - 2] ?? definition });
+}
+
+function folded(golden: Journal): Omit<Golden, keyof Journal> {
+  const view = viewOf(golden);
   for (const frame of golden.frames) view.apply(frame);
   const { state, timeline } = view;
   return {
@@ -82,17 +92,24 @@ const OLDER: Readonly<Record<string, () => { definition: Feature['definition']; 
   ),
 };
 
-function made(name: string): Omit<Golden, 'state' | 'document' | 'timeline'> {
+function lastPlan(golden: Golden): Plan {
+  const { state } = golden as { readonly state: { readonly version?: number } };
+  return plansIn(golden)(state.version ?? 1);
+}
+
+function made(name: string): Journal {
   const feature = FEATURES[name];
   if (feature === undefined) {
     const { definition, frames } = (OLDER[name] as (typeof OLDER)[string])();
     return plain({ definition: definitionOf('test', definition), workflows: {}, frames });
   }
   const others = Object.entries(feature.options?.workflows ?? {});
+  const run = play(feature);
   return plain({
     definition: definitionOf('test', feature.definition),
     workflows: Object.fromEntries(others.map(([id, short]) => [id, definitionOf(id, short)])),
-    frames: play(feature).frames,
+    ...(run.versions.size > 0 && { versions: Array.from(run.versions.values(), (plan) => plan.definition) }),
+    frames: run.frames,
   });
 }
 
@@ -143,13 +160,13 @@ describe('golden journals, one per feature', () => {
     // A snapshot of another format is not used, so there is nothing to compare with.
     if (now.state.format !== golden.state.format) return;
     expect(now.state).toEqual(golden.state);
-    const loaded = decodeSnapshot(planIn(golden), 'exe_test', JSON.stringify(golden.state));
+    const loaded = decodeSnapshot(lastPlan(golden), 'exe_test', JSON.stringify(golden.state));
     expect(loaded && plain(documentOf(loaded, lookup))).toEqual(now.document);
   });
 
   it.each(recorded)('[VIEW-21] %s: the status after an event is that of the state', (name) => {
     const golden = read(name);
-    const view = new RunView(planIn(golden), 'exe_test');
+    const view = viewOf(golden);
     for (const { at, entries } of golden.frames) {
       for (const entry of entries) {
         view.applyEntry(entry, at);
@@ -167,8 +184,8 @@ describe('golden journals, one per feature', () => {
   it.each(Object.keys(FEATURES).filter((name) => recorded.includes(name)))(
     '[RUN-71] %s is still written like that',
     (name) => {
-      const { frames, definition, workflows } = read(name);
-      expect(made(name)).toEqual({ frames, definition, workflows });
+      const { frames, definition, workflows, versions } = read(name);
+      expect(made(name)).toEqual({ frames, definition, workflows, ...(versions && { versions }) });
     },
   );
 
@@ -223,6 +240,7 @@ const ENTRY_KINDS: Readonly<Record<Entry['type'], true>> = {
   'run.checkpointed': true,
   'run.finished': true,
   'run.held': true,
+  'run.migrated': true,
   'run.paused': true,
   'run.reopened': true,
   'run.resumed': true,

@@ -651,6 +651,20 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
 };
 
 export const FEATURES: Readonly<Record<string, Feature>> = {
+  'migrated-1': {
+    definition: {
+      variables: { n: 1 },
+      nodes: { a: undo, b: { needs: ['a'] }, c: { needs: ['b'], with: { x: '{{ $b.y }}' } } },
+    },
+    play: (run) => {
+      const nodes = { a: undo, b: { needs: ['a'], with: { z: 1 } }, c: { needs: ['b'] }, e: { needs: ['a'] } };
+      run.complete('a', 3).complete('b', {}).complete('~undo/a');
+      run.migrate({ nodes: { a: undo } }, { b: 'drop' });
+      run.step({ type: 'migrate', plan: run.plan, back: true });
+      run.migrate({ variables: { n: 2 }, nodes }, { b: 'again' }).retry();
+      run.complete('a', 4).complete('b', 5).complete('e').complete('c');
+    },
+  },
   ...NODE_FEATURES,
   ...WAIT_FEATURES,
   ...FAILURE_FEATURES,

@@ -29,6 +29,7 @@ import {
   encodeSnapshot,
   foldFrames,
   inlineValue,
+  type MigrationDecisions,
   newRunState,
   newTurn,
   nextReady,
@@ -136,6 +137,8 @@ export class Drive {
   private readonly values: Pick<Turn, 'lookup' | 'store'>;
   private readonly starts: boolean;
   private readonly foldEvery: number;
+  /** Versions to which the run was migrated. */
+  readonly versions = new Map<number, Plan>();
   private steps = 0;
   /** The journal, folded as far as it was at the last check: folding it from the start each time would be quadratic. */
   private readonly folded: RunState;
@@ -144,7 +147,8 @@ export class Drive {
     const { policies, workflows, isAccepted, callbackUrl } = options;
     this.plan = { ...planOf(short, policies, workflows, isAccepted), callbackUrl };
     this.state = newRunState(this.plan, 'exe_test');
-    this.folded = newRunState(this.plan, 'exe_test');
+    const versionOf = (version: number) => this.versions.get(version) ?? this.plan;
+    this.folded = newRunState(this.plan, 'exe_test', versionOf);
     this.slots = options.slots ?? 1_000;
     this.values = options.values ?? { lookup: () => null, store: inlineValue };
     this.starts = options.starts ?? true;
@@ -173,6 +177,18 @@ export class Drive {
     this.now = frames.at(-1)?.at ?? this.now;
     foldFrames(this.state, frames);
     for (const { node, attempt } of openAttempts(this.state)) this.attempts.set(node, { attempt } as Attempt);
+  }
+
+  /** Moves the run to another version. */
+  migrate(short: Short, decisions?: MigrationDecisions): this {
+    return this.step({ type: 'migrate', plan: this.versionOf(short), ...(decisions && { decisions }) });
+  }
+
+  /** Compiles the next version of the workflow. */
+  versionOf(short: Short): Plan {
+    const plan = planOf({ version: this.versions.size + 2, ...short });
+    this.versions.set(plan.version, plan);
+    return plan;
   }
 
   step(...stimuli: Stimulus[]): this {
@@ -217,7 +233,7 @@ export class Drive {
   }
 
   private restored(): RunState {
-    const restored = decodeSnapshot(this.plan, 'exe_test', encodeSnapshot(this.state));
+    const restored = decodeSnapshot(this.state.plan, 'exe_test', encodeSnapshot(this.state));
     if (restored === undefined) throw new Error('the snapshot cannot be read');
     return restored;
   }

@@ -3,7 +3,7 @@
  * the entries of the next frame, and the attempts to abort, in the turn.
  *
  *  D1 Only the open attempt of a node may report an outcome; anything else is dropped (the fence).
- *  D2 A run that is finished changes by `retry` and `replay` only.
+ *  D2 A run that is finished changes by `retry`, `replay` and `migrate` only.
  *  D3 After every stimulus: due timers have fired, every decided join has led to something, and a run in which
  *     nothing can happen any more is finished. A turn that must pause is suspended before that, and continues with
  *     `resumeTurn`; until then it takes no other stimulus.
@@ -15,6 +15,7 @@ import { WORKER_LOST } from '../../retry/retry.ts';
 import { childEnded } from '../composite/children.ts';
 import { expand, nextIteration, stopNode } from '../composite/composite.ts';
 import { type CacheMiss, JOURNAL_FORMAT } from '../journal/entry.ts';
+import { migrate } from '../migrate/migrate.ts';
 import {
   failureNodeUnderWay,
   isEnding,
@@ -71,6 +72,7 @@ const reactions: { readonly [T in Stimulus['type']]: (turn: Turn, stimulus: Of<T
   cached,
   restart,
   placed: gotSlot,
+  migrate,
   // Only an ended run is retried or replayed.
   retry: () => {},
   replay: () => {},
@@ -84,14 +86,21 @@ export function decide(turn: Turn, stimulus: Stimulus): boolean {
   turn.jitter = 'jitter' in stimulus ? stimulus.jitter : 1;
   turn.budgets.renew();
   if (isFinished(state.phase.status)) {
-    if (stimulus.type === 'retry' ? !retry(turn, stimulus) : stimulus.type !== 'replay' || !replay(turn, stimulus))
-      return isAccepted;
+    if (!changesEnded(turn, stimulus)) return isAccepted;
   } else {
     if (state.hasOldStops) renewOldStops(turn);
     if (isAccepted) (reactions[stimulus.type] as (turn: Turn, stimulus: Stimulus) => void)(turn, stimulus);
   }
   resumeTurn(turn);
   return isAccepted;
+}
+
+/** Returns false if the run has ended and stays as it is. */
+function changesEnded(turn: Turn, stimulus: Stimulus): boolean {
+  if (stimulus.type === 'retry') return retry(turn, stimulus);
+  if (stimulus.type === 'replay') return replay(turn, stimulus);
+  if (stimulus.type === 'migrate') migrate(turn, stimulus);
+  return false;
 }
 
 /** Continues a suspended turn until it is suspended again, or everything that follows from the stimulus is decided. */

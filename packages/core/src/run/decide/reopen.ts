@@ -154,6 +154,13 @@ function renewFinally(repetition: Repetition, from: NodeState): void {
   }
 }
 
+/** These nodes and all nodes that depend on them, and the subset that begins as something new. */
+export function renewalOf(nodes: Iterable<NodeState>): Omit<Repetition, 'open'> {
+  const repetition: Repetition = { again: new Set(), open: new Set(), renewed: new Set() };
+  for (const node of nodes) if (!isRenewed(repetition, node)) renewFrom(repetition, node);
+  return repetition;
+}
+
 /** The node, or a composite node around it, is renewed already. */
 function isRenewed({ renewed }: Repetition, node: NodeState | undefined): boolean {
   for (let at = node ?? null; at !== null; at = at.scope.parent) if (renewed.has(at)) return true;

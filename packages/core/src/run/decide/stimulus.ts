@@ -3,9 +3,11 @@
 import type { Ceiling } from '../../capability/narrow.ts';
 import type { RunError } from '../../error.ts';
 import type { ExecutionId, NodePath } from '../../ids.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Json } from '../../value.ts';
 import type { CacheHit, CacheMiss, ConcurrencySlot, Gate, Parent, RunAuthority } from '../journal/entry.ts';
 import type { StoredValue } from '../journal/stored-value.ts';
+import type { MigrationDecisions } from '../migrate/migration.ts';
 import type { Estimates } from '../state/estimates.ts';
 import type { FinalRunStatus } from '../state/status.ts';
 
@@ -95,6 +97,17 @@ export type Stimulus =
   | { readonly type: 'retry'; readonly reply?: boolean; readonly ceiling?: Ceiling }
   /** Replays this node and all nodes that depend on it. `input`: replaces the node's own input. */
   | { readonly type: 'replay'; readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling }
+  /**
+   * Moves the run to another version of its workflow, or `back` to the one before. `decisions`: by path in the definition.
+   * `input`: the input of the run with the defaults of that version.
+   */
+  | {
+      readonly type: 'migrate';
+      readonly plan: Plan;
+      readonly decisions?: MigrationDecisions;
+      readonly input?: Json;
+      readonly back?: true;
+    }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'resume' }
   /** The state after frame `seq` is stored as a snapshot. */

@@ -1,5 +1,6 @@
 /** Folds `run.reopened`: resets the nodes that begin again. */
 
+import type { NodePath } from '../../ids.ts';
 import { recount } from '../joins/joins.ts';
 import type { RunReopened } from '../journal/entry.ts';
 import { resetNode } from '../state/new-state.ts';
@@ -20,15 +21,13 @@ export function reopen({ state, at }: Fold, entry: RunReopened): void {
   state.generations++;
   if (entry.ceiling !== undefined) state.authority = { ...state.authority, ceiling: entry.ceiling };
   forgetUndoing(state);
-  for (const path of entry.nodes) {
-    const node = requireNode(state, path);
-    state.unknown.delete(node);
-    forgetIterations(state, node);
-    resetNode(node);
-    node.attemptsBefore = state.lastAttempt;
+  resetNodes(state, entry.nodes);
+  renewNodes(state, entry.renewed ?? []);
+  const [first] = entry.nodes;
+  if (entry.input !== undefined && first !== undefined) {
+    requireNode(state, first).input = entry.input;
+    countSpilled(state, entry.input);
   }
-  withdraw(entry.nodes.map((path) => requireNode(state, path)));
-  renew(state, entry);
   for (const path of entry.open ?? []) {
     const node = requireNode(state, path);
     node.phase = { status: 'open', body: requireBody(node), since: at, stopping: null };
@@ -45,8 +44,20 @@ export function reopen({ state, at }: Fold, entry: RunReopened): void {
   armWorkflow(state);
 }
 
-/** Renews nodes: they get a new generation, and nothing of them is left to undo. */
-function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): void {
+/** Puts nodes that begin again back to where they were before anything happened to them. */
+export function resetNodes(state: RunState, paths: readonly NodePath[]): void {
+  const nodes = paths.map((path) => requireNode(state, path));
+  for (const node of nodes) {
+    state.unknown.delete(node);
+    forgetIterations(state, node);
+    resetNode(node);
+    node.attemptsBefore = state.lastAttempt;
+  }
+  withdraw(nodes);
+}
+
+/** Renews nodes: they get the newest generation, and nothing of them is left to undo. */
+export function renewNodes(state: RunState, renewed: readonly NodePath[]): void {
   for (const path of renewed) {
     const node = requireNode(state, path);
     node.generation = state.generations;
@@ -55,10 +66,6 @@ function renew(state: RunState, { renewed = [], input, nodes }: RunReopened): vo
   const gone = new Set(renewed);
   if (gone.size > 0) state.undo = state.undo.filter((item) => !isWithin(item.path, gone));
   forgetGraphs(state);
-  const [first] = nodes;
-  if (input === undefined || first === undefined) return;
-  requireNode(state, first).input = input;
-  countSpilled(state, input);
 }
 
 /** Returns whether the path is one of `paths` or below one. */

@@ -6,6 +6,7 @@ import { assert } from '../../error.ts';
 import type { Entry, SignalKept, SignalTaken } from '../journal/entry.ts';
 import { countSpilled } from '../state/phases.ts';
 import type { RunState } from '../state/state.ts';
+import { migrate } from './evolve-migrate.ts';
 import { nodeFolds } from './evolve-node.ts';
 import { reopen } from './evolve-reopen.ts';
 import { runFolds, tooNew } from './evolve-run.ts';
@@ -17,6 +18,7 @@ const folds: { readonly [E in Entry as E['type']]: (fold: Fold, entry: E) => voi
   ...nodeFolds,
   ...scopeFolds,
   'run.reopened': reopen,
+  'run.migrated': migrate,
   'signal.kept': keepSignal,
   'signal.taken': takeSignal,
   // These entries inform people; their consequences are in the entries that follow.
@@ -24,6 +26,9 @@ const folds: { readonly [E in Entry as E['type']]: (fold: Fold, entry: E) => voi
   'signal.refused': nothing,
   'run.checkpointed': nothing,
 };
+
+/** A migration can be taken back as long as no other entry follows it. */
+const LEAVES_MIGRATION: ReadonlySet<Entry['type']> = new Set<Entry['type']>(['run.migrated', 'run.checkpointed']);
 
 /** A map finds a function faster than the table does, and has no inherited members. */
 const changes = new Map(Object.entries(folds) as [string, (fold: Fold, entry: Entry) => void][]);
@@ -33,6 +38,7 @@ export function evolve(state: RunState, entry: Entry, at: number, effects: FoldE
   const change = changes.get(entry.type);
   if (change === undefined) return tooNew(`has an entry '${entry.type}'`);
   state.updatedAt = at;
+  if (state.migrated !== null && !LEAVES_MIGRATION.has(entry.type)) state.migrated = null;
   change({ state, at, effects }, entry);
 }
 

@@ -61,6 +61,7 @@ export type Entry =
   | RunStopping
   | RunFinished
   | RunReopened
+  | RunMigrated
   | RunCheckpointed;
 
 export interface RunStarted {
@@ -534,6 +535,31 @@ export interface RunReopened {
   readonly input?: StoredValue;
   /** The new ceiling of the run, if its project now grants less than the run had. */
   readonly ceiling?: Ceiling;
+}
+
+/**
+ * The run continues with another version of its workflow. Nodes keep their results by their paths; nodes that the version
+ * does not have are dropped. The fold needs the plans of both versions.
+ */
+export interface RunMigrated {
+  readonly type: 'run.migrated';
+  readonly version: number;
+  /** Nodes that begin again: at once, or in an ended run with its retry. */
+  readonly nodes?: readonly NodePath[];
+  /** The subset of `nodes` that begin as something new, with a new idempotency key. */
+  readonly renewed?: readonly NodePath[];
+  /** Edges out of ended nodes that were decided anew, because their conditions have changed. */
+  readonly edges?: readonly DecidedAgain[];
+  /** The input of the run with the defaults of the new version. */
+  readonly input?: StoredValue;
+  /** Takes the last migration back: the run is as it was before. */
+  readonly back?: true;
+}
+
+export interface DecidedAgain {
+  readonly node: NodePath;
+  readonly dead?: readonly string[];
+  readonly taken?: readonly string[];
 }
 
 /** The state after frame `seq` is stored as a snapshot. The run is loaded from there; the fold ignores the entry. */

@@ -2,8 +2,9 @@
  * Encodes a state as text and decodes it: bounds how much of a journal is read to load a run. A snapshot has what the
  * journal determines and nothing derived. The journal stays the truth, so a snapshot of another format is ignored.
  */
+import { assert } from '../../error.ts';
 import type { ExecutionId } from '../../ids.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { innerGraph, type NodePlan, type Plan } from '../../plan/plan.ts';
 import { isJsonObject, type Json } from '../../value.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
 import { countSources } from '../joins/joins.ts';
@@ -17,6 +18,7 @@ import type {
   BodyState,
   NodeState,
   Phase,
+  PlanOf,
   RunState,
   ScopeState,
   UndoItem,
@@ -27,7 +29,7 @@ import { needsEndCheck } from '../undo/transactions.ts';
 import { openUndo } from '../undo/undo.ts';
 import { NULL_VALUE, type StoredValue } from './stored-value.ts';
 
-const SNAPSHOT_FORMAT = 9;
+const SNAPSHOT_FORMAT = 10;
 
 /**
  * How a field gets into a restored state. Every field of the state has a line in these tables; a missing one does not
@@ -43,6 +45,8 @@ type StoredKey<Roles> = { [K in keyof Roles]: Roles[K] extends 'stored' ? K : ne
 const RUN_ROLES = {
   executionId: 'derived',
   plan: 'derived',
+  planOf: 'derived',
+  migrated: 'stored',
   seq: 'apart',
   phase: 'stored',
   trigger: 'stored',
@@ -193,6 +197,8 @@ const UNCHANGED: Partial<StoredNode> = {
 /** Scopes are in the order of their opening: outer scopes precede inner ones. */
 interface Snapshot {
   readonly format: number;
+  /** The version of the workflow whose nodes the snapshot names. */
+  readonly version: number;
   readonly seq: number;
   readonly run: Pick<RunState, StoredKey<typeof RUN_ROLES>>;
   readonly scopes: readonly ScopeSnapshot[];
@@ -240,6 +246,7 @@ interface BodySnapshot extends Pick<BodyState, StoredKey<typeof BODY_ROLES>> {
 export function encodeSnapshot(state: RunState): string {
   const snapshot: Snapshot = {
     format: SNAPSHOT_FORMAT,
+    version: state.plan.version,
     seq: state.seq,
     run: pick(state, RUN_FIELDS),
     scopes: Array.from(state.scopes.values(), scopeSnapshot),
@@ -285,7 +292,7 @@ function assignedSnapshot({ count, byNode }: Assignments): AssignedSnapshot {
 }
 
 /** Runs after all scopes are restored: a node of any depth may have assigned a variable. */
-function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
+function restoreAssigned(state: RunState, snapshot: ScopeSnapshot, isLenient: boolean): boolean {
   const { assigned: stored } = snapshot;
   if (stored === undefined) return true;
   const assigned = scopeAt(state, snapshot)?.realm.assigned;
@@ -294,8 +301,8 @@ function restoreAssigned(state: RunState, snapshot: ScopeSnapshot): boolean {
   assigned.count = stored.count;
   for (const [path, name, one] of stored.list) {
     const node = nodeAt(state, path);
-    if (node === undefined) return false;
-    note(assigned, node, name, one);
+    if (node !== undefined) note(assigned, node, name, one);
+    else if (!isLenient) return false;
   }
   return true;
 }
@@ -314,17 +321,53 @@ function addressOf(scope: ScopeState): Pick<ScopeSnapshot, 'undoes' | 'undoItems
   return scope.parent === null ? {} : { node: pathOf(scope.parent), round: scope.iteration };
 }
 
-/** Returns undefined if the text has another format, is damaged, or names nodes that the plan does not have. */
-export function decodeSnapshot(plan: Plan, executionId: ExecutionId, text: string): RunState | undefined {
+/** The version of the workflow in a snapshot; undefined if the text has another format or is damaged. */
+export function snapshotVersion(text: string): number | undefined {
+  const version = SNAPSHOT_HEAD.exec(text)?.[1];
+  return version === undefined ? undefined : Number(version);
+}
+
+const SNAPSHOT_HEAD = new RegExp(`^\\{"format":${SNAPSHOT_FORMAT},"version":(\\d+),`);
+
+/**
+ * Returns undefined if the text has another format or version, is damaged, or names nodes that the plan does not have.
+ */
+export function decodeSnapshot(
+  plan: Plan,
+  executionId: ExecutionId,
+  text: string,
+  planOf?: PlanOf,
+): RunState | undefined {
+  if (snapshotVersion(text) !== plan.version) return undefined;
   const snapshot = parsed(text);
-  if (!isJsonObject(snapshot) || snapshot.format !== SNAPSHOT_FORMAT) return undefined;
-  const { seq, run, scopes, listening } = snapshot as unknown as Snapshot;
-  const state = newRunState(plan, executionId);
+  if (!isJsonObject(snapshot)) return undefined;
+  return restored(snapshot as unknown as Snapshot, newRunState(plan, executionId, planOf));
+}
+
+/**
+ * The state of a snapshot under another plan. Nodes are found by their ids, and those that the plan does not have are left
+ * out, as are compensations that have ended. `adjust` changes the nodes before anything is derived from them.
+ */
+export function stateUnder(plan: Plan, from: RunState, text: string, adjust: (state: RunState) => void): RunState {
+  const state = newRunState(plan, from.executionId, from.planOf);
+  const moved = restored(JSON.parse(text) as Snapshot, state, adjust);
+  assert(moved !== undefined, `${from.executionId} can be moved to version ${plan.version}`);
+  return moved;
+}
+
+/** `adjust`: nodes of the snapshot that the plan does not have are left out. Without it, returns undefined for them. */
+function restored(
+  { seq, run, scopes, listening }: Snapshot,
+  state: RunState,
+  adjust?: (state: RunState) => void,
+): RunState | undefined {
+  const isLenient = adjust !== undefined;
   Object.assign(state, run);
   state.seq = seq;
   if (state.estimates !== null) estimate(state, state.estimates);
-  for (const scope of scopes) if (!restoreScope(state, scope)) return undefined;
-  for (const scope of scopes) if (!restoreAssigned(state, scope)) return undefined;
+  for (const scope of scopes) if (!restoreScope(state, scope, isLenient) && !isLenient) return undefined;
+  for (const scope of scopes) if (!restoreAssigned(state, scope, isLenient) && !isLenient) return undefined;
+  adjust?.(state);
   state.endChecks.clear();
   index(state, listening);
   return state;
@@ -338,7 +381,8 @@ function parsed(text: string): Json {
   }
 }
 
-function restoreScope(state: RunState, snapshot: ScopeSnapshot): boolean {
+function restoreScope(state: RunState, snapshot: ScopeSnapshot, isLenient: boolean): boolean {
+  if (isLenient && snapshot.undoes !== undefined) return false;
   const scope = scopeOf(state, snapshot);
   if (scope === undefined) return false;
   Object.assign(scope, snapshot.fields);
@@ -350,9 +394,13 @@ function restoreScope(state: RunState, snapshot: ScopeSnapshot): boolean {
   for (const [id, { phase, fields, body }] of snapshot.nodes) {
     const at = scope.graph.indexOf.get(id);
     const node = at === undefined ? undefined : scope.nodes[at];
-    if (node === undefined) return false;
+    if (node === undefined) {
+      if (isLenient) continue;
+      return false;
+    }
     Object.assign(node, fields);
-    Object.assign(node, { phase: body === undefined ? phase : { ...phase, body: restoredBody(node, body) } });
+    const hasBody = body !== undefined && (!isLenient || isComposite(node.plan));
+    Object.assign(node, { phase: hasBody ? { ...phase, body: restoredBody(node, body) } : phase });
   }
   return true;
 }
@@ -362,6 +410,10 @@ function scopeOf(state: RunState, snapshot: ScopeSnapshot): ScopeState | undefin
   if (snapshot.undoes === undefined) return state.root;
   const undone = state.scopes.get(snapshot.undoes);
   return undone === undefined ? undefined : openUndo(state, undone, snapshot.undoItems ?? []);
+}
+
+function isComposite({ work }: NodePlan): boolean {
+  return work.kind === 'dynamic' || innerGraph(work) !== undefined;
 }
 
 function restoredBody({ plan }: NodeState, { total, results, ...fields }: BodySnapshot): BodyState {

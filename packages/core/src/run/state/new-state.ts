@@ -5,14 +5,15 @@ import type { ExecutionId } from '../../ids.ts';
 import type { GraphPlan, NodePlan, Plan } from '../../plan/plan.ts';
 import { goesFirst, rankOf } from '../dispatch/dispatch-order.ts';
 import { NULL_VALUE } from '../journal/stored-value.ts';
-import type { NodeState, Realm, RunState, ScopeState } from './state.ts';
+import type { NodeState, PlanOf, Realm, RunState, ScopeState } from './state.ts';
 import { newAssignments, varsOf } from './variables.ts';
 
 export const NO_PERMITS: readonly string[] = [];
 export const NO_RETRIES: readonly number[] = [];
 const PENDING = { status: 'pending' } as const;
 
-export function newRunState(plan: Plan, executionId: ExecutionId): RunState {
+/** `planOf`: returns the versions to which the journal of the run migrates it. */
+export function newRunState(plan: Plan, executionId: ExecutionId, planOf: PlanOf = noOther): RunState {
   const { workflowId, version, onFailure } = plan;
   const realm: Realm = {
     input: NULL_VALUE,
@@ -26,6 +27,8 @@ export function newRunState(plan: Plan, executionId: ExecutionId): RunState {
   return {
     executionId,
     plan,
+    planOf,
+    migrated: null,
     seq: 0,
     phase: PENDING,
     trigger: null,
@@ -69,6 +72,10 @@ export function newRunState(plan: Plan, executionId: ExecutionId): RunState {
     endChecks: new Set(),
     released: new Set(),
   };
+}
+
+function noOther(version: number): never {
+  throw new Error(`the plan of version ${version} is needed to fold a migration`);
 }
 
 export function newScope(

@@ -19,8 +19,8 @@
  *     `firstReady`, `mayStart`). An item too many has no effect; one that is missing would stall the run. After a frame
  *     the items that still apply are the same in the decided, the folded and the restored state; tests compare them
  *     after every step (`test/run/state-facts.ts`).
- *  I5 `seq` is changed by `countFrame`, when a frame is folded or stored. `plan`, `executionId` and `projectCeiling` are
- *     given by the code that loads the run.
+ *  I5 `seq` is changed by `countFrame`, when a frame is folded or stored. `plan`, `planOf`,
+ *     `executionId` and `projectCeiling` are given by the code that loads the run; only `run.migrated` changes `plan`.
  *  I6 A node is in `running` exactly while its phase is `running`.
  *  I7 `scope.open` counts the nodes of the scope that are not final; the run can end when it is 0 (or when stopping
  *     and nothing runs). `scope.held` counts those that wait for the finally of a deferred failure and for nothing
@@ -365,6 +365,14 @@ export interface UndoItem {
   readonly generation: number;
 }
 
+export type PlanOf = (version: number) => Plan;
+
+/** The version before a migration, and the state in it, as a snapshot. */
+export interface Migrated {
+  readonly from: number;
+  readonly before: string;
+}
+
 export interface FreedPermit {
   readonly key: string;
   readonly node: NodePath;
@@ -398,6 +406,10 @@ export interface TimerItem {
 export interface RunState {
   readonly executionId: ExecutionId;
   readonly plan: Plan;
+  /** The plan of another version, to which the run was migrated. Given by the code that loads the run. */
+  planOf: PlanOf;
+  /** The last migration, as long as nothing has happened since; null otherwise. */
+  migrated: Migrated | null;
   /** Frames folded so far. */
   seq: number;
   phase: RunPhase;

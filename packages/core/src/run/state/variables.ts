@@ -57,6 +57,12 @@ export function withdraw(nodes: Iterable<NodeState>): void {
   }
 }
 
+/** Gives every variable its newest remaining assignment, else its initial value; drops all others. */
+export function recallAll({ assigned, vars }: Realm): void {
+  const names = new Set([...Object.keys(assigned.initial), ...vars.keys()]);
+  for (const name of names) restore(assigned, vars, name);
+}
+
 function restore({ initial, byNode }: Assignments, vars: Map<string, StoredValue>, name: string): void {
   let newest: Assignment | undefined;
   for (const own of byNode.values()) {

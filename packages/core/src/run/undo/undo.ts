@@ -157,27 +157,30 @@ function withOf({ error }: UndoItem): ActionWork['with'] {
 }
 
 /** Finds the compensation in the plan; the node itself may have left memory long ago. */
-export function compensationAt({ plan, undoGraphs }: RunState, { path, graphs }: UndoItem): CompensationPlan {
+export function compensationAt(state: RunState, item: UndoItem): CompensationPlan {
+  const compensation = findCompensation(state, item);
+  assert(compensation !== undefined, `the plan can undo '${item.path}'`);
+  return compensation;
+}
+
+/** Returns undefined if the plan has no such node, or the node no compensation. */
+export function findCompensation({ plan, undoGraphs }: RunState, item: UndoItem): CompensationPlan | undefined {
+  const { path, graphs } = item;
   const steps = path.split('/');
   const returned = graphs.map((key) => undoGraphs[key]);
   let graph = plan.root;
   for (let at = 0; ; at++) {
     const node = graph.nodes[graph.indexOf.get(steps[at] ?? '') ?? -1];
-    assert(node !== undefined, `the plan has the node '${path}'`);
-    if (at === steps.length - 1) {
-      assert(node.compensate !== undefined, `'${path}' can be undone`);
-      return node.compensate;
-    }
+    if (node === undefined || at === steps.length - 1) return node?.compensate;
     const { work } = node;
     if (work.kind === 'inline') graph = work.workflow.root;
     else if (work.kind === 'dynamic') {
       const compiled = work.compile(returned.shift() ?? null);
       assert('body' in compiled, 'a graph that was accepted once is accepted again');
       graph = compiled.body;
-    } else {
-      assert('body' in work, `'${path}' is in a body`);
+    } else if ('body' in work) {
       graph = work.body;
       if (work.kind !== 'group') at++;
-    }
+    } else return undefined;
   }
 }

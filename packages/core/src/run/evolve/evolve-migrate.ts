@@ -1,0 +1,88 @@
+/** Folds `run.migrated`: the state of the run under the plan of another version. */
+import { assert } from '../../error.ts';
+import type { DecidedAgain, RunMigrated } from '../journal/entry.ts';
+import { decodeSnapshot, encodeSnapshot, stateUnder } from '../journal/snapshot.ts';
+import { NO_PERMITS } from '../state/new-state.ts';
+import { countSpilled, releasePermits } from '../state/phases.ts';
+import { isFinal, isFinished, nodeAt, pathOf, requireNode } from '../state/selectors.ts';
+import type { RunState } from '../state/state.ts';
+import { recallAll } from '../state/variables.ts';
+import { findCompensation } from '../undo/undo.ts';
+import { forgetGraphs } from '../undo/undo-list.ts';
+import { renewNodes, resetNodes } from './evolve-reopen.ts';
+import type { Fold } from './fold.ts';
+
+export function migrate(fold: Fold, entry: RunMigrated): void {
+  const { state } = fold;
+  const { seq, updatedAt } = state;
+  const moved = entry.back === true ? movedBack(state, entry) : movedOn(fold, entry);
+  // The object stays: the engine and readers of the journal keep it for the whole run.
+  Object.assign(state, moved, { seq, updatedAt });
+}
+
+function movedBack(state: RunState, { version }: RunMigrated): RunState {
+  const { migrated, executionId, planOf } = state;
+  assert(migrated?.from === version, `the last migration of ${executionId} is from version ${version}`);
+  const before = decodeSnapshot(planOf(version), executionId, migrated.before, planOf);
+  assert(before !== undefined, `${executionId} is as it was before its migration`);
+  before.projectCeiling = state.projectCeiling;
+  return before;
+}
+
+function movedOn(fold: Fold, entry: RunMigrated): RunState {
+  const moved = movedState(fold.state, entry, fold.at);
+  releaseLeft(fold, moved);
+  return moved;
+}
+
+/** The state after the entry. The given state stays as it is. */
+export function movedState(state: RunState, entry: RunMigrated, at: number): RunState {
+  const before = encodeSnapshot({ ...state, migrated: null, seq: 0 });
+  const moved = stateUnder(state.planOf(entry.version), state, before, (next) => adjust(next, entry, at));
+  moved.migrated = { from: state.plan.version, before };
+  moved.projectCeiling = state.projectCeiling;
+  return moved;
+}
+
+/** Releases the permits of nodes that were dropped or begin again. */
+function releaseLeft(fold: Fold, moved: RunState): void {
+  for (const { nodes } of fold.state.scopes.values()) {
+    for (const node of nodes) {
+      if (node.permits.length > 0 && !nodeAt(moved, pathOf(node))?.permits.length) releasePermits(fold, node);
+    }
+  }
+}
+
+function adjust(state: RunState, { nodes = [], renewed = [], edges = [], input }: RunMigrated, at: number): void {
+  if (renewed.length > 0) state.generations++;
+  for (const scope of state.scopes.values()) recallAll(scope.realm);
+  resetNodes(state, nodes);
+  for (const path of nodes) requireNode(state, path).permits = NO_PERMITS;
+  renewNodes(state, renewed);
+  state.undo = state.undo.filter((item) => findCompensation(state, item) !== undefined);
+  state.undone = state.undone.filter((path) => nodeAt(state, path) !== undefined || path.includes('/'));
+  forgetGraphs(state);
+  for (const one of edges) decideAgain(state, one);
+  if (input !== undefined) {
+    state.root.realm = { ...state.root.realm, input };
+    countSpilled(state, input);
+  }
+  if (isFinished(state.phase.status)) cancelPending(state, at);
+}
+
+/** In an ended run a node that has not run is cancelled: a retry begins it. */
+function cancelPending(state: RunState, at: number): void {
+  for (const { nodes } of state.scopes.values()) {
+    for (const node of nodes) {
+      if (node.phase.status === 'pending') node.phase = { status: 'cancelled', at, error: undefined };
+    }
+  }
+}
+
+function decideAgain(state: RunState, { node: path, dead, taken }: DecidedAgain): void {
+  const node = requireNode(state, path);
+  const { phase } = node;
+  if (!isFinal(phase.status)) return;
+  if (phase.status === 'failed') node.phase = { ...phase, dead, taken };
+  else if (phase.status !== 'unknown' && 'dead' in phase) node.phase = { ...phase, dead };
+}
