@@ -10,6 +10,7 @@ import type {
   Entry,
   ExecutionId,
   Json,
+  NebulaError,
   NodePath,
   OpenCatalog,
   Plan,
@@ -20,7 +21,7 @@ import type {
   UndoPlan,
   WorkflowId,
 } from '@nebula/core';
-import type { Explanation, Parent, RunAuthority, Settlement } from '@nebula/core/run';
+import type { Explanation, Migration, MigrationDecisions, Parent, RunAuthority, Settlement } from '@nebula/core/run';
 import type {
   Blobs,
   CacheChoice,
@@ -196,6 +197,18 @@ export interface ExecutionService {
   requestCallback(executionId: ExecutionId, node: NodePath, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: ExecutionId): Promise<boolean>;
+  /** What moving the run to another version of its workflow would change, and why it may be refused. */
+  checkMigration(executionId: ExecutionId, request: MigrationRequest): Promise<MigrationReport | undefined>;
+  /**
+   * Moves the run to another version. Its nodes keep their results; an ended run stays ended until it is retried. Rejects
+   * with `SAME_VERSION`, `STILL_RUNNING`, `MIGRATION_BLOCKED`, `DECISION_NEEDED`, `DECISION_INVALID`, `INPUT_INVALID`.
+   */
+  requestMigration(executionId: ExecutionId, request: MigrationRequest): Promise<MigrationReport | undefined>;
+  /**
+   * Takes the last migration back and returns the version before it. Rejects with `NOT_MIGRATED` once the run has
+   * continued.
+   */
+  requestMigrationBack(executionId: ExecutionId): Promise<number | undefined>;
   /**
    * Settles an unknown outcome. `attempt`: the attempt that was examined, by default the newest; the settlement does
    * not apply to a later one.
@@ -226,6 +239,16 @@ export interface ExecutionService {
   ): Promise<'taken' | 'over' | 'unknown'>;
   /** Removes cached outputs and returns their number. */
   forgetCached(which: CacheChoice): Promise<number>;
+}
+
+export interface MigrationRequest {
+  /** Undefined: the newest version. */
+  readonly version?: number | undefined;
+  readonly decisions?: MigrationDecisions | undefined;
+}
+
+export interface MigrationReport extends Pick<Migration, 'from' | 'to' | 'changes'> {
+  readonly refusal: NebulaError | undefined;
 }
 
 export interface SignalRequest {

@@ -86,7 +86,7 @@ export function makeParts(drivers: Drivers, given: EngineOptions, stop: (error: 
   const remote = new RemoteAttempts(context, tasks, recovery);
   const starts = new Starts(context, { plans, authority, maxActiveRuns });
   const children = new Children(context, { starts, executions, launchPlan });
-  const waker = new Waker(context, { attempts, recovery, starts, cache, authority, maxCachedRuns });
+  const waker = new Waker(context, { attempts, recovery, starts, cache, authority, plans, maxCachedRuns });
   const waiters = new RunWaiters(context, executions);
   const sweeper = new Sweeper(context);
   effects.connect(context, { attempts, children, remote, waiters, waker, stop });

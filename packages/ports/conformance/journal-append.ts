@@ -217,6 +217,14 @@ export const appendSuite = portSuite('journal append', (test) => {
     expect(await store.execution('a')).toMatchObject({ owner: 'worker-1', workflowId: 'orders' });
   });
 
+  test('[STO-140] a write changes the version of the workflow', async ({ store }) => {
+    await put(store, 'a', { wakeAt: 5 });
+    await store.append([{ ...framed('a', 2), version: 7 }]);
+    expect(await store.execution('a')).toMatchObject({ version: 7, wakeAt: 5, workflowId: 'orders' });
+    await store.append([framed('a', 3), { ...framed('a', 9), version: 8 }]);
+    expect(await store.execution('a')).toMatchObject({ version: 7 });
+  });
+
   test('[STO-10] a write without a frame changes the row only', async ({ store }) => {
     await put(store, 'a');
     const before = await store.feed({ after: FEED_START, limit: 10 });

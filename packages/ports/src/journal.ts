@@ -27,6 +27,8 @@ export interface Write {
   /** The fence of the write: refused if another frame has its seq. Without a frame only the row changes. */
   readonly frame?: StoredFrame;
   readonly status?: StatusChange;
+  /** The version of its workflow with which the execution continues. */
+  readonly version?: number;
   /** Null: only a stimulus can move the run. */
   readonly wakeAt?: number | null;
   /** Ids of inbox messages of this execution that the frame has journalled; deleted with it. */

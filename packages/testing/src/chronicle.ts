@@ -6,6 +6,7 @@ import {
   isPaused,
   isTaken,
   type NodeState,
+  type PlanOf,
   pathOf,
   type RunState,
   wakeTime,
@@ -33,8 +34,8 @@ export class Chronicle {
   private readonly coverage: Coverage;
   private readonly paths: NodePaths;
 
-  constructor(plan: Plan, executionId: string, coverage: Coverage) {
-    this.view = new RunView(plan, executionId);
+  constructor(plan: Plan, executionId: string, coverage: Coverage, planOf: PlanOf) {
+    this.view = new RunView(plan, executionId, { planOf });
     this.coverage = coverage;
     this.paths = coverage.survey(plan);
   }

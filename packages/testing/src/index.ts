@@ -9,5 +9,5 @@ export type { WorkflowSource } from './source.ts';
 export type { Difference } from './test-file/expectation.ts';
 export { type ReadTestFile, readTestFile, type TestFile } from './test-file/read.ts';
 export { runTestFile, type TestFileOptions, type TestResult } from './test-file/run.ts';
-export { type ApproveOptions, type CancelOptions, TestRun } from './test-run.ts';
+export { type ApproveOptions, type CancelOptions, type MigrateOptions, TestRun } from './test-run.ts';
 export { type TestOptions, testWorkflow } from './test-workflow.ts';

@@ -13,6 +13,17 @@ export interface ApproveOptions {
   readonly form?: Json;
 }
 
+export interface MigrateOptions {
+  /** Versions are numbered as in the option `versions`, from 2. */
+  readonly to?: number;
+  /** Nodes that keep their result although the version changes them. */
+  readonly keep?: readonly string[];
+  /** Nodes that begin again, with everything that depends on them. */
+  readonly again?: readonly string[];
+  /** Nodes that the version does not have, and whose result is not needed. */
+  readonly drop?: readonly string[];
+}
+
 export interface CancelOptions {
   readonly reason?: string;
   /** Cancels only this node and everything inside it; nodes that need it are skipped, and the run continues. */
@@ -180,6 +191,23 @@ export class TestRun<Output = Json> {
   /** Runs a node of a finished run, and its dependents, again. */
   async replay(node: string, input?: Json): Promise<this> {
     return this.ask((engine) => engine.requestReplay(this.executionId, node, input));
+  }
+
+  /**
+   * Moves the run to the next version in `versions`, or to the given one. Nodes that ended keep their results; a finished
+   * run continues with `retry`.
+   */
+  async migrate({ to, ...decisions }: MigrateOptions = {}): Promise<this> {
+    const version = await this.#world.register(to ?? this.chronicle.state.plan.version + 1);
+    const chosen = Object.fromEntries(
+      (['keep', 'again', 'drop'] as const).flatMap((how) => (decisions[how] ?? []).map((node) => [node, how])),
+    );
+    return this.ask((engine) => engine.requestMigration(this.executionId, { version, decisions: chosen }));
+  }
+
+  /** Takes the last migration back, as long as the run has not continued. */
+  async migrateBack(): Promise<this> {
+    return this.ask((engine) => engine.requestMigrationBack(this.executionId));
   }
 
   /** Kills the engine like kill -9, and continues with a new one on the same data. */

@@ -21,6 +21,8 @@ export interface TestOptions<Input = Json> {
   readonly actions?: NonNullable<NebulaConfig['actions']>;
   /** Other workflows that this one runs, inline or as children. */
   readonly workflows?: readonly WorkflowSource[];
+  /** Later versions of the workflow, for `run.migrate`: the first of them is version 2. */
+  readonly versions?: readonly WorkflowSource[];
   /** Values of secrets by name, for actions that run for real. Other secrets do not exist. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Ids of actions that may run for real although they are not pure. */
@@ -59,12 +61,14 @@ export async function begin<Output>(
 }
 
 export async function worldOf(source: WorkflowSource, options: Omit<TestOptions, 'input'>): Promise<World> {
-  const { mocks = {}, config = {}, actions = [], workflows = [], real = [], credentials = {} } = options;
+  const { mocks = {}, config = {}, actions = [], workflows = [], versions = [], real = [], credentials = {} } = options;
   const { projectDir = process.cwd() } = options;
   const { definition, uses } = await loadWorkflow(source);
+  const later = await Promise.all(versions.map(loadWorkflow));
   return new World({
     definition,
-    workflows: [...uses, ...(await loadWorkflows(workflows))],
+    workflows: [...uses, ...later.flatMap((one) => one.uses), ...(await loadWorkflows(workflows))],
+    versions: later.map((one) => one.definition),
     mocks,
     real,
     credentials,

@@ -56,6 +56,8 @@ const PATIENCE_MS = 10_000;
 export interface WorldOptions {
   readonly definition: WorkflowDefinition;
   readonly workflows: readonly WorkflowDefinition[];
+  /** Later versions of the workflow: 2, 3 … */
+  readonly versions: readonly WorkflowDefinition[];
   readonly mocks: Readonly<Record<string, Mock>>;
   readonly real: readonly string[];
   readonly credentials: Readonly<Record<string, string>>;
@@ -108,6 +110,7 @@ export class World {
     this.actions = standIns(this.externalWorld, config.actions ?? [], mocks, [
       options.definition,
       ...options.workflows,
+      ...options.versions,
     ]);
     this.catalog = createCatalog(this.actions, config.retryPolicies, config.capabilities, 'all');
     this.process = new Process(this.clock);
@@ -122,6 +125,19 @@ export class World {
       for (const one of all) await engine.register(one as unknown as Json);
       await engine.start(definition.id, definition.version, { input, executionId: this.executionId });
     });
+  }
+
+  /** Registers a later version of the workflow, and returns its number. */
+  async register(number: number): Promise<number> {
+    const { versions, definition } = this.options;
+    const next = versions[number - 2];
+    if (next === undefined) {
+      throw new NebulaError('UNKNOWN_WORKFLOW', `there is no version ${number} of '${definition.id}' in this test`, {
+        hint: 'List later versions in the option `versions`; the first of them is version 2.',
+      });
+    }
+    const { version } = await this.ask((engine) => engine.register({ ...next, id: definition.id } as unknown as Json));
+    return version;
   }
 
   /** Sends a request to the engine, and again to the next engine if it dies meanwhile. */
@@ -321,7 +337,8 @@ export class World {
     for (const [executionId, { row, frames }] of this.data.runs) {
       let chronicle = this.chronicles.get(executionId);
       if (chronicle === undefined) {
-        chronicle = new Chronicle(this.plan(row.workflowId, row.version), executionId, this.options.coverage);
+        const planOf = (version: number): Plan => this.plan(row.workflowId, version);
+        chronicle = new Chronicle(planOf(row.version), executionId, this.options.coverage, planOf);
         this.chronicles.set(executionId, chronicle);
       }
       for (const frame of frames.slice(chronicle.state.seq)) {
@@ -347,9 +364,9 @@ export class World {
 
   /** Reports all problems of the definitions at once, before anything runs. */
   private check(): void {
-    const { definition, workflows } = this.options;
+    const { definition, workflows, versions } = this.options;
     const find = (id: string): WorkflowDefinition | undefined => workflows.find((one) => one.id === id);
-    for (const one of [...workflows, definition]) {
+    for (const one of [...workflows, definition, ...versions]) {
       const { problems } = compilePlan(one, this.catalog, {
         workflows: find,
         knownWorkflows: workflows.map(({ id }) => id),

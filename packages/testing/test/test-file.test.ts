@@ -136,6 +136,8 @@ describe('test files', () => {
     requestSettle: ['settle'],
     requestRetry: ['retry'],
     requestReplay: ['replay'],
+    requestMigration: ['migrate'],
+    requestMigrationBack: ['migrateBack'],
   };
 
   it.each(Object.values(VERBS).flat())('[TST-20] %s is a method and a step', (verb) => {

@@ -13,10 +13,18 @@ function refusal(run: Drive, short: Short, decisions: MigrationDecisions = {}): 
 
 /** `fetch` has completed, and `charge` has failed for the wrong parameters. */
 const BROKEN: Short = {
-  nodes: { fetch: {}, charge: { needs: ['fetch'], with: { amount: '{{ $fetch.amout }}' } }, ship: { needs: ['charge'] } },
+  nodes: {
+    fetch: {},
+    charge: { needs: ['fetch'], with: { amount: '{{ $fetch.amout }}' } },
+    ship: { needs: ['charge'] },
+  },
 };
 const MENDED: Short = {
-  nodes: { fetch: {}, charge: { needs: ['fetch'], with: { amount: '{{ $fetch.amount }}' } }, ship: { needs: ['charge'] } },
+  nodes: {
+    fetch: {},
+    charge: { needs: ['fetch'], with: { amount: '{{ $fetch.amount }}' } },
+    ship: { needs: ['charge'] },
+  },
 };
 const failed = (): Drive => drive(BROKEN).complete('fetch', { amount: 3 });
 
@@ -38,7 +46,10 @@ describe('a failed run that is moved', () => {
   it('[RUN-500] keeps the idempotency key of a node that failed', () => {
     const run = drive({ nodes: { a: {} } });
     const key = keyOf(run, 'a');
-    run.fail('a').migrate({ nodes: { a: { with: { x: 1 } } } }).retry();
+    run
+      .fail('a')
+      .migrate({ nodes: { a: { with: { x: 1 } } } })
+      .retry();
     expect(keyOf(run, 'a')).toBe(key);
   });
 
@@ -54,7 +65,9 @@ describe('a failed run that is moved', () => {
   });
 
   it('[RUN-500] forgets nodes that the version does not have', () => {
-    const run = failed().migrate({ nodes: { fetch: {}, ship: { needs: ['fetch'] } } }).retry();
+    const run = failed()
+      .migrate({ nodes: { fetch: {}, ship: { needs: ['fetch'] } } })
+      .retry();
     expect(run.running()).toEqual(['ship']);
     run.complete('ship');
     expect(run.statuses()).toEqual({ fetch: 'completed', ship: 'completed' });
@@ -132,7 +145,9 @@ describe('a failed run that is moved', () => {
 
   it('[RUN-507] keeps the compensations of its nodes with their parameters, and loses those of dropped nodes', () => {
     const nodes = { a: { compensate: UNDO }, b: { needs: ['a'], compensate: UNDO }, c: { needs: ['b'] } };
-    const run = drive({ nodes, config: { onFailure: 'fail-fast' } }).complete('a', 1).complete('b', 2);
+    const run = drive({ nodes, config: { onFailure: 'fail-fast' } })
+      .complete('a', 1)
+      .complete('b', 2);
     run.fail('c').complete('~undo/b').complete('~undo/a');
     expect(run.status).toBe('failed');
     run.migrate({ nodes: { a: nodes.a, c: { needs: ['a'] } } }, { b: 'drop' }).retry();
@@ -145,7 +160,10 @@ describe('a failed run that is moved', () => {
   it('[RUN-508] gives variables that no node has set their new initial values', () => {
     const nodes = { s: { set: { x: 1 } }, b: { needs: ['s'] } };
     const run = drive({ variables: { x: 0, y: 0, old: 0 }, nodes }).fail('b');
-    const seen = { ...nodes, b: { needs: ['s'], with: { x: '{{ $vars.x }}', y: '{{ $vars.y }}', z: '{{ $vars.z }}' } } };
+    const seen = {
+      ...nodes,
+      b: { needs: ['s'], with: { x: '{{ $vars.x }}', y: '{{ $vars.y }}', z: '{{ $vars.z }}' } },
+    };
     run.migrate({ variables: { x: 7, y: 7, z: 7 }, nodes: seen }).retry();
     expect(run.attempts.get('b')?.input).toEqual({ x: 1, y: 7, z: 7 });
   });
@@ -184,7 +202,9 @@ describe('an unfinished run that is moved', () => {
 
   it('[RUN-505] is not moved while an attempt runs, or while it is being undone', () => {
     expect(refusal(drive(BROKEN), MENDED)).toBe('STILL_RUNNING');
-    const run = drive({ nodes: { a: { compensate: UNDO }, b: { needs: ['a'] } } }).complete('a').fail('b');
+    const run = drive({ nodes: { a: { compensate: UNDO }, b: { needs: ['a'] } } })
+      .complete('a')
+      .fail('b');
     expect(run.status).toBe('compensating');
     expect(refusal(run, { nodes: { a: { compensate: UNDO } } })).toBe('STILL_RUNNING');
   });
@@ -195,7 +215,9 @@ describe('an unfinished run that is moved', () => {
       'MIGRATION_BLOCKED',
     );
     expect(refusal(run, { nodes: { a: {}, b: { needs: ['a'] } } })).toBe('MIGRATION_BLOCKED');
-    expect(refusal(run, { nodes: { ...waiting.nodes, a: { with: { x: 1 } } } }, { a: 'again' })).toBe('DECISION_INVALID');
+    expect(refusal(run, { nodes: { ...waiting.nodes, a: { with: { x: 1 } } } }, { a: 'again' })).toBe(
+      'DECISION_INVALID',
+    );
   });
 
   it('[RUN-505] resolves the parameters of a node that waits for its retry anew, if they have changed', () => {
@@ -209,7 +231,9 @@ describe('an unfinished run that is moved', () => {
 
   it('[RUN-505] waits for its retry as before if the node has not changed', () => {
     const nodes = { a: { retry: { attempts: 3, delay: '10s' } } };
-    const run = drive({ nodes }).fail('a').migrate({ nodes: { ...nodes, b: { needs: ['a'] } } });
+    const run = drive({ nodes })
+      .fail('a')
+      .migrate({ nodes: { ...nodes, b: { needs: ['a'] } } });
     expect(run.statusOf('a')).toBe('waiting');
     run.advance(10_000).complete('a').complete('b');
     expect(run.status).toBe('completed');

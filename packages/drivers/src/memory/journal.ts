@@ -114,7 +114,8 @@ function newRun({ executionId, create }: Write, number: number): StoredRun {
   return { number, row, frames: [], snapshot: undefined, inbox: new Map() };
 }
 
-function changed(row: ExecutionRow, { status, wakeAt = row.wakeAt }: Write, messagesWait: boolean): ExecutionRow {
+function changed(row: ExecutionRow, write: Write, messagesWait: boolean): ExecutionRow {
+  const { status, version = row.version, wakeAt = row.wakeAt } = write;
   // A message that arrived while this write was decided keeps its wake-up.
-  return { ...row, ...status, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
+  return { ...row, ...status, version, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
 }

@@ -39,6 +39,7 @@ export class Appender {
   readonly #changeWake: Statement<unknown[]>;
   readonly #changeStatus: Statement<unknown[]>;
   readonly #changeBoth: Statement<unknown[]>;
+  readonly #changeVersion: Statement<unknown[]>;
   /** Two generations: a full young one becomes the old one, and entries that were not used since are dropped. */
   #young = new Map<string, Known>();
   #old = new Map<string, Known>();
@@ -72,6 +73,7 @@ export class Appender {
     const status = 'status = ?, finished_at = ?, expires_at = ?';
     this.#changeWake = change(`wake_at = ${WAKE_AT}`);
     this.#changeStatus = change(status);
+    this.#changeVersion = change('version = ?');
     this.#changeBoth = change(`${status}, wake_at = ${WAKE_AT}`);
   }
 
@@ -170,7 +172,8 @@ export class Appender {
   }
 
   #changeRow(number: number, write: Write): void {
-    const { status: change, wakeAt } = write;
+    const { status: change, wakeAt, version } = write;
+    if (version !== undefined) this.#changeVersion.run(version, number);
     if (change === undefined) {
       if (wakeAt !== undefined) this.#changeWake.run(wakeAt, number);
       return;

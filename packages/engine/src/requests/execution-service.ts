@@ -11,7 +11,6 @@ import {
   NebulaError,
   type NodePath,
   type OpenCatalog,
-  type Plan,
   type ProcessSettings,
   RUN_DEFAULTS,
   type RunDocument,
@@ -36,7 +35,6 @@ import {
   type Clock,
   DEFAULT_PROJECT,
   type Digest,
-  type ExecutionRow,
   type Logs,
   pauseFor,
   type Random,
@@ -53,6 +51,7 @@ import { encodeMessage, leave, type Message, receivedMessage, sharedName, shared
 import { readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
+import { Migrations, reportOf, versionBefore } from './migrations.ts';
 import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
@@ -104,8 +103,7 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
-    const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> => this.#plans.get(workflowId, version);
-    return readState(this.#drivers, planOf, executionId, at);
+    return readState(this.#drivers, this.#plans, executionId, at);
   }
 
   /** The document with its large values. */
@@ -240,6 +238,35 @@ export class StoreExecutionService implements ExecutionService {
     checkReplay(state, node, input);
     return this.#send(executionId, replayOf(node, input));
   };
+
+  readonly checkMigration: ExecutionService['checkMigration'] = async (executionId, request) => {
+    const state = await this.state(executionId);
+    return state && reportOf(await this.#migrations().check(state, request));
+  };
+
+  readonly requestMigration: ExecutionService['requestMigration'] = async (executionId, request) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const checked = await this.#migrations().check(state, request);
+    const { migration, input } = checked;
+    if (migration.refusal !== undefined) throw migration.refusal;
+    const { decisions } = request;
+    const more = { ...(decisions && { decisions }), ...(input !== undefined && { input }) };
+    await this.#send(executionId, { type: 'migrate', version: migration.to, ...more });
+    return reportOf(checked);
+  };
+
+  readonly requestMigrationBack: ExecutionService['requestMigrationBack'] = async (executionId) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    const version = versionBefore(state);
+    await this.#send(executionId, { type: 'migrate', version, back: true });
+    return version;
+  };
+
+  #migrations(): Migrations {
+    return new Migrations(this.#plans, this.#values(), this.#drivers.clock);
+  }
 
   readonly secretsBehind: ExecutionService['secretsBehind'] = async (executionId, path, given) => {
     const state = await this.state(executionId);

@@ -1,5 +1,5 @@
 /** Explains why a run or a node waits, including what only other runs know: the holders of permits. */
-import { type ExecutionId, type NodePath, RunView } from '@nebula/core';
+import { type Entry, type ExecutionId, type NodePath, type Plan, RunView } from '@nebula/core';
 import {
   type Explanation,
   explainEnded,
@@ -98,13 +98,18 @@ async function explainCollapsed(
   path: NodePath,
   collapsed: Explanation,
 ): Promise<Explanation | undefined> {
-  const view = new RunView(plan, executionId, (other) => other === path);
+  const view = new RunView(plan, executionId, { keeps: (other) => other === path });
   let folded = 0;
   for await (const frame of framesOf(store, executionId, 0)) {
     folded += frame.entries.length;
-    if (folded > MAX_FOLDED_ENTRIES) return collapsed;
+    if (folded > MAX_FOLDED_ENTRIES || isOfOtherVersion(frame.entries[0], plan)) return collapsed;
     view.apply(frame);
   }
   const node = view.node(path);
   return node && explainEnded(collapsed, view.state, node);
+}
+
+/** A run that was migrated began with another version. */
+function isOfOtherVersion(first: Entry | undefined, { version }: Plan): boolean {
+  return first?.type === 'run.started' && first.version !== version;
 }

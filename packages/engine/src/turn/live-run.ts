@@ -41,7 +41,6 @@ const ALLOWED: Readonly<Record<RunMode['name'], readonly RunMode['name'][]>> = {
 export class LiveRun {
   readonly executionId: ExecutionId;
   readonly project: string;
-  readonly plan: Plan;
   state: RunState;
   private current: RunMode;
   /** Stimuli that are not decided on yet. */
@@ -81,10 +80,14 @@ export class LiveRun {
   constructor(state: RunState, mode: 'new' | 'idle', project: string) {
     this.executionId = state.executionId;
     this.project = project;
-    this.plan = state.plan;
     this.state = state;
     this.levelsDone = state.root.level;
     this.current = mode === 'new' ? NEW : IDLE;
+  }
+
+  /** A migration changes it. */
+  get plan(): Plan {
+    return this.state.plan;
   }
 
   /** The figures of its workflow. */

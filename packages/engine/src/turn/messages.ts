@@ -1,7 +1,15 @@
 /** Messages in the inbox of a run. Any process can send one. */
 
 import { type ExecutionId, isJsonObject, type Json, type JsonObject, type NodePath } from '@nebula/core';
-import type { ChildCancel, ChildResult, ChildStart, Settlement, Stimulus, StoredValue } from '@nebula/core/run';
+import type {
+  ChildCancel,
+  ChildResult,
+  ChildStart,
+  MigrationDecisions,
+  Settlement,
+  Stimulus,
+  StoredValue,
+} from '@nebula/core/run';
 import { type Clock, DEFAULT_PROJECT, type Inbox, type InboxRow, pauseFor, type Random } from '@nebula/ports';
 
 type MessageType =
@@ -24,8 +32,14 @@ export type Message =
   | Extract<Stimulus, { type: MessageType }>
   | Omit<Extract<Stimulus, { type: 'granted' }>, 'until' | 'miss'>
   | ChildEnded
+  | MigrationRequest
   /** `attempt` was left out by earlier versions. */
   | Omit<Extract<Stimulus, { type: 'settle' }>, 'by'>;
+
+/** The engine that reads the message adds the plan of the version. */
+export interface MigrationRequest extends Omit<Extract<Stimulus, { type: 'migrate' }>, 'plan'> {
+  readonly version: number;
+}
 
 /** A child has ended. The output is as the child stores it: a blob belongs to the child. */
 export interface ChildEnded {
@@ -35,8 +49,8 @@ export interface ChildEnded {
   readonly result: Omit<ChildResult, 'output'> & { readonly output: StoredValue };
 }
 
-/** A message as it is read: a stimulus, or the end of a child, whose output may have to be fetched first. */
-export type ReceivedMessage = Exclude<Stimulus, { type: 'child' }> | ChildEnded;
+/** A message as it is read: a stimulus, or one that needs something from the store to be a stimulus. */
+export type ReceivedMessage = Exclude<Stimulus, { type: 'child' | 'migrate' }> | ChildEnded | MigrationRequest;
 
 /**
  * The name of a published signal, or of a shared key, in the store: each project has its own. In the default project the
@@ -140,6 +154,16 @@ const READERS: { readonly [T in Message['type']]: Reader<T> } = {
   granted: ({ node, gate, ask }) => {
     if (typeof node !== 'string' || (gate !== 'concurrency' && gate !== 'reserve')) return undefined;
     return { type: 'granted', node, gate, ...(typeof ask === 'string' ? { ask } : {}) };
+  },
+  migrate: ({ version, decisions, input, back }) => {
+    if (typeof version !== 'number') return undefined;
+    return {
+      type: 'migrate',
+      version,
+      ...(decisions !== undefined && isJsonObject(decisions) && { decisions: decisions as MigrationDecisions }),
+      ...(input !== undefined && { input }),
+      ...(back === true && { back }),
+    };
   },
   child: childOf,
   settle: ({ node, attempt, settlement: received }) => {

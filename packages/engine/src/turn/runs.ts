@@ -19,6 +19,7 @@ import {
   newRunState,
   type RunState,
   type Steps,
+  snapshotVersion,
 } from '@nebula/core/run';
 import {
   type Clock,
@@ -27,6 +28,7 @@ import {
   inSlices,
   type Journal,
   type LoadedExecution,
+  type SnapshotRow,
   type Store,
   type StoredFrame,
 } from '@nebula/ports';
@@ -114,7 +116,7 @@ export class Runs {
 
   private async read(executionId: ExecutionId): Promise<ReadRun | undefined> {
     const { store, clock, plans, authority, effects } = this.parts;
-    const loaded = await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
+    const loaded = await readState({ store, clock }, plans, executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
     await authority.giveCeiling(state, row.project);
@@ -128,8 +130,8 @@ export class Runs {
 
   /** Folds the journal again, after the store refused a frame. Returns the inbox. */
   async reload(run: LiveRun): Promise<readonly InboxRow[]> {
-    const { store, clock, authority, effects } = this.parts;
-    const loaded = await readState({ store, clock }, () => run.plan, run.executionId);
+    const { store, clock, plans, authority, effects } = this.parts;
+    const loaded = await readState({ store, clock }, plans, run.executionId);
     if (loaded === undefined) throw journalMissing(run.executionId);
     const { state, row, inbox } = loaded;
     // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
@@ -199,19 +201,21 @@ function adopt(run: LiveRun, loaded: Loaded): void {
 /** The state of a run after frame `upTo`, in one round trip: the newest usable snapshot, and the journal after it. */
 export async function readState(
   { store, clock }: { readonly store: Journal; readonly clock: Clock },
-  planOf: (row: ExecutionRow) => Plan | Promise<Plan>,
+  plans: Pick<Plans, 'get'>,
   executionId: ExecutionId,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<Loaded | undefined> {
   const stored = await store.load(executionId, { upTo });
   if (stored === undefined) return undefined;
   const { row, snapshot, inbox } = stored;
-  const plan = await planOf(row);
-  const base = snapshot === undefined ? undefined : decodeSnapshot(plan, executionId, snapshot.state);
-  const state = base ?? newRunState(plan, executionId);
+  const versions = new Versions(row, plans);
+  const base = snapshot && (await restored(snapshot, executionId, versions));
   // A snapshot of an earlier format is not usable, so the whole journal is folded.
   const isWhole = snapshot === undefined || base !== undefined;
   const frames = (isWhole ? stored : await store.load(executionId, { after: 0, upTo }))?.frames ?? [];
+  await versions.fetchMigrated(frames);
+  const isPart = upTo !== Number.POSITIVE_INFINITY;
+  const state = base ?? newRunState(await versions.first(frames, isPart), executionId, versions.planOf);
   const newer = frames.filter(({ seq }) => seq > state.seq);
   await inSlices(foldAll(state, newer), clock);
   const journalBytes = newer.reduce((sum, { entries }) => sum + entries.length, 0);
@@ -221,6 +225,61 @@ export async function readState(
   state.updatedAt = lastAt;
   const snapshotBytes = base === undefined ? 0 : (snapshot?.state.length ?? 0);
   return { state, row, inbox, lastAt, journalBytes, snapshotBytes };
+}
+
+async function restored(
+  { state }: SnapshotRow,
+  executionId: ExecutionId,
+  versions: Versions,
+): Promise<RunState | undefined> {
+  const version = snapshotVersion(state);
+  if (version === undefined) return undefined;
+  return decodeSnapshot(await versions.fetch(version), executionId, state, versions.planOf);
+}
+
+/** The plans that a journal needs: of the version with which the run began, and of those to which it was migrated. */
+class Versions {
+  private readonly row: ExecutionRow;
+  private readonly plans: Pick<Plans, 'get'>;
+  private readonly fetched = new Map<number, Plan>();
+
+  constructor(row: ExecutionRow, plans: Pick<Plans, 'get'>) {
+    this.row = row;
+    this.plans = plans;
+  }
+
+  readonly planOf = (version: number): Plan => {
+    const plan = this.fetched.get(version);
+    if (plan === undefined) throw new Error(`version ${version} of ${this.row.workflowId} was not fetched`);
+    return plan;
+  };
+
+  async fetch(version: number): Promise<Plan> {
+    const plan = this.fetched.get(version) ?? (await this.plans.get(this.row.workflowId, version));
+    this.fetched.set(version, plan);
+    return plan;
+  }
+
+  async fetchMigrated(frames: readonly StoredFrame[]): Promise<void> {
+    const { executionId } = this.row;
+    for (const frame of frames) {
+      if (!frame.entries.includes('"run.migrated"')) continue;
+      for (const entry of decodeFrame({ executionId, ...frame }).entries) {
+        if (entry.type === 'run.migrated') await this.fetch(entry.version);
+      }
+    }
+  }
+
+  /**
+   * The plan with which the run began. Only a run that was migrated, perhaps after the part of its journal that was read,
+   * began with another one than its row names.
+   */
+  async first([frame]: readonly StoredFrame[], isPart: boolean): Promise<Plan> {
+    const { executionId, version } = this.row;
+    if (frame === undefined || (this.fetched.size === 0 && !isPart)) return this.fetch(version);
+    const started = decodeFrame({ executionId, ...frame }).entries.find(({ type }) => type === 'run.started');
+    return this.fetch(started?.type === 'run.started' ? started.version : version);
+  }
 }
 
 function journalMissing(executionId: ExecutionId): NebulaError {

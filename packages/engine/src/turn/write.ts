@@ -80,6 +80,7 @@ export function writeOf(
   if (subscriptions !== undefined) write.subscriptions = subscriptions;
   if (durations !== undefined) write.durations = durations;
   if (turn.cacheFills.length > 0) write.cache = cacheRows(run, turn);
+  if (turn.entries.some(({ type }) => type === 'run.migrated')) write.version = state.plan.version;
   addStatus(run, draft, parts, write);
   return write;
 }

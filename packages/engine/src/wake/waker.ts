@@ -17,9 +17,10 @@ import type { Cache } from '../attempts/cache.ts';
 import type { EngineContext } from '../context.ts';
 import { RETRY_MS } from '../lifecycle.ts';
 import type { Authority } from '../start/authority.ts';
+import type { Plans } from '../start/plans.ts';
 import type { Starts } from '../start/starts.ts';
 import type { LiveRun, TakenMessage } from '../turn/live-run.ts';
-import { type ChildEnded, type ReceivedMessage, receivedMessage } from '../turn/messages.ts';
+import { type ChildEnded, type MigrationRequest, type ReceivedMessage, receivedMessage } from '../turn/messages.ts';
 import type { Recovery } from '../turn/recovery.ts';
 import { HEARTBEAT_MS, WORKER_PREFIX } from './engine-lease.ts';
 
@@ -37,6 +38,7 @@ export interface WakerParts {
   readonly starts: Starts;
   readonly cache: Cache;
   readonly authority: Authority;
+  readonly plans: Plans;
   /** Unfinished runs that may be in memory at once. */
   readonly maxCachedRuns: number;
 }
@@ -186,8 +188,7 @@ export class Waker {
     const messages: TakenMessage[] = [];
     for (const { messageId, body } of inbox) {
       await pauseFor(body.length, this.context.clock);
-      const message = receivedMessage(body);
-      const stimulus = message?.type === 'child' ? await this.broughtHere(message) : await this.lookedUp(run, message);
+      const stimulus = await this.stimulusOf(run, receivedMessage(body));
       // The start comes before the message is taken: if this process dies in between, the start is not lost.
       if (stimulus?.type === 'restart' && hasBegun(run, state) && !run.receivedMessages.has(messageId)) {
         await this.parts.starts.anew(run, messageId, stimulus.input);
@@ -197,6 +198,22 @@ export class Waker {
       messages.push({ messageId, stimulus });
     }
     return messages;
+  }
+
+  private async stimulusOf(run: LiveRun, message: ReceivedMessage | undefined): Promise<Stimulus | undefined> {
+    if (message?.type === 'child') return this.broughtHere(message);
+    return message?.type === 'migrate' ? this.withPlan(run, message) : this.lookedUp(run, message);
+  }
+
+  /** Adds the plan of the version. A request whose version cannot run here any more is dropped. */
+  private async withPlan(run: LiveRun, { version, ...rest }: MigrationRequest): Promise<Stimulus | undefined> {
+    try {
+      return { ...rest, plan: await this.parts.plans.get(run.plan.workflowId, version) };
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.retryable) throw error;
+      this.context.effects.trouble(error);
+      return undefined;
+    }
   }
 
   /**
@@ -220,7 +237,7 @@ export class Waker {
    */
   private async lookedUp(
     run: LiveRun,
-    stimulus: Exclude<ReceivedMessage, ChildEnded> | undefined,
+    stimulus: Exclude<ReceivedMessage, ChildEnded | MigrationRequest> | undefined,
   ): Promise<Stimulus | undefined> {
     if (stimulus?.type === 'retry' || stimulus?.type === 'replay') {
       const ceiling = await this.parts.authority.ceilingOf(run.project);

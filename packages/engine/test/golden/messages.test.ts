@@ -37,6 +37,11 @@ const MESSAGES: { readonly [T in Message['type']]: readonly Extract<Message, { t
     { type: 'granted', node: 'charge', gate: 'concurrency', ask: 'ask_1' },
     { type: 'granted', node: 'charge', gate: 'reserve' },
   ],
+  migrate: [
+    { type: 'migrate', version: 2 },
+    { type: 'migrate', version: 3, decisions: { fetch: 'keep', 'items/pack': 'again' }, input: { a: 1 } },
+    { type: 'migrate', version: 2, back: true },
+  ],
   child: [
     {
       type: 'child',

@@ -14,13 +14,15 @@ import {
 } from '@nebula/core';
 import type { Settlement } from '@nebula/core/run';
 import { after, fail, hang, type Mock, sequence } from '../mock.ts';
-import type { CancelOptions } from '../test-run.ts';
+import type { CancelOptions, MigrateOptions } from '../test-run.ts';
 import { EXPECT, type Expectation, expectationOf } from './expectation.ts';
 
 export interface TestFile {
   /** Relative to the file, as written. */
   readonly workflow: string;
   readonly workflows: readonly string[];
+  /** Later versions of the workflow. */
+  readonly versions: readonly string[];
   readonly tests: readonly TestCase[];
 }
 
@@ -59,7 +61,8 @@ type StepAction =
   | { readonly do: 'callback'; readonly node: string; readonly payload: Json }
   | { readonly do: 'cancel'; readonly options: CancelOptions }
   | { readonly do: 'pause'; readonly reason?: string }
-  | { readonly do: 'resume' | 'retry' | 'crash' }
+  | { readonly do: 'resume' | 'retry' | 'crash' | 'migrateBack' }
+  | { readonly do: 'migrate'; readonly options: MigrateOptions }
   | { readonly do: 'replay'; readonly node: string; readonly input?: Json }
   | { readonly do: 'settle'; readonly node: string; readonly settlement: Settlement }
   | { readonly do: 'expect'; readonly expect: Expectation };
@@ -116,6 +119,16 @@ const SETTLE = record(
   { node: TEXT, happened: either(BOOLEAN, { is: 'choice', of: ['retry', 'fail'] }), output: VALUE },
   { node: 'node: charge', happened: 'happened: true, happened: retry or happened: fail' },
 );
+const NODES: ValueType = { is: 'list', of: TEXT, orOne: true };
+const MIGRATE = either(
+  BOOLEAN,
+  record('migrate', 'migrate', {
+    to: { is: 'integer', min: 1, max: 1_000_000 },
+    keep: NODES,
+    again: NODES,
+    drop: NODES,
+  }),
+);
 const STEP = record('step', 'a step', {
   advance: DURATION,
   signal: SIGNAL,
@@ -128,13 +141,18 @@ const STEP = record('step', 'a step', {
   resume: VALUE,
   retry: VALUE,
   replay: about('node', { input: VALUE }),
+  migrate: MIGRATE,
+  migrateBack: VALUE,
   crash: VALUE,
   settle: SETTLE,
   expect: EXPECT,
   in: { is: 'list', of: TEXT, orOne: true },
 });
 /** `- crash` is short for `- crash: true`. */
-const SHORT_STEP: ValueType = { is: 'choice', of: ['cancel', 'pause', 'resume', 'retry', 'crash'] };
+const SHORT_STEP: ValueType = {
+  is: 'choice',
+  of: ['cancel', 'pause', 'resume', 'retry', 'migrate', 'migrateBack', 'crash'],
+};
 const TEST = record(
   'test',
   'a test',
@@ -152,7 +170,7 @@ const TEST = record(
 const FILE = recordOf(
   'file',
   'a test file',
-  { workflow: TEXT, workflows: TEXTS, ...SHARED, tests: { is: 'list', of: TEST } },
+  { workflow: TEXT, workflows: TEXTS, versions: TEXTS, ...SHARED, tests: { is: 'list', of: TEST } },
   { workflow: 'workflow: order.yaml', tests: 'tests: [{ name: it works }]' },
 );
 
@@ -196,6 +214,7 @@ export function readTestFile(text: string): ReadTestFile {
 interface WrittenFile extends WrittenShared {
   readonly workflow: string;
   readonly workflows?: readonly string[];
+  readonly versions?: readonly string[];
   readonly tests: readonly WrittenTest[];
 }
 
@@ -221,8 +240,8 @@ interface WrittenMock {
 }
 
 function fileOf(file: WrittenFile, source: SourceMap): TestFile {
-  const { workflow, workflows = [], tests } = file;
-  return { workflow, workflows, tests: tests.map((test, at) => testOf(test, ['tests', at], file, source)) };
+  const { workflow, workflows = [], versions = [], tests } = file;
+  return { workflow, workflows, versions, tests: tests.map((test, at) => testOf(test, ['tests', at], file, source)) };
 }
 
 function testOf(test: WrittenTest, path: DocumentPath, shared: WrittenShared, source: SourceMap): TestCase {
@@ -285,6 +304,11 @@ function actionOf(verb: string, value: Json, path: DocumentPath, source: SourceM
       return { do: verb, ...members('node') } as StepAction;
     case 'cancel':
       return { do: verb, options: typeof value === 'boolean' ? {} : members('reason') };
+    case 'migrate': {
+      const { to, ...nodes } = members('to');
+      const lists = Object.entries(nodes).map(([how, one]) => [how, [one].flat()]);
+      return { do: verb, options: { ...Object.fromEntries(lists), ...(typeof to === 'number' && { to }) } };
+    }
     case 'pause':
       return { do: verb, ...(typeof value === 'string' && { reason: value }) };
     case 'settle': {

@@ -45,14 +45,22 @@ export async function runTestFile(file: TestFile, options: TestFileOptions): Pro
   const beside = (await options.others?.(source, definition)) ?? [];
   const workflows = [...named, ...beside.filter(({ id }) => !named.some((one) => one.id === id))];
   const results: TestResult[] = [];
-  for (const test of file.tests) results.push(await runTest(test, definition, { ...options, workflows }));
+  const versions = file.versions.map((name) => path.resolve(dir, name));
+  for (const test of file.tests) results.push(await runTest(test, definition, { ...options, workflows, versions }));
   return results;
 }
 
 async function runTest(
   test: TestCase,
   workflow: object,
-  { config, actions, projectDir, workflows, coverage }: TestFileOptions & Pick<TestOptions, 'workflows'>,
+  {
+    config,
+    actions,
+    projectDir,
+    workflows,
+    versions,
+    coverage,
+  }: TestFileOptions & Pick<TestOptions, 'workflows' | 'versions'>,
 ): Promise<TestResult> {
   const { name, range, input, mocks, real, credentials, until } = test;
   const shared: TestOptions = {
@@ -65,6 +73,7 @@ async function runTest(
     ...(actions && { actions }),
     ...(projectDir !== undefined && { projectDir }),
     ...(workflows && { workflows }),
+    ...(versions && { versions }),
   };
   const about = { name, range };
   let run: TestRun | undefined;
@@ -127,9 +136,13 @@ async function act(whole: TestRun, step: Step): Promise<Difference[]> {
     case 'pause':
       await run.pause(step.reason);
       return [];
+    case 'migrate':
+      await run.migrate(step.options);
+      return [];
     case 'resume':
     case 'retry':
     case 'crash':
+    case 'migrateBack':
       await run[step.do]();
       return [];
     case 'settle':
