@@ -134,6 +134,7 @@ describe('the end of a run', () => {
             nebula executions show exe_1 charge     its attempts and input
             nebula executions timeline exe_1        what happened when
             nebula executions retry exe_1           begin again at the failed nodes
+            nebula executions retry exe_1 --to FILE the same, with a mended workflow file
       "
     `);
   });

@@ -15,6 +15,7 @@ import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
+import { migrationRoutes } from './routes/migrations.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
@@ -61,6 +62,7 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...executionRoutes(parts, waits, (executionId) => engine.peek(executionId)),
     ...executionReads(parts, true),
     ...executionRequests(parts),
+    ...migrationRoutes(parts),
     ...bulkRoutes(parts),
     ...quiescenceRoutes(parts, waits, (executionId) => engine.isQuiescent(executionId)),
     ...signalRoutes(parts, launcher),

@@ -44,6 +44,7 @@ const GROUPS = {
   reads: async ({ parts, withEngine }) =>
     (await import('./routes/execution-reads.ts')).executionReads(parts, withEngine !== undefined),
   requests: async ({ parts }) => (await import('./routes/execution-requests.ts')).executionRequests(parts),
+  migrations: async ({ parts }) => (await import('./routes/migrations.ts')).migrationRoutes(parts),
   bulk: async ({ parts }) => (await import('./routes/bulk.ts')).bulkRoutes(parts),
   async starts({ withEngine, waits }) {
     if (withEngine === undefined) return {};
@@ -86,7 +87,7 @@ type Group = keyof typeof GROUPS;
 
 /** The groups that may have the operations of a path, by its first segment. Operations of other paths need a server. */
 const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
-  executions: ['runs', 'starts', 'reads', 'requests', 'bulk'],
+  executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk'],
   signals: ['signals'],
   workflows: ['workflows'],
   actions: ['actions'],

@@ -115,6 +115,10 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   }),
   callBack: async (b) => ({ params: { executionId: await parked(b, callback()) }, body: { node: 'hold', payload: 1 } }),
   retryExecution: async (b) => ({ params: { executionId: await ended(b, failing()) }, body: {} }),
+  migrateExecution: async (b) => ({
+    params: { executionId: await ended(b, echo()) },
+    body: { dryRun: true },
+  }),
   replayExecution: async (b) => ({
     params: { executionId: await ended(b, echo()) },
     body: { node: 'say', fork: true },

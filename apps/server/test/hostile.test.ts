@@ -129,6 +129,7 @@ const GOOD: Partial<Record<OperationId, Record<string, unknown>>> = {
   answerApproval: { node: 'hold', approved: true, comment: 'c', form: {} },
   callBack: { node: 'hold', payload: {} },
   replayExecution: { node: 'hold', input: {}, fork: false },
+  migrateExecution: { version: 1, keep: ['hold'], again: [], drop: [], dryRun: true, back: false },
   settleNode: { node: 'hold', happened: true, output: {}, attempt: 1, then: 'fail' },
   publishSignal: { signal: 's', key: 'k', payload: {}, project: 'default', keep: '1s' },
   putSecret: { value: 'some value' },

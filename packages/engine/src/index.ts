@@ -1,3 +1,4 @@
+export type { MigrationDecision } from '@nebula/core/run';
 export type {
   Callbacks,
   Drivers,
@@ -9,6 +10,7 @@ export type {
   JournalFrame,
   LeaseState,
   Metrics,
+  MigrationReport,
   RemoteOutcome,
   RemoteTask,
   WaitResult,

@@ -16,6 +16,7 @@ import type { Call, Command, OpenCall, ProjectCall } from '../services.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { plural } from '../views/words.ts';
 import { untilSeen, type WaitResult } from '../wait-for-run.ts';
+import { migrationOf, move } from './executions-migrate.ts';
 
 const REQUESTS_RECORDED = 'Requests recorded';
 /** How long `cancel` waits for a running engine to act. */
@@ -143,13 +144,20 @@ function notPaused(call: ProjectCall, { executionId, status }: Target): NebulaEr
 
 /** Records the request, then continues the runs here unless another engine owns the folder. */
 export const retry: Command = async (call, args) => {
+  const isMoved = call.options.latest === true || call.options.to !== undefined;
+  const migration = isMoved ? await migrationOf(call) : undefined;
   const change: Change = {
     verb: 'retry',
     done: 'requested',
     refusal: notRetried,
-    bulk: { operation: 'retry' },
-    act: ({ executionId }, open) =>
-      requested(open, executionId, open.api.call('retryExecution', { params: { executionId }, body: {} })),
+    // Each run is moved before it is retried.
+    ...(migration === undefined && { bulk: { operation: 'retry' } }),
+    async act({ executionId, workflowId, version }, open) {
+      const params = { executionId };
+      if (migration !== undefined) await move(open, executionId, migration);
+      else if (args.length === 1) await tellNewer(open, { executionId, workflowId, version });
+      await requested(open, executionId, open.api.call('retryExecution', { params, body: {} }));
+    },
   };
   const changed = await changeRuns(call, args, change);
   if (!changed.one && (call.options.run === false || changed.changed.length === 0 || changed.failures.length > 0)) {
@@ -157,6 +165,22 @@ export const retry: Command = async (call, args) => {
   }
   return await continueHere(changed.call, idsIn(changed));
 };
+
+/** A run keeps the version with which it was started: a mended file alone changes nothing. */
+async function tellNewer(
+  open: OpenCall,
+  { executionId, workflowId, version }: Pick<Target, 'executionId' | 'workflowId' | 'version'>,
+): Promise<void> {
+  if (open.options.json === true) return;
+  const found = await open.api.call('getWorkflow', { params: { workflowId } }).catch(() => undefined);
+  const latest = found?.activeVersion ?? found?.newestVersion ?? version;
+  if (latest === version) return;
+  const { err } = open.io;
+  writeLines(err, [
+    `${err.colors.yellow('note')} the run stays in version ${version} of ${workflowId}; version ${latest} is there, too:`,
+    `  ${err.colors.bold(commandWriter(open, executionId)('executions retry --latest'))}`,
+  ]);
+}
 
 function notRetried({ executionId, status, isFinished }: Target, call: ProjectCall): NebulaError | undefined {
   const write = commandWriter(call, executionId);

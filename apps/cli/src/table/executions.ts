@@ -10,12 +10,24 @@ import {
   JSON_OUTPUT,
   LOCATION,
   NO_RUN,
+  type OptionSpec,
   PROJECT,
   QUIET,
   STATUS_FILTER,
   STAYING,
   WORKFLOW_FILTER,
 } from './spec.ts';
+
+const MIGRATE_TO = { flags: '--to <version>' };
+const DECISIONS: readonly OptionSpec[] = [
+  { flags: '--keep <node>', text: 'a completed node that changed keeps its result', repeatable: true },
+  {
+    flags: '--again <node>',
+    text: 'a completed node that changed begins again, with all that follows',
+    repeatable: true,
+  },
+  { flags: '--drop <node>', text: 'a completed node that the version does not have is forgotten', repeatable: true },
+];
 
 export const LOOK_COMMANDS = commands('Look at runs', [
   {
@@ -270,14 +282,46 @@ ${BULK_NOTE}`,
   {
     usage: 'executions retry [execution...]',
     summary: 'run the failed nodes of ended runs again',
-    options: [NO_RUN, ...BULK, ...LOCATION, JSON_OUTPUT, FULL, QUIET],
+    options: [
+      { flags: '--latest', text: 'first move the run to the active version, or the newest: see `executions migrate`' },
+      { ...MIGRATE_TO, text: 'first move the run to this version; a file is registered first' },
+      ...DECISIONS,
+      ...[NO_RUN, ...BULK, ...LOCATION, JSON_OUTPUT, FULL, QUIET],
+    ],
     examples: [
       ['executions retry exe_01k9…', 'completed nodes do not run again'],
+      ['executions retry exe_01k9… --to order.yaml', 'with the mended file'],
       ['executions retry --status failed --workflow order', 'all failed runs of a workflow'],
     ],
     notes: `${BULK_NOTE}
 ${EXIT_CODES}`,
     load: async () => (await import('../commands/executions-change.ts')).retry,
+  },
+  {
+    usage: 'executions migrate [execution...]',
+    summary: 'move runs to another version of their workflow',
+    options: [
+      { ...MIGRATE_TO, text: 'latest (the active version, else the newest), a number, or a file to register' },
+      ...DECISIONS,
+      { flags: '--dry-run', text: 'only show what would change' },
+      { flags: '--back', text: 'take the last migration back, if the run has not continued' },
+      { flags: '--from <version>', text: 'only runs of this version' },
+      NO_RUN,
+      ...BULK,
+      ...AT,
+    ],
+    examples: [
+      ['executions migrate exe_01k9… --dry-run', 'which nodes changed, and what the run did with them'],
+      ['executions migrate exe_01k9… --to order.yaml', 'register the mended file, and continue with it'],
+      [
+        'executions migrate exe_01k9… --again charge',
+        'a completed node that changed, and everything after it, runs again',
+      ],
+      ['executions migrate --workflow order --from 3 --status failed', 'all failed runs of version 3'],
+    ],
+    notes: `Completed nodes keep their results. If the version changes such a node, decide: --keep its result, begin it --again, or --drop the result of a node that is gone. A run that has ended continues with \`executions retry\`; one that waits or is paused continues by itself.
+${BULK_NOTE}`,
+    load: async () => (await import('../commands/executions-migrate.ts')).migrate,
   },
   {
     usage: 'executions relaunch <execution>',

@@ -57,7 +57,10 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
     ...(node === undefined ? [] : [[command('executions show', node), 'its attempts and input'] as [string, string]]),
     [command('executions timeline'), 'what happened when'],
   ];
-  if (document.status === 'failed') next.push([command('executions retry'), 'begin again at the failed nodes']);
+  if (document.status === 'failed') {
+    next.push([command('executions retry'), 'begin again at the failed nodes']);
+    next.push([command('executions retry', '--to FILE'), 'the same, with a mended workflow file']);
+  }
   return [...lines, '', ...nextLines(next, options)];
 }
 

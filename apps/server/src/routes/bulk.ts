@@ -6,6 +6,7 @@ import type { Principal } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
 import { isNoop, rejectNoop } from './execution-requests.ts';
 import { filterOf } from './executions.ts';
+import { migrateOne } from './migrations.ts';
 
 export function bulkRoutes(parts: Parts) {
   return {
@@ -34,12 +35,9 @@ export function bulkRoutes(parts: Parts) {
 
 type BulkBody = Parameters<Handlers['bulkExecutions']>[0]['body'];
 
-function bulkOperation(
-  { executions }: Parts,
-  body: BulkBody,
-  who: Principal,
-): (executionId: string) => Promise<boolean> {
-  const { operation, reason, compensate, signal } = body;
+function bulkOperation(parts: Parts, body: BulkBody, who: Principal): (executionId: string) => Promise<boolean> {
+  const { executions } = parts;
+  const { operation, reason, compensate, signal, migration } = body;
   switch (operation) {
     case 'cancel':
       return (id) =>
@@ -54,6 +52,8 @@ function bulkOperation(
       return (id) => executions.requestResume(id);
     case 'retry':
       return (id) => executions.requestRetry(id);
+    case 'migrate':
+      return (id) => migrateOne(parts, id, migration ?? {});
     case 'delete':
       return (id) => executions.delete(id);
     case 'signal': {

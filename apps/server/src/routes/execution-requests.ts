@@ -118,7 +118,7 @@ export async function rejectNoop({ store }: Parts, executionId: string, change: 
   if (refusal !== undefined && (await store.inbox(executionId)).length === 0) throw refusal;
 }
 
-const CODES = new Set(['ALREADY_FINISHED', 'NOT_FINISHED', 'NOTHING_TO_RETRY']);
+const CODES = new Set(['ALREADY_FINISHED', 'NOT_FINISHED', 'NOTHING_TO_RETRY', 'SAME_VERSION', 'OTHER_VERSION']);
 
 export const isNoop = ({ code }: NebulaError): boolean => CODES.has(code);
 
@@ -143,6 +143,7 @@ function refusalOf({ executionId, status, finishedAt }: ExecutionRow, change: Ch
       return new NebulaError('NOTHING_TO_RETRY', `${executionId} has completed: there is nothing to retry.`, {
         hint: 'Replay it from a node, or relaunch it.',
       });
+    case 'migrate':
     case 'delete':
       return undefined;
   }

@@ -261,6 +261,14 @@ export const OPERATIONS = {
     callBack: operate('Make the call that a node waits for; rejected while it does not wait', executions.CallbackBody),
     retryExecution: operate('Retry the failed nodes of an execution', executions.EmptyBody),
     replayExecution: operate('Run a node and its dependents again', executions.ReplayBody),
+    migrateExecution: {
+      summary: 'Move an execution to another version of its workflow, or say what that would change',
+      needs: 'operator',
+      params: ofExecution,
+      body: executions.MigrateBody,
+      answers: { 200: executions.MigrationReport, 202: executions.MigrationReport },
+      isIdempotent: true,
+    },
     settleNode: operate('Settle an attempt with an unknown outcome', executions.SettleBody),
     publishSignal: {
       summary: 'Publish a signal; it may also start workflows',

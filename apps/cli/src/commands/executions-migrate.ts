@@ -1,0 +1,179 @@
+/** `nebula executions migrate`, and the migration before `executions retry --latest`. */
+import { existsSync } from 'node:fs';
+import type { AnswerOf, BodyOf } from '@nebula/client';
+import { NebulaError } from '@nebula/core';
+import { withApi, withSession } from '../api.ts';
+import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
+import { definedMembers, inProject, textOption, textsOption, versionOf } from '../command-options.ts';
+import { locationOf } from '../location.ts';
+import { print, writeLines } from '../print.ts';
+import { engineHere, printRecorded } from '../recorded-requests.ts';
+import { commandWriter } from '../report-runs.ts';
+import { requested } from '../runs.ts';
+import type { Call, Command, OpenCall, ProjectCall } from '../services.ts';
+import { readingWidth } from '../terminal/io.ts';
+import { tableLines } from '../views/table.ts';
+import { plural } from '../views/words.ts';
+import { untilSeen } from '../wait-for-run.ts';
+import { loadWorkflow, registerAll } from '../workflow-file.ts';
+
+type Report = AnswerOf<'migrateExecution'>;
+type MigrateBody = BodyOf<'migrateExecution'>;
+
+export const migrate: Command = async (call, executionIds) => {
+  const { options } = call;
+  if (options.back === true) return await takeBack(call, executionIds);
+  const body = await migrationOf(call);
+  if (options.dryRun === true) return await dryRun(call, executionIds, body);
+  const from = versionOf(textOption(options, 'from'));
+  let report: Report | undefined;
+  const change: Change = {
+    verb: 'migrate',
+    done: 'requested',
+    refusal: (target) => otherVersion(target, from),
+    bulk: { operation: 'migrate', migration: { ...body, ...definedMembers({ from }) } },
+    act: async ({ executionId }, open) => {
+      report = await move(open, executionId, body);
+    },
+  };
+  const changed = await changeRuns(call, executionIds, change);
+  if (!changed.one) return reportChange(change, changed, 'Requests recorded');
+  return await reportMoved(changed.call, changed.target, report as Report);
+};
+
+/** The version and the decisions of the options. A file is registered first, as the next version. */
+export async function migrationOf(call: Call): Promise<MigrateBody> {
+  const { options } = call;
+  const to = textOption(options, 'to') ?? 'latest';
+  const isFile = to === '-' || existsSync(to);
+  const version = isFile ? await registered(call, to) : to === 'latest' ? 'latest' : versionOf(to);
+  const [keep, again, drop] = ['keep', 'again', 'drop'].map((how) => textsOption(options, how));
+  return definedMembers({ version, keep, again, drop }) as MigrateBody;
+}
+
+async function registered(call: Call, file: string): Promise<number> {
+  const { options, services } = call;
+  const target = await services.openProject(locationOf(options));
+  const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
+  const there = { ...project, dataDir: target.dataDir, server: target.server };
+  const { definition, others } = await loadWorkflow(call, there, file, inProject(options).project);
+  const how = { activate: true, ...inProject(options) };
+  const { version } = await withApi(call, 'change', ({ api }) => registerAll(api, others, definition, how));
+  return version;
+}
+
+/** Requests the migration. If a decision is missing, the changes are shown first. */
+export async function move(open: OpenCall, executionId: string, body: MigrateBody): Promise<Report> {
+  const params = { executionId };
+  const checking = open.api.call('migrateExecution', { params, body: { ...body, dryRun: true } });
+  const { refusal, ...report } = await requested(open, executionId, checking);
+  if (refusal === null) return await open.api.call('migrateExecution', { params, body });
+  if (refusal.code === 'DECISION_NEEDED' && open.options.json !== true) {
+    writeLines(open.io.err, changeLines(open, report, open.io.err));
+  }
+  const hint = refusal.code === 'SAME_VERSION' ? 'give the changed file: --to FILE' : refusal.hint;
+  throw new NebulaError(refusal.code, refusal.message, hint === undefined ? {} : { hint });
+}
+
+async function dryRun(call: Call, executionIds: readonly string[], body: MigrateBody): Promise<number> {
+  const [executionId, second] = executionIds;
+  if (executionId === undefined || second !== undefined) {
+    throw new NebulaError('USAGE', '--dry-run needs exactly one run', { hint: 'name it: exe_…' });
+  }
+  return await withApi(call, 'read', async (open) => {
+    const checking = open.api.call('migrateExecution', { params: { executionId }, body: { ...body, dryRun: true } });
+    const report = await requested(open, executionId, checking);
+    const { refusal } = report;
+    print(call, report, () => [
+      ...changeLines(open, report, call.io.out),
+      '',
+      refusal === null
+        ? `Nothing was changed. To move the run: ${commandWriter(open, executionId)('executions migrate')}`
+        : `${call.io.out.colors.yellow(`refused ${refusal.code}:`)} ${refusal.message}`,
+      ...(refusal?.hint === undefined ? [] : [`  ${refusal.hint}`]),
+    ]);
+    return refusal === null ? 0 : 1;
+  });
+}
+
+async function takeBack(call: Call, executionIds: readonly string[]): Promise<number> {
+  const change: Change = {
+    verb: 'take back the migration of',
+    done: 'requested',
+    refusal: () => undefined,
+    act: ({ executionId }, open) =>
+      requested(
+        open,
+        executionId,
+        open.api.call('migrateExecution', { params: { executionId }, body: { back: true } }),
+      ).then(({ to }) => {
+        version = to;
+      }),
+  };
+  let version: number | undefined;
+  const changed = await changeRuns(call, executionIds, change);
+  if (!changed.one) return reportChange(change, changed, 'Requests recorded');
+  const { executionId } = changed.target;
+  const document = { executionId, requested: true, version };
+  if ((await versionSeen(changed.call, executionId, version)) !== version) {
+    return printRecorded(changed.call, document, 'Request recorded');
+  }
+  const { colors } = call.io.out;
+  return print(call, document, () => [`${colors.green('✓')} ${executionId} is back in version ${version}`]);
+}
+
+function otherVersion({ executionId, version }: Target, from: number | undefined): NebulaError | undefined {
+  if (from === undefined || version === from) return undefined;
+  return new NebulaError('OTHER_VERSION', `${executionId} runs version ${version}, not ${from}`);
+}
+
+async function reportMoved(call: ProjectCall, { executionId, isFinished }: Target, report: Report): Promise<number> {
+  const { to } = report;
+  const version = call.options.run === false ? undefined : await versionSeen(call, executionId, to);
+  const document = { ...report, requested: true };
+  if (version !== to) return printRecorded(call, document, 'Migration recorded');
+  const { colors } = call.io.out;
+  const write = commandWriter(call, executionId);
+  const next = isFinished ? [`  ${colors.bold(write('executions retry'))} continues it`] : [];
+  return print(call, document, () => [
+    ...changeLines(call, report, call.io.out),
+    `${colors.green('✓')} ${executionId} is in version ${to} now`,
+    ...next,
+    colors.dim(`  ${write('executions migrate --back')} takes this back, until the run continues`),
+  ]);
+}
+
+/** Lets an engine act on the request, here or in another process, and returns the version of the run afterwards. */
+export async function versionSeen(call: ProjectCall, executionId: string, to: number | undefined): Promise<number> {
+  const seen = async ({ session }: OpenCall): Promise<number> =>
+    (await untilSeen(session, executionId, ({ version }) => version === to)).version;
+  const session = await engineHere(call);
+  if (session === undefined) return await withApi(call, 'read', seen);
+  return await withSession(call, session, async (open) => {
+    await session.work([executionId]);
+    return await seen(open);
+  });
+}
+
+const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
+
+function changeLines(
+  { io }: Call,
+  { from, to, changes }: Pick<Report, 'from' | 'to' | 'changes'>,
+  output: Call['io']['out'] = io.out,
+): string[] {
+  const { colors } = output;
+  const paint = { added: colors.green, changed: colors.yellow, removed: colors.red } as const;
+  const rows = changes.map(({ node, change, keys, statuses, choices, decision }) => [
+    `${paint[change](SIGNS[change])} ${node}`,
+    change === 'changed' ? keys.join(', ') || 'edges' : change,
+    Object.entries(statuses)
+      .map(([status, count]) => (count === 1 ? status : `${count} ${status}`))
+      .join(', '),
+    decision ?? (choices.length === 0 ? '' : colors.bold(choices.map((choice) => `--${choice}`).join(' or '))),
+  ]);
+  const title = `${colors.bold(`v${from} → v${to}`)}  ${plural(changes.length, 'node')} changed`;
+  if (rows.length === 0) return [`${colors.bold(`v${from} → v${to}`)}  no node changed`];
+  const headings = ['NODE', 'CHANGE', 'IN THIS RUN', 'DECISION'];
+  return [title, ...tableLines(headings, rows, { colors, width: readingWidth(output) })];
+}
