@@ -178,6 +178,10 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
     ['executions', 'retry', await ended('fails')],
     ['executions', 'retry', await ended('fails'), await ended('fails'), '--yes'],
   ],
+  'executions migrate': async () => [
+    ['executions', 'migrate', await ended('fails'), '--dry-run'],
+    ['executions', 'migrate', await ended('fails'), await ended('fails'), '--yes'],
+  ],
   'executions relaunch': async () => [['executions', 'relaunch', await ended('quick')]],
   'executions replay': async () => [['executions', 'replay', await ended('quick'), 'a']],
   'executions settle': async () => [['executions', 'settle', await unknown(), 'pay', '--happened']],

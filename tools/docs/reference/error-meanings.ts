@@ -257,7 +257,15 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   SINGLETON_RUNNING:
     'A node tried to start a child of a singleton workflow while another run with the same key is open.',
   START_KEY_INVALID: '`config.start.key` cannot be evaluated with this input.',
-  STILL_RUNNING: 'Only a finished run can be replayed.',
+  STILL_RUNNING:
+    'Only a finished run can be replayed; a run moves to another version only while no attempt of it runs.',
+  SAME_VERSION: 'The run has this version already.',
+  OTHER_VERSION: 'The run has another version than the one that was named.',
+  MIGRATION_BLOCKED: 'The version changes a node that has begun and waits for something; the hint says what to do.',
+  DECISION_NEEDED:
+    'The version changes nodes that have completed: decide for each whether it keeps its result or begins again.',
+  DECISION_INVALID: 'This decision is not possible for this node; the hint says which are.',
+  NOT_MIGRATED: 'The run was not migrated, or has continued since.',
   STORE_BUSY: 'Another program has locked the database.',
   STORE_CLOSED: 'The store is closed.',
   STORE_CORRUPT: 'The database is damaged.',

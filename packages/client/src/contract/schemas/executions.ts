@@ -457,7 +457,8 @@ export const ReplayBody = Type.Object(
   closed,
 );
 
-const MigratedNodes = Type.Optional(Type.Array(NodePath, { maxItems: 1_000 }));
+const migratedNodes = (description: string) =>
+  Type.Optional(Type.Array(NodePath, { maxItems: 1_000, description }));
 
 const Migration = {
   version: Type.Optional(
@@ -466,12 +467,11 @@ const Migration = {
       description: '`latest`: the active version or, if none is active, the newest.',
     }),
   ),
-  keep: {
-    ...MigratedNodes,
-    description: 'Nodes that keep their result although the version changes them, by path in the definition.',
-  },
-  again: { ...MigratedNodes, description: 'Nodes that begin again, with everything that depends on them.' },
-  drop: { ...MigratedNodes, description: 'Nodes that the version does not have, and whose result is not needed.' },
+  keep: migratedNodes(
+    'Nodes that keep their result although the version changes them, by path in the definition.',
+  ),
+  again: migratedNodes('Nodes that begin again, with everything that depends on them.'),
+  drop: migratedNodes('Nodes that the version does not have, and whose result is not needed.'),
 };
 
 export const MigrateBody = Type.Object(

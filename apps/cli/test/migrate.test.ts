@@ -1,0 +1,86 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MemoryProject } from './support/memory-project.ts';
+
+const order = (expression: string, first = 3) => ({
+  id: 'order',
+  nodes: {
+    a: { action: 'core.set', with: { value: { n: first } } },
+    b: { needs: ['a'], action: 'note@1', with: { n: `{{ ${expression} }}` } },
+  },
+});
+
+/** Writes the mended file and returns its path. */
+function mended(first?: number): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'mended-')), 'order.json');
+  writeFileSync(file, JSON.stringify(order('$a.n', first)));
+  return file;
+}
+
+async function failed(): Promise<{ project: MemoryProject; id: string }> {
+  const project = new MemoryProject();
+  const { json } = await project.run(order('$a.wrong'));
+  return { project, id: json.executionId };
+}
+
+describe('a failed run and a mended file', () => {
+  test('[CLI-481] migrate shows the changes, moves the run, and takes it back', async () => {
+    const { project, id } = await failed();
+    const file = mended();
+    const dry = await project.nebula(['executions', 'migrate', id, '--to', file, '--dry-run']);
+    expect([dry.code, dry.err]).toEqual([0, '']);
+    expect(dry.out).toMatch(/v1 → v2 {2}1 node changed[^]*~ b +with +failed/);
+    const moved = await project.nebula(['executions', 'migrate', id]);
+    expect(moved.out).toContain(`✓ ${id} is in version 2 now`);
+    expect((await project.json('executions', 'show', id)).version).toBe(2);
+    const back = await project.nebula(['executions', 'migrate', id, '--back']);
+    expect(back.out).toBe(`✓ ${id} is back in version 1\n`);
+    expect(project.notes).toEqual([]);
+  });
+
+  test('[CLI-481] a missing decision is shown in a table, and decided by an option', async () => {
+    const { project, id } = await failed();
+    const file = mended(5);
+    const said = await project.nebula(['executions', 'migrate', id, '--to', file]);
+    expect(said.code).toBe(2);
+    expect(said.err).toMatch(/~ a +with +completed +--keep or --again[^]*error DECISION_NEEDED/);
+    await project.nebula(['executions', 'migrate', id, '--again', 'a']);
+    await project.nebula(['executions', 'retry', id]);
+    expect(project.notes).toEqual([{ n: 5 }]);
+  });
+
+  test('[CLI-482] retry says that a newer version exists; --latest and --to continue with it', async () => {
+    const { project, id } = await failed();
+    const file = mended();
+    const same = await project.nebula(['executions', 'retry', id, '--latest']);
+    expect(same.err).toContain('error SAME_VERSION');
+    expect(same.err).toContain('give the changed file: --to FILE');
+    await project.nebula(['workflows', 'register', file]);
+    const plain = await project.nebula(['executions', 'retry', id]);
+    expect(plain.code).toBe(1);
+    expect(plain.err).toContain('note the run stays in version 1 of order; version 2 is there, too:');
+    const latest = await project.nebula(['executions', 'retry', id, '--latest']);
+    expect([latest.code, project.notes]).toEqual([0, [{ n: 3 }]]);
+  });
+
+  test('[CLI-482] retry --to registers the file', async () => {
+    const { project, id } = await failed();
+    const file = mended();
+    const said = await project.nebula(['executions', 'retry', id, '--to', file]);
+    expect([said.code, project.notes]).toEqual([0, [{ n: 3 }]]);
+  });
+
+  test('[CLI-483] all failed runs of a version are moved at once', async () => {
+    const { project, id } = await failed();
+    const { json: other } = await project.run(order('$a.wrong'));
+    const file = mended();
+    await project.nebula(['workflows', 'register', file]);
+    const args = ['executions', 'migrate', '--workflow', 'order', '--from', '1', '--yes'];
+    expect((await project.nebula(args)).out).toContain('migrate: 2 runs');
+    await project.nebula(['executions', 'retry', id, other.executionId, '--yes']);
+    expect(project.notes).toEqual([{ n: 3 }, { n: 3 }]);
+    expect((await project.nebula(args)).out).toContain('no run to migrate; 2 matching runs cannot be requested');
+  });
+});
