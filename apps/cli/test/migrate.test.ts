@@ -31,7 +31,7 @@ describe('a failed run and a mended file', () => {
     const file = mended();
     const dry = await project.nebula(['executions', 'migrate', id, '--to', file, '--dry-run']);
     expect([dry.code, dry.err]).toEqual([0, '']);
-    expect(dry.out).toMatch(/v1 → v2 {2}1 node changed[^]*~ b +with +failed/);
+    expect(dry.out).toMatch(/v1 → v2 {2}1 node changed[\s\S]*~ b +with +failed/);
     const moved = await project.nebula(['executions', 'migrate', id]);
     expect(moved.out).toContain(`✓ ${id} is in version 2 now`);
     expect((await project.json('executions', 'show', id)).version).toBe(2);
@@ -45,7 +45,7 @@ describe('a failed run and a mended file', () => {
     const file = mended(5);
     const said = await project.nebula(['executions', 'migrate', id, '--to', file]);
     expect(said.code).toBe(2);
-    expect(said.err).toMatch(/~ a +with +completed +--keep or --again[^]*error DECISION_NEEDED/);
+    expect(said.err).toMatch(/~ a +with +completed +--keep or --again[\s\S]*error DECISION_NEEDED/);
     await project.nebula(['executions', 'migrate', id, '--again', 'a']);
     await project.nebula(['executions', 'retry', id]);
     expect(project.notes).toEqual([{ n: 5 }]);

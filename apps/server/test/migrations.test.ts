@@ -64,7 +64,10 @@ describe('a run that is moved', () => {
     expect((await migrate(id, {})).json).toMatchObject({ status: 409, code: 'DECISION_NEEDED' });
     expect((await migrate(id, { dryRun: true })).json).toMatchObject({
       refusal: { code: 'DECISION_NEEDED' },
-      changes: [{ node: 'a', choices: ['keep', 'again'] }, { node: 'b', choices: [] }],
+      changes: [
+        { node: 'a', choices: ['keep', 'again'] },
+        { node: 'b', choices: [] },
+      ],
     });
     expect((await migrate(id, { drop: ['a'] })).json).toMatchObject({ code: 'DECISION_INVALID' });
     expect((await migrate('exe_01k9zzzzzzzzzzzzzzzzzzzzzz', {})).status).toBe(404);

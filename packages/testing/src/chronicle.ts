@@ -118,6 +118,7 @@ export class Chronicle {
       case 'run.checkpointed':
       case 'run.finished':
       case 'run.held':
+      case 'run.migrated':
       case 'run.paused':
       case 'run.reopened':
       case 'run.resumed':

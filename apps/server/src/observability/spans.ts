@@ -179,6 +179,7 @@ export class Tracer {
       case 'run.begun':
       case 'run.checkpointed':
       case 'run.held':
+      case 'run.migrated':
       case 'run.paused':
       case 'run.resumed':
       case 'run.stopping':

@@ -113,6 +113,7 @@ function causeOf(
     case 'run.checkpointed':
     case 'run.finished':
     case 'run.held':
+    case 'run.migrated':
     case 'scope.closed':
     case 'scope.compensated':
     case 'scope.compensating':

@@ -159,6 +159,7 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
     case 'run.begun':
     case 'run.checkpointed':
     case 'run.held':
+    case 'run.migrated':
     case 'run.paused':
     case 'run.resumed':
     case 'run.stopping':

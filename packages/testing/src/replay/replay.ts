@@ -67,7 +67,7 @@ export async function replay(
   source: WorkflowSource,
   options: ReplayOptions = {},
 ): Promise<ReplayResult> {
-  const frames = framesOf(journal);
+  const frames = beforeMigration(framesOf(journal));
   const { definition, uses } = await loadWorkflow(source);
   const workflows = [...uses, ...(await loadWorkflows(options.workflows ?? []))];
   const plan = planOf(definition, workflows, options);
@@ -83,6 +83,12 @@ export async function replay(
     state = judged.isExact ? judged.state : foldFrames(newRunState(plan, 'exe_replay'), frames.slice(0, at + 1));
   }
   return { same: true, frames: frames.length, unclear };
+}
+
+/** What follows a migration was decided by another version than what precedes it. */
+function beforeMigration(frames: readonly Frame[]): readonly Frame[] {
+  const at = frames.findIndex(({ entries }) => entries.some(({ type }) => type === 'run.migrated'));
+  return at < 0 ? frames : frames.slice(0, at);
 }
 
 interface Judgement {

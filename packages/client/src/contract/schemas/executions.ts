@@ -457,8 +457,7 @@ export const ReplayBody = Type.Object(
   closed,
 );
 
-const migratedNodes = (description: string) =>
-  Type.Optional(Type.Array(NodePath, { maxItems: 1_000, description }));
+const migratedNodes = (description: string) => Type.Optional(Type.Array(NodePath, { maxItems: 1_000, description }));
 
 const Migration = {
   version: Type.Optional(
@@ -467,9 +466,7 @@ const Migration = {
       description: '`latest`: the active version or, if none is active, the newest.',
     }),
   ),
-  keep: migratedNodes(
-    'Nodes that keep their result although the version changes them, by path in the definition.',
-  ),
+  keep: migratedNodes('Nodes that keep their result although the version changes them, by path in the definition.'),
   again: migratedNodes('Nodes that begin again, with everything that depends on them.'),
   drop: migratedNodes('Nodes that the version does not have, and whose result is not needed.'),
 };

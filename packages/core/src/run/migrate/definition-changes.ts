@@ -2,7 +2,7 @@
  * Compares two versions of a workflow, node by node. A node is addressed by its path in the definition, without the
  * numbers of iterations: `items/pack`.
  */
-import { type BodyDefinition, type BranchDefinition, bodyOf, type NodeDefinition } from '../../definition/model.ts';
+import type { BodyDefinition, BranchDefinition, NodeDefinition } from '../../definition/model.ts';
 import type { GraphPlan, NodePlan, Plan } from '../../plan/plan.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../value.ts';
 
@@ -133,6 +133,11 @@ function describe(graph: GraphPlan, body: BodyDefinition, prefix: string, texts:
     else if (work.kind === 'forEach' && work.isSplit) describe(work.body, body, `${path}/`, texts);
     else if ('body' in work) describe(work.body, bodyOf(definition) ?? {}, `${path}/`, texts);
   }
+}
+
+/** The body of a loop or a group. */
+function bodyOf({ do: body, group }: NodeDefinition): BodyDefinition | undefined {
+  return body ?? group;
 }
 
 function resultOf(definition: NodeDefinition): Map<string, string> {
