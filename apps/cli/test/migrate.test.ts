@@ -34,7 +34,7 @@ describe('a failed run and a mended file', () => {
     expect(dry.out).toMatch(/v1 → v2 {2}1 node changed[\s\S]*~ b +with +failed/);
     const moved = await project.nebula(['executions', 'migrate', id]);
     expect(moved.out).toContain(`✓ ${id} is in version 2 now`);
-    expect((await project.json('executions', 'show', id)).version).toBe(2);
+    expect(await project.json('executions', 'show', id)).toMatchObject({ version: 2 });
     const back = await project.nebula(['executions', 'migrate', id, '--back']);
     expect(back.out).toBe(`✓ ${id} is back in version 1\n`);
     expect(project.notes).toEqual([]);
@@ -82,5 +82,36 @@ describe('a failed run and a mended file', () => {
     await project.nebula(['executions', 'retry', id, other.executionId, '--yes']);
     expect(project.notes).toEqual([{ n: 3 }, { n: 3 }]);
     expect((await project.nebula(args)).out).toContain('no run to migrate; 2 matching runs cannot be requested');
+  });
+});
+
+describe('an edited file and the runs of before', () => {
+  test('[CLI-484] test --against-runs tells the first difference of each run, and runs nothing', async () => {
+    const { project, id } = await failed();
+    const file = mended();
+    const same = path.join(path.dirname(file), 'same.json');
+    writeFileSync(same, JSON.stringify(order('$a.wrong')));
+    const before = await project.nebula(['test', same, '--against-runs']);
+    expect([before.code, before.out]).toMatchObject([0, expect.stringContaining(`✓ ${id}  ✗ failed`)]);
+    expect(before.out).toContain('order: 1 run, decided as recorded');
+    const after = await project.nebula(['test', file, '--against-runs', '5']);
+    expect(after.code).toBe(1);
+    expect(after.out).toMatch(
+      /✗ exe_[\s\S]*frame 2: node.failed of 'b' would be missing[\s\S]*order: 1 run, 1 run would differ/,
+    );
+    const { out } = await project.nebula(['test', file, '--against-runs', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      passed: false,
+      files: [{ workflowId: 'order', runs: [{ executionId: id, same: false, difference: { node: 'b' } }] }],
+    });
+    expect(project.notes).toEqual([]);
+  });
+
+  test('[CLI-484] without a file or with a wrong number it says how to write it', async () => {
+    const project = new MemoryProject();
+    expect((await project.nebula(['test', '--against-runs'])).err).toContain('needs the workflow files');
+    expect((await project.nebula(['test', mended(), '--against-runs', 'x'])).err).toContain(
+      'x is not a number of runs',
+    );
   });
 });

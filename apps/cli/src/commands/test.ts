@@ -12,6 +12,10 @@ export const execute: Command = async (call, args) => {
     const { watchTests } = await import('../testing/watch.ts');
     return await watchTests(call, args);
   }
+  if (options.againstRuns !== undefined) {
+    const { testAgainstRuns } = await import('../testing/against-runs.ts');
+    return await testAgainstRuns(call, args);
+  }
   const { Coverage } = await import('@nebula/testing');
   const { yaml, code } = findTests(io.cwd, args);
   const coverage = new Coverage();

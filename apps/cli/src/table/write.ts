@@ -50,12 +50,14 @@ export const WRITE_COMMANDS = commands('Write', [
     summary: 'run the tests of workflows',
     options: [
       { flags: '-w, --watch', text: 'run them again when a workflow, a test or an action changes, until q or Ctrl-C' },
-      JSON_OUTPUT,
+      { flags: '--against-runs [count]', text: 'decide the last runs of these workflow files again (default: 20)' },
+      ...AT,
     ],
     examples: [
       ['test', 'every *.test.yaml and *.test.ts below the current folder'],
       ['test order.test.yaml', 'one file'],
       ['test --watch', 'while you write'],
+      ['test order.yaml --against-runs 50', 'where the edited file would decide otherwise than the last 50 runs'],
     ],
     notes: 'Exits with 0 if all tests pass, with 1 if one fails, with 2 if a file cannot be read.',
     load: async () => (await import('../commands/test.ts')).execute,

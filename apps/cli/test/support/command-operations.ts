@@ -32,7 +32,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   init: [],
   validate: ['listActions', 'getWorkflowVersion', 'validateWorkflow'],
   graph: ['getWorkflowVersion'],
-  test: [],
+  test: ['listExecutions', 'getJournal'],
   types: ['listActions', 'listWorkflows', 'getWorkflowVersion'],
   eval: [],
   actions: ['listActions', 'getAction'],

@@ -122,10 +122,15 @@ function decideAgain(state: RunState, { at, entries }: Frame): readonly Entry[] 
     () => children.shift() ?? 'exe_child',
   );
   for (const cause of causesOf(state, entries)) decide(turn, cause);
+  const ready = new Map<string, number>();
   for (const entry of entries) {
-    if (entry.type !== 'node.started' && entry.type !== 'node.gated') continue;
-    nextReady(state, MANY);
-    const { attempt, worker } = entry.type === 'node.started' ? entry : { attempt: 1, worker: 'wrk_replay' };
+    if (entry.type !== 'node.started' && entry.type !== 'node.gated' && entry.type !== 'node.failed') continue;
+    for (const { node, attempt } of nextReady(state, MANY)) ready.set(node, attempt);
+    // The parameters of a node are resolved when its attempt begins, which may fail it.
+    if (entry.type === 'node.failed' && !ready.has(entry.node)) continue;
+    const { attempt, worker } =
+      entry.type === 'node.started' ? entry : { attempt: ready.get(entry.node) ?? 1, worker: 'wrk_replay' };
+    ready.delete(entry.node);
     startAttempt(turn, entry.node, attempt, worker);
   }
   seal(turn);
