@@ -8,6 +8,7 @@
  *   ← {"subscription": "a", "events": […]}                            in batches
  *   ← {"subscription": "a", "lines": […]}                             of a log
  *   ← {"subscription": "a", "progress": {…}}
+ *   ← {"subscription": "a", "end": {"executionId": "exe_…", "status": "completed"}}   the run has ended; so has "a"
  *   ← {"subscription": "a", "problem": {…}}
  *
  * A browser sends its session cookie; other clients send a bearer token in a header or in a first message {"token": "…"}.
@@ -221,7 +222,7 @@ class Connection {
     const subscription = JSON.stringify(name);
     if (lasting.length > 0) this.socket.send(`{"subscription":${subscription},"${member}":[${lasting.join(',')}]}`);
     for (const { event, json } of events) {
-      if (event === 'progress') this.socket.send(`{"subscription":${subscription},"progress":${json}}`);
+      if (event !== undefined) this.socket.send(`{"subscription":${subscription},"${event}":${json}}`);
     }
   }
 
