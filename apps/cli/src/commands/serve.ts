@@ -5,6 +5,7 @@ import { definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchConfig } from '../serve/config-watch.ts';
+import { reportListening, serveDetached } from '../serve/detach.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
 import { type FileNews, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { Command, CommandOptions, Project, ProjectCall, ServerSession } from '../services.ts';
@@ -17,6 +18,7 @@ import { WatchedFolders } from '../watched-folder.ts';
 export const execute: Command = async (asked) => {
   const project = await asked.services.openProject(definedMembers({ dataDir: textOption(asked.options, 'dataDir') }));
   const call = { ...asked, project };
+  if (asked.options.detach === true) return await serveDetached(call, project);
   const report = reportOf(call);
   const interrupt = listenForInterrupt();
   try {
@@ -42,6 +44,7 @@ async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: P
   const stopOutliving = outliveReaders();
   try {
     const serving = await serve(call, session, report);
+    reportListening(session, call.io.env);
     onAnnounced = serving.onAnnounced;
     // A worker may have announced itself during the first registration.
     onAnnounced();

@@ -276,7 +276,7 @@ function alreadyServed({ dataDir }: Project, error: unknown): unknown {
     'STORE_LOCKED',
     `a server is already running on ${dataDir}: ${found.url}, process ${found.pid}`,
     {
-      hint: `use it (commands in this folder find it), stop it with \`kill ${found.pid}\`, or choose another folder with --data-dir`,
+      hint: `use it (commands in this folder find it), stop it with \`nebula stop\`, or choose another folder with --data-dir`,
       details: { url: found.url, pid: found.pid },
     },
   );

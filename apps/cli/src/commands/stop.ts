@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NebulaError } from '@nebula/core';
+import { definedMembers, textOption } from '../command-options.ts';
+import { EXIT } from '../exit-code.ts';
+import { printDone } from '../print.ts';
+import { readNote, type ServerNote } from '../remote/found-server.ts';
+import type { Command, Project, Services } from '../services.ts';
+
+const LOOK_MS = 50;
+/** The server gives attempts 5 s to end by themselves. */
+const MAX_WAIT_MS = 60_000;
+
+export const execute: Command = async (call) => {
+  const { services, options } = call;
+  const project = await services.openProject(definedMembers({ dataDir: textOption(options, 'dataDir') }));
+  const { url, pid } = await runningServer(services, project);
+  process.kill(pid, 'SIGTERM');
+  for (let waitedMs = 0; isHolding(project, pid); waitedMs += LOOK_MS) {
+    if (waitedMs >= MAX_WAIT_MS) throw stillStopping(pid);
+    await sleep(LOOK_MS);
+  }
+  return printDone(
+    call,
+    { url, pid, stopped: true },
+    `${url} (process ${pid}) has stopped; unfinished runs continue at the next start`,
+  );
+};
+
+/** Only the process that holds the lock of the folder is the server: a note may name a process that is gone. */
+async function runningServer(services: Services, project: Project): Promise<ServerNote> {
+  const { dataDir } = project;
+  const holder = await services.engineHolder(project);
+  if (holder === undefined) throw notRunning(`no server is running on ${dataDir}`, 'start one with `nebula serve`');
+  const { pid, host } = holder;
+  if (host !== hostname()) {
+    throw notRunning(`the server on ${dataDir} runs on another machine, ${host}`, 'run `nebula stop` there');
+  }
+  const note = readNote(dataDir);
+  if (note?.pid === pid) return note;
+  throw notRunning(
+    `process ${pid} uses ${dataDir}, and is not a server`,
+    'it is another command, such as `nebula run`: wait for it, or stop it with Ctrl-C in its terminal',
+  );
+}
+
+function notRunning(message: string, hint: string): NebulaError {
+  return Object.assign(new NebulaError('SERVER_NOT_RUNNING', message, { hint }), { exitCode: EXIT.failed });
+}
+
+/** The note is removed with the lock, after the last write. */
+function isHolding({ dataDir }: Project, pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return (JSON.parse(readFileSync(path.join(dataDir, 'engine.json'), 'utf8')) as ServerNote).pid === pid;
+  } catch {
+    return false;
+  }
+}
+
+function stillStopping(pid: number): NebulaError {
+  const message = `the server (process ${pid}) has not stopped within ${MAX_WAIT_MS / 1_000} seconds`;
+  const hint = `\`kill -9 ${pid}\` ends it at once; attempts in progress are lost, and finished work is kept`;
+  return Object.assign(new NebulaError('SERVER_NOT_STOPPED', message, { hint }), { exitCode: EXIT.failed });
+}
