@@ -111,6 +111,44 @@ describe('an expression that fails', () => {
     expect(run.out).toMatch(/hint: .*did you mean .?total/);
   });
 
+  const GIVER = '  a: { action: core.set@1, with: { value: { total: 7 } } }';
+  const main = (...lines: string[]) =>
+    ['id: main', 'nodes:', GIVER, '  b: { action: core.noop@1 }', ...lines, ''].join('\n');
+  const part = [
+    'id: part',
+    'nodes:',
+    GIVER,
+    '  c: { needs: [a], action: core.set@1, with: { value: "{{ $a.totl }}" } }',
+    '',
+  ].join('\n');
+
+  test.each([
+    ['an edge', 'main.yaml', main('edges:', '  - { from: a, to: b, when: $a.totl > 3 }')],
+    ['the output', 'main.yaml', main('output: { sum: "{{ $nodes.a.output.totl }}" }')],
+    ['an inlined workflow', 'part.yaml', main('  call: { needs: [b], workflow: { id: part } }')],
+    ['a child', 'part.yaml', main('  call: { needs: [b], workflow: { id: part, mode: child } }')],
+    [
+      'a workflow that inlines another',
+      'main.yaml',
+      main(
+        '  d: { workflow: { id: good } }',
+        '  c: { needs: [a], action: core.set@1, with: { value: "{{ $a.totl }}" } }',
+      ),
+    ],
+  ])('[CLI-543] of %s is shown in its file', async (_, file, text) => {
+    const files = {
+      'main.yaml': text,
+      'part.yaml': part,
+      'good.yaml': 'id: good\nnodes: { a: { action: core.noop@1 } }\n',
+    };
+    const project = new MemoryProject(projectFolder(files));
+    const { out, err } = await project.nebula(['run', 'main.yaml']);
+    const before = (file === 'part.yaml' ? part : text).split('.totl')[0] ?? '';
+    const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
+    expect(out, err).toContain(`\n${file}:${line}:${column}\n`);
+    expect(out).toMatch(/│ +\^{5}\n +hint: did you mean "total"/);
+  });
+
   test('[CLI-473] is shown in the stored definition when the file is not there, or has changed', async () => {
     const cwd = projectFolder({ 'broken.yaml': text });
     const project = new MemoryProject(cwd);

@@ -252,7 +252,7 @@ nodes:
     expect([second.code, second.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error STORE_LOCKED: a server is already running on .*: http:\/\/127\.0\.0\.1:\d+, process \d+\nhint: .*kill/,
+        /^error STORE_LOCKED: a server is already running on .*: http:\/\/127\.0\.0\.1:\d+, process \d+\nhint: .*nebula stop/,
       ),
     ]);
     const other = projectFolder({});
