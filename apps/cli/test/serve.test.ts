@@ -368,7 +368,7 @@ nodes:
     await fetch(`${url}/hooks/hello`, { method: 'POST' });
     await expect
       .poll(() => screen, { timeout: 10_000 })
-      .toMatch(/\d\d:\d\d:\d\d {2}✓ hello v1 {2}completed {2}\d+ms {2}exe_/);
+      .toMatch(/\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d) {2}✓ hello v1 {2}completed {2}\d+ms {2}exe_/);
     process.kill(pid, 'SIGTERM');
     await expect.poll(() => screen, { timeout: 10_000 }).toContain('stopped; nothing finished is lost');
   });

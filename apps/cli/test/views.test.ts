@@ -12,7 +12,7 @@ import { storedLogLine } from '../src/views/logs.ts';
 import { parkedLines } from '../src/views/parked.ts';
 import { summaryLines } from '../src/views/summary.ts';
 import { timelineEventLines, timelineLines } from '../src/views/timeline.ts';
-import { agoText, countText, offsetText } from '../src/views/words.ts';
+import { agoText, clockText, countText, momentText, offsetText } from '../src/views/words.ts';
 import { event, iso, nodeDocument, runDocument, T0 } from './support/runs.ts';
 
 const colors = picocolors.createColors(false);
@@ -32,6 +32,23 @@ const RETRIED = [
   event(2_000, 'NodeFailed', 'charge', { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
   event(2_000, 'WorkflowFailed', null, { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
 ];
+
+test.each([
+  ['UTC', '12:30:05.007Z', '2026-07-01 12:30:05Z'],
+  ['Asia/Kolkata', '18:00:05.007+05:30', '2026-07-01 18:00:05+05:30'],
+  ['America/St_Johns', '10:00:05.007-02:30', '2026-07-01 10:00:05-02:30'],
+])('[CLI-544] times of %s have their offset from UTC', (zone, clock, moment) => {
+  const before = process.env.TZ;
+  process.env.TZ = zone;
+  try {
+    const at = Date.parse('2026-07-01T12:30:05.007Z');
+    expect([clockText(at), momentText(at)]).toEqual([clock, moment]);
+    expect(momentText(at, at - 60_000)).toBe(`${moment.slice(11)} (in 1m)`);
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+});
 
 describe('timeline', () => {
   test('[CLI-62] a bar per node, with queue time, retries and outcome', () => {
@@ -283,7 +300,7 @@ describe('other views', () => {
       },
     ];
     const lines = journalLines(frames, { colors, width: 120 });
-    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}/, 'HH:MM:SS.mmm'))).toEqual([
+    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)/, 'HH:MM:SS.mmm'))).toEqual([
       '    1  HH:MM:SS.mmm  run.started         workflowId=order version=1 input={"id":7}',
       '    ·                node.scheduled      a b',
       '    2  HH:MM:SS.mmm  node.failed         a error=E "no\\n" handling=fatal',
@@ -301,7 +318,7 @@ describe('other views', () => {
       fields: { status: 200, body: { x: 1 } },
       position: 1,
     } as const;
-    const shown = storedLogLine(line, colors).replace(/^\d\d:\d\d:\d\d\.\d{3}/, 'T');
+    const shown = storedLogLine(line, colors).replace(/^\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)/, 'T');
     expect(shown).toBe(`T info  fetch #2 a\n${' '.repeat(19)}b status=200 body={"x":1}`);
   });
 

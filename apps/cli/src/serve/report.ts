@@ -8,7 +8,7 @@ import { jsonLine } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { triggerText } from '../views/triggers.ts';
-import { clockText, plural } from '../views/words.ts';
+import { plural, secondText } from '../views/words.ts';
 import type { FileNews, ServedWorkflow } from './workflow-files.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -143,8 +143,10 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
   const lines = (all: readonly string[]): void => out.write(all.map((line) => `${line}\n`).join(''));
   const say = (of: Level, sign: string, text: string): void => {
     if (LEVELS.indexOf(of) < LEVELS.indexOf(report.level)) return;
-    const [first = '', ...rest] = wrap(text, Math.max(20, out.columns() - SAID_INDENT.length));
-    lines([`${colors.dim(clockText(now()).slice(0, 8))}  ${sign} ${first}`, ...rest.map((line) => SAID_INDENT + line)]);
+    const time = secondText(now());
+    const indent = ' '.repeat(time.length + SIGN_CELLS);
+    const [first = '', ...rest] = wrap(text, Math.max(20, out.columns() - indent.length));
+    lines([`${colors.dim(time)}  ${sign} ${first}`, ...rest.map((line) => indent + line)]);
   };
   const report: ServeReport = {
     level,
@@ -171,7 +173,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       const paint = statusPaint(status, colors);
       const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
       const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
-      const cells = Math.max(20, out.columns() - 12);
+      const cells = Math.max(20, out.columns() - secondText(now()).length - SIGN_CELLS);
       say('info', paint(statusGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
     },
     request: (operation, status, milliseconds) =>
@@ -193,7 +195,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
           stack
             .split('\n')
             .slice(1)
-            .map((one) => colors.dim(SAID_INDENT + printableLine(one))),
+            .map((one) => colors.dim(STACK_INDENT + printableLine(one))),
         );
     },
     config: (message, of) => say(of, of === 'info' ? colors.green('✓') : colors.yellow('!'), printable(message)),
@@ -216,8 +218,9 @@ interface ScreenOptions extends Pick<TerminalReportOptions, 'program' | 'shown'>
   readonly now: number;
 }
 
-/** The indent below the time and the sign. */
-const SAID_INDENT = ' '.repeat(12);
+/** The sign after the time, with its blanks. */
+const SIGN_CELLS = 4;
+const STACK_INDENT = ' '.repeat(12);
 const LABEL_CELLS = 9;
 const INDENT = '  ';
 
