@@ -243,10 +243,17 @@ describe('other views', () => {
     ]);
   });
 
-  test('[CLI-60, CLI-71, CLI-216, CLI-222] the table of runs', () => {
+  test('[CLI-60, CLI-71, CLI-216, CLI-222, CLI-545] the table of runs', () => {
     const row = { project: 'default', workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
     const rows = [
-      { ...row, executionId: 'exe_3', status: 'running', createdAt: T0 - 4_000, finishedAt: null },
+      {
+        ...row,
+        executionId: 'exe_3',
+        status: 'running',
+        trigger: { type: 'schedule', id: 'order--1' },
+        createdAt: T0 - 4_000,
+        finishedAt: null,
+      },
       { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null, wakeAt: T0 },
       { ...row, executionId: 'exe_1', status: 'failed', createdAt: T0 - 3_600_000, finishedAt: T0 - 3_598_000 },
     ] as const;
@@ -257,14 +264,14 @@ describe('other views', () => {
     ]);
     expect(text(executionLines(rows, { colors, width: 80, now: T0 }, standings))).toMatchInlineSnapshot(`
       "
-      EXECUTION  STATUS     WORKFLOW  STARTED  DURATION
-      exe_3      ⏸ parked   order v2  4s ago          –
+      EXECUTION  STATUS     WORKFLOW  TRIGGER            STARTED  DURATION
+      exe_3      ⏸ parked   order v2  schedule order--1  4s ago          –
         ↳ a waits for signal go
         ↳ b waits for signal go
         ↳ … and 2 more waits
-      exe_2      ● running  order v2  5s ago          –
+      exe_2      ● running  order v2  –                  5s ago          –
         ↳ out waits for exe_9
-      exe_1      ✗ failed   order v2  1h ago         2s
+      exe_1      ✗ failed   order v2  –                  1h ago         2s
       "
     `);
     expect(text(executionLines(rows.slice(1), { colors, width: 30, now: T0 }, standings))).toMatchInlineSnapshot(`
