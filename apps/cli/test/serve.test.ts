@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -99,6 +99,40 @@ describe('a server process', TIMEOUT, () => {
     expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);
+  });
+
+  test('[CLI-546] the workflow of a removed file is deactivated, also if it was removed while no server ran', async () => {
+    const flows = ['kept', 'first', 'later', 'moved', 'chosen'].map((id) => [
+      `workflows/${id}.yaml`,
+      HELLO.replaceAll('hello', id),
+    ]);
+    const cwd = projectFolder({ ...Object.fromEntries(flows), 'other.yaml': HELLO.replaceAll('hello', 'other') });
+    const versions = async () => {
+      const { items } = JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out) as { items: Line[] };
+      return Object.fromEntries(items.map(({ workflowId, activeVersion }) => [workflowId, activeVersion]));
+    };
+    const server = await serve(cwd);
+    await nebula(['workflows', 'register', 'other.yaml'], { cwd });
+    rmSync(path.join(cwd, 'other.yaml'));
+    renameSync(path.join(cwd, 'workflows/moved.yaml'), path.join(cwd, 'workflows/elsewhere.yaml'));
+    await server.until(/"workflow\.file-gone".*"moved","deactivated":false/);
+    rmSync(path.join(cwd, 'workflows/first.yaml'));
+    await server.until(/"workflow\.file-gone".*"first","deactivated":true/);
+    expect(await versions()).toEqual({ chosen: 1, first: null, kept: 1, later: 1, moved: 1, other: 1 });
+    writeFileSync(path.join(cwd, 'workflows/chosen.yaml'), HELLO.replaceAll('hello', 'chosen').replace('0 2', '0 3'));
+    await server.until(/"workflow\.registered".*"chosen","version":2/);
+    await nebula(['workflows', 'activate', 'chosen', '1'], { cwd });
+    server.child.kill('SIGTERM');
+    await server.ended;
+    for (const id of ['later', 'chosen']) rmSync(path.join(cwd, `workflows/${id}.yaml`));
+    const again = await serve(cwd);
+    expect(linesOf(again).filter(({ event }) => event === 'workflow.file-gone')).toMatchObject([
+      { workflowId: 'chosen', deactivated: false },
+      { workflowId: 'later', deactivated: true },
+    ]);
+    expect(await versions()).toEqual({ chosen: 1, first: null, kept: 1, later: null, moved: 1, other: 1 });
+    again.child.kill('SIGTERM');
+    await again.ended;
   });
 
   test('[CLI-475] workflows in TypeScript are registered, and again when they change; parts of them are not', async () => {
@@ -292,7 +326,7 @@ nodes:
     await server.until(/"workflow\.registered".*"slow"/);
     rmSync(path.join(cwd, 'flows/slow.yaml'));
     await server.until(/"workflow\.file-gone".*"slow"/);
-    expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: 1 }]);
+    expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: null }]);
     write('nebula.config.yaml', config('  logLevel: debug\nconcurrency: 2\n'));
     await server.until(/the log level is debug/);
     await server.until(/restart the server to apply concurrency/);

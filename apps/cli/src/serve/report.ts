@@ -100,8 +100,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
       if (news.kind === 'broken') {
         const { message, problems } = news;
         report.say('error', 'workflow.broken', { file, message, ...(problems.length > 0 && { problems }) });
-      } else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
-      else {
+      } else if (news.kind === 'gone') {
+        const { workflowId, isDeactivated } = news;
+        report.say('warn', 'workflow.file-gone', { file, workflowId, deactivated: isDeactivated });
+      } else {
         const { workflowId, version, grants } = news.workflow;
         const members = { file, workflowId, version, new: news.isNew };
         const grantMembers = grants && {
@@ -155,7 +157,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     file(news) {
       if (news.kind === 'gone') {
-        say('warn', colors.yellow('!'), `${printableLine(news.file)} is gone; ${news.workflowId} stays active`);
+        say('warn', colors.yellow('!'), goneText(news));
       } else if (news.kind === 'broken') {
         if (news.report.length > 0) lines(['', ...news.report]);
         const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
@@ -210,6 +212,13 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       say('info', colors.green('✓'), 'stopped; nothing finished is lost, and other runs continue with the next start'),
   };
   return report;
+}
+
+function goneText({ file, workflowId, isDeactivated }: FileNews & { readonly kind: 'gone' }): string {
+  const what = isDeactivated
+    ? `${workflowId} is deactivated: its triggers start no more runs, and unfinished runs continue`
+    : `${workflowId} is unchanged: another file has it, or another version was activated`;
+  return `${printableLine(file)} was removed; ${what}`;
 }
 
 interface ScreenOptions extends Pick<TerminalReportOptions, 'program' | 'shown'> {
@@ -292,6 +301,9 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
     ...served
       .flatMap(({ workflowId, grants }) => (grants === undefined ? [] : grantLines(workflowId, grants, colors)))
       .flatMap((line) => wrap(line, width - INDENT.length).map((part) => INDENT + part)),
+    ...news
+      .flatMap((one) => (one.kind === 'gone' ? [goneText(one)] : []))
+      .flatMap((line) => wrap(`! ${line}`, width - INDENT.length).map((part) => INDENT + colors.yellow(part))),
     ...broken.flatMap(({ file, report }) => [
       ...report.map((line) => `${INDENT}${line}`),
       `${INDENT}${colors.red('✗')} ${printableLine(file)} ${colors.red('is broken')}`,
