@@ -104,7 +104,8 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
-    const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> => this.#plans.get(workflowId, version);
+    const planOf = ({ workflowId, version }: ExecutionRow): Promise<Plan> =>
+      this.#plans.getWithoutActions(workflowId, version);
     return readState(this.#drivers, planOf, executionId, at);
   }
 

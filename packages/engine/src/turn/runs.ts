@@ -35,6 +35,7 @@ import type { Authority } from '../start/authority.ts';
 import type { Plans } from '../start/plans.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
+import { receivedMessage } from './messages.ts';
 
 /** A shorter journal is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
@@ -113,8 +114,8 @@ export class Runs {
   }
 
   private async read(executionId: ExecutionId): Promise<ReadRun | undefined> {
-    const { store, clock, plans, authority, effects } = this.parts;
-    const loaded = await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
+    const { authority, effects } = this.parts;
+    const loaded = await this.readRun(executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
     await authority.giveCeiling(state, row.project);
@@ -124,6 +125,21 @@ export class Runs {
     this.live.set(executionId, run);
     effects.loaded(run);
     return { run, state, inbox };
+  }
+
+  /** A run whose workflow can no longer be compiled here is read only to end it: it is being cancelled. */
+  private async readRun(executionId: ExecutionId): Promise<Loaded | undefined> {
+    const { store, clock, plans } = this.parts;
+    try {
+      return await readState({ store, clock }, (row) => plans.get(row.workflowId, row.version), executionId);
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.code !== 'PLAN_INVALID') throw error;
+      const planOf = (row: ExecutionRow) => plans.getWithoutActions(row.workflowId, row.version);
+      const loaded = await readState({ store, clock }, planOf, executionId);
+      if (loaded === undefined || loaded.state.stopping !== null) return loaded;
+      if (loaded.inbox.some(({ body }) => isCancelOfRun(body))) return loaded;
+      throw error;
+    }
   }
 
   /** Folds the journal again, after the store refused a frame. Returns the inbox. */
@@ -221,6 +237,11 @@ export async function readState(
   state.updatedAt = lastAt;
   const snapshotBytes = base === undefined ? 0 : (snapshot?.state.length ?? 0);
   return { state, row, inbox, lastAt, journalBytes, snapshotBytes };
+}
+
+function isCancelOfRun(body: string): boolean {
+  const message = receivedMessage(body);
+  return message?.type === 'cancel' && message.node === undefined;
 }
 
 function journalMissing(executionId: ExecutionId): NebulaError {
