@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { NebulaClient } from '@nebula/client';
 import { describe, expect, test } from 'vitest';
+import { stackOfFailure } from '../src/attempts.ts';
 import { MemoryProject } from './support/memory-project.ts';
 import { projectFolder } from './support/nebula-process.ts';
 
@@ -80,6 +82,35 @@ describe('one node of a run', () => {
     const { out, err } = await project.nebula(['executions', 'show', json.executionId, 'items/1/pack']);
     expect(out, err).toMatch(/^items\/1\/pack\n\nATTEMPT.*\n +1 .*completed/);
   });
+});
+
+test('[CLI-548] the stack of a failed run is read from the log of its node, and from nothing else', async () => {
+  const asked: unknown[] = [];
+  const lines = [
+    { attempt: 1, message: 'Error: one\n    at a (a.ts:1:1)', fields: { stack: true } },
+    { attempt: 2, message: 'Error: two\n    at b (b.ts:1:1)', fields: { stack: true } },
+    { attempt: 2, message: 'later' },
+  ];
+  const api = new NebulaClient({
+    url: '',
+    async json(operation, { query }) {
+      if (operation !== 'listLogs') throw new Error(operation);
+      asked.push(query);
+      const at = Number(query?.['after'] ?? 0);
+      return { items: [lines[at]], next: at < 2 ? String(at + 1) : null };
+    },
+    bytes: () => Promise.reject(new Error('bytes')),
+    follow: () => {
+      throw new Error('follow');
+    },
+  });
+  const error = { code: 'X', kind: 'USER', message: 'two', node: 'n' } as const;
+  const stack = (attempts: number) => stackOfFailure(api, { executionId: 'exe_1', error, nodes: { n: { attempts } } });
+  expect(await stack(2)).toBe('Error: two\n    at b (b.ts:1:1)');
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toMatchObject({ node: 'n', level: 'debug' });
+  // The third attempt has none: it timed out.
+  expect(await stack(3)).toBeUndefined();
 });
 
 describe('an expression that fails', () => {

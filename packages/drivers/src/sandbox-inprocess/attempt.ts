@@ -172,7 +172,7 @@ export class Attempt implements ActionContext, RejectionListener {
 
   /** Logs the stack for people who debug the action; the journal keeps only the message. */
   logStack(thrown: unknown): void {
-    const stack = stackOf(thrown, this.#host.projectDir);
+    const stack = stackOf(thrown, this.#host.projectDir, (text) => this.#excerpt(text));
     if (stack !== undefined) this.#log('debug', stack, { [STACK_FIELD]: true });
   }
 
