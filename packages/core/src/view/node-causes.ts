@@ -1,8 +1,10 @@
 /** Explains why a node is in its state. The most important cause comes first. */
 import { formatDuration } from '../duration.ts';
-import { unreachable } from '../error.ts';
+import { type RunError, unreachable } from '../error.ts';
+import { createBudget } from '../expression/index.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
+import { decideRetry, isUnmendable } from '../retry/retry.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
@@ -54,6 +56,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
         cause('error', `${code}: ${message}`, { value: { code } }),
         handling,
         budgetCause(node),
+        ...notRetriedCauses(node, phase.error),
         ...deadEdges(node),
       ];
     }
@@ -138,6 +141,25 @@ function budgetCause(node: NodeState): Cause {
   const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
   const value = { retries: counts, lost: { used: node.lost, of: lost } };
   return cause('retries', `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`, { value });
+}
+
+/** Why retries that are left were not used: the kind of the error, or the `on` of every rule, excludes it. */
+function notRetriedCauses(node: NodeState, error: RunError): Cause[] {
+  const plan = retryPlanOf(node);
+  if (plan.rules.every(({ attempts }) => attempts <= 1)) return [];
+  const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
+  const decision = decideRetry(plan, error, past, { jitter: 0, newBudget: () => createBudget() });
+  if (decision.retry || decision.why !== 'not-retryable') return [];
+  const { code } = error;
+  if (isUnmendable(code)) {
+    return [
+      cause('retries', `${code} is never retried: a further attempt would fail in the same way.`, { value: { code } }),
+    ];
+  }
+  const names = [...new Set(plan.rules.flatMap(({ on }) => [...(on?.names ?? [])]))];
+  const named = names.length === 0 ? '' : `, which names ${names.join(', ')}`;
+  const message = `It was not retried: ${code} does not match \`retry.on\`${named}.`;
+  return [cause('retries', message, { value: { code, on: names } })];
 }
 
 function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, now: number): Cause {
