@@ -77,6 +77,7 @@ describe('a server process', TIMEOUT, () => {
     expect(JSON.parse(readFileSync(path.join(cwd, '.nebula/server.json'), 'utf8'))).toEqual({
       url: server.url,
       pid: server.child.pid,
+      startedAt: expect.stringMatching(/Z$/),
     });
     expect(await (await fetch(`${server.url}/hooks/hello`, { method: 'POST' })).json()).toBe('hello');
     expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
@@ -99,6 +100,30 @@ describe('a server process', TIMEOUT, () => {
     expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);
+  });
+
+  test('[CLI-550] code that changes under a server is reported, by the server and by `run`', async () => {
+    const action = (text: string) =>
+      `export const say = { id: 'own.say', version: '1', effect: 'pure', run: () => '${text}' };\n`;
+    const cwd = projectFolder({
+      'nebula.config.mjs': "import { say } from './actions/say.mjs';\nexport default { actions: [say] };\n",
+      'actions/say.mjs': action('old'),
+      'say.yaml': 'id: say\nnodes: { a: { action: own.say@1 } }\noutput: "{{ $nodes.a.output }}"\n',
+    });
+    const server = await serve(cwd);
+    const before = await nebula(['run', 'say.yaml', '--json'], outside(cwd));
+    expect([before.stderr, JSON.parse(before.stdout).output]).toEqual(['', 'old']);
+    writeFileSync(path.join(cwd, 'actions/say.mjs'), action('new'));
+    await server.until(
+      /"config\.changed".*actions\/say\.mjs has changed; the server runs the old code until it is restarted/,
+    );
+    const after = await nebula(['run', 'say.yaml', '--json'], outside(cwd));
+    expect(JSON.parse(after.stdout).output).toBe('old');
+    expect(after.stderr).toMatch(
+      /^warning: actions\/say\.mjs has changed since the server started; it runs the old code\.\nhint: restart it: nebula stop && nebula serve --detach\n$/,
+    );
+    server.child.kill('SIGTERM');
+    await server.ended;
   });
 
   test('[CLI-546] the workflow of a removed file is deactivated, also if it was removed while no server ran', async () => {

@@ -1,7 +1,7 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { realRandom, sha256 } from '@nebula/drivers/real';
 import { keyedExecutionId } from '@nebula/engine';
-import { withSession } from '../api.ts';
+import { warnOfOldCode, withSession } from '../api.ts';
 import { inProject, textOption, textsOption } from '../command-options.ts';
 import { resumeSome } from '../continue-runs.ts';
 import { printGrants } from '../grants.ts';
@@ -42,6 +42,7 @@ export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, i
     const { api, session } = open;
     const { others } = workflow;
     const isHere = session.server === undefined;
+    warnOfOldCode(open);
     if (isHere && inProject(options).project !== undefined) {
       throw new NebulaError('NEEDS_SERVER', '--project needs a server', {
         hint: 'name a running server with --server',

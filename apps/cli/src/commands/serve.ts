@@ -4,6 +4,7 @@ import type { NebulaConfig } from '@nebula/sdk';
 import { definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
+import { watchCode } from '../serve/code-watch.ts';
 import { watchConfig } from '../serve/config-watch.ts';
 import { reportListening, serveDetached } from '../serve/detach.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
@@ -115,6 +116,11 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     session.reserved.setPatterns(patterns);
     void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(registerChanged);
   });
+  const stopCode = watchCode(project.configFile, (changed) => {
+    const names = changed.map((file) => path.relative(project.dir, file)).join(', ');
+    const verb = changed.length === 1 ? 'has' : 'have';
+    report.config(`${names} ${verb} changed; the server runs the old code until it is restarted`, 'warn');
+  });
   const news = await registerNow();
   report.started({
     url: session.url,
@@ -135,6 +141,7 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     },
     stop() {
       stopConfig();
+      stopCode();
       folders.close();
       stopEvents();
     },

@@ -81,7 +81,8 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   try {
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
     const server = await listening(project, parts, config, { ...options, preset, token, env, reserved, openEngine });
-    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
+    const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
+    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid, startedAt });
     return {
       url: reachable(server.url),
       preset,

@@ -15,6 +15,8 @@ const TOKEN_TEXT = /^[\w-]{32,}$/;
 export interface ServerNote {
   readonly url: string;
   readonly pid: number;
+  /** When the process began; it has loaded its code since. Left out by earlier versions. */
+  readonly startedAt?: string;
 }
 
 export function tokenFile(dataDir: string): string {
@@ -53,8 +55,9 @@ export function makeToken(dataDir: string): string {
 
 export function readNote(dataDir: string): ServerNote | undefined {
   try {
-    const { url, pid } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
-    return typeof url === 'string' && Number.isInteger(pid) ? { url, pid } : undefined;
+    const { url, pid, startedAt } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
+    if (typeof url !== 'string' || !Number.isInteger(pid)) return undefined;
+    return { url, pid, ...(typeof startedAt === 'string' && { startedAt }) };
   } catch {
     return undefined;
   }
