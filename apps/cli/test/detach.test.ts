@@ -43,6 +43,24 @@ describe('a server in the background', { timeout: 60_000 }, () => {
     expect(readFileSync(logFile, 'utf8').trimEnd()).toMatch(/"server.stopped"\}$/);
   });
 
+  test('[CLI-551] a server with a store of its own starts on a fresh folder, and is stopped', async () => {
+    const drivers = new URL('../../../packages/drivers/src/memory/index.ts', import.meta.url).href;
+    const cwd = projectFolder({
+      'nebula.config.mjs': `import { memoryBlobs, memoryLogs, memoryRecords, memoryStore } from '${drivers}';
+export default {
+  drivers: { store: () => memoryStore(), blobs: () => memoryBlobs(), logs: () => memoryLogs(), records: (context) => memoryRecords(context) },
+};
+`,
+    });
+    const running = startNebula(['serve', '--port', '0'], { cwd });
+    await running.until('"server.started"');
+    expect(statSync(path.join(cwd, '.nebula/token')).mode & 0o777).toBe(0o600);
+    const stopped = await nebula(['stop'], { cwd });
+    expect([stopped.code, stopped.stderr]).toEqual([0, '']);
+    expect((await running.ended).code).toBe(0);
+    expect((await nebula(['stop'], { cwd })).stderr).toContain('SERVER_NOT_RUNNING');
+  });
+
   test('[CLI-540] a start that fails has the reason, the hint and the exit code of the server', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -42,7 +42,6 @@ export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, i
     const { api, session } = open;
     const { others } = workflow;
     const isHere = session.server === undefined;
-    warnOfOldCode(open);
     if (isHere && inProject(options).project !== undefined) {
       throw new NebulaError('NEEDS_SERVER', '--project needs a server', {
         hint: 'name a running server with --server',
@@ -109,7 +108,10 @@ export async function withWork(
 ): Promise<number> {
   const inSession = async <Result>(act: (open: OpenCall) => Promise<Result>): Promise<Result> =>
     await withSession(call, await call.services.openApi(call.project, 'work', how), act);
-  const done = await inSession(work);
+  const done = await inSession((open) => {
+    warnOfOldCode(open);
+    return work(open);
+  });
   return typeof done === 'number' ? done : await inSession((open) => continueWith(open, done.existing));
 }
 

@@ -3,7 +3,7 @@
  * `token`.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 
@@ -39,6 +39,8 @@ export function makeToken(dataDir: string): string {
   if (known !== undefined) return known;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   try {
+    // Drivers of the project's own may leave the data folder to the token alone.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     rmSync(tokenFile(dataDir), { force: true });
     writeFileSync(tokenFile(dataDir), `${token}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
@@ -66,6 +68,7 @@ export function readNote(dataDir: string): ServerNote | undefined {
 /** Returns a function that removes the note. */
 export function leaveNote(dataDir: string, note: ServerNote): () => void {
   const file = path.join(dataDir, NOTE);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(note)}\n`);
   return () => rmSync(file, { force: true });
 }
