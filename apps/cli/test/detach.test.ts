@@ -61,6 +61,37 @@ export default {
     expect((await nebula(['stop'], { cwd })).stderr).toContain('SERVER_NOT_RUNNING');
   });
 
+  test('[CLI-552] a person answers an approval with a key of their own', async () => {
+    const cwd = projectFolder({
+      'workflows/ship.yaml': 'id: ship\nnodes:\n  ask: { wait: { approval: { title: Ship, who: [bob] } } }\n',
+      'nebula.config.yaml': 'server: { preset: selfhost, port: 0 }\n',
+    });
+    const stdin = 'correct horse battery\n';
+    for (const [user, ...more] of [
+      ['ann', '--admin'],
+      ['bob', '--role', 'default=operator'],
+    ] as const) {
+      await nebula(['users', 'add', user, ...more, '--password-stdin'], { cwd, stdin });
+    }
+    const { stdout } = await nebula(['serve', '--detach', '--json'], { cwd });
+    const { url } = JSON.parse(stdout) as { url: string };
+    try {
+      const keyOf = async (user: string) => {
+        const made = await nebula(['keys', 'create', 'cli', '--as', user, '--role', 'default=operator'], { cwd });
+        return /nbk_\w+/.exec(made.stdout)?.[0] ?? made.stderr;
+      };
+      const as = async (user: string, ...args: string[]) =>
+        nebula(args, { cwd, env: { NEBULA_SERVER: url, NEBULA_TOKEN: await keyOf(user) } });
+      const executionId = (await as('ann', 'start', 'ship', '--no-wait')).stdout.trim();
+      const refused = await as('ann', 'executions', 'approve', executionId, 'ask');
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error NOT_ALLOWED')]);
+      const approved = await as('bob', 'executions', 'approve', executionId, 'ask');
+      expect([approved.code, approved.stdout]).toEqual([0, expect.stringContaining('ask is approved by bob')]);
+    } finally {
+      await nebula(['stop'], { cwd });
+    }
+  });
+
   test('[CLI-540] a start that fails has the reason, the hint and the exit code of the server', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
