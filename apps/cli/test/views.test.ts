@@ -158,7 +158,7 @@ describe('the end of a run', () => {
   test('[CLI-42] parked: lists the waits and the commands that end them', () => {
     const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
     const explanations = [
-      { node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows whether it took effect.'], next: [] },
+      { node: 'charge', status: 'unknown', causes: [], reasons: ['It is unknown whether it took effect.'], next: [] },
     ];
     const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
     const run = { document, explanations, inside: [] };
@@ -167,7 +167,7 @@ describe('the end of a run', () => {
       ⏸ parked  exe_1
 
       charge
-        Nobody knows whether it took effect.
+        It is unknown whether it took effect.
 
       next
         # it took effect, and this is its output

@@ -88,9 +88,9 @@ class Connection {
 
   open(): void {
     const { socket, request, options } = this;
-    if (!isOwnPage(request, options.origins)) return socket.close(4403, 'this page may not');
+    if (!isOwnPage(request, options.origins)) return socket.close(4403, 'origin not allowed');
     const hello = setTimeout(() => {
-      if (this.who === undefined) socket.close(4401, 'who are you?');
+      if (this.who === undefined) socket.close(4401, 'not authenticated');
     }, HELLO_MS);
     const pings = this.ping();
     socket.on('close', () => {
@@ -145,7 +145,7 @@ class Connection {
       const { parts, authenticate } = this.options;
       const authenticateAgain = () => authenticate({ headers, method: 'GET' });
       this.stopWatching = watchRights(parts.clock, who, authenticateAgain, () =>
-        this.socket.close(4401, 'who are you now?'),
+        this.socket.close(4401, 'permissions have changed'),
       );
     } catch {
       // The client then authenticates in its first message.
@@ -158,10 +158,10 @@ class Connection {
       const message = parsed(text);
       if (typeof message['token'] === 'string') {
         await this.recognise({ authorization: `Bearer ${message['token']}` });
-        if (this.who === undefined) this.socket.close(4401, 'the token is wrong');
+        if (this.who === undefined) this.socket.close(4401, 'invalid token');
         return;
       }
-      if (this.who === undefined) return this.socket.close(4401, 'who are you?');
+      if (this.who === undefined) return this.socket.close(4401, 'not authenticated');
       if (typeof message['unsubscribe'] === 'string') return this.unsubscribe(message['unsubscribe']);
       subscription = nameIn(message);
       await this.subscribe(subscription, message, this.who);

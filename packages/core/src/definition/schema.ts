@@ -58,7 +58,6 @@ function parametersSchema(action: SchemaAction): JsonObject {
   });
   return {
     if: { properties: { action: { const: nameOf(action) } }, required: ['action'] },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { properties: { with: { properties: Object.fromEntries(parameters) } } },
   };
 }

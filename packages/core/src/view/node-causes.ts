@@ -1,10 +1,9 @@
 /** Explains why a node is in its state. The most important cause comes first. */
 import { formatDuration } from '../duration.ts';
 import { type RunError, unreachable } from '../error.ts';
-import { createBudget } from '../expression/index.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
-import { decideRetry, isUnmendable } from '../retry/retry.ts';
+import { whyNotRetried } from '../run/decide/not-retried.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
@@ -66,7 +65,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
       return [cancelledCause(state, node)];
     case 'unknown':
       return [
-        cause('unknown-outcome', `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
+        cause('unknown-outcome', `It is unknown whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
           value: { attempt: node.attempts, code: phase.error.code },
         }),
         cause('once', 'Its effect is `once`, so it is not repeated before its outcome is settled.'),
@@ -143,23 +142,19 @@ function budgetCause(node: NodeState): Cause {
   return cause('retries', `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`, { value });
 }
 
-/** Why retries that are left were not used: the kind of the error, or the `on` of every rule, excludes it. */
+/** Why retries that are left were not used. */
 function notRetriedCauses(node: NodeState, error: RunError): Cause[] {
-  const plan = retryPlanOf(node);
-  if (plan.rules.every(({ attempts }) => attempts <= 1)) return [];
-  const past = { path: pathOf(node), retries: node.retries, lost: node.lost };
-  const decision = decideRetry(plan, error, past, { jitter: 0, newBudget: () => createBudget() });
-  if (decision.retry || decision.why !== 'not-retryable') return [];
+  const reason = whyNotRetried(node, error);
+  if (reason === undefined) return [];
   const { code } = error;
-  if (isUnmendable(code)) {
-    return [
-      cause('retries', `${code} is never retried: a further attempt would fail in the same way.`, { value: { code } }),
-    ];
+  if (reason.why === 'unmendable') {
+    const message = `${code} is never retried: a further attempt would fail in the same way.`;
+    return [cause('retries', message, { value: { code } })];
   }
-  const names = [...new Set(plan.rules.flatMap(({ on }) => [...(on?.names ?? [])]))];
+  const { names } = reason;
   const named = names.length === 0 ? '' : `, which names ${names.join(', ')}`;
   const message = `It was not retried: ${code} does not match \`retry.on\`${named}.`;
-  return [cause('retries', message, { value: { code, on: names } })];
+  return [cause('retries', message, { value: { code, on: [...names] } })];
 }
 
 function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, now: number): Cause {

@@ -189,7 +189,7 @@ export class Attempt implements ActionContext, RejectionListener {
   #openInvocation(): Invocation {
     this.signal.throwIfAborted();
     if (this.#ended) {
-      throw new NebulaError('ATTEMPT_ENDED', `${this.#invocation.action.id} went on after its outcome was out`, {
+      throw new NebulaError('ATTEMPT_ENDED', `${this.#invocation.action.id} continued after its outcome was reported`, {
         hint: 'Await everything that the action starts before it returns',
       });
     }
