@@ -59,7 +59,7 @@ const TIME = '⏱';
 function withoutChance(line: string): string {
   return line
     .replace(/\b(exe|wrk)_(?=[0-9a-z]*\d)[0-9a-z]+…?|\bexe_…/g, 'ID')
-    .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z|\b\d{2}:\d{2}:\d{2}\.\d{3}\b/g, TIME)
+    .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z|\b\d{2}:\d{2}:\d{2}\.\d{3}(Z|[+-]\d\d:\d\d)/g, TIME)
     .replace(/(?<![\w.-])\d+(\.\d+)?(ms|s|m|h|d)( \d+(ms|s|m|h))?(?![\w-])/g, TIME)
     .replace(/[█▉▊▋▌▍▎▏▐░╳┄╷]+/g, ' ')
     .replace(/ {2,}/g, ' ')

@@ -1,10 +1,14 @@
 /** The operations of the contract, as commands use them. */
+import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
 import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
+import { codeChangedSince } from './project-code.ts';
+import { readNote } from './remote/found-server.ts';
 import type { ApiSession, Call, MissingFolder, OpenCall, ProjectCall, Purpose } from './services.ts';
+import { printable } from './terminal/width.ts';
 
 /**
  * Opens a session at the location that the options name, signed in as the user of `--as` if it is given. Closes the
@@ -38,6 +42,20 @@ export async function withSession<Result>(
   } finally {
     await session.close();
   }
+}
+
+/** Warns on stderr if the session is with the server of this data folder, which has loaded an earlier text of the code. */
+export function warnOfOldCode({ io, project, session, program }: OpenCall): void {
+  const note = session.server === undefined ? undefined : readNote(project.dataDir);
+  if (note?.startedAt === undefined || note.url !== session.server) return;
+  const changed = codeChangedSince(project.configFile, Date.parse(note.startedAt));
+  if (changed.length === 0) return;
+  const names = changed.map((file) => path.relative(io.cwd, file)).join(', ');
+  const verb = changed.length === 1 ? 'has' : 'have';
+  io.err.write(
+    `${io.err.colors.yellow('warning:')} ${printable(names)} ${verb} changed since the server started; it runs the old code.\n` +
+      `${io.err.colors.cyan('hint:')} restart it: ${program} stop && ${program} serve --detach\n`,
+  );
 }
 
 /** Returns undefined if the thing does not exist or the caller may not see it. */

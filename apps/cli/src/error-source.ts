@@ -4,33 +4,71 @@ import {
   canonicalJson,
   errorPlace,
   errorProblem,
+  isJsonObject,
   type Json,
+  pinWorkflows,
   type ReadResult,
   type RunError,
   readDefinition,
   renderPlace,
+  usedWorkflows,
   type WorkflowDefinition,
 } from '@nebula/core';
-import { definitionOfRun } from './runs.ts';
+import { definitionOf, definitionOfRun } from './runs.ts';
 import type { OpenCall } from './services.ts';
 import type { Colors } from './terminal/io.ts';
 import { fileWithWorkflow } from './workflow-folder.ts';
 
 export async function errorSourceLines(
   open: OpenCall,
-  executionId: string,
-  error: RunError | null,
+  failedId: string,
+  failure: RunError | null,
   { colors, folder }: { readonly colors: Colors; readonly folder?: string | undefined },
 ): Promise<string[]> {
-  const place = error === null ? undefined : errorPlace(error);
-  if (error === null || place === undefined) return [];
-  const definition = await definitionOfRun(open.api, executionId);
-  if (definition?.id !== place.workflowId) return [];
+  if (failure === null) return [];
+  const { executionId, error } = causeOf(failedId, failure);
+  const place = errorPlace(error);
+  if (place === undefined) return [];
+  const definition = await definitionWith(open, executionId, place.workflowId);
+  if (definition === undefined) return [];
   const { file, read } = (await ownFile(open, definition, folder)) ?? stored(definition);
   const problem = errorProblem(error, read.source);
   return problem === undefined
     ? []
     : renderPlace(problem, { file, text: read.source.text, color: colors.isColorSupported });
+}
+
+/** The error of the execution in which it occurred: that of a child, if the failure is one of a child. */
+function causeOf(executionId: string, error: RunError): { readonly executionId: string; readonly error: RunError } {
+  const { details } = error;
+  const cause = isJsonObject(details) ? details['cause'] : undefined;
+  if (!isJsonObject(cause) || typeof cause['executionId'] !== 'string') return { executionId, error };
+  return { executionId: cause['executionId'], error: { ...error, details: cause['details'] ?? null } };
+}
+
+/** The most definitions that are read to find an inlined workflow. */
+const MAX_INLINED = 100;
+
+/** The definition of the run, or of the workflow with this id that it inlines at any depth, in the pinned version. */
+async function definitionWith(
+  { api }: OpenCall,
+  executionId: string,
+  workflowId: string,
+): Promise<WorkflowDefinition | undefined> {
+  const main = await definitionOfRun(api, executionId);
+  const waiting = main === undefined ? [] : [main];
+  const seen = new Set<string>();
+  for (const definition of waiting) {
+    if (definition.id === workflowId) return definition;
+    for (const { id, version, mode } of usedWorkflows(definition)) {
+      const key = `${id}@${version ?? ''}`;
+      if (mode === 'child' || seen.has(key) || seen.size >= MAX_INLINED) continue;
+      seen.add(key);
+      const inlined = await definitionOf(api, id, version);
+      if (inlined !== undefined) waiting.push(inlined);
+    }
+  }
+  return undefined;
 }
 
 interface Source {
@@ -47,8 +85,11 @@ async function ownFile(
   const dir = path.relative(io.cwd, project.dir);
   const folders = [...(folder === undefined ? [] : [folder]), '', dir, path.join(dir, 'workflows')];
   const other = await fileWithWorkflow(folders, io.cwd, definition.id);
-  if (other?.definition === undefined || contentOf(other.definition) !== contentOf(definition)) return undefined;
-  return other;
+  if (other?.definition === undefined) return undefined;
+  // The stored definition names the versions of the workflows that it inlines; the file usually does not.
+  const versions = new Map(usedWorkflows(definition).map(({ id, version }) => [id, version]));
+  const pinned = pinWorkflows(other.definition, (id) => versions.get(id));
+  return contentOf(pinned) === contentOf(definition) ? other : undefined;
 }
 
 function contentOf({ version: _, ...content }: WorkflowDefinition): string {

@@ -59,7 +59,7 @@ function textOf({ version: _, ...content }: WorkflowDefinition): string {
 }
 
 export function ceilingText(ceiling: Ceiling): string {
-  if (ceiling === 'all') return 'whatever they ask for';
+  if (ceiling === 'all') return 'everything that its workflows ask for';
   const lists = CAPABILITY_LISTS.map((list) => [list, entriesOf(ceiling, list)] as const);
   const texts = lists
     .filter(([, entries]) => entries.length > 0)

@@ -33,7 +33,7 @@ export async function loadFailure(
 function notFound(code: string, cwd: string, [, what, name = '', from = '']: RegExpExecArray): NebulaError {
   const inside = shown(from, cwd);
   const isPackage = what === 'package';
-  return new NebulaError(code, `${inside} imports '${isPackage ? name : shown(name, cwd)}', which is not there`, {
+  return new NebulaError(code, `${inside} imports '${isPackage ? name : shown(name, cwd)}', which does not exist`, {
     hint: isPackage ? `npm install ${name}` : `check the path in ${inside}; it needs the ending of the file`,
   });
 }

@@ -103,5 +103,6 @@ function lazyServices(io: Io): Services {
     rotateKey: async (project) => (await real()).rotateKey(project),
     openApi: async (project, purpose, how) => (await real()).openApi(project, purpose, how),
     openServer: async (project, options) => (await real()).openServer(project, options),
+    engineHolder: async (project) => (await real()).engineHolder(project),
   };
 }

@@ -48,8 +48,16 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   }
   // With `help nope` commander prints all help as an error; without `help` it reports the unknown command.
   const isHelpless = words[0] === 'help' && words.length > 1 && !knows(root, words[1] as string);
-  await root.parseAsync(isHelpless ? argv.toSpliced(argv.indexOf('help'), 1) : argv, { from: 'user' });
+  const asked = isHelpless ? argv.toSpliced(argv.indexOf('help'), 1) : argv;
+  await root.parseAsync(helpLast(asked), { from: 'user' });
   return exitCode;
+}
+
+/** `nebula -h run` means `nebula run -h`. */
+function helpLast(argv: readonly string[]): string[] {
+  const [first = '', ...rest] = argv;
+  const isAhead = (first === '-h' || first === '--help') && rest[0]?.startsWith('-') === false;
+  return isAhead ? [...rest, first] : [...argv];
 }
 
 /** The commands that begin with this word, or all for help and suggestions: each declared command costs CPU time. */

@@ -100,15 +100,16 @@ async function runLines(
 /** The lines below the error of a run: its place in the workflow file, or the frames of the action. */
 export async function causeOf(
   open: OpenCall,
-  { executionId, error }: Pick<RunDocument, 'executionId' | 'error'>,
+  { executionId, error, nodes }: Pick<RunDocument, 'executionId' | 'error'> & Partial<Pick<RunDocument, 'nodes'>>,
   { full, folder }: { readonly full?: boolean; readonly folder?: string | undefined } = {},
 ): Promise<string[]> {
   if (error === null) return [];
   const { colors } = open.io.out;
   try {
-    const stack = await stackOfFailure(open.api, { executionId, error });
-    if (stack !== undefined) return stackLines(stack, colors, full);
-    return await errorSourceLines(open, executionId, error, { colors, folder });
+    const place = await errorSourceLines(open, executionId, error, { colors, folder });
+    if (place.length > 0) return place;
+    const stack = await stackOfFailure(open.api, { executionId, error, ...(nodes && { nodes }) });
+    return stack === undefined ? [] : stackLines(stack, colors, full);
   } catch {
     // An older server, or a key without this operation: the error is reported without it.
     return [];

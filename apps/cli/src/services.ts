@@ -88,6 +88,8 @@ export interface Services {
   rotateKey(project: Project): Promise<number | undefined>;
   openApi(project: Project, purpose: Purpose, how?: SessionOptions): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
+  /** The process whose engine holds the data folder; undefined if none does. */
+  engineHolder(project: Project): Promise<{ readonly pid: number; readonly host: string } | undefined>;
 }
 
 /** The options of `nebula serve`; the configuration gives the others. */

@@ -169,14 +169,14 @@ describe.each(locations)('records of a server, %s', (_name, location) => {
     const made = await nebula('projects', 'set', 'team');
     expect([made.code, made.out, made.err]).toEqual([
       0,
-      '✓ the project team is there; grants at most whatever they ask for\n',
+      '✓ saved the project team; it grants at most everything that its workflows ask for\n',
       '',
     ]);
     expect((await nebula('projects', 'set', 'team', '--name', 'Our team')).out).toBe(
-      '✓ the project team is there, called Our team; grants at most whatever they ask for\n',
+      '✓ saved the project team (Our team); it grants at most everything that its workflows ask for\n',
     );
     expect((await nebula('projects', 'list')).out).toMatch(
-      /^PROJECT +SINCE +NAME +GRANTS AT MOST\n(.*\n)*team +(?:just now|\d+s ago) +Our team +whatever they ask for\n/,
+      /^PROJECT +SINCE +NAME +GRANTS AT MOST\n(.*\n)*team +(?:just now|\d+s ago) +Our team +everything that its workflows ask for\n/,
     );
     const { items: projects } = JSON.parse((await nebula('projects', 'list', '--json')).out);
     expect(projects).toContainEqual({
@@ -228,7 +228,7 @@ describe.each(locations)('records of a server, %s', (_name, location) => {
     expect(shown).toContain('default inputs\n{ "region": "eu" }\n\nfixed inputs\n{ "day": 1 }\n');
     expect((await nebula('plans', 'set', 'morning', '--limit', 'none')).code).toBe(0);
     expect((await nebula('plans', 'show', 'morning')).out).toContain('at once  any number');
-    expect((await nebula('plans', 'remove', 'morning')).out).toBe('✓ the plan morning is gone\n');
+    expect((await nebula('plans', 'remove', 'morning')).out).toBe('✓ removed the launch plan morning\n');
     for (const word of ['show', 'remove']) {
       const gone = await nebula('plans', word, 'morning');
       expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('error UNKNOWN_PLAN')]);

@@ -368,7 +368,7 @@ describe('resume', () => {
     const waited = async (): Promise<WaitResult> => ({
       parked: true,
       document: unknown,
-      waitingFor: [{ node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows.'], next: [] }],
+      waitingFor: [{ node: 'charge', status: 'unknown', causes: [], reasons: ['It is unknown.'], next: [] }],
       inside: [],
     });
     const { exitCode, io } = await play(['resume', 'exe_1', '--json'], { documents: [unknown], waited });

@@ -78,7 +78,7 @@ describe.each(locations)('operations %s', (_, location) => {
     const shown = JSON.parse((await nebula('schedules', 'show', 'nightly', '--json')).out);
     expect(shown).toMatchObject({ workflowId: 'add', cron: null, every: '15m', input: { a: 3 }, active: false });
     expect(await nebula('schedules', 'set', 'nightly', '--on', '--off')).toMatchObject({ code: 2 });
-    expect((await nebula('schedules', 'remove', 'nightly')).out).toBe('✓ the schedule nightly is gone\n');
+    expect((await nebula('schedules', 'remove', 'nightly')).out).toBe('✓ removed the schedule nightly\n');
     expect(await nebula('schedules', 'show', 'nightly')).toMatchObject({
       code: 2,
       err: expect.stringContaining('UNKNOWN_SCHEDULE'),

@@ -30,9 +30,9 @@ test('[CLI-474] an error while an action file is loaded is reported with its pla
 
 test('[CLI-474] a package or file that is not there is named, with the file that imports it', async () => {
   expect(await saidOf("import 'no-such-package';\nexport const charge = {};\n")).toMatch(
-    /^error CONFIG_INVALID: actions\/charge\.ts imports 'no-such-package', which is not there\nhint: npm install no-such-package\n/,
+    /^error CONFIG_INVALID: actions\/charge\.ts imports 'no-such-package', which does not exist\nhint: npm install no-such-package\n/,
   );
   expect(await saidOf("import './rates';\nexport const charge = {};\n")).toMatch(
-    /^error CONFIG_INVALID: actions\/charge\.ts imports 'actions\/rates', which is not there\nhint: check the path in actions\/charge\.ts/,
+    /^error CONFIG_INVALID: actions\/charge\.ts imports 'actions\/rates', which does not exist\nhint: check the path in actions\/charge\.ts/,
   );
 });

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { NebulaClient } from '@nebula/client';
 import { describe, expect, test } from 'vitest';
+import { stackOfFailure } from '../src/attempts.ts';
 import { MemoryProject } from './support/memory-project.ts';
 import { projectFolder } from './support/nebula-process.ts';
 
@@ -82,6 +84,35 @@ describe('one node of a run', () => {
   });
 });
 
+test('[CLI-548] the stack of a failed run is read from the log of its node, and from nothing else', async () => {
+  const asked: unknown[] = [];
+  const lines = [
+    { attempt: 1, message: 'Error: one\n    at a (a.ts:1:1)', fields: { stack: true } },
+    { attempt: 2, message: 'Error: two\n    at b (b.ts:1:1)', fields: { stack: true } },
+    { attempt: 2, message: 'later' },
+  ];
+  const api = new NebulaClient({
+    url: '',
+    async json(operation, { query }) {
+      if (operation !== 'listLogs') throw new Error(operation);
+      asked.push(query);
+      const at = Number(query?.['after'] ?? 0);
+      return { items: [lines[at]], next: at < 2 ? String(at + 1) : null };
+    },
+    bytes: () => Promise.reject(new Error('bytes')),
+    follow: () => {
+      throw new Error('follow');
+    },
+  });
+  const error = { code: 'X', kind: 'USER', message: 'two', node: 'n' } as const;
+  const stack = (attempts: number) => stackOfFailure(api, { executionId: 'exe_1', error, nodes: { n: { attempts } } });
+  expect(await stack(2)).toBe('Error: two\n    at b (b.ts:1:1)');
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toMatchObject({ node: 'n', level: 'debug' });
+  // The third attempt has none: it timed out.
+  expect(await stack(3)).toBeUndefined();
+});
+
 describe('an expression that fails', () => {
   const text = [
     'id: broken',
@@ -109,6 +140,44 @@ describe('an expression that fails', () => {
     expect(run.out, run.err).toContain(`error EXPRESSION_REFERENCE at charge: with: `);
     expect(run.out).toContain(excerpt);
     expect(run.out).toMatch(/hint: .*did you mean .?total/);
+  });
+
+  const GIVER = '  a: { action: core.set@1, with: { value: { total: 7 } } }';
+  const main = (...lines: string[]) =>
+    ['id: main', 'nodes:', GIVER, '  b: { action: core.noop@1 }', ...lines, ''].join('\n');
+  const part = [
+    'id: part',
+    'nodes:',
+    GIVER,
+    '  c: { needs: [a], action: core.set@1, with: { value: "{{ $a.totl }}" } }',
+    '',
+  ].join('\n');
+
+  test.each([
+    ['an edge', 'main.yaml', main('edges:', '  - { from: a, to: b, when: $a.totl > 3 }')],
+    ['the output', 'main.yaml', main('output: { sum: "{{ $nodes.a.output.totl }}" }')],
+    ['an inlined workflow', 'part.yaml', main('  call: { needs: [b], workflow: { id: part } }')],
+    ['a child', 'part.yaml', main('  call: { needs: [b], workflow: { id: part, mode: child } }')],
+    [
+      'a workflow that inlines another',
+      'main.yaml',
+      main(
+        '  d: { workflow: { id: good } }',
+        '  c: { needs: [a], action: core.set@1, with: { value: "{{ $a.totl }}" } }',
+      ),
+    ],
+  ])('[CLI-543] of %s is shown in its file', async (_, file, text) => {
+    const files = {
+      'main.yaml': text,
+      'part.yaml': part,
+      'good.yaml': 'id: good\nnodes: { a: { action: core.noop@1 } }\n',
+    };
+    const project = new MemoryProject(projectFolder(files));
+    const { out, err } = await project.nebula(['run', 'main.yaml']);
+    const before = (file === 'part.yaml' ? part : text).split('.totl')[0] ?? '';
+    const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
+    expect(out, err).toContain(`\n${file}:${line}:${column}\n`);
+    expect(out).toMatch(/│ +\^{5}\n +hint: did you mean "total"/);
   });
 
   test('[CLI-473] is shown in the stored definition when the file is not there, or has changed', async () => {

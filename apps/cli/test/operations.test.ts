@@ -272,7 +272,7 @@ function expectOperations(command: string, printed = ''): void {
 
 describe('commands and operations', () => {
   test('[CLI-400] every command says which operations it calls, and every operation has a command', () => {
-    const scripted = [...Object.keys(SCRIPTS), 'events', 'serve', 'worker'];
+    const scripted = [...Object.keys(SCRIPTS), 'events', 'serve', 'stop', 'worker'];
     const names = COMMANDS.map(({ name }) => name).toSorted();
     expect(names).toEqual(Object.keys(COMMAND_OPERATIONS).toSorted());
     expect(names).toEqual(scripted.toSorted());

@@ -27,6 +27,15 @@ describe('the program', () => {
     for (const [words] of spec.examples) expect(words.startsWith(spec.name)).toBe(true);
   });
 
+  test('[CLI-549] help ahead of a command is help of the command', async () => {
+    const behind = await play(['executions', 'list', '--help']);
+    for (const flag of ['-h', '--help']) {
+      const ahead = await play([flag, 'executions', 'list']);
+      expect([ahead.exitCode, ahead.io.out.text()]).toEqual([0, behind.io.out.text()]);
+    }
+    expect((await play(['-h'])).io.out.text()).toContain('Commands:');
+  });
+
   test('[CLI-4] executions alone lists its commands', async () => {
     const { exitCode, io } = await play(['executions']);
     expect(exitCode).toBe(0);

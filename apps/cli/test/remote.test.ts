@@ -55,7 +55,7 @@ function plain(text: string): string {
   return text
     .replace(/exe_[0-9a-z]+/g, 'exe_…')
     .replace(/\d+(\.\d+)?(ms|s)\b/g, '⏱')
-    .replace(/\d{2}:\d{2}:\d{2}\.\d{3}|\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '⏱')
+    .replace(/\d{2}:\d{2}:\d{2}\.\d{3}(?:Z|[+-]\d\d:\d\d)|\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '⏱')
     .replace(/ {2,}/g, ' ');
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -77,6 +77,7 @@ describe('a server process', TIMEOUT, () => {
     expect(JSON.parse(readFileSync(path.join(cwd, '.nebula/server.json'), 'utf8'))).toEqual({
       url: server.url,
       pid: server.child.pid,
+      startedAt: expect.stringMatching(/Z$/),
     });
     expect(await (await fetch(`${server.url}/hooks/hello`, { method: 'POST' })).json()).toBe('hello');
     expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
@@ -99,6 +100,64 @@ describe('a server process', TIMEOUT, () => {
     expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
     again.child.kill('SIGINT');
     expect((await again.ended).code).toBe(0);
+  });
+
+  test('[CLI-550] code that changes under a server is reported, by the server and by `run`', async () => {
+    const action = (text: string) =>
+      `export const say = { id: 'own.say', version: '1', effect: 'pure', run: () => '${text}' };\n`;
+    const cwd = projectFolder({
+      'nebula.config.mjs': "import { say } from './actions/say.mjs';\nexport default { actions: [say] };\n",
+      'actions/say.mjs': action('old'),
+      'say.yaml': 'id: say\nnodes: { a: { action: own.say@1 } }\noutput: "{{ $nodes.a.output }}"\n',
+    });
+    const server = await serve(cwd);
+    const before = await nebula(['run', 'say.yaml', '--json'], outside(cwd));
+    expect([before.stderr, JSON.parse(before.stdout).output]).toEqual(['', 'old']);
+    writeFileSync(path.join(cwd, 'actions/say.mjs'), action('new'));
+    await server.until(
+      /"config\.changed".*actions\/say\.mjs has changed; the server runs the old code until it is restarted/,
+    );
+    const after = await nebula(['run', 'say.yaml', '--json'], outside(cwd));
+    expect(JSON.parse(after.stdout).output).toBe('old');
+    expect(after.stderr).toMatch(
+      /^warning: actions\/say\.mjs has changed since the server started; it runs the old code\.\nhint: restart it: nebula stop && nebula serve --detach\n$/,
+    );
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+
+  test('[CLI-546] the workflow of a removed file is deactivated, also if it was removed while no server ran', async () => {
+    const flows = ['kept', 'first', 'later', 'moved', 'chosen'].map((id) => [
+      `workflows/${id}.yaml`,
+      HELLO.replaceAll('hello', id),
+    ]);
+    const cwd = projectFolder({ ...Object.fromEntries(flows), 'other.yaml': HELLO.replaceAll('hello', 'other') });
+    const versions = async () => {
+      const { items } = JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out) as { items: Line[] };
+      return Object.fromEntries(items.map(({ workflowId, activeVersion }) => [workflowId, activeVersion]));
+    };
+    const server = await serve(cwd);
+    await nebula(['workflows', 'register', 'other.yaml'], { cwd });
+    rmSync(path.join(cwd, 'other.yaml'));
+    renameSync(path.join(cwd, 'workflows/moved.yaml'), path.join(cwd, 'workflows/elsewhere.yaml'));
+    await server.until(/"workflow\.file-gone".*"moved","deactivated":false/);
+    rmSync(path.join(cwd, 'workflows/first.yaml'));
+    await server.until(/"workflow\.file-gone".*"first","deactivated":true/);
+    expect(await versions()).toEqual({ chosen: 1, first: null, kept: 1, later: 1, moved: 1, other: 1 });
+    writeFileSync(path.join(cwd, 'workflows/chosen.yaml'), HELLO.replaceAll('hello', 'chosen').replace('0 2', '0 3'));
+    await server.until(/"workflow\.registered".*"chosen","version":2/);
+    await nebula(['workflows', 'activate', 'chosen', '1'], { cwd });
+    server.child.kill('SIGTERM');
+    await server.ended;
+    for (const id of ['later', 'chosen']) rmSync(path.join(cwd, `workflows/${id}.yaml`));
+    const again = await serve(cwd);
+    expect(linesOf(again).filter(({ event }) => event === 'workflow.file-gone')).toMatchObject([
+      { workflowId: 'chosen', deactivated: false },
+      { workflowId: 'later', deactivated: true },
+    ]);
+    expect(await versions()).toEqual({ chosen: 1, first: null, kept: 1, later: null, moved: 1, other: 1 });
+    again.child.kill('SIGTERM');
+    await again.ended;
   });
 
   test('[CLI-475] workflows in TypeScript are registered, and again when they change; parts of them are not', async () => {
@@ -252,7 +311,7 @@ nodes:
     expect([second.code, second.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error STORE_LOCKED: a server is already running on .*: http:\/\/127\.0\.0\.1:\d+, process \d+\nhint: .*kill/,
+        /^error STORE_LOCKED: a server is already running on .*: http:\/\/127\.0\.0\.1:\d+, process \d+\nhint: .*nebula stop/,
       ),
     ]);
     const other = projectFolder({});
@@ -292,7 +351,7 @@ nodes:
     await server.until(/"workflow\.registered".*"slow"/);
     rmSync(path.join(cwd, 'flows/slow.yaml'));
     await server.until(/"workflow\.file-gone".*"slow"/);
-    expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: 1 }]);
+    expect(await active()).toMatchObject([{ activeVersion: 2 }, { workflowId: 'slow', activeVersion: null }]);
     write('nebula.config.yaml', config('  logLevel: debug\nconcurrency: 2\n'));
     await server.until(/the log level is debug/);
     await server.until(/restart the server to apply concurrency/);
@@ -368,7 +427,7 @@ nodes:
     await fetch(`${url}/hooks/hello`, { method: 'POST' });
     await expect
       .poll(() => screen, { timeout: 10_000 })
-      .toMatch(/\d\d:\d\d:\d\d {2}✓ hello v1 {2}completed {2}\d+ms {2}exe_/);
+      .toMatch(/\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d) {2}✓ hello v1 {2}completed {2}\d+ms {2}exe_/);
     process.kill(pid, 'SIGTERM');
     await expect.poll(() => screen, { timeout: 10_000 }).toContain('stopped; nothing finished is lost');
   });

@@ -12,7 +12,7 @@ import { storedLogLine } from '../src/views/logs.ts';
 import { parkedLines } from '../src/views/parked.ts';
 import { summaryLines } from '../src/views/summary.ts';
 import { timelineEventLines, timelineLines } from '../src/views/timeline.ts';
-import { agoText, countText, offsetText } from '../src/views/words.ts';
+import { agoText, clockText, countText, momentText, offsetText } from '../src/views/words.ts';
 import { event, iso, nodeDocument, runDocument, T0 } from './support/runs.ts';
 
 const colors = picocolors.createColors(false);
@@ -32,6 +32,23 @@ const RETRIED = [
   event(2_000, 'NodeFailed', 'charge', { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
   event(2_000, 'WorkflowFailed', null, { error: { code: 'DECLINED', kind: 'USER', message: 'no' } }),
 ];
+
+test.each([
+  ['UTC', '12:30:05.007Z', '2026-07-01 12:30:05Z'],
+  ['Asia/Kolkata', '18:00:05.007+05:30', '2026-07-01 18:00:05+05:30'],
+  ['America/St_Johns', '10:00:05.007-02:30', '2026-07-01 10:00:05-02:30'],
+])('[CLI-544] times of %s have their offset from UTC', (zone, clock, moment) => {
+  const before = process.env.TZ;
+  process.env.TZ = zone;
+  try {
+    const at = Date.parse('2026-07-01T12:30:05.007Z');
+    expect([clockText(at), momentText(at)]).toEqual([clock, moment]);
+    expect(momentText(at, at - 60_000)).toBe(`${moment.slice(11)} (in 1m)`);
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+});
 
 describe('timeline', () => {
   test('[CLI-62] a bar per node, with queue time, retries and outcome', () => {
@@ -142,7 +159,7 @@ describe('the end of a run', () => {
   test('[CLI-42] parked: lists the waits and the commands that end them', () => {
     const document = runDocument({ status: 'running', finishedAt: null, nodes: { charge: nodeDocument('unknown') } });
     const explanations = [
-      { node: 'charge', status: 'unknown', causes: [], reasons: ['Nobody knows whether it took effect.'], next: [] },
+      { node: 'charge', status: 'unknown', causes: [], reasons: ['It is unknown whether it took effect.'], next: [] },
     ];
     const command = (id: string, verb: string, rest = ''): string => `nebula ${verb} ${id} ${rest}`.trimEnd();
     const run = { document, explanations, inside: [] };
@@ -151,7 +168,7 @@ describe('the end of a run', () => {
       ⏸ parked  exe_1
 
       charge
-        Nobody knows whether it took effect.
+        It is unknown whether it took effect.
 
       next
         # it took effect, and this is its output
@@ -227,10 +244,17 @@ describe('other views', () => {
     ]);
   });
 
-  test('[CLI-60, CLI-71, CLI-216, CLI-222] the table of runs', () => {
+  test('[CLI-60, CLI-71, CLI-216, CLI-222, CLI-545] the table of runs', () => {
     const row = { project: 'default', workflowId: 'order', version: 2, wakeAt: null, owner: null, expiresAt: null };
     const rows = [
-      { ...row, executionId: 'exe_3', status: 'running', createdAt: T0 - 4_000, finishedAt: null },
+      {
+        ...row,
+        executionId: 'exe_3',
+        status: 'running',
+        trigger: { type: 'schedule', id: 'order--1' },
+        createdAt: T0 - 4_000,
+        finishedAt: null,
+      },
       { ...row, executionId: 'exe_2', status: 'running', createdAt: T0 - 5_000, finishedAt: null, wakeAt: T0 },
       { ...row, executionId: 'exe_1', status: 'failed', createdAt: T0 - 3_600_000, finishedAt: T0 - 3_598_000 },
     ] as const;
@@ -241,14 +265,14 @@ describe('other views', () => {
     ]);
     expect(text(executionLines(rows, { colors, width: 80, now: T0 }, standings))).toMatchInlineSnapshot(`
       "
-      EXECUTION  STATUS     WORKFLOW  STARTED  DURATION
-      exe_3      ⏸ parked   order v2  4s ago          –
+      EXECUTION  STATUS     WORKFLOW  TRIGGER            STARTED  DURATION
+      exe_3      ⏸ parked   order v2  schedule order--1  4s ago          –
         ↳ a waits for signal go
         ↳ b waits for signal go
         ↳ … and 2 more waits
-      exe_2      ● running  order v2  5s ago          –
+      exe_2      ● running  order v2  –                  5s ago          –
         ↳ out waits for exe_9
-      exe_1      ✗ failed   order v2  1h ago         2s
+      exe_1      ✗ failed   order v2  –                  1h ago         2s
       "
     `);
     expect(text(executionLines(rows.slice(1), { colors, width: 30, now: T0 }, standings))).toMatchInlineSnapshot(`
@@ -284,7 +308,7 @@ describe('other views', () => {
       },
     ];
     const lines = journalLines(frames, { colors, width: 120 });
-    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}/, 'HH:MM:SS.mmm'))).toEqual([
+    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)/, 'HH:MM:SS.mmm'))).toEqual([
       '    1  HH:MM:SS.mmm  run.started         workflowId=order version=1 input={"id":7}',
       '    ·                node.scheduled      a b',
       '    2  HH:MM:SS.mmm  node.failed         a error=E "no\\n" handling=fatal',
@@ -302,7 +326,7 @@ describe('other views', () => {
       fields: { status: 200, body: { x: 1 } },
       position: 1,
     } as const;
-    const shown = storedLogLine(line, colors).replace(/^\d\d:\d\d:\d\d\.\d{3}/, 'T');
+    const shown = storedLogLine(line, colors).replace(/^\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)/, 'T');
     expect(shown).toBe(`T info  fetch #2 a\n${' '.repeat(19)}b status=200 body={"x":1}`);
   });
 

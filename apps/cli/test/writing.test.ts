@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { templateFiles } from '../src/init/template.ts';
 import { nebulaHere } from './support/nebula-here.ts';
 import { projectFolder } from './support/nebula-process.ts';
 
@@ -123,7 +125,7 @@ describe('init', () => {
   test('[PKG-3] the project names versions; the command of a clone links its packages', async () => {
     const cwd = projectFolder({});
     const { stdout } = await nebulaHere(['init', 'p', '--json'], { cwd });
-    const linked = ['@nebula/actions', '@nebula/cli', '@nebula/sdk', '@nebula/testing'];
+    const linked = ['@nebula/actions', '@nebula/cli', '@nebula/client', '@nebula/sdk', '@nebula/testing'];
     expect(JSON.parse(stdout)).toMatchObject({ linked });
     const made = JSON.parse(readFileSync(path.join(cwd, 'p', 'package.json'), 'utf8'));
     const root = path.join(import.meta.dirname, '../../..');
@@ -136,6 +138,32 @@ describe('init', () => {
     }
     expect(JSON.stringify(made)).not.toContain('file:');
     expect(made.allowScripts).toEqual({ 'better-sqlite3': false });
+  });
+
+  test('[CLI-547] the JSON Schema names the actions of the project and their parameters', async () => {
+    const cwd = projectFolder({});
+    await nebulaHere(['init', 'p'], { cwd });
+    const { stdout } = await nebulaHere(['schema'], { cwd: path.join(cwd, 'p') });
+    const schema = JSON.parse(stdout);
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    const node = (parameters: object) => ({ id: 'w', nodes: { a: { action: 'hello.greet@1', with: parameters } } });
+    expect(validate(node({ name: 'Ada', language: '{{ $input.language }}' }))).toBe(true);
+    const names = schema.$defs.action.anyOf.map((one: { const?: string }) => one.const);
+    expect(names).toEqual(expect.arrayContaining(['hello.greet@1', 'http.request@1']));
+    const own = schema.$defs.node.allOf.find(
+      (one: { if: { properties: { action: { const: string } } } }) =>
+        one.if.properties.action.const === 'hello.greet@1',
+    );
+    expect(own.then.properties.with.properties).toEqual({ name: {}, language: { default: 'en' } });
+  });
+
+  test('[CLI-542] the code of README.md imports only packages that a new project has', () => {
+    const { dependencies } = JSON.parse(templateFiles({ name: 'p', version: '1' })['package.json'] ?? '');
+    const readme = readFileSync(path.join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const code = [...readme.matchAll(/^```ts.*\n([\s\S]*?)^```$/gm)].map(([, text]) => text).join('');
+    const imported = [...code.matchAll(/from '([^.'][^']*)'/g)].map(([, name]) => name as string);
+    expect(imported).toContain('@nebula/sdk');
+    expect(imported.filter((name) => dependencies[name] === undefined)).toEqual([]);
   });
 
   test.each(['/proc/x', 'file', 'file/inside'])('[CLI-87] no project can be made in %s', async (folder) => {

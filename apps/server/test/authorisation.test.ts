@@ -373,7 +373,7 @@ describe('permissions', () => {
     expect(own.json.done).toBeGreaterThan(0);
   });
 
-  it('[SRV-14] an approval is answered by those it names: by users and by their keys, not by others', async () => {
+  it('[SRV-14, SRV-841] an approval is answered by those it names: by users and by their keys, not by others', async () => {
     const admin = headersOf['admin'] as Headers;
     await ask(booted, 'POST /api/v1/workflows', {
       headers: admin,
@@ -398,6 +398,12 @@ describe('permissions', () => {
     expect((await ask(booted, line, { headers: key, body })).status).toBe(202);
     const result = await ask(booted, `GET /api/v1/executions/${executionId}/result?wait=10s`, { headers: admin });
     expect(result.json.status).toBe('completed');
+    const again = await ask(booted, 'POST /api/v1/executions', { headers: admin, body: { workflowId: 'named' } });
+    await booted.parts.engine.waitFor(again.json.executionId);
+    const second = `POST /api/v1/executions/${again.json.executionId}/answer`;
+    const named = (by: string) => ask(booted, second, { headers: key, body: { ...body, by } });
+    expect((await named('a-editor/laptop')).json.code).toBe('NOT_ALLOWED');
+    expect((await named('a-editor/phone')).status).toBe(202);
   });
 
   it('[SRV-15] a workflow runs workflows of its own project only', async () => {

@@ -1,8 +1,10 @@
 /** The operations of the contract as an object: every operation by its id with `call`, the common ones as methods. */
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from './contract/index.ts';
+import { ResultTimeoutError } from './errors.ts';
 import { type HttpOptions, HttpTransport } from './http.ts';
 import type { LiveEvent, LogLine } from './live.ts';
 import type { FollowOptions, RequestInput, Transport } from './transport.ts';
+import type { InputOf, OutputOf, ResultOf, TypedWorkflow } from './typed-workflow.ts';
 
 export type ClientOptions = HttpOptions;
 
@@ -14,12 +16,17 @@ export type CallOptions<K extends OperationId> = Wanted<ParamsOf<K>, 'params'> &
   Wanted<BodyOf<K>, 'body'> &
   Pick<RequestInput, 'idempotencyKey' | 'ifMatch' | 'signal' | 'waitMs'>;
 
-export interface StartRunOptions {
-  readonly input?: unknown;
+export type StartRunOptions<W extends TypedWorkflow = TypedWorkflow> = Wanted<InputOf<W>, 'input'> & {
   readonly version?: number;
   readonly executionId?: string;
   /** Starts with the same key return the same execution, permanently. */
   readonly idempotencyKey?: string;
+};
+
+export interface ResultOptions {
+  readonly signal?: AbortSignal;
+  /** The longest wait; then `result` rejects with a `ResultTimeoutError`, and the run goes on. Default: no limit. */
+  readonly timeoutMs?: number;
 }
 
 export interface LogOptions extends Pick<QueryOf<'followLogs'>, 'node' | 'level' | 'after'> {
@@ -27,15 +34,16 @@ export interface LogOptions extends Pick<QueryOf<'followLogs'>, 'node' | 'level'
 }
 
 /** A started run. */
-export interface RunHandle {
+export interface RunHandle<Output = unknown> {
   readonly executionId: string;
-  /** Waits for the end of the run. Rejects only when the server does, or when the signal aborts. */
-  result(options?: { readonly signal?: AbortSignal }): Promise<AnswerOf<'getResult'>>;
+  /** Waits for the end of the run. Rejects only when the server does, or when the signal aborts or the time is over. */
+  result(options?: ResultOptions): Promise<ResultOf<Output>>;
+  /** The events of the run until its end: past ones, then new ones. */
   events(options?: FollowOptions): AsyncGenerator<LiveEvent>;
 }
 
 /** Resolves to the run; its result and events can be requested immediately. */
-export type StartedRun = Promise<RunHandle> & Pick<RunHandle, 'result' | 'events'>;
+export type StartedRun<Output = unknown> = Promise<RunHandle<Output>> & Pick<RunHandle<Output>, 'result' | 'events'>;
 
 /** The maximum wait of one request; further requests follow. */
 const WAIT_SECONDS = 30;
@@ -59,44 +67,57 @@ export class NebulaClient {
   }
 
   /**
-   * Starts the active version of a workflow. The run is durable when the promise resolves; `start(id).result()` also
-   * waits for its end.
+   * Starts the active version of a workflow, given by its id or as the value of `workflow()`, which types the input and the
+   * output; `start<typeof trip>('trip', …)` needs its type only. The run is durable when the promise resolves;
+   * `start(…).result()` also waits for its end.
    */
-  start(workflowId: string, { idempotencyKey, ...options }: StartRunOptions = {}): StartedRun {
-    const body = { workflowId, ...options, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  start<W extends TypedWorkflow = TypedWorkflow>(
+    workflow: W | string,
+    ...[options]: Record<never, never> extends StartRunOptions<W>
+      ? [options?: StartRunOptions<W>]
+      : [options: StartRunOptions<W>]
+  ): StartedRun<OutputOf<W>> {
+    const workflowId = typeof workflow === 'string' ? workflow : workflow.id;
+    const body = { workflowId, ...options };
     const run = this.call('startExecution', { body } as CallOptions<'startExecution'>).then(({ executionId }) =>
-      this.run(executionId),
+      this.run<W>(executionId),
     );
     return Object.assign(run, {
-      result: async (how?: Parameters<RunHandle['result']>[0]) => await (await run).result(how),
+      result: async (how?: ResultOptions) => await (await run).result(how),
       async *events(how?: FollowOptions) {
         yield* (await run).events(how);
       },
     });
   }
 
-  /** A handle of an existing run. */
-  run(executionId: string): RunHandle {
+  /** A handle of an existing run; `run<typeof trip>(id)` types its output. */
+  run<W extends TypedWorkflow = TypedWorkflow>(executionId: string): RunHandle<OutputOf<W>> {
     return {
       executionId,
-      result: (options) => this.result(executionId, options?.signal),
+      result: (options) => this.result(executionId, options) as Promise<ResultOf<OutputOf<W>>>,
       events: (options) => this.events(executionId, options),
     };
   }
 
-  private async result(executionId: string, signal?: AbortSignal): Promise<AnswerOf<'getResult'>> {
+  private async result(executionId: string, { signal, timeoutMs }: ResultOptions = {}): Promise<AnswerOf<'getResult'>> {
+    const until = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
     for (;;) {
+      const waitMs = Math.max(0, Math.min(WAIT_SECONDS * 1_000, until - Date.now()));
       const result = await this.call('getResult', {
         params: { executionId },
-        query: { wait: `${WAIT_SECONDS}s` },
-        waitMs: WAIT_SECONDS * 1_000,
+        query: { wait: `${waitMs}ms` },
+        waitMs,
         ...(signal && { signal }),
       });
       if (result.ended) return result;
+      if (Date.now() >= until) throw new ResultTimeoutError(executionId, timeoutMs as number);
     }
   }
 
-  /** The past events of a run, then new ones as they occur. */
+  /**
+   * The events of a run: past ones, then new ones until its end. The iterator finishes after the last event of an ended
+   * run. A run that is retried or replayed later has further events: follow it again, `after` the last one.
+   */
   events(executionId: string, options: FollowOptions = {}): AsyncGenerator<LiveEvent> {
     return this.follow<LiveEvent>('followExecution', { params: { executionId } }, options);
   }

@@ -34,3 +34,15 @@ export class ConnectionError extends Error {
     this.hint = `Check the URL, or start a server with \`nebula serve\`.`;
   }
 }
+
+/** The run had not ended when the time given to `result` was over. The run goes on. */
+export class ResultTimeoutError extends Error {
+  readonly code = 'RESULT_TIMEOUT';
+  readonly executionId: string;
+
+  constructor(executionId: string, timeoutMs: number) {
+    super(`Execution ${executionId} has not ended within ${timeoutMs} ms.`);
+    this.name = 'ResultTimeoutError';
+    this.executionId = executionId;
+  }
+}

@@ -1,4 +1,7 @@
-/** Event streams as async iterators. A broken connection is reopened after the last event, without gaps or repeats. */
+/**
+ * Event streams as async iterators. A broken connection is reopened after the last event, without gaps or repeats. The
+ * iterator finishes when the server sends `end`.
+ */
 import type { AnswerOf } from './contract/index.ts';
 import { ApiError } from './errors.ts';
 import type { FollowOptions, RequestInput } from './transport.ts';
@@ -20,6 +23,7 @@ export async function* follow(open: OpenStream, { after, signal, onProgress }: F
       const stream = await open({ headers, ...(signal && { signal }) });
       for await (const { id, event, data } of messages(stream)) {
         pauseMs = FIRST_PAUSE_MS;
+        if (event === 'end') return;
         if (event === 'progress') onProgress?.(JSON.parse(data));
         else if (event === undefined) {
           yield JSON.parse(data);

@@ -1,5 +1,12 @@
-import { ApiError, ConnectionError, createClient, type NebulaClient } from '@nebula/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  ApiError,
+  ConnectionError,
+  createClient,
+  type NebulaClient,
+  ResultTimeoutError,
+  type TypedWorkflow,
+} from '@nebula/client';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 
 interface Sent {
   readonly line: string;
@@ -146,7 +153,7 @@ describe('calls', () => {
     );
     expect(await client.run('e').result()).toMatchObject({ ended: true, output: 1 });
     expect(sent).toHaveLength(4);
-    expect(sent[0]?.line).toBe('GET /api/v1/executions/e/result?wait=30s');
+    expect(sent[0]?.line).toBe('GET /api/v1/executions/e/result?wait=30000ms');
     const gone = new AbortController();
     const endless = talking((_, count) => {
       if (count === 3) gone.abort();
@@ -154,6 +161,24 @@ describe('calls', () => {
     });
     await expect(passing(endless.client.run('e').result({ signal: gone.signal }))).rejects.toThrow();
     expect(endless.sent.length).toBeLessThanOrEqual(4);
+  });
+
+  it('[CLT-15] a result is waited for until the time is over, and the run goes on', async () => {
+    const { client, sent } = talking(async () => {
+      await vi.advanceTimersByTimeAsync(20_000);
+      return json({ executionId: 'e', ended: false });
+    });
+    const waiting = client.run('e').result({ timeoutMs: 50_000 });
+    const error: unknown = await waiting.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ResultTimeoutError);
+    expect(error).toMatchObject({ code: 'RESULT_TIMEOUT', executionId: 'e' });
+    expect(sent.map(({ line }) => line)).toEqual([
+      'GET /api/v1/executions/e/result?wait=30000ms',
+      'GET /api/v1/executions/e/result?wait=30000ms',
+      'GET /api/v1/executions/e/result?wait=10000ms',
+    ]);
+    const quick = talking(() => json({ ended: true, status: 'completed', output: 1 }));
+    expect(await quick.client.run('e').result({ timeoutMs: 0 })).toMatchObject({ output: 1 });
   });
 
   it('[CLT-7] all pages are one', async () => {
@@ -259,6 +284,20 @@ describe('streams', () => {
     expect(ids).toEqual(['1']);
   });
 
+  it('[CLT-16] of a run end with its `end`, over a broken connection', async () => {
+    const end = 'event: end\ndata: {"executionId":"e","status":"completed"}\n\n';
+    const { client, sent } = talking((_, count, signal) =>
+      count === 1 ? stream(event('1.0'), 100, 'error', signal) : stream(event('1.1') + end, 100, 'silence', signal),
+    );
+    const ids: unknown[] = [];
+    const reading = (async () => {
+      for await (const { id } of client.events('e')) ids.push(id);
+    })();
+    await passing(reading);
+    expect(ids).toEqual(['1.0', '1.1']);
+    expect(sent[1]?.headers['last-event-id']).toBe('1.0');
+  });
+
   it('[CLT-8] of logs begin after a position', async () => {
     const line = `id: 8\ndata: ${JSON.stringify({ position: 8, message: 'm' })}\n\n`;
     const { client, sent } = talking((_, __, signal) => stream(line, 100, 'silence', signal));
@@ -302,5 +341,27 @@ describe('starting', () => {
     const refusing = talking(() => problem('UNKNOWN_WORKFLOW', 404)).client;
     await expect(refusing.start('none').result()).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
     await expect(refusing.start('none').events().next()).rejects.toMatchObject({ code: 'UNKNOWN_WORKFLOW' });
+  });
+
+  it('[CLT-17] a workflow of the SDK gives its id, and the types of its input and its output', async () => {
+    const trip: TypedWorkflow<{ city: string }, { price: number }> = { id: 'trip' };
+    const { client, sent } = talking(() =>
+      json({ executionId: 'exe_1', workflowId: 'trip', ended: true, status: 'completed', output: { price: 7 } }),
+    );
+    const result = await client.start(trip, { input: { city: 'Rome' } }).result();
+    if (result.status === 'completed') expectTypeOf(result.output).toEqualTypeOf<{ price: number }>();
+    else expectTypeOf(result.output).toEqualTypeOf<unknown>();
+    expect(result).toMatchObject({ status: 'completed', output: { price: 7 } });
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ workflowId: 'trip', input: { city: 'Rome' } });
+    const byId = await client.start<typeof trip>('trip', { input: { city: 'Rome' } });
+    expectTypeOf(byId.result).returns.resolves.toEqualTypeOf(result);
+    const again = client.run<typeof trip>('exe_1');
+    expectTypeOf(again.result).returns.resolves.toEqualTypeOf(result);
+    // @ts-expect-error The workflow has no such input.
+    await client.start(trip, { input: { town: 'Rome' } });
+    // @ts-expect-error The workflow needs an input.
+    await client.start(trip);
+    const unknown = await client.start('trip').result();
+    expectTypeOf(unknown.output).toEqualTypeOf<unknown>();
   });
 });

@@ -8,9 +8,9 @@
  *    none to give another position; it verified, if this one does; no capability exceeds the ceiling; and the
  *    definition runs no other workflow, which may have changed.
  */
-import type { Action, Capabilities, RetryPolicyFunction } from './action.ts';
+import type { Action, Capabilities, Catalog, RetryPolicyFunction } from './action.ts';
 import { type Ceiling, isWithin } from './capability/narrow.ts';
-import { createCatalog, type OpenCatalog } from './catalog.ts';
+import { announcedAction, createCatalog, type OpenCatalog } from './catalog.ts';
 import { type Compilation, type CompileOptions, compilePlan, compileSteps } from './compile.ts';
 import type { WorkflowDefinition } from './definition/model.ts';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from './limits.ts';
@@ -110,14 +110,20 @@ export class DefinitionChecks {
     return this.#checked.get(this.#key(project, content))?.plan;
   }
 
-  /** Compiles a registered definition, in steps. Newer limits do not apply to it, and its plan is not kept here. */
+  /**
+   * Compiles a registered definition, in steps. Newer limits do not apply to it, and its plan is not kept here. With
+   * `isWithoutActions`, actions that are missing here are taken as ones of remote workers: the plan serves to read a run
+   * and to end it.
+   */
   compileAccepted(
     definition: WorkflowDefinition,
     project: string | undefined,
     workflows: Workflows,
+    { isWithoutActions = false }: { readonly isWithoutActions?: boolean } = {},
   ): Steps<Compilation> {
     const options = { ...this.#options, isAccepted: true, workflows };
-    return compileSteps(definition, this.catalog.within(project), options);
+    const catalog = this.catalog.within(project);
+    return compileSteps(definition, isWithoutActions ? withMissingActions(catalog) : catalog, options);
   }
 
   /** Drops all plans, because actions were announced and the plans may name older ones. */
@@ -128,6 +134,16 @@ export class DefinitionChecks {
   #key(project: string | undefined, content: string): string {
     return `${project} ${this.catalog.revision} ${content}`;
   }
+}
+
+function withMissingActions(catalog: Catalog): Catalog {
+  return {
+    ...catalog,
+    action(reference) {
+      const [id = '', version = '1'] = reference.split('@');
+      return catalog.action(reference) ?? announcedAction({ id, version, effect: 'once' });
+    },
+  };
 }
 
 function contentOf({ version: _, ...content }: WorkflowDefinition): string {

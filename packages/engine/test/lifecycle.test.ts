@@ -264,10 +264,30 @@ describe('crash and close', () => {
     expect(faults.length).toBeLessThanOrEqual(5);
     expect(faults[0]).toMatchObject({ executionId, error: { code: 'PLAN_INVALID' } });
     expect(await top.cachedRuns()).toBe(0);
-    await expect(top.engine.document(executionId)).rejects.toMatchObject({ code: 'PLAN_INVALID' });
+    expect(await top.engine.document(executionId)).toMatchObject({ status: 'running' });
     await top.open();
     await top.untilIdle();
     expect(top.call('a').attempt).toBe(2);
+  });
+
+  it('[ENG-360] a run whose action is gone can be read, cancelled and deleted', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const nodes = { hold: { wait: { signal: 'go' } }, a: { needs: ['hold'], action: 'hand@1' } };
+    const waiting = await top.start({ nodes });
+    const running = await top.start({ nodes: { a: { action: 'hand@1' } } });
+    await top.open({ actions: top.actions.filter(({ id }) => id !== 'hand') });
+    expect(await top.engine.document(waiting)).toMatchObject({
+      status: 'running',
+      nodes: { a: { status: 'pending' } },
+    });
+    expect((await top.engine.explain(waiting, 'a'))?.status).toBe('pending');
+    for (const executionId of [waiting, running]) {
+      await top.engine.requestCancel(executionId, 'its action is gone');
+      await top.clock.advance(60_000);
+      expect(await top.status(executionId)).toBe('cancelled');
+      expect(await top.engine.delete(executionId)).toBe(true);
+    }
   });
 
   it('[ENG-30] an engine that is opened for certain runs cares for those that it starts itself', async () => {

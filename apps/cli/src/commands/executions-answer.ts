@@ -35,10 +35,14 @@ async function answer(
   });
 }
 
-/** The caller's name at the server. The owner of a data folder or a desktop server has none, so the OS user is taken. */
+/**
+ * The caller's name at the server: the user, also for a key, whose own name is `user/key`. The owner of a data folder or
+ * a desktop server has none, so the OS user is taken.
+ */
 async function nameOf({ io, api }: OpenCall): Promise<string> {
   const { kind, user } = await api.call('getMe');
-  return kind === 'token' ? io.user() : user;
+  if (kind === 'token') return io.user();
+  return kind === 'key' ? user.replace(/\/[^/]*$/, '') : user;
 }
 
 /** Sends the callback that a node waits for. */

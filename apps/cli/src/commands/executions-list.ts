@@ -1,13 +1,14 @@
 import type { NebulaClient } from '@nebula/client';
+import { type Entry, isJsonObject } from '@nebula/core';
 import { withApi } from '../api.ts';
 import { filterOf } from '../bulk.ts';
-import { countOption, textOption } from '../command-options.ts';
+import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { print } from '../print.ts';
 import { type RunWaits, waitsOf } from '../run-waits.ts';
 import { findBareRun, type RunSummary, runsOf } from '../runs.ts';
 import type { Command } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
-import { executionLines } from '../views/executions.ts';
+import { executionLines, type RunTrigger } from '../views/executions.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LOOKED_AT = 200;
@@ -17,7 +18,8 @@ export const execute: Command = (call) =>
     const page = { limit: countOption(options, 'limit', DEFAULT_LIMIT), cursor: textOption(options, 'cursor') };
     const { rows, next } = await runsOf(api, filterOf(options), page);
     const waits = await allWaits(api, rows, io.now());
-    const items = rows.map((row) => rowDocument(row, waits.get(row.executionId)));
+    const triggers = await allTriggers(api, rows);
+    const items = rows.map((row) => rowDocument(row, waits.get(row.executionId), triggers.get(row.executionId)));
     return print(call, { items, next }, () => {
       const { colors } = io.out;
       if (rows.length === 0) {
@@ -27,6 +29,7 @@ export const execute: Command = (call) =>
       }
       const listed = rows.map((row) => ({
         ...row,
+        ...definedMembers({ trigger: triggers.get(row.executionId) }),
         createdAt: Date.parse(row.createdAt),
         finishedAt: row.finishedAt === null ? null : Date.parse(row.finishedAt),
       }));
@@ -46,7 +49,27 @@ async function allWaits(api: NebulaClient, rows: readonly RunSummary[], now: num
   return waits;
 }
 
-function rowDocument(row: RunSummary, own: RunWaits | undefined): Record<string, unknown> {
+/** The trigger of each run, from the first frame of its journal. */
+async function allTriggers(api: NebulaClient, rows: readonly RunSummary[]): Promise<Map<string, RunTrigger>> {
+  const triggers = new Map<string, RunTrigger>();
+  for (const { executionId } of rows.slice(0, MAX_LOOKED_AT)) {
+    const query = { limit: 1 };
+    const page = await api.call('getJournal', { params: { executionId }, query }).catch(() => undefined);
+    const entries = (page?.items[0]?.entries ?? []) as readonly Entry[];
+    const started = entries.find((entry) => entry.type === 'run.started');
+    const trigger = started?.type === 'run.started' ? started.trigger : undefined;
+    if (!isJsonObject(trigger) || typeof trigger['type'] !== 'string') continue;
+    const { type, id } = trigger;
+    triggers.set(executionId, { type, ...(typeof id === 'string' && { id }) });
+  }
+  return triggers;
+}
+
+function rowDocument(
+  row: RunSummary,
+  own: RunWaits | undefined,
+  trigger: RunTrigger | undefined,
+): Record<string, unknown> {
   return {
     executionId: row.executionId,
     workflowId: row.workflowId,
@@ -54,6 +77,7 @@ function rowDocument(row: RunSummary, own: RunWaits | undefined): Record<string,
     status: row.status,
     parked: own?.parked === true,
     ...(own !== undefined && own.waits.length > 0 && { waits: own.waits }),
+    ...definedMembers({ trigger }),
     startedAt: row.createdAt,
     finishedAt: row.finishedAt,
   };

@@ -117,4 +117,4 @@ function atOnceText({ concurrency }: LaunchPlan): string | undefined {
   return concurrency === null ? undefined : `${concurrency.limit}, else ${concurrency.policy}`;
 }
 
-export const remove = deleteCommand('deleteLaunchPlan', 'planId', (id) => `the plan ${id} is gone`);
+export const remove = deleteCommand('deleteLaunchPlan', 'planId', (id) => `removed the launch plan ${id}`);

@@ -39,9 +39,9 @@ export const set: Command = (call, [projectId = '']) => {
       return project.ceiling as Ceiling;
     };
     const project = await put({ ...name, ...definedMembers({ ceiling: await change(ceilingNow) }) });
-    const called = project.name === projectId ? '' : `, called ${printableLine(project.name)}`;
+    const called = project.name === projectId ? '' : ` (${printableLine(project.name)})`;
     const granted = ceilingText(project.ceiling as Ceiling);
-    return printDone(call, project, `the project ${projectId} is there${called}; grants at most ${granted}`);
+    return printDone(call, project, `saved the project ${projectId}${called}; it grants at most ${granted}`);
   };
   return withApi(call, 'change', work, { makesFolder: true });
 };
@@ -102,4 +102,4 @@ function listsIn(texts: readonly string[]): Partial<Record<CapabilityList, reado
   return lists;
 }
 
-export const remove = deleteCommand('deleteProject', 'projectId', (id) => `the project ${id} is gone`);
+export const remove = deleteCommand('deleteProject', 'projectId', (id) => `removed the project ${id}`);

@@ -1,7 +1,7 @@
 import { type Json, NebulaError } from '@nebula/core';
 import { realRandom, sha256 } from '@nebula/drivers/real';
 import { keyedExecutionId } from '@nebula/engine';
-import { withSession } from '../api.ts';
+import { warnOfOldCode, withSession } from '../api.ts';
 import { inProject, textOption, textsOption } from '../command-options.ts';
 import { resumeSome } from '../continue-runs.ts';
 import { printGrants } from '../grants.ts';
@@ -108,7 +108,10 @@ export async function withWork(
 ): Promise<number> {
   const inSession = async <Result>(act: (open: OpenCall) => Promise<Result>): Promise<Result> =>
     await withSession(call, await call.services.openApi(call.project, 'work', how), act);
-  const done = await inSession(work);
+  const done = await inSession((open) => {
+    warnOfOldCode(open);
+    return work(open);
+  });
   return typeof done === 'number' ? done : await inSession((open) => continueWith(open, done.existing));
 }
 

@@ -76,4 +76,4 @@ export const fire: Command = (call, [scheduleId = '']) =>
     return printDone(call, result, `${result.workflowId} is started: ${result.executionId}`);
   });
 
-export const remove = deleteCommand('deleteSchedule', 'scheduleId', (id) => `the schedule ${id} is gone`);
+export const remove = deleteCommand('deleteSchedule', 'scheduleId', (id) => `removed the schedule ${id}`);

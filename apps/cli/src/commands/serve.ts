@@ -4,7 +4,9 @@ import type { NebulaConfig } from '@nebula/sdk';
 import { definedMembers, textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
+import { watchCode } from '../serve/code-watch.ts';
 import { watchConfig } from '../serve/config-watch.ts';
+import { reportListening, serveDetached } from '../serve/detach.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
 import { type FileNews, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { Command, CommandOptions, Project, ProjectCall, ServerSession } from '../services.ts';
@@ -17,6 +19,7 @@ import { WatchedFolders } from '../watched-folder.ts';
 export const execute: Command = async (asked) => {
   const project = await asked.services.openProject(definedMembers({ dataDir: textOption(asked.options, 'dataDir') }));
   const call = { ...asked, project };
+  if (asked.options.detach === true) return await serveDetached(call, project);
   const report = reportOf(call);
   const interrupt = listenForInterrupt();
   try {
@@ -42,6 +45,7 @@ async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: P
   const stopOutliving = outliveReaders();
   try {
     const serving = await serve(call, session, report);
+    reportListening(session, call.io.env);
     onAnnounced = serving.onAnnounced;
     // A worker may have announced itself during the first registration.
     onAnnounced();
@@ -112,6 +116,11 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     session.reserved.setPatterns(patterns);
     void Promise.all(foldersOf(project.dir, patterns).map((folder) => folders.add(folder))).then(registerChanged);
   });
+  const stopCode = watchCode(project.configFile, (changed) => {
+    const names = changed.map((file) => path.relative(project.dir, file)).join(', ');
+    const verb = changed.length === 1 ? 'has' : 'have';
+    report.config(`${names} ${verb} changed; the server runs the old code until it is restarted`, 'warn');
+  });
   const news = await registerNow();
   report.started({
     url: session.url,
@@ -132,6 +141,7 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     },
     stop() {
       stopConfig();
+      stopCode();
       folders.close();
       stopEvents();
     },

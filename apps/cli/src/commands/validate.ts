@@ -73,7 +73,8 @@ function fileLines({ io }: Context, checked: CheckedFile, isValid: boolean): str
 }
 
 /** `nebula schema`. */
-export const schema: Command = async ({ io }) => {
-  io.out.write(jsonDocument(workflowJsonSchema()));
+export const schema: Command = async ({ io, services }) => {
+  const actions = await services.actions(await services.openProject({}));
+  io.out.write(jsonDocument(workflowJsonSchema(actions)));
   return 0;
 };

@@ -23,7 +23,7 @@ export const list = listCommand({
   none: (program) => `no workers; ${program} worker --server URL starts one`,
 });
 
-export const remove = deleteCommand('deleteWorker', 'workerId', (id) => `the worker ${id} is gone`);
+export const remove = deleteCommand('deleteWorker', 'workerId', (id) => `removed the worker ${id}`);
 
 export const removeAction: Command = (call, [actionId = '']) => {
   const project = textOption(call.options, 'project') ?? 'default';

@@ -81,7 +81,8 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   try {
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
     const server = await listening(project, parts, config, { ...options, preset, token, env, reserved, openEngine });
-    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid });
+    const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
+    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid, startedAt });
     return {
       url: reachable(server.url),
       preset,
@@ -276,7 +277,7 @@ function alreadyServed({ dataDir }: Project, error: unknown): unknown {
     'STORE_LOCKED',
     `a server is already running on ${dataDir}: ${found.url}, process ${found.pid}`,
     {
-      hint: `use it (commands in this folder find it), stop it with \`kill ${found.pid}\`, or choose another folder with --data-dir`,
+      hint: `use it (commands in this folder find it), stop it with \`nebula stop\`, or choose another folder with --data-dir`,
       details: { url: found.url, pid: found.pid },
     },
   );

@@ -17,6 +17,7 @@ export function composeServices(io: Io): Services {
     rotateKey: (project) => rotateKey(io, project),
     openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),
+    engineHolder: async ({ dataDir }) => (await import('@nebula/drivers/sqlite')).engineHolder(dataDir),
   };
 }
 

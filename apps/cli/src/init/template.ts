@@ -4,7 +4,7 @@
 const NODE_VERSION = '24.21.0';
 
 /** The packages of Nebula that a project imports or runs. */
-const RUNS = ['@nebula/actions', '@nebula/cli', '@nebula/sdk'];
+const RUNS = ['@nebula/actions', '@nebula/cli', '@nebula/client', '@nebula/sdk'];
 const TESTS = ['@nebula/testing'];
 export const PACKAGES = [...RUNS, ...TESTS];
 
@@ -153,5 +153,6 @@ function readme(name: string): string {
 - \`workflows/\`: what runs, and the tests of it. \`npx nebula validate workflows/*.yaml\` checks them, \`npx nebula graph\` draws one.
 - \`actions/\`: what workflows can do besides the built-in actions (\`npx nebula actions\`).
 - \`nebula.config.ts\`: adds the actions, grants capabilities, chooses where runs are kept.
+- \`npx nebula serve --detach\` starts a server in the background; programs call it with \`@nebula/client\`.
 `;
 }

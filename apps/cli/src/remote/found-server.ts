@@ -3,7 +3,7 @@
  * `token`.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 
@@ -15,6 +15,8 @@ const TOKEN_TEXT = /^[\w-]{32,}$/;
 export interface ServerNote {
   readonly url: string;
   readonly pid: number;
+  /** When the process began; it has loaded its code since. Left out by earlier versions. */
+  readonly startedAt?: string;
 }
 
 export function tokenFile(dataDir: string): string {
@@ -37,6 +39,8 @@ export function makeToken(dataDir: string): string {
   if (known !== undefined) return known;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   try {
+    // Drivers of the project's own may leave the data folder to the token alone.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     rmSync(tokenFile(dataDir), { force: true });
     writeFileSync(tokenFile(dataDir), `${token}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
@@ -53,8 +57,9 @@ export function makeToken(dataDir: string): string {
 
 export function readNote(dataDir: string): ServerNote | undefined {
   try {
-    const { url, pid } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
-    return typeof url === 'string' && Number.isInteger(pid) ? { url, pid } : undefined;
+    const { url, pid, startedAt } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
+    if (typeof url !== 'string' || !Number.isInteger(pid)) return undefined;
+    return { url, pid, ...(typeof startedAt === 'string' && { startedAt }) };
   } catch {
     return undefined;
   }
@@ -63,6 +68,7 @@ export function readNote(dataDir: string): ServerNote | undefined {
 /** Returns a function that removes the note. */
 export function leaveNote(dataDir: string, note: ServerNote): () => void {
   const file = path.join(dataDir, NOTE);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(note)}\n`);
   return () => rmSync(file, { force: true });
 }

@@ -8,7 +8,7 @@ import { jsonLine } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { triggerText } from '../views/triggers.ts';
-import { clockText, plural } from '../views/words.ts';
+import { plural, secondText } from '../views/words.ts';
 import type { FileNews, ServedWorkflow } from './workflow-files.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -100,8 +100,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
       if (news.kind === 'broken') {
         const { message, problems } = news;
         report.say('error', 'workflow.broken', { file, message, ...(problems.length > 0 && { problems }) });
-      } else if (news.kind === 'gone') report.say('warn', 'workflow.file-gone', { file, workflowId: news.workflowId });
-      else {
+      } else if (news.kind === 'gone') {
+        const { workflowId, isDeactivated } = news;
+        report.say('warn', 'workflow.file-gone', { file, workflowId, deactivated: isDeactivated });
+      } else {
         const { workflowId, version, grants } = news.workflow;
         const members = { file, workflowId, version, new: news.isNew };
         const grantMembers = grants && {
@@ -143,8 +145,10 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
   const lines = (all: readonly string[]): void => out.write(all.map((line) => `${line}\n`).join(''));
   const say = (of: Level, sign: string, text: string): void => {
     if (LEVELS.indexOf(of) < LEVELS.indexOf(report.level)) return;
-    const [first = '', ...rest] = wrap(text, Math.max(20, out.columns() - SAID_INDENT.length));
-    lines([`${colors.dim(clockText(now()).slice(0, 8))}  ${sign} ${first}`, ...rest.map((line) => SAID_INDENT + line)]);
+    const time = secondText(now());
+    const indent = ' '.repeat(time.length + SIGN_CELLS);
+    const [first = '', ...rest] = wrap(text, Math.max(20, out.columns() - indent.length));
+    lines([`${colors.dim(time)}  ${sign} ${first}`, ...rest.map((line) => indent + line)]);
   };
   const report: ServeReport = {
     level,
@@ -153,7 +157,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     file(news) {
       if (news.kind === 'gone') {
-        say('warn', colors.yellow('!'), `${printableLine(news.file)} is gone; ${news.workflowId} stays active`);
+        say('warn', colors.yellow('!'), goneText(news));
       } else if (news.kind === 'broken') {
         if (news.report.length > 0) lines(['', ...news.report]);
         const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
@@ -171,7 +175,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       const paint = statusPaint(status, colors);
       const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
       const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
-      const cells = Math.max(20, out.columns() - 12);
+      const cells = Math.max(20, out.columns() - secondText(now()).length - SIGN_CELLS);
       say('info', paint(statusGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
     },
     request: (operation, status, milliseconds) =>
@@ -193,7 +197,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
           stack
             .split('\n')
             .slice(1)
-            .map((one) => colors.dim(SAID_INDENT + printableLine(one))),
+            .map((one) => colors.dim(STACK_INDENT + printableLine(one))),
         );
     },
     config: (message, of) => say(of, of === 'info' ? colors.green('✓') : colors.yellow('!'), printable(message)),
@@ -210,14 +214,22 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
   return report;
 }
 
+function goneText({ file, workflowId, isDeactivated }: FileNews & { readonly kind: 'gone' }): string {
+  const what = isDeactivated
+    ? `${workflowId} is deactivated: its triggers start no more runs, and unfinished runs continue`
+    : `${workflowId} is unchanged: another file has it, or another version was activated`;
+  return `${printableLine(file)} was removed; ${what}`;
+}
+
 interface ScreenOptions extends Pick<TerminalReportOptions, 'program' | 'shown'> {
   readonly colors: Output['colors'];
   readonly width: number;
   readonly now: number;
 }
 
-/** The indent below the time and the sign. */
-const SAID_INDENT = ' '.repeat(12);
+/** The sign after the time, with its blanks. */
+const SIGN_CELLS = 4;
+const STACK_INDENT = ' '.repeat(12);
 const LABEL_CELLS = 9;
 const INDENT = '  ';
 
@@ -289,6 +301,9 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
     ...served
       .flatMap(({ workflowId, grants }) => (grants === undefined ? [] : grantLines(workflowId, grants, colors)))
       .flatMap((line) => wrap(line, width - INDENT.length).map((part) => INDENT + part)),
+    ...news
+      .flatMap((one) => (one.kind === 'gone' ? [goneText(one)] : []))
+      .flatMap((line) => wrap(`! ${line}`, width - INDENT.length).map((part) => INDENT + colors.yellow(part))),
     ...broken.flatMap(({ file, report }) => [
       ...report.map((line) => `${INDENT}${line}`),
       `${INDENT}${colors.red('✗')} ${printableLine(file)} ${colors.red('is broken')}`,

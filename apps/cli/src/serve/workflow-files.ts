@@ -5,14 +5,17 @@
  *  2 A file that has not changed since its registration is skipped, so that activations by others stay.
  *  3 A broken file may name an action that a worker announces later, so it is checked again then.
  *  4 One scan at a time; a change during a scan causes one more.
+ *  5 The workflow of a removed file is deactivated, unless another file has it or another version was activated since.
+ *     `workflow-files.json` in the data folder names the files, so that one that is removed while no server runs is missed.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
+import { unlessAbsent } from '../api.ts';
 import { type Grants, grantsOf } from '../grants.ts';
 import { baseFolder } from '../project.ts';
 import type { Context, Project } from '../services.ts';
@@ -23,6 +26,8 @@ import { isOfHelper } from '../workflow-module.ts';
 
 /** The limit on files: a folder may contain data. */
 const MAX_FILES = 2_000;
+/** In the data folder: the registered files, with the workflow and version of each. */
+const NOTE = 'workflow-files.json';
 
 export type FileNews =
   | { readonly kind: 'registered'; readonly file: string; readonly workflow: ServedWorkflow; readonly isNew: boolean }
@@ -35,7 +40,13 @@ export type FileNews =
       /** The problems for programs. */
       readonly problems: readonly Json[];
     }
-  | { readonly kind: 'gone'; readonly file: string; readonly workflowId: string };
+  | {
+      readonly kind: 'gone';
+      readonly file: string;
+      readonly workflowId: string;
+      /** False if the workflow stays active: another file has it, or another version was activated. */
+      readonly isDeactivated: boolean;
+    };
 
 export interface ServedWorkflow {
   readonly workflowId: string;
@@ -52,6 +63,8 @@ interface Known {
   /** Files of the workflows that it uses. */
   readonly uses: readonly string[];
   readonly workflowId: string | undefined;
+  /** The version that was registered last. */
+  readonly version?: number | undefined;
   readonly isBroken: boolean;
 }
 
@@ -69,6 +82,7 @@ export class WorkflowFiles {
     this.#project = project;
     this.#api = api;
     this.#colors = colors;
+    this.#readNote();
   }
 
   get hasBroken(): boolean {
@@ -99,12 +113,46 @@ export class WorkflowFiles {
       const one = await this.#take(path.relative(this.#context.io.cwd, path.join(this.#project.dir, file)) || file);
       if (one !== undefined) news.push(one);
     }
-    for (const [file, { workflowId }] of this.#known) {
+    for (const [file, known] of this.#known) {
       if (existsSync(path.resolve(this.#context.io.cwd, file))) continue;
       this.#known.delete(file);
-      if (workflowId !== undefined) news.push({ kind: 'gone', file, workflowId });
+      const { workflowId } = known;
+      if (workflowId === undefined) continue;
+      news.push({ kind: 'gone', file, workflowId, isDeactivated: await this.#deactivate(workflowId, known.version) });
     }
+    if (news.length > 0) this.#note();
     return news;
+  }
+
+  async #deactivate(workflowId: string, version: number | undefined): Promise<boolean> {
+    if ([...this.#known.values()].some((other) => other.workflowId === workflowId)) return false;
+    const workflow = await unlessAbsent(this.#api.call('getWorkflow', { params: { workflowId } }));
+    if (workflow === undefined || workflow.activeVersion === null || workflow.activeVersion !== version) return false;
+    await this.#api.call('deactivateWorkflow', { params: { workflowId } });
+    return true;
+  }
+
+  /** The files of the server that ran before: those that are not there any more were removed meanwhile. */
+  #readNote(): void {
+    try {
+      const noted: unknown = JSON.parse(readFileSync(path.join(this.#project.dataDir, NOTE), 'utf8'));
+      for (const [file, one] of Object.entries(isJsonObject(noted) ? noted : {})) {
+        if (!isJsonObject(one) || existsSync(file)) continue;
+        const { workflowId, version } = one;
+        if (typeof workflowId !== 'string' || typeof version !== 'number') continue;
+        const shown = path.relative(this.#context.io.cwd, file);
+        this.#known.set(shown, { mark: '', uses: [], workflowId, version, isBroken: false });
+      }
+    } catch {
+      // The first server of this folder.
+    }
+  }
+
+  #note(): void {
+    const files = [...this.#known].flatMap(([file, { workflowId, version }]) =>
+      version === undefined ? [] : [[path.resolve(this.#context.io.cwd, file), { workflowId, version }] as const],
+    );
+    writeFileSync(path.join(this.#project.dataDir, NOTE), `${JSON.stringify(Object.fromEntries(files))}\n`);
   }
 
   async #take(file: string): Promise<FileNews | undefined> {
@@ -115,14 +163,15 @@ export class WorkflowFiles {
       if (before?.mark === mark) return undefined;
       const uses = checked.others.map((other) => other.file);
       if (checked.definition === undefined) {
-        this.#known.set(file, { mark, uses, workflowId: before?.workflowId, isBroken: true });
+        this.#known.set(file, { ...before, mark, uses, workflowId: before?.workflowId, isBroken: true });
         const errors = checked.problems.filter(({ severity }) => severity === 'error');
         const message = errors[0]?.message ?? 'a workflow it runs has errors';
         const problems = allProblems(checked);
         return { kind: 'broken', file, message, report: reportLines(checked, this.#colors), problems };
       }
       const { workflow, isNew } = await this.#register(checked, checked.definition);
-      this.#known.set(file, { mark, uses, workflowId: workflow.workflowId, isBroken: false });
+      const { workflowId, version } = workflow;
+      this.#known.set(file, { mark, uses, workflowId, version, isBroken: false });
       return { kind: 'registered', file, workflow, isNew };
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
@@ -130,7 +179,8 @@ export class WorkflowFiles {
       const mark = `${error.code} ${error.message}`;
       const before = this.#known.get(file);
       if (before?.mark === mark) return undefined;
-      this.#known.set(file, { mark, uses: before?.uses ?? [], workflowId: before?.workflowId, isBroken: true });
+      const uses = before?.uses ?? [];
+      this.#known.set(file, { ...before, mark, uses, workflowId: before?.workflowId, isBroken: true });
       return {
         kind: 'broken',
         file,

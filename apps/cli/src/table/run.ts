@@ -1,5 +1,5 @@
 /** Commands that run workflows. */
-import { commands, DATA_DIR, EXIT_CODES, type OptionSpec, PROJECT, STAYING } from './spec.ts';
+import { commands, DATA_DIR, EXIT_CODES, JSON_OUTPUT, type OptionSpec, PROJECT, STAYING } from './spec.ts';
 
 const INPUT: OptionSpec = { flags: '-i, --input <json>', text: 'the input: JSON, @file, or - to read it from stdin' };
 const SET: OptionSpec = {
@@ -84,10 +84,15 @@ ${EXIT_CODES}`,
         text: 'desktop: a token in a file; selfhost: users who sign in (default: desktop)',
         choices: ['desktop', 'selfhost', 'cloud'],
       },
+      {
+        flags: '-d, --detach',
+        text: 'start it in the background, and return when it listens; its log is server.log in the data folder',
+      },
       DATA_DIR,
       { flags: '--json', text: 'report as one JSON document per line (default when piped)' },
     ],
     examples: [
+      ['serve --detach', 'in the background; `nebula stop` stops it'],
       ['serve', 'the workflows of this folder, on http://127.0.0.1:7777'],
       ['serve --port 8080 --data-dir /var/lib/nebula', 'elsewhere'],
       ['serve --preset selfhost', 'for several users; `nebula users add` adds the first'],
@@ -95,6 +100,15 @@ ${EXIT_CODES}`,
     notes: `Registers and activates the workflows in workflows/**/*.yaml, or in \`server.workflows\` of the configuration, and does so again when they change.
 Ctrl-C or SIGTERM stops the server: it rejects requests and hands back running attempts; runs continue at the next start.`,
     load: async () => (await import('../commands/serve.ts')).execute,
+  },
+  {
+    usage: 'stop',
+    summary: 'stop the server of a data folder',
+    options: [DATA_DIR, JSON_OUTPUT],
+    examples: [['stop', 'the server of this folder, wherever it was started']],
+    notes:
+      'Returns when the server has handed back its running attempts and released the folder. Runs continue at the next start.',
+    load: async () => (await import('../commands/stop.ts')).execute,
   },
   {
     usage: 'demo',

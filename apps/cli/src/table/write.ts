@@ -101,7 +101,7 @@ export const WRITE_COMMANDS = commands('Write', [
   },
   {
     usage: 'schema',
-    summary: 'print the JSON Schema of workflow files',
+    summary: 'print the JSON Schema of workflow files, with the actions of this project',
     options: [JSON_OUTPUT],
     examples: [['schema > workflow.schema.json', 'for completion in an editor']],
     load: async () => (await import('../commands/validate.ts')).schema,

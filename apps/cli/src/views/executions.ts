@@ -15,7 +15,13 @@ const INDENT = '    ';
 export type ListedRun = Pick<
   ExecutionRow,
   'executionId' | 'status' | 'workflowId' | 'version' | 'createdAt' | 'finishedAt'
->;
+> & { readonly trigger?: RunTrigger | undefined };
+
+/** What started a run: the type of the trigger, and its id if it has one. */
+export interface RunTrigger {
+  readonly type: string;
+  readonly id?: string;
+}
 
 export function executionLines(
   rows: readonly ListedRun[],
@@ -23,18 +29,32 @@ export function executionLines(
   waits: ReadonlyMap<string, RunWaits> = new Map(),
 ): string[] {
   const { colors, now } = options;
-  const headings = ['EXECUTION', 'STATUS', 'WORKFLOW', 'STARTED', { title: 'DURATION', align: 'right' as const }];
+  const headings = [
+    'EXECUTION',
+    'STATUS',
+    'WORKFLOW',
+    'TRIGGER',
+    'STARTED',
+    { title: 'DURATION', align: 'right' as const },
+  ];
   const cells = rows.map((row) => [
     row.executionId,
     waits.get(row.executionId)?.parked === true && row.status !== 'paused'
       ? colors.yellow('⏸ parked')
       : statusPaint(row.status, colors)(`${statusGlyph(row.status)} ${row.status}`),
     `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
+    triggerText(row),
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),
   ]);
   const notes = rows.map(({ executionId }) => waitLines(waits.get(executionId), options));
   return tableLines(headings, cells, options, notes);
+}
+
+/** `manual`, `schedule greeting--1`, `event order-placed`. */
+function triggerText({ trigger }: ListedRun): string {
+  if (trigger === undefined) return '–';
+  return trigger.id === undefined ? trigger.type : `${trigger.type} ${trigger.id}`;
 }
 
 function waitLines(run: RunWaits | undefined, { colors, width }: View): string[] {

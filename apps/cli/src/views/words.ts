@@ -43,20 +43,37 @@ export function offsetText(ms: number): string {
   return `${minutes}:${((length % MINUTE) / SECOND).toFixed(1).padStart(4, '0')}`;
 }
 
-/** `14:03:07.123` in local time. */
+/** `14:03:07.123+02:00`: the local time with its offset from UTC. */
 export function clockText(at: number): string {
-  const date = new Date(at);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const ms = String(date.getMilliseconds()).padStart(3, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+  const ms = String(new Date(at).getMilliseconds()).padStart(3, '0');
+  return `${timeOfDay(at)}.${ms}${zoneText(at)}`;
 }
 
-/** `14:03:07 (in 2h)`, with the date if it is another day; without `now` only the moment. */
+/** `14:03:07+02:00`. */
+export function secondText(at: number): string {
+  return `${timeOfDay(at)}${zoneText(at)}`;
+}
+
+const two = (part: number): string => String(part).padStart(2, '0');
+
+function timeOfDay(at: number): string {
+  const date = new Date(at);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** The offset of the local time at this moment: `Z`, `+02:00`. */
+function zoneText(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return 'Z';
+  const length = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(length / 60))}:${two(length % 60)}`;
+}
+
+/** `14:03:07+02:00 (in 2h)`, with the date if it is another day; without `now` only the moment. */
 export function momentText(at: number, now?: number): string {
   const date = new Date(at);
-  const two = (part: number): string => String(part).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  const time = clockText(at).slice(0, 8);
+  const time = secondText(at);
   if (now === undefined) return `${day} ${time}`;
   const moment = new Date(now).toDateString() === date.toDateString() ? time : `${day} ${time}`;
   return `${moment} (${at <= now ? 'now' : `in ${formatDuration(Math.ceil((at - now) / SECOND) * SECOND)}`})`;

@@ -18,6 +18,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   resume: ['listExecutions', 'resumeExecution', 'awaitRest'],
   start: ['getWorkflow', 'getWorkflowVersion', 'getLaunchPlan', 'startExecution', 'awaitRest'],
   serve: ['registerWorkflow', 'getInfo', 'listUsers'],
+  stop: [],
   demo: ['getWorkflowVersion', 'validateWorkflow', 'registerWorkflow', 'startExecution'],
   worker: [
     'registerWorker',
@@ -37,7 +38,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   eval: [],
   actions: ['listActions', 'getAction'],
   schema: [],
-  'executions list': ['listExecutions', 'getExecution'],
+  'executions list': ['listExecutions', 'getExecution', 'getJournal'],
   'executions count': ['countExecutions'],
   'executions show': ['getExecution', 'getDefinition', 'getTimeline', 'listAttempts'],
   'executions timeline': ['getTimeline'],

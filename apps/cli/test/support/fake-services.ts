@@ -64,6 +64,7 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
     },
     rotateKey: async () => script.secrets?.rotateKey?.(),
     openApi: async () => fakeSession(script, calls),
+    engineHolder: async () => undefined,
     openServer: async () => {
       throw new Error('no server here');
     },

@@ -117,6 +117,7 @@ export class MemoryProject {
       sandbox: async () => createInProcessSandbox({ projectDir: '/', clock: realClock }),
       rotateKey: async () => undefined,
       openApi: (_, purpose) => this.#openApi(purpose),
+      engineHolder: async () => undefined,
       openServer: noServer,
     };
   }

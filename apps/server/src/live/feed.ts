@@ -7,16 +7,20 @@
  *     missed from the store, at its own pace.
  *  F3 An event is decoded and encoded once for all followers.
  *
+ *  F4 The stream of one run ends when the run has ended, all its events are delivered and no request that could reopen it
+ *     waits in its inbox. Its last event is `end`, without an id.
+ *
  * A follower is either *behind*, and reads the store from its own cursor, or *level*, and gets the frames that the reader
  * finds. It becomes level synchronously when its cursor reaches the reader's, so no event is lost in between.
  */
-import { type Entry, timelineOf } from '@nebula/core';
+import { type Entry, type FinalRunStatus, timelineOf } from '@nebula/core';
 import type { Engine } from '@nebula/engine';
 import {
   type Clock,
   comparePositions,
   FEED_START,
   type FrameRow,
+  type Inbox,
   type Journal,
   type Position,
   parsePosition,
@@ -41,7 +45,7 @@ const HANDED_BYTES = 64;
 export interface FeedParts {
   /** Omitted if the engine is in another process, whose frames are read from the store. */
   readonly engine?: Engine;
-  readonly store: Pick<Journal, 'feed' | 'frames' | 'lastPosition'> & Pick<Store, 'watch'>;
+  readonly store: Pick<Journal, 'feed' | 'frames' | 'lastPosition'> & Pick<Inbox, 'inbox'> & Pick<Store, 'watch'>;
   readonly clock: Clock;
   onTrouble(error: unknown): void;
 }
@@ -63,6 +67,8 @@ interface FeedCursor {
 
 interface FeedEvent extends StreamEvent {
   readonly executionId: string;
+  /** The event ends the run with this status, or reopens it (`null`). */
+  readonly endStatus?: FinalRunStatus | null;
 }
 
 /** A frame with its events, which are decoded on first use and shared by all followers. */
@@ -81,6 +87,8 @@ interface Listener {
   cursor: FeedCursor;
   /** The last frame that was read, for a single run. */
   seq: number;
+  /** The status with which the followed run ended; null while it runs. */
+  endStatus: FinalRunStatus | null;
   isLevel: boolean;
   wake: (() => void) | undefined;
 }
@@ -133,6 +141,7 @@ export class Feed {
       buffer: [],
       cursor: cursorAfter(after),
       seq: 0,
+      endStatus: null,
       isLevel: false,
       wake: undefined,
     };
@@ -146,6 +155,10 @@ export class Feed {
           yield listener.buffer.splice(0);
         } else if (!listener.isLevel) {
           await this.catchUp(listener);
+        } else if (executionId !== undefined && listener.endStatus !== null) {
+          if (await this.mayReopen(executionId, listener, signal)) continue;
+          yield [{ event: 'end', json: JSON.stringify({ executionId, status: listener.endStatus }) }];
+          return;
         } else {
           await new Promise<void>((resolve) => {
             listener.wake = resolve;
@@ -160,6 +173,38 @@ export class Feed {
       this.leaveBehind(listener);
       this.listeners.delete(listener);
     }
+  }
+
+  /**
+   * Returns whether the ended run that a level follower has read may go on. A request that waits in the inbox may reopen
+   * it. A request that left the inbox was taken by a frame, so the reader has to deliver all frames there are by then.
+   */
+  private async mayReopen(executionId: string, listener: Listener, signal: AbortSignal): Promise<boolean> {
+    const { store } = this.parts;
+    const isOver = (): boolean => signal.aborted || this.isClosed;
+    if ((await store.inbox(executionId)).length > 0) {
+      if (!isOver()) await this.pause(listener, POLL_MS);
+      return true;
+    }
+    const last = await store.lastPosition();
+    while (comparePositions(this.tail, last) < 0 && listener.buffer.length === 0) {
+      if (isOver()) return true;
+      this.hint();
+      await this.pause(listener, GATHER_MS);
+    }
+    return listener.buffer.length > 0 || listener.endStatus === null;
+  }
+
+  /** Waits until the follower is woken, or for this time. */
+  private async pause(listener: Listener, ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.parts.clock.timer(ms, resolve, { background: true });
+      listener.wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    listener.wake = undefined;
   }
 
   /** `now` is the end. A position beyond the end is of another history, e.g. before a backup was restored, and also is the end. */
@@ -203,10 +248,14 @@ export class Feed {
     let bytes = 0;
     for (const frame of page) {
       const { executionId, position, entries } = frame.row;
-      if (comparePositions(position, after.position) < 0) continue;
+      if (comparePositions(position, after.position) < 0) {
+        if (listener.executionId !== undefined && mayEndRun(entries)) note(listener, frame.events());
+        continue;
+      }
       const known = listener.wants === undefined ? true : listener.known.get(executionId);
       if (!(known ?? (await this.isWanted(listener, executionId)))) continue;
       if (!frame.isDecoded) bytes += entries.length;
+      note(listener, frame.events());
       for (const event of frame.events()) {
         if (isAfter({ position, index: event.index }, after)) listener.buffer.push(event);
       }
@@ -322,6 +371,7 @@ export class Feed {
       return;
     }
     listener.buffer.push(...events);
+    note(listener, events);
     listener.cursor = whole(position);
     listener.wake?.();
   }
@@ -350,6 +400,15 @@ export class Feed {
       listener.wake?.();
     }
   }
+}
+
+/** A cheap test of encoded entries, which also lets through entries with such a text in a value. */
+function mayEndRun(entries: string): boolean {
+  return entries.includes('run.finished') || entries.includes('run.reopened');
+}
+
+function note(listener: Listener, events: readonly FeedEvent[]): void {
+  for (const { endStatus } of events) if (endStatus !== undefined) listener.endStatus = endStatus;
 }
 
 /** The id of an event is `<position>.<index>`: the position of its frame, and its number in the frame. */
@@ -392,11 +451,14 @@ function decoded(row: FrameRow): Decoded {
 }
 
 function eventsOf({ executionId, at, position, entries }: FrameRow): (FeedEvent & { readonly index: number })[] {
-  const decoded = (JSON.parse(entries) as readonly Entry[]).flatMap((entry) => timelineOf(entry, at));
+  const decoded = (JSON.parse(entries) as readonly Entry[]).flatMap((entry) => {
+    const endStatus = entry.type === 'run.finished' ? entry.status : entry.type === 'run.reopened' ? null : undefined;
+    return timelineOf(entry, at).map((event) => ({ ...event, ...(endStatus !== undefined && { endStatus }) }));
+  });
   return decoded.map((event, index) => {
     const id = `${position}.${index}`;
-    const { type, node, details } = event;
+    const { type, node, details, endStatus } = event;
     const json = JSON.stringify({ id, executionId, at: new Date(event.at).toISOString(), type, node, details });
-    return { id, json, executionId, index };
+    return { id, json, executionId, index, ...(endStatus !== undefined && { endStatus }) };
   });
 }

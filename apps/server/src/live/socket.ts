@@ -8,6 +8,7 @@
  *   ← {"subscription": "a", "events": […]}                            in batches
  *   ← {"subscription": "a", "lines": […]}                             of a log
  *   ← {"subscription": "a", "progress": {…}}
+ *   ← {"subscription": "a", "end": {"executionId": "exe_…", "status": "completed"}}   the run has ended; so has "a"
  *   ← {"subscription": "a", "problem": {…}}
  *
  * A browser sends its session cookie; other clients send a bearer token in a header or in a first message {"token": "…"}.
@@ -87,9 +88,9 @@ class Connection {
 
   open(): void {
     const { socket, request, options } = this;
-    if (!isOwnPage(request, options.origins)) return socket.close(4403, 'this page may not');
+    if (!isOwnPage(request, options.origins)) return socket.close(4403, 'origin not allowed');
     const hello = setTimeout(() => {
-      if (this.who === undefined) socket.close(4401, 'who are you?');
+      if (this.who === undefined) socket.close(4401, 'not authenticated');
     }, HELLO_MS);
     const pings = this.ping();
     socket.on('close', () => {
@@ -144,7 +145,7 @@ class Connection {
       const { parts, authenticate } = this.options;
       const authenticateAgain = () => authenticate({ headers, method: 'GET' });
       this.stopWatching = watchRights(parts.clock, who, authenticateAgain, () =>
-        this.socket.close(4401, 'who are you now?'),
+        this.socket.close(4401, 'permissions have changed'),
       );
     } catch {
       // The client then authenticates in its first message.
@@ -157,10 +158,10 @@ class Connection {
       const message = parsed(text);
       if (typeof message['token'] === 'string') {
         await this.recognise({ authorization: `Bearer ${message['token']}` });
-        if (this.who === undefined) this.socket.close(4401, 'the token is wrong');
+        if (this.who === undefined) this.socket.close(4401, 'invalid token');
         return;
       }
-      if (this.who === undefined) return this.socket.close(4401, 'who are you?');
+      if (this.who === undefined) return this.socket.close(4401, 'not authenticated');
       if (typeof message['unsubscribe'] === 'string') return this.unsubscribe(message['unsubscribe']);
       subscription = nameIn(message);
       await this.subscribe(subscription, message, this.who);
@@ -221,7 +222,7 @@ class Connection {
     const subscription = JSON.stringify(name);
     if (lasting.length > 0) this.socket.send(`{"subscription":${subscription},"${member}":[${lasting.join(',')}]}`);
     for (const { event, json } of events) {
-      if (event === 'progress') this.socket.send(`{"subscription":${subscription},"progress":${json}}`);
+      if (event !== undefined) this.socket.send(`{"subscription":${subscription},"${event}":${json}}`);
     }
   }
 

@@ -99,10 +99,11 @@ async function accepted(
   return reply(202, { executionId, accepted: true });
 }
 
-/** A key answers for its owner. Only an administrator may answer on behalf of another user. */
+/** A key answers for its owner, also if `by` is the name of the key. Only an administrator may answer on behalf of another user. */
 function answering(who: Principal, by: string | undefined): string {
   const self = who.owner ?? who.name;
-  if (by === undefined || by === self || who.isAdmin) return by ?? self;
+  if (by === undefined || by === self || by === who.name) return self;
+  if (who.isAdmin) return by;
   throw new NebulaError('NOT_ALLOWED', `${who.name} may not answer as ${by}.`, { hint: 'Leave `by` out.' });
 }
 

@@ -21,19 +21,25 @@ class ModelStore {
   private position = 0;
   private readonly pause: Pause;
   isBroken = false;
+  /** Messages that no frame has taken. */
+  requests = 0;
 
   constructor(pause: Pause) {
     this.pause = pause;
   }
 
   append(executionId: string, events: number): void {
-    const seq = (this.seqs.get(executionId) ?? 0) + 1;
-    this.seqs.set(executionId, seq);
     const entries = Array.from({ length: events }, (_, index) => ({
       type: 'node.completed',
       node: `n${index}`,
       output: { value: null },
     }));
+    this.write(executionId, entries);
+  }
+
+  write(executionId: string, entries: readonly object[]): void {
+    const seq = (this.seqs.get(executionId) ?? 0) + 1;
+    this.seqs.set(executionId, seq);
     this.position += 1;
     const position = positionOf(this.position);
     this.rows.push({ executionId, seq, at: 0, position, entries: JSON.stringify(entries) });
@@ -68,6 +74,7 @@ class ModelStore {
       }),
     frames: (executionId: string, after: number, limit: number) =>
       this.answer(() => this.rows.filter((row) => row.executionId === executionId && row.seq > after).slice(0, limit)),
+    inbox: () => this.answer(() => Array.from({ length: this.requests }, () => ({}))),
     watch: (watcher: () => void) => {
       this.watchers.add(watcher);
       return () => this.watchers.delete(watcher);
@@ -344,6 +351,93 @@ describe('the feed', () => {
       if (seen.length === 10_000) break;
     }
     expect(seen).toEqual(model.events(() => true));
+    feed.close();
+  });
+
+  const FINISHED = { type: 'run.finished', status: 'failed' };
+  const REOPENED = { type: 'run.reopened', nodes: ['n0'] };
+
+  /** Follows one run, and tells what was sent and whether the stream has ended. */
+  function listenTo(feed: Feed, after?: string): { readonly sent: string[]; readonly isOver: () => boolean } {
+    const sent: string[] = [];
+    let isOver = false;
+    void (async () => {
+      const interest = {
+        executionId: 'e0',
+        signal: new AbortController().signal,
+        ...(after !== undefined && { after }),
+      };
+      for await (const batch of feed.follow(interest)) sent.push(...batch.map(({ id, event }) => id ?? String(event)));
+      isOver = true;
+    })();
+    return { sent, isOver: () => isOver };
+  }
+
+  it('[SRV-840] the stream of a run ends after its last event; of an ended one at once, from any position', async () => {
+    const { feed, model, clock } = await fed();
+    model.append('e0', 1);
+    const early = listenTo(feed);
+    await passTime(clock);
+    expect([early.sent, early.isOver()]).toEqual([['1.0'], false]);
+    model.write('e0', [FINISHED]);
+    model.append('e1', 1);
+    await passTime(clock);
+    expect([early.sent, early.isOver()]).toEqual([['1.0', '2.0', 'end'], true]);
+    for (const [after, sent] of [
+      [undefined, ['1.0', '2.0', 'end']],
+      ['1.0', ['2.0', 'end']],
+      ['2.0', ['end']],
+      ['3.0', ['end']],
+      ['now', ['end']],
+    ] as const) {
+      const late = listenTo(feed, after);
+      await passTime(clock);
+      expect([late.sent, late.isOver()], after).toEqual([sent, true]);
+    }
+    expect(feed.size).toBe(0);
+    feed.close();
+  });
+
+  it('[SRV-840] a reopened run is followed further, and so is one with a request in its inbox', async () => {
+    const { feed, model, clock } = await fed();
+    model.write('e0', [FINISHED]);
+    model.write('e0', [REOPENED]);
+    const reopened = listenTo(feed, '2.0');
+    await passTime(clock);
+    expect(reopened.isOver()).toBe(false);
+    model.requests = 1;
+    model.write('e0', [FINISHED]);
+    await passTime(clock);
+    expect([reopened.sent, reopened.isOver()]).toEqual([['3.0'], false]);
+    // The frame that takes the request reopens the run.
+    model.write('e0', [REOPENED]);
+    model.requests = 0;
+    await passTime(clock);
+    expect([reopened.sent, reopened.isOver()]).toEqual([['3.0', '4.0'], false]);
+    model.write('e0', [{ type: 'node.completed', node: 'n0', output: { value: 'run.finished' } }, FINISHED]);
+    await passTime(clock);
+    expect([reopened.sent, reopened.isOver()]).toEqual([['3.0', '4.0', '5.0', '5.1', 'end'], true]);
+    feed.close();
+  });
+
+  it('[SRV-840] a request that was taken while the end was checked is seen in the journal', async () => {
+    const clock = virtualClock(0);
+    const model = new ModelStore(none);
+    const store = model.store;
+    const inbox = async () => {
+      if (model.requests > 0) {
+        model.requests = 0;
+        model.write('e0', [REOPENED]);
+      }
+      return [];
+    };
+    const feed = new Feed({ engine: silent, store: { ...store, inbox } as Store, clock, onTrouble: () => {} });
+    await feed.open();
+    model.write('e0', [FINISHED]);
+    model.requests = 1;
+    const follower = listenTo(feed);
+    await passTime(clock);
+    expect([follower.sent, follower.isOver()]).toEqual([['1.0', '2.0'], false]);
     feed.close();
   });
 

@@ -20,6 +20,12 @@ async function registered(...definitions: { readonly id: string }[]): Promise<vo
   for (const definition of definitions) await booted.client.call('registerWorkflow', { body: { definition } });
 }
 
+async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
 const run = async (workflowId: string): Promise<string> =>
   (await booted.client.call('startExecution', { body: { workflowId }, query: { wait: '10s' } })).executionId;
 
@@ -54,6 +60,24 @@ describe('Server-Sent Events', () => {
     await until(() => heard.some(({ type }) => type === 'WorkflowCompleted'));
     gone.abort();
     await listening;
+    await until(() => listeners() === 0);
+    expect(booted.troubles).toEqual([]);
+  });
+
+  it('[SRV-840] the events of a run end with it, and those of a retried run with its second end', async () => {
+    const { executionId } = await booted.client.start('waiting');
+    const reading = all(booted.client.events(executionId));
+    await until(() => listeners() === 1);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    const events = await reading;
+    expect(events.at(-1)?.type).toBe('WorkflowCompleted');
+    expect(await all(booted.client.events(executionId))).toEqual(events);
+    await booted.client.call('replayExecution', { params: { executionId }, body: { node: 'hold' } });
+    const further = all(booted.client.events(executionId, { after: events.at(-1)?.id as string }));
+    await until(() => listeners() === 1);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    const types = (await further).map(({ type }) => type);
+    expect([types[0], types.at(-1)]).toEqual(['WorkflowReopened', 'WorkflowCompleted']);
     await until(() => listeners() === 0);
     expect(booted.troubles).toEqual([]);
   });
@@ -177,9 +201,23 @@ describe('the socket', () => {
     );
     expect(typesOf(messages, 'one')).toEqual(types);
     say({ unsubscribe: 'all' });
-    await until(() => listeners() === 1);
+    await until(() => listeners() === 0);
     await run('echo');
     expect(typesOf(messages, 'one')).toEqual(types);
+  });
+
+  it('[SRV-840] a subscription to a run ends with it, and its name is free again', async () => {
+    booted = await boot();
+    await registered(echo());
+    const executionId = await run('echo');
+    const { messages, say } = await socket();
+    const ends = () => messages.filter((message) => 'end' in message);
+    for (const times of [1, 2]) {
+      say({ subscribe: 'one', executionId });
+      await until(() => ends().length === times);
+      expect(ends().at(-1)).toEqual({ subscription: 'one', end: { executionId, status: 'completed' } });
+      await until(() => listeners() === 0);
+    }
   });
 
   it('[SRV-410] it carries the logs of runs, from a position, a node or a level on', async () => {

@@ -1,7 +1,8 @@
 /** Generates the JSON Schema (draft 2020-12) of the language, for completion and validation in editors. */
+import type { Action } from '../action.ts';
 import { DURATION_PATTERN } from '../duration.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
-import type { Json, JsonObject } from '../value.ts';
+import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import { RECORDS, WORKFLOW } from './keys.ts';
 import { LOOP_KINDS } from './kind-rules.ts';
 import { NODE } from './node-keys.ts';
@@ -9,13 +10,21 @@ import { ACTION_PATTERN, ID_PATTERN, PERCENT_PATTERN, type RecordType, type Valu
 
 const ID_BODY = ID_PATTERN.slice(1, -1);
 
-export function workflowJsonSchema(): JsonObject {
+/** An action whose name and parameters an editor can complete. */
+export type SchemaAction = Pick<Action, 'id' | 'version' | 'title' | 'description' | 'input'>;
+
+export function workflowJsonSchema(actions: readonly SchemaAction[] = []): JsonObject {
   const definitions: Record<string, Json> = {
     id: { type: 'string', pattern: ID_PATTERN, maxLength: DEFINITION_LIMITS.maxIdLength },
     duration: { type: 'string', pattern: DURATION_PATTERN, examples: ['250ms', '10s', '5m', '2h', '1d', 'PT5M'] },
-    action: { type: 'string', pattern: ACTION_PATTERN, examples: ['http.request@1'] },
+    action: actionSchema(actions),
   };
-  for (const record of RECORDS) if (record !== WORKFLOW) definitions[record.name] = recordSchema(record);
+  for (const record of RECORDS) {
+    if (record === WORKFLOW) continue;
+    const schema = recordSchema(record);
+    const hasParameters = record === NODE && actions.length > 0;
+    definitions[record.name] = hasParameters ? { ...schema, allOf: actions.map(parametersSchema) } : schema;
+  }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Nebula workflow',
@@ -23,6 +32,37 @@ export function workflowJsonSchema(): JsonObject {
     $defs: definitions,
   };
 }
+
+function actionSchema(actions: readonly SchemaAction[]): JsonObject {
+  const any = { type: 'string', pattern: ACTION_PATTERN, examples: ['http.request@1'] };
+  if (actions.length === 0) return any;
+  const known = actions.map((action) => ({
+    const: nameOf(action),
+    ...(action.description !== undefined && { description: action.description }),
+  }));
+  return { anyOf: [...known, any] };
+}
+
+/** `http.request@1`: the name by which nodes call the action. */
+function nameOf({ id, version }: SchemaAction): string {
+  return `${id}@${version.split('.')[0]}`;
+}
+
+/** The names of the parameters with their descriptions. Their types stay open: each may be an expression. */
+function parametersSchema(action: SchemaAction): JsonObject {
+  const known =
+    isJsonObject(action.input) && isJsonObject(action.input['properties']) ? action.input['properties'] : {};
+  const parameters = Object.entries(known).map(([name, schema]): [string, JsonObject] => {
+    const texts = isJsonObject(schema) ? Object.entries(schema).filter(([key]) => TEXTS.has(key)) : [];
+    return [name, Object.fromEntries(texts)];
+  });
+  return {
+    if: { properties: { action: { const: nameOf(action) } }, required: ['action'] },
+    then: { properties: { with: { properties: Object.fromEntries(parameters) } } },
+  };
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['title', 'description', 'default', 'examples']);
 
 function recordSchema(record: RecordType): JsonObject {
   const built = Object.entries(record.keys).filter(([, key]) => !key.later);

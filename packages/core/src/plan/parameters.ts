@@ -57,8 +57,9 @@ function reportAll(
   { schema, code, whole, of, hint }: Checked,
 ): void {
   for (const problem of found) {
-    // The result of an expression is known, and checked, only when it is evaluated.
-    if (isOpen(given, problem.path)) continue;
+    // The result of an expression is known, and checked, only when it is evaluated. The name of a member is known.
+    const isOpenValue = isOpen(given, problem.path);
+    if (isOpenValue && !(problem.isUnknown && !isOpen(given, problem.path.slice(0, -1)))) continue;
     const where = describePath(problem.path, whole);
     const name = String(problem.path.at(-1) ?? '');
     const near = problem.isUnknown ? didYouMean(name, knownMembers(schema)) : undefined;
@@ -67,6 +68,7 @@ function reportAll(
       message: `'${where}' of ${of} ${problem.message}`,
       hint: near === undefined ? hint : `did you mean '${near}'?`,
       path: [...path, ...problem.path],
+      ...(isOpenValue && { isTightened: true }),
     });
   }
 }

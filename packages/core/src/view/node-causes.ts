@@ -1,8 +1,9 @@
 /** Explains why a node is in its state. The most important cause comes first. */
 import { formatDuration } from '../duration.ts';
-import { unreachable } from '../error.ts';
+import { type RunError, unreachable } from '../error.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
+import { whyNotRetried } from '../run/decide/not-retried.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
@@ -54,6 +55,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
         cause('error', `${code}: ${message}`, { value: { code } }),
         handling,
         budgetCause(node),
+        ...notRetriedCauses(node, phase.error),
         ...deadEdges(node),
       ];
     }
@@ -63,7 +65,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
       return [cancelledCause(state, node)];
     case 'unknown':
       return [
-        cause('unknown-outcome', `Nobody knows whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
+        cause('unknown-outcome', `It is unknown whether attempt ${node.attempts} took effect: ${phase.error.message}`, {
           value: { attempt: node.attempts, code: phase.error.code },
         }),
         cause('once', 'Its effect is `once`, so it is not repeated before its outcome is settled.'),
@@ -138,6 +140,21 @@ function budgetCause(node: NodeState): Cause {
   const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
   const value = { retries: counts, lost: { used: node.lost, of: lost } };
   return cause('retries', `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`, { value });
+}
+
+/** Why retries that are left were not used. */
+function notRetriedCauses(node: NodeState, error: RunError): Cause[] {
+  const reason = whyNotRetried(node, error);
+  if (reason === undefined) return [];
+  const { code } = error;
+  if (reason.why === 'unmendable') {
+    const message = `${code} is never retried: a further attempt would fail in the same way.`;
+    return [cause('retries', message, { value: { code } })];
+  }
+  const { names } = reason;
+  const named = names.length === 0 ? '' : `, which names ${names.join(', ')}`;
+  const message = `It was not retried: ${code} does not match \`retry.on\`${named}.`;
+  return [cause('retries', message, { value: { code, on: [...names] } })];
 }
 
 function childCause(state: RunState, node: NodeState, phase: PhaseOf<'child'>, now: number): Cause {

@@ -96,6 +96,15 @@ describe('YAML mistakes', () => {
     expect(result.definition).toBeUndefined();
   });
 
+  it('[DEF-140] a tab as indentation is one error; mistakes before it are others', () => {
+    const tabs = 'nodes:\n\ta: { action: b }\n\tc:\n\t\taction: b\n\t\tneeds: [a]\n  d: { action: b }\noutput: 1\n';
+    const { problems } = yaml(`id: x\n${tabs}`);
+    expect(problems.map(({ code, message, range }) => [code, message, range?.line])).toEqual([
+      ['YAML_SYNTAX', 'a tab is used for indentation', 3],
+    ]);
+    expect(yaml(`name: a: b\n${tabs}`).problems.map(({ range }) => range?.line)).toEqual([1, 3]);
+  });
+
   it('[DEF-15] a template without quotes is recognised', () => {
     expect(find(yaml('id: x\noutput: {{ $input.a }}/b\n'), 'YAML_SYNTAX').hint).toContain('"{{ … }}"');
     const result = yaml('id: x\noutput: {{ $input.a }}\n');

@@ -256,6 +256,12 @@ nodes:
     expect(rateLimit).toMatchObject({ limit: 3, perMs: 1_000 });
   });
 
+  it('[DEF-141] an unknown parameter is an error, also if its value is an expression', () => {
+    const source = 'id: x\nnodes: { a: { action: mail.send, with: { to: a, too: "{{ $input.x }}" } } }';
+    expect(codes(source)).toEqual(['BAD_PARAMETER']);
+    expect(codes('id: x\nnodes: { a: { action: mail.send, with: { to: "{{ $input.x }}" } } }')).toEqual([]);
+  });
+
   it('[PLN-17] a compensation is checked like any action', () => {
     expect(
       codes(

@@ -32,6 +32,26 @@ describe('an explanation', () => {
     expect(whole.reasons).toEqual(whole.causes.map(({ message }) => message));
   });
 
+  it('[VIEW-42] says why an error was not retried although retries were left', () => {
+    const run = drive({
+      config: { onFailure: 'finish-running' },
+      nodes: {
+        a: { retry: { attempts: 3, on: ['TIMEOUT', 'HTTP_429'] } },
+        b: { retry: { attempts: 3 } },
+        c: { retry: { attempts: 2, delay: '1ms' } },
+        d: {},
+      },
+    })
+      .fail('a', { code: 'BAD' })
+      .fail('b', { code: 'CAPABILITY_DENIED' })
+      .fail('d', { code: 'BAD' });
+    const said = (node: string) =>
+      explainNode(run.state, node, run.now)?.reasons.filter((text) => /retried:/.test(text));
+    expect(said('a')).toEqual(['It was not retried: BAD does not match `retry.on`, which names TIMEOUT, HTTP_429.']);
+    expect(said('b')).toEqual(['CAPABILITY_DENIED is never retried: a further attempt would fail in the same way.']);
+    expect(said('d')).toEqual([]);
+  });
+
   it('[VIEW-12] names the edges that decided, with their verdicts', () => {
     const run = drive({
       config: { onFailure: 'finish-running' },

@@ -172,7 +172,7 @@ export class Attempt implements ActionContext, RejectionListener {
 
   /** Logs the stack for people who debug the action; the journal keeps only the message. */
   logStack(thrown: unknown): void {
-    const stack = stackOf(thrown, this.#host.projectDir);
+    const stack = stackOf(thrown, this.#host.projectDir, (text) => this.#excerpt(text));
     if (stack !== undefined) this.#log('debug', stack, { [STACK_FIELD]: true });
   }
 
@@ -189,7 +189,7 @@ export class Attempt implements ActionContext, RejectionListener {
   #openInvocation(): Invocation {
     this.signal.throwIfAborted();
     if (this.#ended) {
-      throw new NebulaError('ATTEMPT_ENDED', `${this.#invocation.action.id} went on after its outcome was out`, {
+      throw new NebulaError('ATTEMPT_ENDED', `${this.#invocation.action.id} continued after its outcome was reported`, {
         hint: 'Await everything that the action starts before it returns',
       });
     }

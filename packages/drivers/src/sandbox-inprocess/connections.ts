@@ -18,7 +18,7 @@ export class AddressDenied extends Error {
   readonly address: string;
 
   constructor(hostname: string, address: string) {
-    super(`${hostname} leads to ${address}`);
+    super(`${hostname} resolves to ${address}`);
     this.hostname = hostname;
     this.address = address;
   }

@@ -5,7 +5,7 @@
  * when the process ends, however it ends. Nothing else may open that file in this process: on POSIX systems closing
  * any handle of a file drops the process's locks on it. `engine.json` names the holder, for people.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { NebulaError } from '@nebula/core';
@@ -39,6 +39,32 @@ export function lockEngine(folder: string, now: number): EngineLock {
   };
 }
 
+/** The process whose engine holds the folder. */
+export interface EngineHolder {
+  readonly pid: number;
+  readonly host: string;
+  readonly startedAt: string;
+}
+
+/**
+ * Returns the holder of the lock; undefined if nobody holds it, or if its note cannot be read. A note alone proves
+ * nothing: its process may be dead, and its id that of another program. Never called in a process that holds the lock.
+ */
+export function engineHolder(folder: string): EngineHolder | undefined {
+  const path = join(folder, 'engine.lock');
+  if (!existsSync(path)) return undefined;
+  const probe = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+  try {
+    probe.pragma('schema_version');
+    return undefined;
+  } catch (error) {
+    if (isBusy(error)) return readNote(join(folder, 'engine.json'));
+    throw explained(error, path);
+  } finally {
+    probe.close();
+  }
+}
+
 function writeNote(notePath: string, now: number): void {
   const note = { pid: process.pid, host: hostname(), startedAt: new Date(now).toISOString() };
   try {
@@ -60,9 +86,7 @@ function locked(folder: string, notePath: string, cause: unknown): NebulaError {
   });
 }
 
-function readNote(
-  notePath: string,
-): { readonly pid: number; readonly host: string; readonly startedAt: string } | undefined {
+function readNote(notePath: string): EngineHolder | undefined {
   try {
     return JSON.parse(readFileSync(notePath, 'utf8'));
   } catch {

@@ -75,7 +75,7 @@ function refuseEmptyFile(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === 0) throw emptied(path);
   const isLogAlone = size === undefined && statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
-  if (isLogAlone) throw emptied(path, 'is missing, but its log is there');
+  if (isLogAlone) throw emptied(path, 'is missing, but its write-ahead log exists');
 }
 
 /** Opens the database for a process beside an engine. */

@@ -211,7 +211,7 @@ test.skipIf(!isLocalName)('[SBX-41] a name that is granted does not reach this m
   for (const granted of [['*'], [OWN_NAME]]) {
     expect(errorOf(await fetching({}, granted, url))).toMatchObject({
       code: 'CAPABILITY_DENIED',
-      message: expect.stringMatching(/leads to 127\.0\.[01]\.1, which is not a public address.*127\.0/),
+      message: expect.stringMatching(/resolves to 127\.0\.[01]\.1, which is not a public address.*127\.0/),
     });
   }
   expect(seen).toEqual([]);

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -76,4 +77,65 @@ test('[SBX-56] a message that looks like frames is read in bounded time', () => 
   const odd = new Error('odd');
   odd.stack = `Error: odd\n    at x (file:///%2F/a.js:1:1)\n    at y (${project}/b.js:2:3)`;
   expect(stackOf(odd, project)).toBe('Error: odd\n    at y (b.js:2:3)');
+});
+
+const SOURCE = `interface Order {
+  readonly items?: readonly string[];
+}
+
+export const run = (): number => charge({});
+
+function charge(order: Order): number {
+  return order.items!.length;
+}
+`;
+
+test.each(['beside', 'inline'] as const)(
+  '[SBX-60] a built action is shown in its source, with the map %s',
+  async (kind) => {
+    const dir = mkdtempSync(path.join(project, 'built-'));
+    mkdirSync(path.join(dir, 'src'));
+    writeFileSync(path.join(dir, 'src/charge.ts'), SOURCE);
+    const tsc = path.resolve(import.meta.dirname, '../../../../node_modules/typescript/bin/tsc');
+    const maps = kind === 'inline' ? ['--inlineSourceMap'] : ['--sourceMap', '--sourceRoot', '../src'];
+    const options = ['--module', 'esnext', '--target', 'es2022', '--outDir', 'out', ...maps];
+    execFileSync(process.execPath, [tsc, 'src/charge.ts', ...options, '--ignoreConfig'], { cwd: dir });
+    renameSync(path.join(dir, 'out/charge.js'), path.join(dir, 'out/charge.mjs'));
+    const { run } = (await import(pathToFileURL(path.join(dir, 'out/charge.mjs')).href)) as { run: () => unknown };
+    let thrown: unknown;
+    try {
+      run();
+    } catch (error) {
+      thrown = error;
+    }
+    const [, first, second] = stackOf(thrown, dir)?.split('\n') ?? [];
+    expect([first, second]).toEqual(['    at charge (src/charge.ts:8:23)', '    at run (src/charge.ts:5:34)']);
+  },
+);
+
+test('[SBX-60] a map that is missing, broken or of another place changes nothing', async () => {
+  const code = (comment: string) =>
+    `export const run = () => { throw new Error('no'); };\n//# sourceMappingURL=${comment}\n`;
+  for (const comment of [
+    'none.map',
+    'data:application/json,{',
+    'https://example.com/x.map',
+    'data:application/json,{"version":3,"sources":[],"mappings":""}',
+  ]) {
+    const name = `odd-${comment.length}.mjs`;
+    expect(stackOf(await thrownIn(name, code(comment)), project), comment).toContain(`at run (${name}:1:`);
+  }
+});
+
+test('[SBX-61] a long message leaves room for the frames, and no part of a secret', async () => {
+  const code =
+    "export const run = () => { throw new Error('\\n    at x (/p/x.js:1:1)'.repeat(10_000) + 'secret'); };\n";
+  const stack = stackOf(await thrownIn('long.mjs', code), project) ?? '';
+  expect(stack.length).toBeLessThan(2_000);
+  expect(stack).toContain('\n    at run (long.mjs:1:');
+  const near = "export const run = () => { throw new Error('x'.repeat(990) + 'top secret'); };\n";
+  const redacted = stackOf(await thrownIn('near.mjs', near), project, (text) =>
+    text.replace('top secret', '[redacted]'),
+  );
+  expect(redacted).not.toContain('top');
 });

@@ -70,7 +70,7 @@ test('[STO-81] a log whose database is missing is refused, and never played into
   for (const engine of [true, false]) {
     const error = await refusal(open({ engine }));
     expect(error).toMatchObject({ code: 'STORE_EMPTY' });
-    expect(error.message).toContain('is missing, but its log is there');
+    expect(error.message).toContain('is missing, but its write-ahead log exists');
   }
   expect((await readFile(`${path}-wal`)).equals(log)).toBe(true);
 });

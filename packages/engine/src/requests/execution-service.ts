@@ -48,7 +48,7 @@ import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
 import { framesOf } from '../turn/codec.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
-import { readState } from '../turn/runs.ts';
+import { type PlanSource, readState } from '../turn/runs.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { Migrations, reportOf, versionBefore } from './migrations.ts';
@@ -103,7 +103,8 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
-    return readState(this.#drivers, this.#plans, executionId, at);
+    const planOf: PlanSource = (workflowId, version) => this.#plans.getWithoutActions(workflowId, version);
+    return readState(this.#drivers, planOf, executionId, at);
   }
 
   /** The document with its large values. */

@@ -86,6 +86,26 @@ export class Plans {
     return this.cache.get(key) ?? (await this.compileOnce(key, row));
   }
 
+  /**
+   * The plan to read a run or to end it: like `get`, but an action that is missing here is no error. No attempt of such
+   * an action can be made by this process.
+   */
+  async getWithoutActions(workflowId: WorkflowId, version: number): Promise<Plan> {
+    try {
+      return await this.get(workflowId, version);
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.code !== 'PLAN_INVALID') throw error;
+      const row = await this.store.workflowVersion(workflowId, version);
+      if (row === undefined) throw error;
+      const definition = { ...parsed(row.definition), version };
+      const project = await this.authority.projectOf(workflowId);
+      const inlined = await this.inlined(definition, project);
+      return await this.compileAnew(definition, project, inlined, { isWithoutActions: true }).catch(() => {
+        throw error;
+      });
+    }
+  }
+
   /** Callers that ask for a plan while it is being compiled wait for the same one. */
   private compileOnce(key: string, row: { readonly definition: string; readonly version: number }): Promise<Plan> {
     const underWay = this.compiling.get(key);
@@ -164,9 +184,10 @@ export class Plans {
     definition: WorkflowDefinition,
     project: string | undefined,
     inlined: ReadonlyMap<string, WorkflowDefinition>,
+    options: { readonly isWithoutActions?: boolean } = {},
   ): Promise<Plan> {
     const find = (id: string, wanted?: number) => inlined.get(`${id}@${wanted ?? ''}`);
-    const steps = this.checks.compileAccepted(definition, project, find);
+    const steps = this.checks.compileAccepted(definition, project, find, options);
     const { plan, problems } = await inSlices(steps, this.clock);
     if (plan !== undefined) return plan;
     const errors = problems.filter((problem) => problem.severity === 'error');

@@ -8,7 +8,7 @@
  *     in memory; leases that this engine handed out do (`engine-effects.ts`, E2).
  */
 
-import { type ExecutionId, NebulaError, type Plan } from '@nebula/core';
+import { type ExecutionId, NebulaError, type Plan, type WorkflowId } from '@nebula/core';
 import {
   backlogOf,
   concerns,
@@ -37,6 +37,7 @@ import type { Authority } from '../start/authority.ts';
 import type { Plans } from '../start/plans.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
+import { receivedMessage } from './messages.ts';
 
 /** A shorter journal is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
@@ -115,8 +116,8 @@ export class Runs {
   }
 
   private async read(executionId: ExecutionId): Promise<ReadRun | undefined> {
-    const { store, clock, plans, authority, effects } = this.parts;
-    const loaded = await readState({ store, clock }, plans, executionId);
+    const { authority, effects } = this.parts;
+    const loaded = await this.readRun(executionId);
     if (loaded === undefined) return undefined;
     const { state, row, inbox } = loaded;
     await authority.giveCeiling(state, row.project);
@@ -128,10 +129,29 @@ export class Runs {
     return { run, state, inbox };
   }
 
+  /** A run whose workflow can no longer be compiled here is read only to end it: it is being cancelled. */
+  private async readRun(executionId: ExecutionId): Promise<Loaded | undefined> {
+    const { store, clock, plans } = this.parts;
+    const strict: PlanSource = (workflowId, version, isCurrent) =>
+      isCurrent ? plans.get(workflowId, version) : plans.getWithoutActions(workflowId, version);
+    try {
+      return await readState({ store, clock }, strict, executionId);
+    } catch (error) {
+      if (!(error instanceof NebulaError) || error.code !== 'PLAN_INVALID') throw error;
+      const planOf: PlanSource = (workflowId, version) => plans.getWithoutActions(workflowId, version);
+      const loaded = await readState({ store, clock }, planOf, executionId);
+      if (loaded === undefined || loaded.state.stopping !== null) return loaded;
+      if (loaded.inbox.some(({ body }) => isCancelOfRun(body))) return loaded;
+      throw error;
+    }
+  }
+
   /** Folds the journal again, after the store refused a frame. Returns the inbox. */
   async reload(run: LiveRun): Promise<readonly InboxRow[]> {
     const { store, clock, plans, authority, effects } = this.parts;
-    const loaded = await readState({ store, clock }, plans, run.executionId);
+    const planOf: PlanSource = async (workflowId, version) =>
+      version === run.plan.version ? run.plan : plans.getWithoutActions(workflowId, version);
+    const loaded = await readState({ store, clock }, planOf, run.executionId);
     if (loaded === undefined) throw journalMissing(run.executionId);
     const { state, row, inbox } = loaded;
     // An engine that changes the wake time later writes a frame, so the next frame of this engine is refused.
@@ -198,17 +218,20 @@ function adopt(run: LiveRun, loaded: Loaded): void {
   run.snapshotBytes = loaded.snapshotBytes;
 }
 
+/** Gives the plan of a version. Earlier versions of the run are only read: their actions may be missing here. */
+export type PlanSource = (workflowId: WorkflowId, version: number, isCurrent: boolean) => Promise<Plan>;
+
 /** The state of a run after frame `upTo`, in one round trip: the newest usable snapshot, and the journal after it. */
 export async function readState(
   { store, clock }: { readonly store: Journal; readonly clock: Clock },
-  plans: Pick<Plans, 'get'>,
+  planOf: PlanSource,
   executionId: ExecutionId,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<Loaded | undefined> {
   const stored = await store.load(executionId, { upTo });
   if (stored === undefined) return undefined;
   const { row, snapshot, inbox } = stored;
-  const versions = new Versions(row, plans);
+  const versions = new Versions(row, planOf);
   const base = snapshot && (await restored(snapshot, executionId, versions));
   // A snapshot of an earlier format is not usable, so the whole journal is folded.
   const isWhole = snapshot === undefined || base !== undefined;
@@ -240,12 +263,12 @@ async function restored(
 /** The plans that a journal needs: of the version with which the run began, and of those to which it was migrated. */
 class Versions {
   private readonly row: ExecutionRow;
-  private readonly plans: Pick<Plans, 'get'>;
+  private readonly source: PlanSource;
   private readonly fetched = new Map<number, Plan>();
 
-  constructor(row: ExecutionRow, plans: Pick<Plans, 'get'>) {
+  constructor(row: ExecutionRow, source: PlanSource) {
     this.row = row;
-    this.plans = plans;
+    this.source = source;
   }
 
   readonly planOf = (version: number): Plan => {
@@ -255,7 +278,8 @@ class Versions {
   };
 
   async fetch(version: number): Promise<Plan> {
-    const plan = this.fetched.get(version) ?? (await this.plans.get(this.row.workflowId, version));
+    const { workflowId, version: current } = this.row;
+    const plan = this.fetched.get(version) ?? (await this.source(workflowId, version, version === current));
     this.fetched.set(version, plan);
     return plan;
   }
@@ -280,6 +304,11 @@ class Versions {
     const started = decodeFrame({ executionId, ...frame }).entries.find(({ type }) => type === 'run.started');
     return this.fetch(started?.type === 'run.started' ? started.version : version);
   }
+}
+
+function isCancelOfRun(body: string): boolean {
+  const message = receivedMessage(body);
+  return message?.type === 'cancel' && message.node === undefined;
 }
 
 function journalMissing(executionId: ExecutionId): NebulaError {

@@ -139,6 +139,8 @@ function reportErrors(document: YamlDocument, text: string, source: TextSourceMa
     lastLine = range.line;
     const line = text.slice(range.offset - range.column + 1, lineEnd(text, range.offset));
     problems.error({ code: 'YAML_SYNTAX', ...explainYamlError(error, line), range });
+    // The indentation after a tab is unknown, so the errors that follow are consequences.
+    if (error.code === 'TAB_AS_INDENT') return;
     if (++shown >= YAML_LIMITS.maxSyntaxErrors) return;
   }
   for (const tag of [...document.errors, ...document.warnings]) {

@@ -16,7 +16,7 @@ const RULES: readonly Rule[] = [
   {
     code: 'TAB_AS_INDENT',
     message: 'a tab is used for indentation',
-    hint: 'YAML is indented with spaces only; replace the tab',
+    hint: 'YAML is indented with spaces only; replace the tabs of this and the following lines',
   },
   {
     code: 'BLOCK_AS_IMPLICIT_KEY',

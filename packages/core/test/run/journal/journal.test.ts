@@ -226,7 +226,7 @@ describe('explaining', () => {
     expect(reasons('s')).toContain('its condition is false (`when`)');
     expect(reasons('off')).toContain('disabled');
     run.loseWorker();
-    expect(reasons('pay')).toContain('Nobody knows whether attempt 1 took effect');
+    expect(reasons('pay')).toContain('It is unknown whether attempt 1 took effect');
     expect(explainNode(run.state, 'pay', run.now)?.next[0]).toContain('nebula executions settle exe_test pay');
     run.fail('a');
     expect(reasons('a')).toContain('BROKEN');
@@ -235,7 +235,7 @@ describe('explaining', () => {
     expect(reasons('q')).toContain('completed with attempt 1');
     run.fail('r');
     expect(reasons('r')).toContain('the next one comes in 1m');
-    expect(explainRun(run.state, run.now).reasons.join(' ')).toContain('pay: Nobody knows');
+    expect(explainRun(run.state, run.now).reasons.join(' ')).toContain('pay: It is unknown');
     run.cancel();
     expect(reasons('r')).toContain('run ended as cancelled');
     expect(explainNode(run.state, 'nobody', run.now)).toBeUndefined();

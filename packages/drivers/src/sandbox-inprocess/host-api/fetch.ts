@@ -102,7 +102,7 @@ function refusedConnection(invocation: Invocation, error: unknown): NebulaError 
   if (!(cause instanceof AddressDenied)) return undefined;
   const { hostname, address } = cause;
   const wanted = { kind: 'network', doing: `reach ${hostname}`, entry: address } as const;
-  return denied(invocation, wanted, `it leads to ${address}, which is not a public address`);
+  return denied(invocation, wanted, `it resolves to ${address}, which is not a public address`);
 }
 
 function parseUrl(target: string | URL, base?: URL): URL {
