@@ -41,7 +41,8 @@ export function acknowledgingStore(store: SqliteStore, mark: Marking, early: boo
       if (promised === undefined) return member.bind(target);
       return async (...args: never[]) => {
         const isEarly = early && name === 'append';
-        if (isEarly) promise(promised(args, (args[0] as unknown as readonly Write[]).map(() => ({ ok: true })) as never));
+        if (isEarly)
+          promise(promised(args, (args[0] as unknown as readonly Write[]).map(() => ({ ok: true })) as never));
         const result = await member.apply(target, args);
         if (!isEarly) promise(promised(args, result as never));
         return result;

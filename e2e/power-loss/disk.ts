@@ -89,6 +89,7 @@ export class Disk {
       }
       case 'sync-end':
         return this.#synced(operation.sync);
+      case 'sync-lost':
       case 'mark':
         return;
       default:

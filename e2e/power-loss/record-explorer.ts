@@ -28,7 +28,7 @@ const report = (message: Report): void => void process.send?.(message);
 
 mkdirSync(scratch, { recursive: true });
 try {
-  const { operations, reference, log } = await recordEngine(workload, scratch);
+  const { operations, reference, log, folder } = await recordEngine(workload, scratch);
   report({ type: 'recorded', operations: operations.length, commits: reference.completeAt.length });
   if (reference.failures.length > 0) report({ type: 'failure', failures: reference.failures });
   let hashes: string[] = [];
@@ -43,7 +43,7 @@ try {
   report({ type: 'states', hashes });
   for (const failure of found.failures) {
     const kept = path.join(keep, `${failure.seed}-${failure.cut}-${failure.state}`);
-    keepFailure(kept, failure, { log, recordedFolder: path.join(scratch, 'disk'), sabotage });
+    keepFailure(kept, failure, { log, recordedFolder: folder, sabotage });
     report({ type: 'failure', failures: failure.failures, kept });
   }
   const { user, system } = process.cpuUsage();

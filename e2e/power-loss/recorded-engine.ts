@@ -1,4 +1,4 @@
-/** A record of the engine of `workload.ts`, and what its commits are. */
+/** Records of the programs beside this file, and what their commits are. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Disk } from './disk.ts';
@@ -6,28 +6,29 @@ import { type Operation, readOperations, recordProgram } from './recording.ts';
 import { type Reference, referenceOf } from './reference.ts';
 import type { Sabotage, WorkloadOptions } from './workload-options.ts';
 
-const WORKLOAD = path.join(import.meta.dirname, 'workload.ts');
 const REBUILT_BY_SQLITE = /-shm$/;
 
-export interface RecordedEngine {
+export interface Recorded {
   readonly operations: readonly Operation[];
   readonly reference: Reference;
-  /** The log of the record, to keep it. */
+  /** The log of the record, to keep it, and the folder that its paths begin with. */
   readonly log: string;
+  readonly folder: string;
 }
 
-export async function recordEngine(options: WorkloadOptions, scratch: string): Promise<RecordedEngine> {
+/** The engine of `workload.ts`. */
+export async function recordEngine(options: WorkloadOptions, scratch: string): Promise<Recorded> {
+  const recorded = await recordBeside('workload.ts', JSON.stringify(options), scratch);
+  return { ...recorded, operations: withSabotage(recorded.operations, options.sabotage) };
+}
+
+export async function recordBeside(program: string, argument: string, scratch: string): Promise<Recorded> {
   const folder = path.join(scratch, 'disk');
   mkdirSync(folder, { recursive: true });
-  const { operations, log } = await recordProgram({
-    file: WORKLOAD,
-    args: [folder, JSON.stringify(options)],
-    folder,
-    scratch,
-  });
+  const file = path.join(import.meta.dirname, program);
+  const { operations, log } = await recordProgram({ file, args: [folder, argument], folder, scratch });
   expectWholeRecord(operations, folder);
-  const sabotaged = withSabotage(operations, options.sabotage);
-  return { operations: sabotaged, reference: await referenceOf(sabotaged, path.join(scratch, 'reference')), log };
+  return { operations, reference: await referenceOf(operations, path.join(scratch, 'reference')), log, folder };
 }
 
 /** A record that was kept. */
@@ -47,17 +48,14 @@ function expectWholeRecord(operations: readonly Operation[], folder: string): vo
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
   for (const file of new Set([...files.keys(), ...found])) {
     if (REBUILT_BY_SQLITE.test(file)) continue;
+    const content = files.get(file)?.bytes();
     const isSame =
-      found.includes(file) &&
-      files
-        .get(file)
-        ?.bytes()
-        .equals(readFileSync(path.join(folder, file)));
-    if (isSame !== true) throw new Error(`The record differs from the disk: ${file}`);
+      content !== undefined && found.includes(file) && content.equals(readFileSync(path.join(folder, file)));
+    if (!isSame) throw new Error(`The record differs from the disk: ${file}`);
   }
 }
 
-/** Leaves syncs out of the record, as if the product had not made them. */
+/** Leaves syncs out of the record, as if the product had not made them. Its commits stay the same. */
 export function withSabotage(operations: readonly Operation[], sabotage: Sabotage | undefined): readonly Operation[] {
   switch (sabotage) {
     case 'folder-syncs-lost':
@@ -84,7 +82,7 @@ function withoutSyncs(
 ): readonly Operation[] {
   const names = new Map<number, { readonly name: string; readonly isFolder: boolean }>();
   const lost = new Set<number>();
-  return operations.filter((operation) => {
+  return operations.map((operation) => {
     if (operation.kind === 'create' || operation.kind === 'mkdir') {
       names.set(operation.inode, { name: operation.path, isFolder: operation.kind === 'mkdir' });
     }
@@ -92,6 +90,7 @@ function withoutSyncs(
       const { name, isFolder } = names.get(operation.inode) ?? { name: '', isFolder: true };
       if (isLost(name, isFolder)) lost.add(operation.sync);
     }
-    return !((operation.kind === 'sync-begin' || operation.kind === 'sync-end') && lost.has(operation.sync));
+    const isSync = operation.kind === 'sync-begin' || operation.kind === 'sync-end';
+    return isSync && lost.has(operation.sync) ? { kind: 'sync-lost' } : operation;
   });
 }

@@ -9,6 +9,8 @@ export type Operation =
   | { readonly kind: 'truncate'; readonly inode: number; readonly length: number }
   | { readonly kind: 'sync-begin'; readonly inode: number; readonly sync: number }
   | { readonly kind: 'sync-end'; readonly sync: number }
+  /** A sync that a sabotage leaves out. */
+  | { readonly kind: 'sync-lost' }
   | { readonly kind: 'create'; readonly inode: number; readonly path: string }
   | { readonly kind: 'mkdir'; readonly inode: number; readonly path: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }

@@ -1,5 +1,5 @@
 /**
- * `node e2e/power-loss/run.ts [--states N] [--seed S] [--processes P] [--runs R] [--sabotage NAME] [--keep FOLDER]`:
+ * `npm run power-loss -- [--states N] [--seed S] [--processes P] [--runs R] [--sabotage NAME] [--keep FOLDER]`:
  * goes through N distinct states that a power cut can leave of a data folder. Ends with 1 at the first that has lost
  * something. `--check FOLDER` rebuilds such a state and checks it again.
  */
@@ -61,9 +61,11 @@ async function explore(): Promise<number> {
       await exploreRecord(next, (report) => {
         if (report.type === 'states') for (const hash of report.hashes) distinct.add(hash);
         if (report.type === 'failure') failed(report);
-        if (report.type === 'recorded') total.records++;
-        if (report.type === 'recorded') total.operations += report.operations;
-        if (report.type === 'recorded') total.commits += report.commits;
+        if (report.type === 'recorded') {
+          total.records++;
+          total.operations += report.operations;
+          total.commits += report.commits;
+        }
         if (report.type !== 'done') return;
         total.rebuilt += report.rebuilt;
         total.continued += report.continued;
@@ -74,7 +76,7 @@ async function explore(): Promise<number> {
   const failed = ({ failures, kept }: Extract<Report, { type: 'failure' }>): void => {
     total.failures++;
     console.log(`\n${failures.join('\n')}`);
-    if (kept !== undefined) console.log(`again: node e2e/power-loss/run.ts --check ${kept}`);
+    if (kept !== undefined) console.log(`again: npm run power-loss -- --check ${kept}`);
   };
   await Promise.all(Array.from({ length: Number(values.processes) }, lane));
   clearInterval(progress);

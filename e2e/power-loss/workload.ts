@@ -22,7 +22,9 @@ const CONCURRENCY = 8;
 const WIDTH = 3;
 /** Above a megabyte a log is checkpointed; so this is as often as possible. */
 const WAL_LIMIT_BYTES = 1_000_000;
-const SNAPSHOT_MIN_BYTES = 2_500;
+const SNAPSHOT_MIN_BYTES = 400;
+/** A record this large, once removed, leaves enough free pages for the database file to shrink. */
+const BALLAST_BYTES = 300_000;
 const CLOSE_GRACE_MS = 60_000;
 
 const [folder = '', optionsText = '{}'] = process.argv.slice(2);
@@ -83,6 +85,7 @@ async function live(life: number): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, lane));
+  if (life === options.lives - 1) await shrink(records);
   while (await store.reclaimSpace());
   await engine.close({ graceMs: CLOSE_GRACE_MS });
   await queue.close();
@@ -91,7 +94,8 @@ async function live(life: number): Promise<void> {
 
 async function oneRun(engine: Engine, records: Records, n: number): Promise<void> {
   const names: readonly WorkflowName[] = ['chain', 'bulk', 'bulk', 'waiting'];
-  const name = names[Math.floor(chance() * names.length)] ?? 'chain';
+  // Every record has each of them.
+  const name = names[n < names.length ? n : Math.floor(chance() * names.length)] ?? 'chain';
   const executionId = executionIdOf(name, n);
   if (name === 'waiting' && n % 2 === 0) await sendSignal(engine, n);
   await engine.start(name, undefined, { executionId, input: { n } });
@@ -100,6 +104,12 @@ async function oneRun(engine: Engine, records: Records, n: number): Promise<void
   await records.commit([{ ...schedule, body: JSON.stringify({ last: executionId, next: n + 1 }) }]);
   await engine.waitFor(executionId, 'end');
   if (n % 3 === 0) await engine.delete(executionId);
+}
+
+async function shrink(records: Records): Promise<void> {
+  const ballast = { kind: 'ballast', id: 'ballast' };
+  await records.commit([{ ...ballast, body: JSON.stringify('·'.repeat(BALLAST_BYTES / 2)) }]);
+  await records.commit([{ ...ballast, body: null }]);
 }
 
 async function sendSignal(engine: Engine, n: number): Promise<void> {
