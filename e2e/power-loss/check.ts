@@ -1,6 +1,5 @@
 /**
- * Checks one rebuilt state: it is opened as an engine opens it at its start, and everything promised before the power cut
- * must be there.
+ * Checks one rebuilt state: it is opened, and everything promised before the power cut must be there.
  *
  *  1. The database has the content of exactly one commit: not earlier than the last one promised, not later than the last
  *     one that was complete. So every transaction is there whole or not at all.
@@ -14,7 +13,7 @@ import { sealedSecrets } from '@nebula/drivers/secrets';
 import { fileHash, type Image } from './image.ts';
 import type { Promises } from './promises.ts';
 import type { RebuiltFolder } from './rebuilt.ts';
-import { recover } from './recover.ts';
+import { recover, recoverFile } from './recover.ts';
 import type { Reference } from './reference.ts';
 import { DATA_FOLDER, DATABASE } from './workload-options.ts';
 
@@ -38,12 +37,15 @@ type Found =
 export class StateCheck {
   readonly #rebuilt: RebuiltFolder;
   readonly #reference: Reference;
+  readonly #storeEvery: number;
   readonly #found = new Map<string, Found>();
   readonly #secrets = new Map<string, ReadonlyMap<string, string | undefined> | string>();
   readonly #whole = new Map<string, boolean>();
 
-  constructor(rebuilt: RebuiltFolder, reference: Reference) {
+  /** `storeEvery`: every so many states are opened as an engine opens them; the others by SQLite alone. */
+  constructor(rebuilt: RebuiltFolder, reference: Reference, storeEvery: number) {
     this.#rebuilt = rebuilt;
+    this.#storeEvery = storeEvery;
     this.#reference = reference;
   }
 
@@ -72,7 +74,8 @@ export class StateCheck {
     const dataDir = path.join(this.#rebuilt.folder, DATA_FOLDER);
     this.#rebuilt.write(files);
     try {
-      await recover(dataDir);
+      if (this.#isForStore(files)) await recover(dataDir);
+      else recoverFile(dataDir);
       if (!files.has(DATABASE_FILE)) return { type: 'new' };
       const commit = this.#reference.commits.get(fileHash(path.join(dataDir, DATABASE)));
       if (commit === undefined) return { type: 'damaged', why: 'the database has the content of no commit' };
@@ -82,6 +85,12 @@ export class StateCheck {
     } finally {
       this.#rebuilt.used(DATA_FOLDER);
     }
+  }
+
+  /** A store also decides what to do about a database that is missing, empty or being made. */
+  #isForStore(files: ReadonlyMap<string, Image>): boolean {
+    const size = files.get(DATABASE_FILE)?.length ?? 0;
+    return size === 0 || files.has(`${DATABASE_FILE}.new`) || this.distinct % this.#storeEvery === 0;
   }
 
   #checkDatabase(found: Found, promises: Promises, bounds: Bounds): string[] {

@@ -27,17 +27,18 @@ export interface StateNumber {
   readonly state: number;
 }
 
+/** The changes that make a difference between states. */
+export function importantChanges(pending: readonly Pending[]): Pending[] {
+  return pending.filter(({ node, change }) => change.kind === 'names' || isImportant(node.path));
+}
+
 export function choiceOf(pending: readonly Pending[], number: StateNumber): Choice {
   const chance = chanceFrom(mixed(number));
   const kept = new Map<Pending, Kept>();
-  const important: Pending[] = [];
-  for (const change of pending) {
-    if (change.change.kind === 'names' || isImportant(change.node.path)) important.push(change);
-    else kept.set(change, chance() < 0.5 ? 'all' : 'none');
-  }
-  if (number.state === EVERYTHING_LOST) return { kept, grown: new Set() };
-  if (number.state === NOTHING_LOST) {
-    for (const change of important) kept.set(change, 'all');
+  for (const change of pending) kept.set(change, chance() < 0.5 ? 'all' : 'none');
+  const important = importantChanges(pending);
+  if (number.state <= NOTHING_LOST) {
+    for (const change of important) kept.set(change, number.state === EVERYTHING_LOST ? 'none' : 'all');
     return { kept, grown: new Set() };
   }
   draw(important, kept, chance);

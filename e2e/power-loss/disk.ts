@@ -45,7 +45,7 @@ export interface Choice {
   readonly grown: ReadonlySet<DiskNode>;
 }
 
-export const SECTOR_BYTES = 512;
+const SECTOR_BYTES = 512;
 
 export class Disk {
   readonly root: DiskNode = newNode(0, true, '');

@@ -1,7 +1,7 @@
 /** Goes through states that a power cut can leave of a record, and checks each distinct one. */
 import path from 'node:path';
 import { type Bounds, StateCheck } from './check.ts';
-import { choiceOf, type StateNumber } from './choices.ts';
+import { choiceOf, importantChanges, type StateNumber } from './choices.ts';
 import { continueState } from './continuation.ts';
 import { Disk } from './disk.ts';
 import type { Image } from './image.ts';
@@ -26,6 +26,8 @@ export interface ExplorationOptions {
   readonly states: number;
   /** Every so many states an engine continues one to the end of its runs. */
   readonly continueEvery: number;
+  /** Every so many states are opened by a store; the others by SQLite alone. */
+  readonly storeEvery: number;
   readonly stopAtFailures?: number;
   /** Called for each distinct state. */
   readonly onState?: (hash: string) => void;
@@ -55,7 +57,8 @@ export async function explore(options: ExplorationOptions): Promise<Exploration>
       due += share;
       if (due < 1) continue;
       due--;
-      for (let index = 0; index < STATES_PER_CUT && !explorer.isDone; index++) {
+      const count = Math.min(STATES_PER_CUT, 2 ** importantChanges(walk.disk.pending()).length);
+      for (let index = 0; index < count && !explorer.isDone; index++) {
         await explorer.state(walk, pass * STATES_PER_CUT + index);
         if (explorer.failures.length >= stopAtFailures) return explorer;
       }
@@ -69,7 +72,7 @@ export async function checkOne(
   options: Pick<ExplorationOptions, 'operations' | 'reference' | 'scratch'>,
   { seed, cut, state }: StateNumber,
 ): Promise<Exploration> {
-  const explorer = new Explorer({ ...options, seed, states: 1, continueEvery: 1 });
+  const explorer = new Explorer({ ...options, seed, states: 1, continueEvery: 1, storeEvery: 1 });
   const walk = new Walk(options.operations);
   while (walk.cut < cut) walk.next();
   await explorer.state(walk, state);
@@ -104,7 +107,11 @@ class Explorer implements Exploration {
 
   constructor(options: ExplorationOptions) {
     this.#options = options;
-    this.#check = new StateCheck(new RebuiltFolder(path.join(options.scratch, 'state')), options.reference);
+    this.#check = new StateCheck(
+      new RebuiltFolder(path.join(options.scratch, 'state')),
+      options.reference,
+      options.storeEvery,
+    );
   }
 
   get distinct(): number {

@@ -10,6 +10,7 @@ export interface ExplorerOptions {
   readonly workload: WorkloadOptions;
   readonly states: number;
   readonly continueEvery: number;
+  readonly storeEvery: number;
   readonly scratch: string;
   /** The folder for failing states. */
   readonly keep: string;
@@ -23,7 +24,9 @@ export type Report =
 
 const HASHES_PER_REPORT = 50;
 
-const { workload, states, continueEvery, scratch, keep } = JSON.parse(process.argv[2] ?? '{}') as ExplorerOptions;
+const { workload, states, continueEvery, storeEvery, scratch, keep } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as ExplorerOptions;
 const report = (message: Report): void => void process.send?.(message);
 
 mkdirSync(scratch, { recursive: true });
@@ -39,7 +42,7 @@ try {
     hashes = [];
   };
   const { seed, sabotage } = workload;
-  const found = await explore({ operations, reference, scratch, seed, states, continueEvery, onState });
+  const found = await explore({ operations, reference, scratch, seed, states, continueEvery, storeEvery, onState });
   report({ type: 'states', hashes });
   for (const failure of found.failures) {
     const kept = path.join(keep, `${failure.seed}-${failure.cut}-${failure.state}`);

@@ -3,7 +3,7 @@
  * goes through N distinct states that a power cut can leave of a data folder. Ends with 1 at the first that has lost
  * something. `--check FOLDER` rebuilds such a state and checks it again.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,8 @@ import { SABOTAGES, type WorkloadOptions } from './workload-options.ts';
 
 /** Each record has another seed and another thread of commits. */
 const STATES_PER_RECORD = 10_000;
-const CONTINUE_EVERY = 250;
+const CONTINUE_EVERY = 500;
+const STORE_EVERY = 10;
 const PROGRESS_MS = 1_000;
 const EXPLORER = path.join(import.meta.dirname, 'record-explorer.ts');
 
@@ -24,15 +25,15 @@ const { values } = parseArgs({
     states: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
     processes: { type: 'string', default: '2' },
-    runs: { type: 'string', default: '24' },
+    runs: { type: 'string', default: '12' },
     sabotage: { type: 'string' },
     keep: { type: 'string', default: path.join(tmpdir(), 'power-loss') },
     check: { type: 'string' },
   },
 });
 
+const explorers = new Set<ChildProcess>();
 const scratch = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'power-loss-'));
-process.on('SIGINT', () => process.exit(130));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 process.exitCode = values.check === undefined ? await explore() : await checkAgain(values.check);
 
@@ -70,6 +71,7 @@ async function explore(): Promise<number> {
         total.rebuilt += report.rebuilt;
         total.continued += report.continued;
         total.cpuSeconds += report.cpuSeconds;
+        if (!process.stderr.isTTY) console.log(`${distinct.size} of ${states} states, ${Math.round(seconds())} s`);
       });
     }
   };
@@ -78,11 +80,15 @@ async function explore(): Promise<number> {
     console.log(`\n${failures.join('\n')}`);
     if (kept !== undefined) console.log(`again: npm run power-loss -- --check ${kept}`);
   };
-  await Promise.all(Array.from({ length: Number(values.processes) }, lane));
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await Promise.race([Promise.all(Array.from({ length: Number(values.processes) }, lane)), interrupted]);
   clearInterval(progress);
+  for (const child of explorers) child.kill();
   const { rebuilt, continued, cpuSeconds, operations, commits, records, failures } = total;
   console.log(
-    `\n${distinct.size} distinct states of ${rebuilt} rebuilt, ${failures} of them failed; ${continued} were continued by an engine.`,
+    `\n${distinct.size} distinct states (${rebuilt} rebuilt in finished records), ${failures} failed; ${continued} were continued by an engine.`,
   );
   console.log(`${records} records with ${operations} operations and ${commits} commits.`);
   console.log(`${seconds().toFixed(0)} s, ${cpuSeconds.toFixed(0)} s of CPU.`);
@@ -96,6 +102,7 @@ function recordsOf(states: number): ExplorerOptions[] {
     workload: workloadOf(Number(values.seed) + index, threads[index % threads.length] ?? 'auto'),
     states: Math.ceil(states / count),
     continueEvery: CONTINUE_EVERY,
+    storeEvery: STORE_EVERY,
     scratch: path.join(scratch, String(index)),
     keep: values.keep,
   }));
@@ -119,8 +126,13 @@ function workloadOf(seed: number, commitsIn: WorkloadOptions['commitsIn']): Work
 function exploreRecord(options: ExplorerOptions, onReport: (report: Report) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = fork(EXPLORER, [JSON.stringify(options)]);
+    explorers.add(child);
     child.on('message', (report: Report) => onReport(report));
     child.on('error', reject);
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`An explorer ended with ${code}.`))));
+    child.on('close', (code, signal) => {
+      explorers.delete(child);
+      if (code === 0 || signal === 'SIGTERM') resolve();
+      else reject(new Error(`An explorer ended with ${code ?? signal}.`));
+    });
   });
 }
