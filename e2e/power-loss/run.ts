@@ -18,6 +18,7 @@ const STATES_PER_RECORD = 10_000;
 const CONTINUE_EVERY = 500;
 const STORE_EVERY = 10;
 const PROGRESS_MS = 1_000;
+const EXIT_INTERRUPTED = 130;
 const EXPLORER = path.join(import.meta.dirname, 'record-explorer.ts');
 
 const { values } = parseArgs({
@@ -80,11 +81,12 @@ async function explore(): Promise<number> {
     console.log(`\n${failures.join('\n')}`);
     if (kept !== undefined) console.log(`again: npm run power-loss -- --check ${kept}`);
   };
-  const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
   });
-  await Promise.race([Promise.all(Array.from({ length: Number(values.processes) }, lane)), interrupted]);
+  const first = await Promise.race([Promise.all(Array.from({ length: Number(values.processes) }, lane)), interrupted]);
   clearInterval(progress);
+  queue.length = 0;
   for (const child of explorers) child.kill();
   const { rebuilt, continued, cpuSeconds, operations, commits, records, failures } = total;
   console.log(
@@ -92,7 +94,8 @@ async function explore(): Promise<number> {
   );
   console.log(`${records} records with ${operations} operations and ${commits} commits.`);
   console.log(`${seconds().toFixed(0)} s, ${cpuSeconds.toFixed(0)} s of CPU.`);
-  return failures === 0 ? 0 : 1;
+  if (failures > 0) return 1;
+  return first === 'interrupted' ? EXIT_INTERRUPTED : 0;
 }
 
 function recordsOf(states: number): ExplorerOptions[] {
