@@ -70,10 +70,11 @@ export class Playground {
     this.#program('node', `exec '${process.execPath}' "$@"`);
     this.#program('npx', 'test "$1" = nebula || exit 127; shift; npm_command=exec exec nebula "$@"');
     // Installing and the repository's own start and test take long and need more than a folder; a project's test runs.
-    const sim = `shift 3; exec node '${path.join(ROOT, 'sim/run.ts')}' "$@"`;
+    const program = (file: string): string => `shift 3; exec node '${path.join(ROOT, file)}' "$@"`;
+    const own = `"run sim --") ${program('sim/run.ts')};; "run power-loss --") ${program('e2e/power-loss/run.ts')};;`;
     this.#program(
       'npm',
-      `case "$1 $2 $3" in ci*|start*|install*) ;; test*) test -d examples || exec node --test;; "run sim --") ${sim};; *) exit 127;; esac`,
+      `case "$1 $2 $3" in ci*|start*|install*) ;; test*) test -d examples || exec node --test;; ${own} *) exit 127;; esac`,
     );
   }
 

@@ -2,7 +2,7 @@
  * Blobs on disk: `<root>/<execution>/<sha256>`.
  *
  *  1. A file under its final name is whole: it is written under another name, synced, then renamed.
- *  2. When `put` resolves, the file and its folder entry are on disk.
+ *  2. When `put` resolves, the file is on disk, with its name and the names of the folders above it, whoever made these.
  *  3. Names are made from ids by an encoding that leaves no dot, slash or NUL, and can be read back.
  */
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import type { Blobs } from '@nebula/ports';
-import { syncFolder, writeSynced } from './durable.ts';
+import { makeFolder, syncFolder, writeSynced } from './durable.ts';
 
 export interface FsBlobsOptions {
   readonly root: string;
@@ -20,6 +20,9 @@ export interface FsBlobsOptions {
 const MAX_FOLDER_NAME_LENGTH = 255;
 
 const TEMPORARY = '.tmp-';
+
+/** Folders whose names are known to be on disk; the next put into a forgotten one syncs the root once more. */
+const MAX_DURABLE_FOLDERS = 10_000;
 
 /** A temporary file this old belongs to a process that died. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
@@ -33,17 +36,18 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
     return join(root, folderName(executionId), sha256);
   };
   let written = 0;
+  const folders = new DurableFolders(root);
 
   return {
     async put(executionId, sha256, data) {
       const file = fileOf(executionId, sha256);
-      // The process that wrote it may have died before the folder was synced.
-      if ((await sizeOf(file)) === data.byteLength) return syncFolder(dirname(file));
+      // The process that wrote it may have died before the folders were synced.
+      if ((await sizeOf(file)) === data.byteLength) return folders.sync(dirname(file), false);
       const temporary = join(root, `${TEMPORARY}${process.pid}-${written++}`);
       try {
-        await mkdir(root, { recursive: true });
+        await makeFolder(root);
         await writeSynced(temporary, data, 'wx');
-        await moveSynced(root, temporary, file);
+        await moveSynced(folders, temporary, file);
       } catch (error) {
         await rm(temporary, { force: true });
         throw explained(error, root);
@@ -65,7 +69,9 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
     },
 
     async deleteExecution(executionId) {
-      await rm(join(root, folderName(executionId)), { recursive: true, force: true });
+      const folder = join(root, folderName(executionId));
+      folders.forget(folder);
+      await rm(folder, { recursive: true, force: true });
     },
 
     async *executions() {
@@ -103,10 +109,10 @@ function idOf(name: string): string | undefined {
   }
 }
 
-async function moveSynced(root: string, temporary: string, file: string): Promise<void> {
+async function moveSynced(folders: DurableFolders, temporary: string, file: string): Promise<void> {
   const folder = dirname(file);
   for (let attempt = 1; ; attempt++) {
-    const madeFolder = await mkdir(folder, { recursive: true });
+    const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
     try {
       await rename(temporary, file);
     } catch (error) {
@@ -114,9 +120,38 @@ async function moveSynced(root: string, temporary: string, file: string): Promis
       if (codeOf(error) === 'ENOENT' && attempt < 3) continue;
       throw error;
     }
+    return folders.sync(folder, isNew);
+  }
+}
+
+/**
+ * The folders of executions whose names are on disk. Another put, or a process that died, may have made a folder and not
+ * have synced the one above it: so a folder counts only after this driver has synced its name.
+ */
+class DurableFolders {
+  readonly #root: string;
+  readonly #known = new Set<string>();
+  #isRootDurable = false;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Syncs the names in the folder and, unless they are known to be on disk, those of the folder and the root. */
+  async sync(folder: string, isNew: boolean): Promise<void> {
     await syncFolder(folder);
-    if (madeFolder !== undefined) await syncFolder(root);
-    return;
+    if (isNew || !this.#known.has(folder)) {
+      await syncFolder(this.#root);
+      if (this.#known.size >= MAX_DURABLE_FOLDERS) this.#known.clear();
+      this.#known.add(folder);
+    }
+    if (this.#isRootDurable) return;
+    await syncFolder(dirname(this.#root));
+    this.#isRootDurable = true;
+  }
+
+  forget(folder: string): void {
+    this.#known.delete(folder);
   }
 }
 

@@ -1,6 +1,9 @@
 /** Files that survive a power loss: each is synced before it gets its name, and its folder after that. */
-import { open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+
+/** The data folder has secrets and journals: for its owner only. */
+export const DATA_FOLDER_MODE = 0o700;
 
 let written = 0;
 
@@ -30,6 +33,33 @@ export async function writeSynced(
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Creates the folder and those above it, each durable before the next. Returns false if it was there.
+ *
+ * One at a time: Node's `recursive` never ends if a parent refuses children with ENOENT (/proc).
+ */
+export async function makeFolder(folder: string, mode?: number): Promise<boolean> {
+  if (await isFolder(folder)) return false;
+  const parent = dirname(folder);
+  if (parent !== folder) await makeFolder(parent, mode);
+  try {
+    await mkdir(folder, { mode });
+  } catch (error) {
+    // Another call may have made it since. Its sync may not have returned, so this call syncs, too.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder(folder))) throw error;
+  }
+  await syncFolder(parent);
+  return true;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return found?.isDirectory() === true;
 }
 
 /** A new name is an entry of the folder, so the folder must reach the disk. */

@@ -5,11 +5,11 @@
  *  2 A writer holds the write lock from reading the file until it has been replaced.
  *  3 All entries are sealed under the key whose id is in the file; `key-ring.ts` finds that key.
  */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isJsonObject, type Json, NebulaError } from '@nebula/core';
 import { type Clock, checkSecret, type Secrets } from '@nebula/ports';
-import { replaceFile } from '../fs/durable.ts';
+import { DATA_FOLDER_MODE, makeFolder, replaceFile } from '../fs/durable.ts';
 import type { SealingKey } from './key.ts';
 import { KeyRing, PRIVATE_MODE } from './key-ring.ts';
 import { byName } from './memory.ts';
@@ -46,7 +46,7 @@ export function sealedSecrets({ dataDir, clock, env = process.env }: SealedSecre
 
   const change = <Result>(work: (opened: Opened | undefined) => Promise<Result>): Promise<Result> =>
     withFileErrors(file, async () => {
-      await mkdir(dataDir, { recursive: true });
+      await makeFolder(dataDir, DATA_FOLDER_MODE);
       return withWriteLock(join(dataDir, 'secrets.lock'), async () => {
         const opened = await open(file, ring);
         if (opened !== undefined) await ring.finishRotation(opened.keyId);

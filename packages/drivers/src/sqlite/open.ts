@@ -1,18 +1,9 @@
 /** Opens the data of a directory: for an engine, for a process beside it, and read-only. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import Database from 'better-sqlite3';
+import { DATA_FOLDER_MODE, makeFolder } from '../fs/durable.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { codeOf, emptied, explained, missing, unwritable } from './failure.ts';
 import { expectSchema, migrate, migrateExisting } from './schema.ts';
@@ -20,24 +11,13 @@ import { expectSchema, migrate, migrateExisting } from './schema.ts';
 /** The largest database that is read into memory, if it has no log and its folder does not allow one. */
 const MAX_IN_MEMORY_BYTES = 1024 * 1024 * 1024;
 
-/** Creates the folder, if it is missing, so that it survives a power cut. */
-export function makeFolder(folder: string): void {
+/** Creates the data folder, if it is missing, so that it survives a power cut. */
+export async function makeDataFolder(folder: string): Promise<void> {
   try {
-    makeFolders(folder);
+    await makeFolder(folder, DATA_FOLDER_MODE);
   } catch (error) {
     throw codeOf(error) === 'ENOSPC' ? explained({ code: 'SQLITE_FULL' }, `${folder}/`) : unwritable(folder, error);
   }
-}
-
-/**
- * Creates folders one at a time, from the top: Node's `recursive` never ends if a parent refuses children with ENOENT
- * (/proc).
- */
-function makeFolders(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolders(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
-  syncPath(dirname(folder));
 }
 
 /** Opens the database for an engine: creates or migrates it. Throws `STORE_EMPTY` for a file without content. */
@@ -61,7 +41,9 @@ function makeFile(options: ConnectionOptions): void {
     connection.close();
     syncPath(temporary);
     renameSync(temporary, options.path);
-    syncPath(dirname(options.path));
+    const folder = dirname(options.path);
+    syncPath(folder);
+    syncNameOf(folder);
   } catch (error) {
     throw explained(error, options.path);
   }
@@ -119,6 +101,15 @@ function openInMemory(path: string): Connection {
   content[18] = 1;
   content[19] = 1;
   return new Database(content);
+}
+
+/** A process that made the data folder may have died before it was synced. Its owner need not be able to read above it. */
+function syncNameOf(folder: string): void {
+  try {
+    syncPath(dirname(folder));
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES' && codeOf(error) !== 'EPERM') throw error;
+  }
 }
 
 function syncPath(path: string): void {

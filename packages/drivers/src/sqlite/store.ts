@@ -50,7 +50,7 @@ import { FileWatch } from './file-watch.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
 import { SqliteLogs } from './logs.ts';
-import { makeFolder, openBeside, openForEngine } from './open.ts';
+import { makeDataFolder, openBeside, openForEngine } from './open.ts';
 import type { CommitThread } from './pace.ts';
 import { Reads } from './reads.ts';
 import { sqliteRecords } from './records.ts';
@@ -116,7 +116,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     return new OpenStore({ ...options, path, commitsIn: 'main' }, connectionOptions, connection, undefined);
   }
   const folder = dirname(path);
-  makeFolder(folder);
+  await makeDataFolder(folder);
   const lock = lockEngine(folder, options.clock.now());
   try {
     const connection = await patiently(() => openForEngine(connectionOptions), options.clock, busyTimeoutMs);

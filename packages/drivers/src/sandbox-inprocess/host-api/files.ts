@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { NebulaError } from '@nebula/core';
 import type { Invocation } from '@nebula/ports';
-import { syncFolder, writeSynced } from '../../fs/durable.ts';
+import { makeFolder, syncFolder, writeSynced } from '../../fs/durable.ts';
 import { demand, denied, grants, type Wanted } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
@@ -47,7 +47,7 @@ export async function writeGranted(
   options: { readonly append?: boolean } = {},
 ): Promise<void> {
   const real = await reach(host, invocation, path, 'write');
-  await mkdir(dirname(real), { recursive: true });
+  await makeFolder(dirname(real));
   // A link may have appeared where a folder was missing.
   const target = await reach(host, invocation, path, 'write');
   invocation.signal.throwIfAborted();
@@ -59,10 +59,11 @@ export async function writeGranted(
 async function append(target: string, data: string | Uint8Array, shown: string): Promise<void> {
   const links = await stat(target).then(
     (found) => found.nlink,
-    () => 1,
+    () => 0,
   );
   if (links > 1) throw new NebulaError('FILE_NOT_REGULAR', `${shown} has other names (hard links)`);
   await writeSynced(target, data, APPEND, 0o644);
+  if (links === 0) await syncFolder(dirname(target));
 }
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
