@@ -30,6 +30,10 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       families.set(first, parent);
     }
     const command = declare(context, parent, spec, second ?? first);
+    // A command may have commands of its own: `backup FILE` and `backup verify FILE`.
+    if (second === undefined && FAMILIES[first] === undefined) {
+      families.set(first, command.enablePositionalOptions().helpCommand(false));
+    }
     command.action(async (...parsed: unknown[]) => {
       const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
       const options = parsed.at(-2) as CommandOptions;

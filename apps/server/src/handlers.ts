@@ -9,6 +9,7 @@ import type { Followers } from './live/followers.ts';
 import { liveRoutes } from './live/routes.ts';
 import type { EngineParts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { backupRoutes } from './routes/backup.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
 import { executionReads } from './routes/execution-reads.ts';
@@ -73,6 +74,7 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...fireRoutes(parts, launcher),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
+    ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {
       isSecure: options.isSecure ?? false,
       onRemoved: () => announced.refresh(),

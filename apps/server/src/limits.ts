@@ -130,3 +130,9 @@ export const CHECK_LIMITS = {
   /** How long an idle thread stays. */
   idleMs: 10_000,
 } as const;
+
+/** Backups over HTTP; one is made at a time. */
+export const BACKUP_LIMITS = {
+  /** A caller that takes nothing for this time loses its download. */
+  maxStallMs: 60_000,
+} as const;

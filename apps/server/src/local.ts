@@ -75,6 +75,7 @@ const GROUPS = {
     };
   },
   audit: async ({ parts }) => (await import('./identity/audit.ts')).auditRoutes(parts),
+  backup: async ({ parts }) => (await import('./routes/backup.ts')).backupRoutes(parts),
   async identity({ parts }) {
     const { Accounts } = await import('./identity/accounts.ts');
     const { identityRoutes } = await import('./identity/routes.ts');
@@ -95,6 +96,7 @@ const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
   cache: ['cache'],
   schedules: ['schedules'],
   audit: ['audit'],
+  backup: ['backup'],
   me: ['identity'],
   users: ['identity'],
   keys: ['identity'],

@@ -86,6 +86,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   listCache: ['admins', 'none'],
   forgetCache: ['admins', 'none'],
   listAudit: ['admins', 'none'],
+  createBackup: ['admins', 'none'],
   login: ['world', 'none'],
   logout: ['all', 'none'],
   getMe: ['all', 'none'],

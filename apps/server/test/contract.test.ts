@@ -194,6 +194,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   listCache: (b) => having(ended(b, keeping()), { query: 'action=core.set&limit=1' }),
   forgetCache: (b) => having(ended(b, keeping()), { query: 'action=core.set' }),
   listAudit: async () => ({ query: 'limit=3&who=owner' }),
+  createBackup: async () => ({ body: { withKey: false } }),
   login: async (b) => {
     await addUser(b, 'dora');
     return { body: { user: 'dora', password: PASSWORD } };

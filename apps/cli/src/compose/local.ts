@@ -11,6 +11,7 @@ import {
   driverContext,
   emptyStorage,
   type OpenContext,
+  openBackups,
   openRuntime,
   openSecrets,
   openStorage,
@@ -87,7 +88,8 @@ async function openLocal(
     const secrets = lazySecrets(() => openSecrets(project, context, env));
     const records = await opened.recordsOrNone();
     const { executions } = runtime;
-    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, projects };
+    const backups = openBackups(project, context);
+    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, projects, backups };
     return await sessionOn(parts, runtime, opened.close);
   } catch (error) {
     await opened.close();

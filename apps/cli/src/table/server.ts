@@ -344,6 +344,42 @@ the configuration. The command prints the ceiling that results.`,
     load: async () => (await import('../commands/workers.ts')).clearCache,
   },
   {
+    usage: 'backup <file>',
+    summary: 'copy all data into one file, also while a server uses it',
+    options: [
+      { flags: '--with-key', text: 'include the key of the secrets; only for a data folder, not with --server' },
+      { flags: '--no-verify', text: 'do not read the file again to check it' },
+      ...AT,
+    ],
+    examples: [
+      ['backup monday.tar', 'runs, workflows, logs, stored values, and sealed secrets without their key'],
+      ['backup /var/backups', 'a folder: the file gets a name of its time'],
+      ['backup --server https://nebula.example.com monday.tar', 'download it; administrators only'],
+    ],
+    notes:
+      'The key of the secrets is not in the backup unless you pass --with-key: keep it elsewhere. Workflow files and nebula.config.ts are not in the data folder, and not in the backup.',
+    load: async () => (await import('../commands/backup.ts')).create,
+  },
+  {
+    usage: 'backup verify <file>',
+    summary: 'check that a backup is complete and whole',
+    options: [JSON_OUTPUT],
+    examples: [['backup verify monday.tar', 'its hashes, its database, and every stored value']],
+    load: async () => (await import('../commands/backup.ts')).verify,
+  },
+  {
+    usage: 'restore <file>',
+    summary: 'restore a backup into an empty data folder',
+    options: [
+      { flags: '--data-dir <dir>', text: 'the empty or new folder (default: .nebula, or $NEBULA_DATA_DIR)' },
+      JSON_OUTPUT,
+    ],
+    examples: [['restore monday.tar --data-dir /var/lib/nebula', 'no run continues before an engine starts there']],
+    notes:
+      'Nothing runs until you start an engine on the folder (`nebula resume`, `nebula serve`). Stop the original first: otherwise both continue the same runs.',
+    load: async () => (await import('../commands/backup.ts')).restore,
+  },
+  {
     usage: 'audit',
     summary: 'show who changed what, newest first',
     options: [

@@ -480,6 +480,13 @@ export const OPERATIONS = {
       query: object({ who: Type.Optional(Type.String({ maxLength: 200 })), ...PageQuery }, closed),
       answers: { 200: page(resources.AuditEntry) },
     },
+    createBackup: {
+      summary: 'Download a backup of all data of the server, as a tar archive',
+      needs: 'admin',
+      body: resources.BackupBody,
+      answers: { 200: Type.String() },
+      stream: 'bytes',
+    },
   }),
 
   ...tagged('Identity', {

@@ -82,6 +82,7 @@ export const ROUTES = {
   listCache: 'GET /cache',
   forgetCache: 'DELETE /cache',
   listAudit: 'GET /audit',
+  createBackup: 'POST /backup',
 
   login: 'POST /login',
   logout: 'POST /logout',

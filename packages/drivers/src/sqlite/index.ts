@@ -1,2 +1,5 @@
 export type { Durability } from './connection.ts';
+export type { DatabaseFigures } from './copy.ts';
+export { copyDatabase } from './copy-database.ts';
+export { integrityProblem } from './integrity.ts';
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts';

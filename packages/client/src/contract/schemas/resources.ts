@@ -362,3 +362,12 @@ export const Project = Type.Object(
   { projectId: Type.String(), name: Type.String(), ceiling: Ceiling, createdAt: Moment },
   { $id: 'Project' },
 );
+
+export const BackupBody = Type.Object(
+  {
+    withKey: Type.Optional(
+      Type.Boolean({ description: 'Include the key of the secrets. Allowed on a data folder only, not over HTTP.' }),
+    ),
+  },
+  closed,
+);
