@@ -13,6 +13,7 @@ import {
 } from '@nebula/core';
 import {
   ANNOUNCEMENT_LIMITS,
+  BACKUP_LIMITS,
   CHECK_LIMITS,
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
@@ -104,6 +105,20 @@ export const BUDGETS = {
     'bytes',
     'The first bytes of a body, for which there is always room',
     'counts in `body.memory`',
+  ),
+  'backup.total': budget(
+    'count',
+    BACKUP_LIMITS.maxBackups,
+    'backups',
+    'Backups at the same time',
+    '409 `BACKUP_RUNNING`',
+  ),
+  'backup.stall': budget(
+    'time',
+    BACKUP_LIMITS.maxStallMs,
+    'ms',
+    'Pause of a caller that downloads a backup',
+    'broken off',
   ),
   'input.depth': budget('depth', RUN_DEFAULTS.maxInputDepth, 'levels', 'Nesting of the input of a run', '422'),
   'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),

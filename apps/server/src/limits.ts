@@ -133,6 +133,8 @@ export const CHECK_LIMITS = {
 
 /** Backups over HTTP; one is made at a time. */
 export const BACKUP_LIMITS = {
+  /** Over all processes that use the data folder: a lock on a file. */
+  maxBackups: 1,
   /** A caller that takes nothing for this time loses its download. */
   maxStallMs: 60_000,
 } as const;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { folderBackups, extractBackup, type Manifest } from '@nebula/drivers/backup';
+import { extractBackup, folderBackups, type Manifest } from '@nebula/drivers/backup';
 import { fsBlobs } from '@nebula/drivers/fs';
 import { realClock } from '@nebula/drivers/real';
 import { sealedSecrets } from '@nebula/drivers/secrets';

@@ -50,7 +50,7 @@ export const restore: Command = async (call, [name = '']) => {
   const at = project.needsDataDirOption ? ` --data-dir ${shellWord(project.dataDir)}` : '';
   const open = unfinished(checked);
   print(call, { dataDir: project.dataDir, ...documentOf(checked) }, () => [
-    `${io.out.colors.green('✓')} restored to ${project.dataDir}`,
+    `${io.out.colors.green('✓')} restored to ${shortPath(call, project.dataDir)}`,
     ...figures(checked),
     ...secretsLines(checked),
     ...missingLines(checked),
@@ -66,6 +66,12 @@ export const restore: Command = async (call, [name = '']) => {
   ]);
   return EXIT.completed;
 };
+
+/** Relative to the current folder if it is inside of it. */
+function shortPath({ io }: Call, file: string): string {
+  const relative = path.relative(io.cwd, file);
+  return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
+}
 
 async function fileOf({ io }: Call, target: string): Promise<string> {
   const given = path.resolve(io.cwd, target);
@@ -108,9 +114,9 @@ function reportBackup(call: Call, file: string, checked: CheckedBackup | undefin
   const isWhole = checked?.missing.length === 0;
   print(call, { file, ...(checked && documentOf(checked)) }, () =>
     checked === undefined
-      ? [`${yellow('!')} ${file} is written, and not verified`]
+      ? [`${yellow('!')} ${shortPath(call, file)} is written, and not verified`]
       : [
-          `${isWhole ? green('✓') : yellow('!')} ${file} is a complete backup of ${checked.manifest.createdAt}`,
+          `${isWhole ? green('✓') : yellow('!')} ${shortPath(call, file)} is a complete backup of ${checked.manifest.createdAt}`,
           ...figures(checked),
           ...secretsLines(checked),
           ...missingLines(checked),

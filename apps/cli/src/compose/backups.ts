@@ -36,6 +36,7 @@ async function restore(file: string, dataDir: string, onProgress: OnProgress): P
   try {
     await writeFile(database, '', { mode: 0o600, flag: 'wx' });
     const checked = await extracted(file, restoring, (name) => path.join(dataDir, name), onProgress);
+    if (existsSync(`${restoring}-wal`)) throw new Error('invariant broken: closing a database removes its log');
     await rename(restoring, database);
     return checked;
   } catch (error) {
@@ -73,7 +74,6 @@ async function extracted(
     return { manifest, runs: await store.counts({}), missing };
   } finally {
     await store.close();
-    if (existsSync(`${database}-wal`)) throw new Error('invariant broken: closing a database removes its log');
   }
 }
 

@@ -135,7 +135,7 @@ function strange(name: string): NebulaError {
   });
 }
 
-export function damaged(what: string): NebulaError {
+function damaged(what: string): NebulaError {
   return new NebulaError('BACKUP_DAMAGED', `The backup is damaged: ${what}.`, {
     hint: 'Use another backup, or another copy of this one.',
   });
