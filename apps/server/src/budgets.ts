@@ -18,6 +18,7 @@ import {
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
+  NOTIFICATION_LIMITS,
   PROJECT_LIMITS,
   UPLOAD_LIMITS,
 } from './limits.ts';
@@ -200,6 +201,13 @@ export const BUDGETS = {
     PROJECT_LIMITS.maxSchedules,
     'schedules',
     'Schedules of one project, those of triggers included',
+    '413 `TOO_LARGE`',
+  ),
+  'notification.count': budget(
+    'count',
+    NOTIFICATION_LIMITS.maxNotifications,
+    'notifications',
+    'Notifications of one project',
     '413 `TOO_LARGE`',
   ),
   'returned.size': budget(

@@ -16,6 +16,7 @@ import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
@@ -72,6 +73,7 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...cacheRoutes(parts),
     ...scheduleRoutes(parts, () => scheduler.changed()),
     ...fireRoutes(parts, launcher),
+    ...notificationRoutes(parts),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...backupRoutes(parts),

@@ -1,6 +1,6 @@
 /** The parts of the server. All durable state is behind them. */
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
-import type { Backups, Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
+import type { Backups, Blobs, Clock, Digest, Logs, Outgoing, Random, Records, Secrets, Store } from '@nebula/ports';
 
 /**
  * The parts that suffice to read runs, record requests and change records, even beside an engine of another process.
@@ -18,6 +18,8 @@ export interface Parts {
   readonly projects: Projects;
   /** Absent if the data is in drivers that cannot be copied as a whole. */
   readonly backups?: Backups | undefined;
+  /** Sends notifications; absent: none can be sent. */
+  readonly outgoing?: Outgoing;
 }
 
 /** The parts with an engine of this process. */

@@ -50,6 +50,7 @@ export {
   STACK_FIELD,
   type StoredLogLine,
 } from './logs.ts';
+export type { Outgoing, OutgoingRequest } from './outgoing.ts';
 export {
   blockersOf,
   blockingHolder,

@@ -10,6 +10,7 @@ import { commandSettings, engineOptions } from './engine-options.ts';
 import {
   driverContext,
   emptyStorage,
+  lazyOutgoing,
   type OpenContext,
   openBackups,
   openRuntime,
@@ -89,7 +90,20 @@ async function openLocal(
     const records = await opened.recordsOrNone();
     const { executions } = runtime;
     const backups = openBackups(project, context);
-    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, projects, backups };
+    const parts = {
+      executions,
+      store,
+      records,
+      secrets,
+      blobs,
+      logs,
+      clock,
+      random,
+      digest,
+      projects,
+      backups,
+      outgoing: lazyOutgoing,
+    };
     return await sessionOn(parts, runtime, opened.close);
   } catch (error) {
     await opened.close();

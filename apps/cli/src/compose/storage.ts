@@ -3,7 +3,15 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, type Ceiling, NebulaError } from '@nebula/core';
 import type { Drivers, Projects } from '@nebula/engine';
-import { type Backups, DEFAULT_PROJECT, type Records, type Sandbox, type Secrets, type Store } from '@nebula/ports';
+import {
+  type Backups,
+  DEFAULT_PROJECT,
+  type Outgoing,
+  type Records,
+  type Sandbox,
+  type Secrets,
+  type Store,
+} from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Ceilings } from '@nebula/server/projects';
 import { ownVersion } from '../own-version.ts';
@@ -132,6 +140,14 @@ async function folderBlobs({ dataDir }: DriverContext) {
   const { fsBlobs } = await import('@nebula/drivers/fs');
   return fsBlobs({ root: path.join(dataDir, BLOBS) });
 }
+
+/** Requests of notifications. Loaded at first use. */
+export const lazyOutgoing: Outgoing = {
+  async post(request) {
+    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    return await outgoingRequests.post(request);
+  },
+};
 
 /** Undefined where the configuration puts data elsewhere than into the data folder. Loaded at first use. */
 export function openBackups({ config, dataDir }: Project, { clock }: DriverContext): Backups | undefined {

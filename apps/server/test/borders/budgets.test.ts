@@ -216,6 +216,10 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     isLast('schedule', size, (id) =>
       isTaken(`PUT /api/v1/schedules/${id}`, { body: { ...STARTS_ECHO, every: '1h', active: false } }),
     ),
+  'notification.count': (size) =>
+    isLast('notification', size, (id) =>
+      isTaken(`PUT /api/v1/notifications/${id}`, { body: { url: 'https://hooks.example.com/' } }),
+    ),
   'announced.size': (size) => {
     const action = (chars: number) => ({
       id: 'far.long',

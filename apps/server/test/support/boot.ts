@@ -9,7 +9,12 @@ import { folderBackups } from '@nebula/drivers/backup';
 import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
-import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
+import {
+  createInProcessSandbox,
+  type InProcessSandboxOptions,
+  loadHostApi,
+  outgoingRequests,
+} from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
@@ -117,6 +122,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     random,
     digest: sha256,
     projects,
+    outgoing: outgoingRequests,
   };
   const server = await startServer(parts, {
     host: '127.0.0.1',

@@ -68,6 +68,11 @@ export const ROUTES = {
   deleteSchedule: 'DELETE /schedules/:scheduleId',
   fireSchedule: 'POST /schedules/:scheduleId/fire',
 
+  listNotifications: 'GET /notifications',
+  putNotification: 'PUT /notifications/:notificationId',
+  deleteNotification: 'DELETE /notifications/:notificationId',
+  testNotification: 'POST /notifications/:notificationId/test',
+
   listWorkers: 'GET /workers',
   registerWorker: 'POST /workers',
   claimWork: 'POST /workers/:workerId/claim',
