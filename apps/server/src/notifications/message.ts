@@ -78,7 +78,7 @@ export function sampleEvent(now: number): NotifiedEvent {
     node: 'step',
     at: now,
     durationMs: 1_500,
-    code: 'SAMPLE',
+    code: 'FAILED',
     message: 'This is a test. No run has failed.',
   };
 }
