@@ -78,7 +78,7 @@ export function sampleEvent(now: number): NotifiedEvent {
     node: 'step',
     at: now,
     durationMs: 1_500,
-    code: 'FAILED',
+    code: 'TIMEOUT',
     message: 'This is a test. No run has failed.',
   };
 }
