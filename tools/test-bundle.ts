@@ -32,6 +32,7 @@ const THREADS = [
   'apps/server/src/definitions/thread.ts',
   'packages/drivers/src/sqlite/commit-thread.ts',
   'packages/drivers/src/sqlite/checkpoint-thread.ts',
+  'packages/drivers/src/sqlite/copy-thread.ts',
 ];
 /** Native code is found beside its own files. */
 const NATIVE = /^(better-sqlite3|@node-rs\/)/;

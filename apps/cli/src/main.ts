@@ -101,6 +101,10 @@ function lazyServices(io: Io): Services {
     checks: async (project) => (await real()).checks(project),
     sandbox: async (project) => (await real()).sandbox(project),
     rotateKey: async (project) => (await real()).rotateKey(project),
+    backups: {
+      verify: async (...given) => (await real()).backups.verify(...given),
+      restore: async (...given) => (await real()).backups.restore(...given),
+    },
     openApi: async (project, purpose, how) => (await real()).openApi(project, purpose, how),
     openServer: async (project, options) => (await real()).openServer(project, options),
     engineHolder: async (project) => (await real()).engineHolder(project),

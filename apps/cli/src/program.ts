@@ -22,7 +22,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     .option('--debug', 'show where errors come from, as NEBULA_DEBUG=1 does');
   const families = new Map<string, Command>();
   const words = argv.filter((word) => !word.startsWith('-'));
-  for (const spec of commandsFor(words[0])) {
+  for (const spec of commandsFor(words)) {
     const [first = '', second] = spec.name.split(' ');
     let parent = root;
     if (second !== undefined) {
@@ -30,6 +30,8 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       families.set(first, parent);
     }
     const command = declare(context, parent, spec, second ?? first);
+    // A command may have commands of its own: `backup FILE` and `backup verify FILE`.
+    if (second === undefined && FAMILIES[first] === undefined) families.set(first, command.helpCommand(false));
     command.action(async (...parsed: unknown[]) => {
       const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
       const options = parsed.at(-2) as CommandOptions;
@@ -60,10 +62,17 @@ function helpLast(argv: readonly string[]): string[] {
   return isAhead ? [...rest, first] : [...argv];
 }
 
-/** The commands that begin with this word, or all for help and suggestions: each declared command costs CPU time. */
-function commandsFor(word: string | undefined): readonly CommandSpec[] {
-  const first = familyNamed(word ?? '') ?? word;
+/**
+ * The commands that begin with the first word, or all for help and suggestions: each declared command costs CPU time.
+ * Of a command that has commands of its own, only the one that is meant: it would take their options.
+ */
+function commandsFor([word = '', second]: readonly string[]): readonly CommandSpec[] {
+  const first = familyNamed(word) ?? word;
   const named = COMMANDS.filter(({ name }) => name.split(' ')[0] === first);
+  if (named.length > 1 && named.some(({ name }) => name === first)) {
+    const nested = named.filter(({ name }) => name === `${first} ${second}`);
+    return nested.length > 0 ? nested : named.filter(({ name }) => name === first);
+  }
   return named.length > 0 ? named : COMMANDS;
 }
 

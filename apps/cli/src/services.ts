@@ -1,8 +1,9 @@
 /** The services that commands use. `compose/services.ts` implements them; tests pass their own. */
 import type { NebulaClient } from '@nebula/client';
 import type { Action, DefinitionChecks } from '@nebula/core';
-import type { Engine } from '@nebula/engine';
-import type { Sandbox } from '@nebula/ports';
+import type { Manifest } from '@nebula/drivers/backup';
+import type { Engine, MissingBlob } from '@nebula/engine';
+import type { ExecutionCounts, Sandbox } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import type { Io } from './terminal/io.ts';
 
@@ -86,10 +87,31 @@ export interface Services {
   sandbox(project: Project): Promise<Sandbox>;
   /** Encrypts the secrets of a data folder with a new key and returns their number; undefined if the key is elsewhere. */
   rotateKey(project: Project): Promise<number | undefined>;
+  /** Files that `nebula backup` has written. */
+  readonly backups: BackupServices;
   openApi(project: Project, purpose: Purpose, how?: SessionOptions): Promise<ApiSession>;
   openServer(project: Project, options: ServeOptions): Promise<ServerSession>;
   /** The process whose engine holds the data folder; undefined if none does. */
   engineHolder(project: Project): Promise<{ readonly pid: number; readonly host: string } | undefined>;
+}
+
+/** A backup whose content was checked against its manifest. */
+export interface CheckedBackup {
+  readonly manifest: Manifest;
+  readonly runs: ExecutionCounts;
+  /** Values that the journal names and that are not in the backup. */
+  readonly missing: readonly MissingBlob[];
+}
+
+export interface BackupServices {
+  /** Rejects with a code that begins with `BACKUP_`, and changes nothing. */
+  verify(file: string, onProgress: (readBytes: number, totalBytes: number) => void): Promise<CheckedBackup>;
+  /** Fills an empty or new folder. Rejects with `DATA_DIR_NOT_EMPTY`, or as `verify` does, and leaves nothing then. */
+  restore(
+    file: string,
+    dataDir: string,
+    onProgress: (readBytes: number, totalBytes: number) => void,
+  ): Promise<CheckedBackup>;
 }
 
 /** The options of `nebula serve`; the configuration gives the others. */

@@ -85,6 +85,22 @@ describe.each(locations)('operations %s', (_, location) => {
     });
   });
 
+  test('[CLI-510] notifications are made, changed, tested, listed and removed', async () => {
+    const { cwd, env } = location();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    expect((await nebula('notifications', 'set', 'ops')).err).toContain('a new notification needs --url');
+    // Nothing listens on port 9.
+    const made = await nebula('notifications', 'set', 'ops', '--url', 'http://localhost:9/x', '--event', 'failed');
+    expect([made.code, made.out]).toEqual([0, '✓ saved the notification ops; about failed\n']);
+    const saved = JSON.parse((await nebula('notifications', 'set', 'ops', '--gather', '5m', '--off', '--json')).out);
+    expect(saved).toMatchObject({ url: 'http://localhost:9/x', on: ['failed'], gather: '5m', active: false });
+    expect((await nebula('notifications', 'list')).out).toContain('off');
+    const tested = await nebula('notifications', 'test', 'ops');
+    expect([tested.code, tested.out]).toEqual([1, expect.stringContaining('could not be reached')]);
+    expect((await nebula('notifications', 'remove', 'ops')).out).toBe('✓ the notification ops is gone\n');
+    expect((await nebula('notifications', 'list')).out).toContain('nobody is told');
+  });
+
   test('[CLI-405] cached outputs are listed and removed', async () => {
     const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });

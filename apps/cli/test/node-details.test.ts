@@ -100,6 +100,7 @@ test('[CLI-548] the stack of a failed run is read from the log of its node, and 
       return { items: [lines[at]], next: at < 2 ? String(at + 1) : null };
     },
     bytes: () => Promise.reject(new Error('bytes')),
+    download: () => Promise.reject(new Error('download')),
     follow: () => {
       throw new Error('follow');
     },

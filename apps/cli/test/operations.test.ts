@@ -219,6 +219,13 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'workers remove-action': () => [['workers', 'remove-action', 'far@1']],
   'cache list': () => [['cache', 'list']],
   'cache clear': () => [['cache', 'clear']],
+  'notifications set': () => [['notifications', 'set', 'ops', '--url', 'http://localhost:9/']],
+  'notifications list': () => [['notifications', 'list']],
+  'notifications test': () => [['notifications', 'test', 'ops']],
+  'notifications remove': () => [['notifications', 'remove', 'ops']],
+  backup: () => [['backup', path.join(folder, 'b.tar')]],
+  'backup verify': () => [['backup', 'verify', path.join(folder, 'b.tar')]],
+  restore: () => [['restore', path.join(folder, 'b.tar'), '--data-dir', path.join(folder, 'restored')]],
   audit: () => [['audit']],
   'context add': () => [
     { argv: ['context', 'add', 'here', '--server', served.url, '--token-stdin'], stdin: tokenIn(served.cwd) },

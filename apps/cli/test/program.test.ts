@@ -132,7 +132,9 @@ describe('completion', () => {
   const words = (lines: string[]) => lines.map((line) => line.split('\t')[0]);
 
   test('[CLI-12] commands, options, choices and files', async () => {
-    expect(words(await complete('r'))).toEqual(['run', 'resume']);
+    expect(words(await complete('r'))).toEqual(['run', 'resume', 'restore']);
+    expect(words(await complete('backup', 'verify', '--j'))).toEqual(['--json']);
+    expect(words(await complete('backup', '--w'))).toEqual(['--with-key']);
     expect(words(await complete('executions', 'c'))).toEqual(['count', 'callback', 'cancel']);
     expect(words(await complete('run', 'x.yaml', '--i'))).toEqual(['--input', '--idempotency-key']);
     expect(words(await complete('graph', 'x.yaml', '--format', ''))).toEqual(['terminal', 'mermaid', 'dot']);

@@ -13,10 +13,12 @@ import {
 } from '@nebula/core';
 import {
   ANNOUNCEMENT_LIMITS,
+  BACKUP_LIMITS,
   CHECK_LIMITS,
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
+  NOTIFICATION_LIMITS,
   PROJECT_LIMITS,
   UPLOAD_LIMITS,
 } from './limits.ts';
@@ -105,6 +107,20 @@ export const BUDGETS = {
     'The first bytes of a body, for which there is always room',
     'counts in `body.memory`',
   ),
+  'backup.total': budget(
+    'count',
+    BACKUP_LIMITS.maxBackups,
+    'backups',
+    'Backups at the same time',
+    '409 `BACKUP_RUNNING`',
+  ),
+  'backup.stall': budget(
+    'time',
+    BACKUP_LIMITS.maxStallMs,
+    'ms',
+    'Pause of a caller that downloads a backup',
+    'broken off',
+  ),
   'input.depth': budget('depth', RUN_DEFAULTS.maxInputDepth, 'levels', 'Nesting of the input of a run', '422'),
   'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),
   'log.lines': budget('count', CONTRACT_LIMITS.maxLogLines, 'lines', 'Log lines of one request', '400 `BODY_INVALID`'),
@@ -185,6 +201,13 @@ export const BUDGETS = {
     PROJECT_LIMITS.maxSchedules,
     'schedules',
     'Schedules of one project, those of triggers included',
+    '413 `TOO_LARGE`',
+  ),
+  'notification.count': budget(
+    'count',
+    NOTIFICATION_LIMITS.maxNotifications,
+    'notifications',
+    'Notifications of one project',
     '413 `TOO_LARGE`',
   ),
   'returned.size': budget(

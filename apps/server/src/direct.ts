@@ -29,6 +29,7 @@ export interface DirectTransport {
   readonly url: string;
   json(operation: OperationId, input: Input): Promise<unknown>;
   bytes(operation: OperationId, input: Input): Promise<Uint8Array>;
+  download(operation: OperationId, input: Input): Promise<AsyncIterable<Uint8Array>>;
   follow(operation: OperationId, input: Input, options: Following): AsyncGenerator<unknown>;
   /** Returns a transport that acts as a user. Rejects with `UNKNOWN_USER`. */
   as(userId: string): Promise<DirectTransport>;
@@ -70,6 +71,7 @@ export function directTransport(directParts: DirectParts, who: Principal = OWNER
     url: '',
     json: reply,
     bytes: async (operation, input) => (await reply(operation, input)) as Uint8Array,
+    download: async (operation, input) => (await reply(operation, input)) as AsyncIterable<Uint8Array>,
     async *follow(operation, input, { after, signal, onProgress }) {
       const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after };
       // Without an engine nothing else keeps the process alive until the next event.

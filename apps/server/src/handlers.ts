@@ -9,6 +9,7 @@ import type { Followers } from './live/followers.ts';
 import { liveRoutes } from './live/routes.ts';
 import type { EngineParts } from './parts.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { backupRoutes } from './routes/backup.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
 import { executionReads } from './routes/execution-reads.ts';
@@ -16,6 +17,7 @@ import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
 import { migrationRoutes } from './routes/migrations.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
@@ -73,8 +75,10 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...cacheRoutes(parts),
     ...scheduleRoutes(parts, () => scheduler.changed()),
     ...fireRoutes(parts, launcher),
+    ...notificationRoutes(parts),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
+    ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {
       isSecure: options.isSecure ?? false,
       onRemoved: () => announced.refresh(),

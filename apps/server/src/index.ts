@@ -23,6 +23,7 @@ import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
 import { Followers } from './live/followers.ts';
 import { liveSocket } from './live/socket.ts';
+import { Notifier } from './notifications/notifier.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import type { EngineParts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
@@ -94,7 +95,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     if (!isClosing) seen.onTrouble(error);
   };
   const made = makeParts(parts, options, seen, onTrouble);
-  const { feed, accounts, scheduler, files, announced, sweeper } = made;
+  const { feed, accounts, scheduler, files, announced, sweeper, notifier } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     token === undefined ? accounts.authenticate : desktopIdentity(token);
@@ -110,6 +111,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     sweeper.close();
     announced.close();
     await scheduler.close();
+    await notifier.close();
     feed.close();
     await app.close();
     try {
@@ -128,6 +130,7 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
   scheduler.open();
   files.open();
   sweeper.open();
+  notifier.open();
   letIn();
   const url = urlOf(app, options);
   seen.log.info({ url, version, preset }, 'listening');
@@ -167,6 +170,7 @@ function makeParts(
     announced: new Announced(parts, onTrouble),
     registry: new Registry(parts),
     sweeper: sweeping(parts, onTrouble),
+    notifier: new Notifier({ parts, leader, onTrouble }),
   };
 }
 

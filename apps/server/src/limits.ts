@@ -130,3 +130,26 @@ export const CHECK_LIMITS = {
   /** How long an idle thread stays. */
   idleMs: 10_000,
 } as const;
+
+/** Notifications of projects. */
+export const NOTIFICATION_LIMITS = {
+  /** Of one project. */
+  maxNotifications: 100,
+  /** An answer of a receiver. */
+  timeoutMs: 10_000,
+  /** Messages that are sent at the same time. */
+  maxDeliveries: 8,
+  /** The pauses after failed attempts: doubled from the first up to the longest. */
+  firstPauseMs: 10_000,
+  maxPauseMs: 3_600_000,
+  minGatherMs: 1_000,
+  maxGatherMs: 86_400_000,
+} as const;
+
+/** Backups over HTTP; one is made at a time. */
+export const BACKUP_LIMITS = {
+  /** Over all processes that use the data folder: a lock on a file. */
+  maxBackups: 1,
+  /** A caller that takes nothing for this time loses its download. */
+  maxStallMs: 60_000,
+} as const;

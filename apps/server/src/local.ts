@@ -76,6 +76,8 @@ const GROUPS = {
     };
   },
   audit: async ({ parts }) => (await import('./identity/audit.ts')).auditRoutes(parts),
+  notifications: async ({ parts }) => (await import('./routes/notifications.ts')).notificationRoutes(parts),
+  backup: async ({ parts }) => (await import('./routes/backup.ts')).backupRoutes(parts),
   async identity({ parts }) {
     const { Accounts } = await import('./identity/accounts.ts');
     const { identityRoutes } = await import('./identity/routes.ts');
@@ -96,6 +98,8 @@ const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
   cache: ['cache'],
   schedules: ['schedules'],
   audit: ['audit'],
+  backup: ['backup'],
+  notifications: ['notifications'],
   me: ['identity'],
   users: ['identity'],
   keys: ['identity'],

@@ -1,6 +1,6 @@
 /** The parts of the server. All durable state is behind them. */
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
-import type { Blobs, Clock, Digest, Logs, Random, Records, Secrets, Store } from '@nebula/ports';
+import type { Backups, Blobs, Clock, Digest, Logs, Outgoing, Random, Records, Secrets, Store } from '@nebula/ports';
 
 /**
  * The parts that suffice to read runs, record requests and change records, even beside an engine of another process.
@@ -16,6 +16,10 @@ export interface Parts {
   readonly random: Random;
   readonly digest: Digest;
   readonly projects: Projects;
+  /** Absent if the data is in drivers that cannot be copied as a whole. */
+  readonly backups?: Backups | undefined;
+  /** Sends notifications; absent: none can be sent. */
+  readonly outgoing?: Outgoing;
 }
 
 /** The parts with an engine of this process. */

@@ -87,6 +87,11 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   listCache: ['admins', 'none'],
   forgetCache: ['admins', 'none'],
   listAudit: ['admins', 'none'],
+  createBackup: ['admins', 'none'],
+  listNotifications: ['editor', 'none'],
+  putNotification: ['editor', 'A'],
+  deleteNotification: ['editor', 'A'],
+  testNotification: ['editor', 'A'],
   login: ['world', 'none'],
   logout: ['all', 'none'],
   getMe: ['all', 'none'],
@@ -122,6 +127,7 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   putSecret: { value: 'some value' },
   putLaunchPlan: { workflowId: 'of-a' },
   putSchedule: { workflowId: 'of-a', every: '1h' },
+  putNotification: { url: 'http://localhost:9/', project: 'a' },
   login: { user: 'nobody-at-all', password: 'x' },
   createKey: { name: 'k', roles: {} },
   claimWork: { wait: '0s' },
@@ -144,6 +150,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   name: 'not-there',
   planId: 'plan-of-a',
   scheduleId: 'schedule-of-a',
+  notificationId: 'note-of-a',
   userId: 'not-there',
   keyId: 'not-there',
   projectId: 'a',
@@ -257,6 +264,8 @@ describe('permissions', () => {
     await must('POST /api/v1/executions', { workflowId: 'of-a', executionId: 'exe_of_a' });
     await must('PUT /api/v1/plans/plan-of-a', { workflowId: 'of-a' });
     await must('PUT /api/v1/schedules/schedule-of-a', { workflowId: 'of-a', every: '1h' });
+    await must('PUT /api/v1/projects/a', { ceiling: { network: ['localhost:9'] } });
+    await must('PUT /api/v1/notifications/note-of-a', { url: 'http://localhost:9/', project: 'a' });
   }
 
   /** Queries of operations that need one, or that would read more than the callers may see. */

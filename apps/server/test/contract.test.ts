@@ -198,6 +198,14 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   listCache: (b) => having(ended(b, keeping()), { query: 'action=core.set&limit=1' }),
   forgetCache: (b) => having(ended(b, keeping()), { query: 'action=core.set' }),
   listAudit: async () => ({ query: 'limit=3&who=owner' }),
+  listNotifications: (b) => having(notification(b), { query: 'project=default' }),
+  putNotification: async () => ({
+    params: { notificationId: 'ops' },
+    body: { url: 'http://localhost:9/', on: ['failed'] },
+  }),
+  deleteNotification: async (b) => ({ params: { notificationId: await notification(b) } }),
+  testNotification: async (b) => ({ params: { notificationId: await notification(b) } }),
+  createBackup: async () => ({ body: { withKey: false } }),
   login: async (b) => {
     await addUser(b, 'dora');
     return { body: { user: 'dora', password: PASSWORD } };
@@ -232,6 +240,11 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
 async function plan(booted: Booted): Promise<string> {
   await put(booted, '/plans/some-plan', { workflowId: await registered(booted, echo()) });
   return 'some-plan';
+}
+
+async function notification(booted: Booted): Promise<string> {
+  await put(booted, '/notifications/told', { url: 'http://localhost:9/' });
+  return 'told';
 }
 
 async function schedule(booted: Booted): Promise<string> {

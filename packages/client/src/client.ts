@@ -144,6 +144,11 @@ export class NebulaClient {
     return this.transport.bytes('getBlob', { params: { executionId, sha256 } });
   }
 
+  /** The bytes of a backup of all data, as they arrive. Complete only if its last file, the manifest, arrived. */
+  backup(body: BodyOf<'createBackup'> = {}, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.transport.download('createBackup', { body, ...(signal && { signal }) });
+  }
+
   /** All items of a list, page by page. */
   async *all<K extends ListOperation>(operation: K, options: CallOptions<K>): AsyncGenerator<ItemOf<K>> {
     let cursor: string | undefined;

@@ -85,24 +85,50 @@ export class HttpTransport implements Transport {
   }
 
   follow(operation: OperationId, input: RequestInput, options: FollowOptions): AsyncGenerator<unknown> {
-    return follow((more) => this.stream(operation, { ...input, ...more }), options);
+    return follow(
+      (more) =>
+        this.stream(operation, { ...input, ...more, headers: { accept: 'text/event-stream', ...more.headers } }),
+      options,
+    );
+  }
+
+  async download(operation: OperationId, input: RequestInput): Promise<AsyncIterable<Uint8Array>> {
+    return piecesOf(await this.stream(operation, input), this.options.url);
   }
 
   /** Opens a stream that stays open as long as it is read. */
   private async stream(operation: OperationId, input: RequestInput): Promise<ReadableStream<Uint8Array>> {
-    const [, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
+    const [method, path] = ROUTES[operation].split(' ') as [HttpMethod, string];
     const { token, fetch: own = fetch, headers: always, url } = this.options;
     const response = await own(url + API_PREFIX + filled(path, input.params) + queryText(input.query), {
+      method,
       headers: {
-        accept: 'text/event-stream',
         ...always,
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(input.body !== undefined && { 'content-type': 'application/json' }),
         ...input.headers,
       },
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
       ...(input.signal !== undefined && { signal: input.signal }),
     });
     if (response.ok && response.body !== null) return response.body;
     throw new ApiError(await problemIn(response));
+  }
+}
+
+/** Not every browser iterates a stream. */
+async function* piecesOf(stream: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw new ConnectionError(url, error);
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
   }
 }
 

@@ -33,6 +33,8 @@ export interface Transport {
   readonly url: string;
   json(operation: OperationId, input: RequestInput): Promise<unknown>;
   bytes(operation: OperationId, input: RequestInput): Promise<Uint8Array>;
+  /** The bytes of a long answer as they arrive, without a time limit. Rejects before the first byte if the call fails. */
+  download(operation: OperationId, input: RequestInput): Promise<AsyncIterable<Uint8Array>>;
   /** Events of a streaming operation; ends when the signal aborts, and, for the events of one run, after its end. */
   follow(operation: OperationId, input: RequestInput, options: FollowOptions): AsyncGenerator<unknown>;
 }

@@ -55,6 +55,28 @@ async function passing<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('calls', () => {
+  it('[CLT-30] a backup is streamed; refusals and broken connections are errors', async () => {
+    const pieces = [new Uint8Array([1, 2]), new Uint8Array([3])];
+    const broken = new ReadableStream({
+      pull(controller) {
+        const piece = pieces.shift();
+        if (piece === undefined) controller.error(new Error('gone'));
+        else controller.enqueue(piece);
+      },
+    });
+    const { client, sent } = talking((_, count) =>
+      count === 1 ? new Response(broken) : problem('BACKUP_RUNNING', 409),
+    );
+    const bytes = (await client.backup())[Symbol.asyncIterator]();
+    expect([await bytes.next(), await bytes.next()]).toEqual([
+      { done: false, value: new Uint8Array([1, 2]) },
+      { done: false, value: new Uint8Array([3]) },
+    ]);
+    await expect(bytes.next()).rejects.toThrow(ConnectionError);
+    expect(sent[0]).toMatchObject({ line: 'POST /api/v1/backup', body: '{}' });
+    await expect(client.backup()).rejects.toMatchObject({ code: 'BACKUP_RUNNING' });
+  });
+
   it('[CLT-2] fill the route, and leave out undefined members', async () => {
     const { client, sent } = talking(() => json({ items: [], next: null }), { token: 'secret' });
     expect(client.url).toBe(URL);

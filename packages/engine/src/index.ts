@@ -22,3 +22,4 @@ export { executionOfLease, staleLease } from './remote/lease.ts';
 export { createExecutionService } from './requests/execution-service.ts';
 export type { Projects } from './start/authority.ts';
 export { keyedExecutionId } from './start/starts.ts';
+export { type MissingBlob, missingBlobs } from './storage/blob-references.ts';

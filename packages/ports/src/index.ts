@@ -1,3 +1,4 @@
+export type { BackupOptions, Backups } from './backups.ts';
 export type { Blobs } from './blobs.ts';
 export type { CacheChoice, CacheCursor, CachePage, CacheRow, OutputCache } from './cache.ts';
 export { type Clock, later, type Timer } from './clock.ts';
@@ -49,6 +50,7 @@ export {
   STACK_FIELD,
   type StoredLogLine,
 } from './logs.ts';
+export type { Outgoing, OutgoingRequest } from './outgoing.ts';
 export {
   blockersOf,
   blockingHolder,

@@ -13,6 +13,7 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Followers', /^(follower|socket)\./],
   ['Remote workers', /^announced\./],
   ['Launch plans and schedules', /^(plan|schedule)\./],
+  ['Backups and notifications', /^(backup|notification)\./],
   ['Graphs that actions return', /^returned\./],
 ];
 

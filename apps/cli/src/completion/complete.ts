@@ -54,7 +54,8 @@ async function candidates(context: Context, words: readonly string[]): Promise<C
 function specOf(words: readonly string[]): CommandSpec | undefined {
   const [first = '', second = ''] = words;
   const family = familyNamed(first) ?? first;
-  return COMMANDS.find(({ name }) => name === family || name === `${family} ${second}`);
+  const named = (wanted: string) => COMMANDS.find(({ name }) => name === wanted);
+  return named(`${family} ${second}`) ?? named(family);
 }
 
 function nextWords(before: readonly string[]): Candidate[] {

@@ -10,7 +10,9 @@ import { commandSettings, engineOptions } from './engine-options.ts';
 import {
   driverContext,
   emptyStorage,
+  lazyOutgoing,
   type OpenContext,
+  openBackups,
   openRuntime,
   openSecrets,
   openStorage,
@@ -87,7 +89,21 @@ async function openLocal(
     const secrets = lazySecrets(() => openSecrets(project, context, env));
     const records = await opened.recordsOrNone();
     const { executions } = runtime;
-    const parts = { executions, store, records, secrets, blobs, logs, clock, random, digest, projects };
+    const backups = openBackups(project, context);
+    const parts = {
+      executions,
+      store,
+      records,
+      secrets,
+      blobs,
+      logs,
+      clock,
+      random,
+      digest,
+      projects,
+      backups,
+      outgoing: lazyOutgoing,
+    };
     return await sessionOn(parts, runtime, opened.close);
   } catch (error) {
     await opened.close();

@@ -26,7 +26,15 @@ import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
 import { engineOptions, sizeOf } from './engine-options.ts';
 import { ReservedFiles } from './reserved-files.ts';
-import { driverContext, openRuntime, openSecrets, openStorage, type Storage } from './storage.ts';
+import {
+  driverContext,
+  lazyOutgoing,
+  openBackups,
+  openRuntime,
+  openSecrets,
+  openStorage,
+  type Storage,
+} from './storage.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 7777;
@@ -163,7 +171,20 @@ async function partsOn(
   );
   const { clock, random, digest } = context;
   const stopEngine = () => engine.close({ graceMs: HAND_BACK_MS });
-  const common = { store, records, secrets, blobs, logs, clock, random, digest, projects };
+  const backups = openBackups(project, context);
+  const common = {
+    store,
+    records,
+    secrets,
+    blobs,
+    logs,
+    clock,
+    random,
+    digest,
+    projects,
+    backups,
+    outgoing: lazyOutgoing,
+  };
   return {
     parts: { ...common, executions: engine, engine },
     stopEngine,

@@ -15,6 +15,10 @@ export function composeServices(io: Io): Services {
     checks: checksOf,
     sandbox: (project) => projectSandbox(project, new ReservedFiles(project, io.env)),
     rotateKey: (project) => rotateKey(io, project),
+    backups: {
+      verify: async (...given) => (await import('./backups.ts')).backupServices.verify(...given),
+      restore: async (...given) => (await import('./backups.ts')).backupServices.restore(...given),
+    },
     openApi: (project, purpose, how) => openApi(io, project, purpose, how ?? {}),
     openServer: async (project, options) => (await import('./server.ts')).openServer(project, options, io.env),
     engineHolder: async ({ dataDir }) => (await import('@nebula/drivers/sqlite')).engineHolder(dataDir),

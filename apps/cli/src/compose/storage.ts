@@ -3,9 +3,18 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Action, type Ceiling, NebulaError } from '@nebula/core';
 import type { Drivers, Projects } from '@nebula/engine';
-import { DEFAULT_PROJECT, type Records, type Sandbox, type Secrets, type Store } from '@nebula/ports';
+import {
+  type Backups,
+  DEFAULT_PROJECT,
+  type Outgoing,
+  type Records,
+  type Sandbox,
+  type Secrets,
+  type Store,
+} from '@nebula/ports';
 import type { DriverContext, NebulaConfig } from '@nebula/sdk';
 import type { Ceilings } from '@nebula/server/projects';
+import { ownVersion } from '../own-version.ts';
 import type { Project } from '../services.ts';
 import { concealWith } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
@@ -130,6 +139,26 @@ async function openDatabase(
 async function folderBlobs({ dataDir }: DriverContext) {
   const { fsBlobs } = await import('@nebula/drivers/fs');
   return fsBlobs({ root: path.join(dataDir, BLOBS) });
+}
+
+/** Requests of notifications. Loaded at first use. */
+export const lazyOutgoing: Outgoing = {
+  async post(request) {
+    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    return await outgoingRequests.post(request);
+  },
+};
+
+/** Undefined where the configuration puts data elsewhere than into the data folder. Loaded at first use. */
+export function openBackups({ config, dataDir }: Project, { clock }: DriverContext): Backups | undefined {
+  const { store, blobs, logs, records } = config.drivers ?? {};
+  if ([store, blobs, logs, records].some((driver) => driver !== undefined)) return undefined;
+  return {
+    async *create(options) {
+      const { folderBackups } = await import('@nebula/drivers/backup');
+      yield* folderBackups({ dataDir, clock, version: await ownVersion() }).create(options);
+    },
+  };
 }
 
 /** A project with its own store and no logs driver keeps log lines as long as the process lives. */

@@ -1,14 +1,6 @@
 /** A server as a session of commands. Errors of the server and of the connection become errors of the CLI. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ApiError,
-  ConnectionError,
-  type FollowOptions,
-  HttpTransport,
-  NebulaClient,
-  type RequestInput,
-  type Transport,
-} from '@nebula/client';
+import { ApiError, ConnectionError, HttpTransport, NebulaClient, type Transport } from '@nebula/client';
 import { type Json, NebulaError } from '@nebula/core';
 import type { ApiSession, ServerLocation } from '../services.ts';
 
@@ -103,18 +95,14 @@ function withKnownErrors(transport: Transport): Transport {
     url: transport.url,
     json: (...call) => withKnownError(transport.json(...call)),
     bytes: (...call) => withKnownError(transport.bytes(...call)),
-    follow: (...call) => followed(transport, ...call),
+    download: async (...call) => withKnownErrorsIn(await withKnownError(transport.download(...call))),
+    follow: (...call) => withKnownErrorsIn(transport.follow(...call)),
   };
 }
 
-async function* followed(
-  transport: Transport,
-  operation: Parameters<Transport['follow']>[0],
-  input: RequestInput,
-  options: FollowOptions,
-): AsyncGenerator<unknown> {
+async function* withKnownErrorsIn<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
-    yield* transport.follow(operation, input, options);
+    yield* items;
   } catch (error) {
     throw known(error);
   }

@@ -63,6 +63,10 @@ export async function play(argv: readonly string[], script: Script = {}, io: Mem
       throw new Error('no sandbox here');
     },
     rotateKey: async () => script.secrets?.rotateKey?.(),
+    backups: {
+      verify: () => Promise.reject(new Error('no backups here')),
+      restore: () => Promise.reject(new Error('no backups here')),
+    },
     openApi: async () => fakeSession(script, calls),
     engineHolder: async () => undefined,
     openServer: async () => {
@@ -91,6 +95,7 @@ function fakeTransport(script: Script, calls: unknown[][]): Transport {
   return {
     url: '',
     bytes: () => Promise.reject(new Error('no values here')),
+    download: () => Promise.reject(new Error('no values here')),
     async json(operation, input) {
       calls.push([operation, input]);
       return await answerOf(script, operation, input);

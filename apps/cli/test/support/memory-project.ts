@@ -116,6 +116,10 @@ export class MemoryProject {
       checks: async () => new DefinitionChecks(createCatalog(this.#actions)),
       sandbox: async () => createInProcessSandbox({ projectDir: '/', clock: realClock }),
       rotateKey: async () => undefined,
+      backups: {
+        verify: () => Promise.reject(new Error('no backups here')),
+        restore: () => Promise.reject(new Error('no backups here')),
+      },
       openApi: (_, purpose) => this.#openApi(purpose),
       engineHolder: async () => undefined,
       openServer: noServer,

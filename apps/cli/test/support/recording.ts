@@ -51,6 +51,10 @@ function notedClient(client: NebulaClient, note: Note): NebulaClient {
       note(operation);
       return transport.bytes(operation, ...rest);
     },
+    download(operation, ...rest) {
+      note(operation);
+      return transport.download(operation, ...rest);
+    },
     follow(operation, ...rest) {
       note(operation);
       return transport.follow(operation, ...rest);

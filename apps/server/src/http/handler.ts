@@ -1,4 +1,5 @@
 /** A route as its handler sees it: a typed call goes in, a reply comes out. */
+import type { Readable } from 'node:stream';
 import type { AnswerOf, BodyOf, OperationId, ParamsOf, QueryOf } from '@nebula/client/contract';
 import type { Principal } from '../identity/principal.ts';
 
@@ -45,7 +46,9 @@ type Body<K extends OperationId> = K extends 'followExecution' | 'followLogs' | 
   ? EventStream
   : K extends 'getBlob'
     ? Uint8Array
-    : AnswerOf<K>;
+    : K extends 'createBackup'
+      ? Readable
+      : AnswerOf<K>;
 
 export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply<Body<K>>>;
 

@@ -92,6 +92,7 @@ const BY_PARAMETER: Readonly<Record<string, Kind>> = {
   planId: PLAN,
   leaseId: LEASE,
   scheduleId: ofRecord('schedule', (id) => unknown('UNKNOWN_SCHEDULE', 'schedule', id)),
+  notificationId: ofRecord('notification', (id) => unknown('UNKNOWN_NOTIFICATION', 'notification', id)),
   projectId: PROJECT,
 };
 
@@ -99,12 +100,13 @@ const BY_PARAMETER: Readonly<Record<string, Kind>> = {
 const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
   'publishSignal',
   'putLaunchPlan',
+  'putNotification',
   'putSchedule',
   'registerWorkflow',
 ]);
 
 /** Operations that concern the default project when the body names none. */
-const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'registerWorkflow']);
+const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'putNotification', 'registerWorkflow']);
 
 /** Operations that concern the project in the query, or the default one. */
 const OF_QUERY: ReadonlySet<OperationId> = new Set([

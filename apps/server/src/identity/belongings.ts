@@ -6,12 +6,13 @@ import { everyRecord, indexKind, type Read, type UserRecord } from '../records.t
 import type { KeyRecord } from './accounts.ts';
 
 /** Records that name their project. */
-const NAMING = ['worker', 'plan', 'schedule', 'webhook', 'event', 'file'] as const;
+const NAMING = ['worker', 'plan', 'schedule', 'notification', 'webhook', 'event', 'file'] as const;
 /** Records whose ids begin with their project. */
 const PREFIXED = [
   ['action', '/'],
   [indexKind('plan'), ' '],
   [indexKind('schedule'), ' '],
+  [indexKind('notification'), ' '],
 ] as const;
 
 /** A plan or a schedule may have megabytes of input. */

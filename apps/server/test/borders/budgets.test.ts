@@ -31,6 +31,7 @@ import { announcing } from '../support/announcing.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { ask } from '../support/users.ts';
 import { echo } from '../support/workflows.ts';
+import { BACKUP_PROBES } from './backup-probes.ts';
 import { CHECK_PROBES } from './check-probes.ts';
 import { SOCKET_PROBES } from './socket-probes.ts';
 import { WATCH_PROBES } from './watch-probes.ts';
@@ -215,6 +216,10 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     isLast('schedule', size, (id) =>
       isTaken(`PUT /api/v1/schedules/${id}`, { body: { ...STARTS_ECHO, every: '1h', active: false } }),
     ),
+  'notification.count': (size) =>
+    isLast('notification', size, (id) =>
+      isTaken(`PUT /api/v1/notifications/${id}`, { body: { url: 'https://hooks.example.com/' } }),
+    ),
   'announced.size': (size) => {
     const action = (chars: number) => ({
       id: 'far.long',
@@ -271,6 +276,7 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
   },
   'schema.decision': (size) =>
     listSchema(8, (size - 1) % 8).problems(Array(Math.floor((size - 1) / 8)).fill(0) as Json) === undefined,
+  ...BACKUP_PROBES,
   'pattern.size': (size) => takes(() => parseFilePattern('x'.repeat(size))),
   'pattern.alternatives': (size) => takes(() => parseFilePattern(`{${'a,'.repeat(size - 1)}b}`)),
   'pattern.segments': (size) => takes(() => parseFilePattern(Array(size).fill('a').join('/'))),

@@ -5,14 +5,20 @@ import path from 'node:path';
 import { builtinActions } from '@nebula/actions';
 import { createClient, type NebulaClient } from '@nebula/client';
 import type { Action, Ceiling } from '@nebula/core';
+import { folderBackups } from '@nebula/drivers/backup';
 import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
-import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
+import {
+  createInProcessSandbox,
+  type InProcessSandboxOptions,
+  loadHostApi,
+  outgoingRequests,
+} from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';
-import type { Clock } from '@nebula/ports';
+import type { Backups, Clock } from '@nebula/ports';
 import {
   callbackKey,
   callbackUrls,
@@ -25,7 +31,7 @@ import {
 } from '../../src/index.ts';
 
 /** The drivers that outlive a server. */
-export type Keeping = Pick<EngineParts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs'>;
+export type Keeping = Pick<EngineParts, 'store' | 'records' | 'secrets' | 'blobs' | 'logs' | 'backups'>;
 
 export interface Booted {
   readonly client: NebulaClient;
@@ -56,8 +62,16 @@ export function memoryKeeping(clock: Clock = realClock): Keeping {
     secrets: memorySecrets(),
     blobs: memoryBlobs(),
     logs: memoryLogs(),
+    backups: memoryBackups,
   };
 }
+
+/** Memory has no files to copy. */
+const memoryBackups: Backups = {
+  async *create() {
+    yield new TextEncoder().encode('a backup');
+  },
+};
 
 /** In a folder of its own, which goes with `remove`. */
 export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remove(): Promise<void> }> {
@@ -65,7 +79,14 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
   const store = await openSqliteStore({ path: path.join(folder, 'nebula.db'), clock: realClock, engine: true });
   const { logs, records } = store;
   return {
-    keeping: { store, records, logs, secrets: memorySecrets(), blobs: fsBlobs({ root: path.join(folder, 'blobs') }) },
+    keeping: {
+      store,
+      records,
+      logs,
+      secrets: memorySecrets(),
+      blobs: fsBlobs({ root: path.join(folder, 'blobs') }),
+      backups: folderBackups({ dataDir: folder, version: '0.0.0', clock: realClock }),
+    },
     async remove() {
       await logs.close();
       await store.close();
@@ -101,6 +122,7 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     random,
     digest: sha256,
     projects,
+    outgoing: outgoingRequests,
   };
   const server = await startServer(parts, {
     host: '127.0.0.1',

@@ -422,6 +422,34 @@ export const OPERATIONS = {
     },
   }),
 
+  ...tagged('Notifications', {
+    listNotifications: {
+      summary: 'List the notifications of the projects in which you are an editor',
+      needs: 'editor',
+      query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
+      answers: { 200: page(resources.Notification) },
+    },
+    putNotification: {
+      summary: 'Create or change a notification: a webhook that is called when runs fail or wait for a person',
+      needs: 'editor',
+      params: object({ notificationId: Id }),
+      body: resources.NotificationBody,
+      answers: { 200: resources.Notification, 201: resources.Notification },
+    },
+    deleteNotification: {
+      summary: 'Delete a notification',
+      needs: 'editor',
+      params: object({ notificationId: Id }),
+      answers: { 204: Nothing },
+    },
+    testNotification: {
+      summary: 'Send a sample message, and say whether it was accepted',
+      needs: 'editor',
+      params: object({ notificationId: Id }),
+      answers: { 200: resources.NotificationTest },
+    },
+  }),
+
   ...tagged('Workers', {
     listWorkers: {
       summary: 'List remote workers',
@@ -487,6 +515,13 @@ export const OPERATIONS = {
       needs: 'admin',
       query: object({ who: Type.Optional(Type.String({ maxLength: 200 })), ...PageQuery }, closed),
       answers: { 200: page(resources.AuditEntry) },
+    },
+    createBackup: {
+      summary: 'Download a backup of all data of the server, as a tar archive',
+      needs: 'admin',
+      body: resources.BackupBody,
+      answers: { 200: Type.String() },
+      stream: 'bytes',
     },
   }),
 

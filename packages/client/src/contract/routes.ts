@@ -69,6 +69,11 @@ export const ROUTES = {
   deleteSchedule: 'DELETE /schedules/:scheduleId',
   fireSchedule: 'POST /schedules/:scheduleId/fire',
 
+  listNotifications: 'GET /notifications',
+  putNotification: 'PUT /notifications/:notificationId',
+  deleteNotification: 'DELETE /notifications/:notificationId',
+  testNotification: 'POST /notifications/:notificationId/test',
+
   listWorkers: 'GET /workers',
   registerWorker: 'POST /workers',
   claimWork: 'POST /workers/:workerId/claim',
@@ -83,6 +88,7 @@ export const ROUTES = {
   listCache: 'GET /cache',
   forgetCache: 'DELETE /cache',
   listAudit: 'GET /audit',
+  createBackup: 'POST /backup',
 
   login: 'POST /login',
   logout: 'POST /logout',

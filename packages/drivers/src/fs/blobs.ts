@@ -4,12 +4,14 @@
  *  1. A file under its final name is whole: it is written under another name, synced, then renamed.
  *  2. When `put` resolves, the file is on disk, with its name and the names of the folders above it, whoever made these.
  *  3. Names are made from ids by an encoding that leaves no dot, slash or NUL, and can be read back.
+ *  4. Nothing is deleted while a backup copies the files (`backup-hold.ts`); the sweeper deletes it later.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import type { Blobs } from '@nebula/ports';
+import { areBlobsHeld } from './backup-hold.ts';
 import { makeFolder, syncFolder, writeSynced } from './durable.ts';
 
 export interface FsBlobsOptions {
@@ -69,6 +71,7 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
     },
 
     async deleteExecution(executionId) {
+      if (await areBlobsHeld(dirname(root))) return;
       const folder = join(root, folderName(executionId));
       folders.forget(folder);
       await rm(folder, { recursive: true, force: true });
@@ -86,8 +89,8 @@ export function fsBlobs(options: FsBlobsOptions): Blobs {
   };
 }
 
-/** Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. */
-function folderName(executionId: ExecutionId): string {
+/** The folder of an execution. Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. */
+export function folderName(executionId: ExecutionId): string {
   let name = '';
   for (const byte of Buffer.from(executionId, 'utf8')) {
     const character = String.fromCharCode(byte);

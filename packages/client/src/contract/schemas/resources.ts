@@ -362,3 +362,61 @@ export const Project = Type.Object(
   { projectId: Type.String(), name: Type.String(), ceiling: Ceiling, createdAt: Moment },
   { $id: 'Project' },
 );
+
+export const BackupBody = Type.Object(
+  {
+    withKey: Type.Optional(
+      Type.Boolean({ description: 'Include the key of the secrets. Allowed on a data folder only, not over HTTP.' }),
+    ),
+  },
+  closed,
+);
+
+const NotificationKind = Type.Union([Type.Literal('failed'), Type.Literal('unknown'), Type.Literal('approval')], {
+  description:
+    '`failed`: a run failed or timed out; `unknown`: an unknown outcome waits to be settled; `approval`: an approval is waited for.',
+});
+export const NotificationBody = Type.Object(
+  {
+    project: Type.Optional(Id),
+    url: Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'The webhook. `{{NAME}}` in its path stands for a secret of the project.',
+    }),
+    secret: Type.Optional(
+      Type.String({ maxLength: 128, description: 'The secret of the project that signs the body: `X-Signature`.' }),
+    ),
+    network: Type.Optional(
+      Type.Array(Type.String({ maxLength: 300 }), {
+        maxItems: 20,
+        description: 'Addresses that the host may lead to, if they are not public.',
+      }),
+    ),
+    on: Type.Optional(Type.Array(NotificationKind, { minItems: 1, maxItems: 3 })),
+    workflows: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: 100 })),
+    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    gather: Type.Optional(DurationText),
+    active: Type.Optional(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+export const Notification = Type.Object(
+  {
+    notificationId: Type.String(),
+    project: Type.String(),
+    url: Type.String(),
+    secret: nullable(Type.String()),
+    network: Type.Array(Type.String()),
+    on: Type.Array(NotificationKind),
+    workflows: nullable(Type.Array(Type.String())),
+    tag: nullable(Type.String()),
+    gather: Type.String({ description: 'Events within this time after the first one are one message.' }),
+    active: Type.Boolean(),
+    lastSentAt: nullable(Moment),
+    lastError: nullable(Type.String({ description: 'Why the last attempt failed; null after a success.' })),
+    nextTryAt: nullable(Moment),
+  },
+  { $id: 'Notification' },
+);
+export const NotificationTest = Type.Object({ delivered: Type.Boolean(), error: nullable(Type.String()) });

@@ -1,0 +1,132 @@
+/** Finds the events of the feed that a notification is about. */
+import { type Entry, type TimelineEvent, timelineOf } from '@nebula/core';
+import { comparePositions, type FrameRow, type Position, type Store } from '@nebula/ports';
+import type { NotificationKind, NotificationRecord } from './records.ts';
+
+export interface NotifiedEvent {
+  readonly kind: NotificationKind;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly node: string | null;
+  readonly at: number;
+  /** Since the run was created. */
+  readonly durationMs: number;
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+export interface Collected {
+  /** The first ones, at most `MAX_KEPT`. */
+  readonly events: readonly NotifiedEvent[];
+  readonly counts: Readonly<Record<NotificationKind, number>>;
+  /** The position up to which the feed was read. */
+  readonly end: Position;
+}
+
+type Reads = Pick<Store, 'feed' | 'frames' | 'execution' | 'workflowVersion'>;
+
+const PAGE = 500;
+const MAX_PAGES = 20;
+const MAX_KEPT = 1_000;
+/** Entries that matter. Other frames are not parsed: nearly all of them. */
+const MATTERS = /"type":"(?:run\.finished|node\.unknown|node\.settled|node\.waiting|node\.answered)"/;
+const MAX_MESSAGE_CHARS = 500;
+
+/** The events after `from`; up to `to` if it is given, else a bounded number of pages. */
+export async function collect(
+  store: Reads,
+  record: NotificationRecord,
+  from: Position,
+  to?: Position,
+): Promise<Collected> {
+  const found: Found = { events: new Map(), more: { failed: 0, unknown: 0, approval: 0 } };
+  let end = from;
+  for (let pages = 0; to !== undefined || pages < MAX_PAGES; pages++) {
+    const rows = await store.feed({ after: end, limit: PAGE });
+    for (const row of rows) {
+      if (to !== undefined && comparePositions(row.position, to) > 0) return collected(found, to);
+      end = row.position;
+      if (MATTERS.test(row.entries)) await addFrame(store, record, row, found);
+    }
+    if (rows.length < PAGE) return collected(found, to ?? end);
+  }
+  return collected(found, end);
+}
+
+interface Found {
+  readonly events: Map<string, NotifiedEvent>;
+  /** Those beyond `MAX_KEPT`. */
+  readonly more: Record<NotificationKind, number>;
+}
+
+function collected({ events, more }: Found, end: Position): Collected {
+  const counts = { ...more };
+  for (const { kind } of events.values()) counts[kind]++;
+  return { events: [...events.values()], counts, end };
+}
+
+async function addFrame(
+  store: Reads,
+  record: NotificationRecord,
+  { executionId, at, entries }: FrameRow,
+  { events, more }: Found,
+): Promise<void> {
+  for (const event of (JSON.parse(entries) as Entry[]).flatMap((entry) => timelineOf(entry, at))) {
+    const key = `${executionId} ${event.node ?? ''}`;
+    // A person, or `verify`, was faster than the message.
+    if (event.type === 'NodeSettled' && event.details.outcome !== 'unknown') events.delete(`unknown ${key}`);
+    if (event.type === 'NodeAnswered') events.delete(`approval ${key}`);
+    const kind = kindOf(event);
+    if (kind === undefined || !record.on.includes(kind)) continue;
+    const made = await eventOf(store, record, executionId, kind, event);
+    if (made === undefined) continue;
+    if (events.size < MAX_KEPT) events.set(`${kind} ${key}`, made);
+    else more[kind]++;
+  }
+}
+
+function kindOf(event: TimelineEvent): NotificationKind | undefined {
+  if (event.type === 'WorkflowFailed' || event.type === 'WorkflowTimedOut') return 'failed';
+  if (event.type === 'NodeUnknown') return 'unknown';
+  const asks = event.type === 'NodeWaiting' && event.details.waits.some(({ kind }) => kind === 'approval');
+  return asks ? 'approval' : undefined;
+}
+
+/** Undefined if the notification is not about this run. A deleted run concerns nobody. */
+async function eventOf(
+  store: Reads,
+  { project, workflows, tag }: NotificationRecord,
+  executionId: string,
+  kind: NotificationKind,
+  event: TimelineEvent,
+): Promise<NotifiedEvent | undefined> {
+  const row = await store.execution(executionId);
+  if (row === undefined || row.project !== project) return undefined;
+  const { workflowId, version, createdAt } = row;
+  if (workflows !== null && !workflows.includes(workflowId)) return undefined;
+  if (tag !== null && !(await hasTag(store, workflowId, version, tag))) return undefined;
+  if (kind === 'failed' && (await hasParent(store, executionId))) return undefined;
+  const { error } = event.details as { readonly error?: { code: string; message: string; node?: string } };
+  return {
+    kind,
+    executionId,
+    workflowId,
+    node: event.node ?? error?.node ?? null,
+    at: event.at,
+    durationMs: Math.max(0, event.at - createdAt),
+    code: error?.code ?? null,
+    message: error?.message.slice(0, MAX_MESSAGE_CHARS) ?? null,
+  };
+}
+
+async function hasTag(store: Reads, workflowId: string, version: number, tag: string): Promise<boolean> {
+  const found = await store.workflowVersion(workflowId, version);
+  const { tags } = JSON.parse(found?.definition ?? '{}') as { readonly tags?: readonly string[] };
+  return tags?.includes(tag) ?? false;
+}
+
+async function hasParent(store: Reads, executionId: string): Promise<boolean> {
+  const [first] = await store.frames(executionId, 0, 1);
+  const [started] = JSON.parse(first?.entries ?? '[]') as Entry[];
+  return started?.type === 'run.started' && started.parent !== undefined;
+}
