@@ -1,5 +1,6 @@
 /** Runs that are deleted while another run, or another engine, still knows them. */
 import { memoryQueue, memoryStore } from '@nebula/drivers/memory';
+import type { Write } from '@nebula/ports';
 import { expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
 import { BenchTop } from './bench-top.ts';
@@ -35,4 +36,38 @@ it('[ENG-370] a run that another engine has ended and deleted leaves memory', as
   expect(await first.delete('exe_short')).toBe(true);
   await top.clock.advance(90_000);
   expect((await first.metrics()).gauges['engine.cached_runs']).toBe(1);
+});
+
+it('[ENG-371] a child that was deleted before its start was known to be written does not run again', async () => {
+  const top = new BenchTop();
+  let isLost = false;
+  await top.open({
+    wrapStore: (store) => {
+      const append = store.append.bind(store);
+      const isChild = ({ executionId, create }: Write): boolean => create !== undefined && executionId !== 'exe_parent';
+      store.append = async (writes) => {
+        const outcomes = await append(writes);
+        if (isLost || !writes.some(isChild)) return outcomes;
+        isLost = true;
+        throw new Error('the connection broke');
+      };
+      return store;
+    },
+  });
+  await top.register({ id: 'child', nodes: { a: { action: 'echo@1' } } });
+  await top.register({
+    id: 'parent',
+    nodes: { one: { workflow: { id: 'child', mode: 'child' } }, two: { needs: ['one'], wait: { signal: 'never' } } },
+  });
+  const started = top.engine.start('parent', undefined, { executionId: 'exe_parent' });
+  await top.untilIdle();
+  await started;
+  const childId = (): string => [...top.data.runs.keys()].find((id) => id !== 'exe_parent') ?? '';
+  for (let step = 0; step < 90 && (top.data.runs.get(childId())?.row.finishedAt ?? null) === null; step++)
+    await top.clock.advance(10);
+  expect(await top.engine.delete(childId())).toBe(true);
+  await top.clock.advance(60_000);
+  expect(isLost).toBe(true);
+  expect([...top.data.runs.keys()]).toEqual(['exe_parent']);
+  expect(top.ran).toEqual(['a']);
 });
