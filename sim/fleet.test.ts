@@ -9,7 +9,7 @@ import { LIVES } from './fleet.ts';
 import { liveMany } from './lives.ts';
 import { sitesToDieAt, type Tally } from './report.ts';
 
-const MOST_LIVES = 900;
+const MOST_LIVES = 700;
 
 const each = (kinds: readonly (typeof FAULT_KINDS)[number][]) =>
   Object.fromEntries(kinds.map((kind) => [kind, [kind]]));

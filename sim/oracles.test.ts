@@ -12,6 +12,7 @@ import { FAULT_KINDS } from './faults.ts';
 import { LIVES } from './fleet.ts';
 import { Follower } from './follower.ts';
 import { Legality } from './legality.ts';
+import { liveUntil } from './lives.ts';
 import { Permits } from './permits.ts';
 import type { Process } from './process.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -20,6 +21,7 @@ import { Signals } from './signals.ts';
 import { snapshotDifference } from './snapshots.ts';
 import { Storage } from './storage.ts';
 import { Timing } from './timing.ts';
+import type { World } from './world.ts';
 
 const begin = {
   type: 'run.started',
@@ -33,7 +35,8 @@ const error = { code: 'USERS', kind: 'USER', message: '' } as const;
 const started = { type: 'node.started', node: 'a', attempt: 1, worker: 'w', effect: 'idempotent' } as const;
 
 it('[SIM-70] a snapshot that leaves out a member differs from the fold of its journal', async () => {
-  const { world } = await live(3, { alone: true });
+  const isFound = ({ data }: World): boolean => [...data.runs.values()].some(({ snapshot }) => snapshot !== undefined);
+  const { world } = await liveUntil(isFound);
   const found = [...world.data.runs.values()].find(({ snapshot }) => snapshot !== undefined);
   if (found?.snapshot === undefined) throw new Error('no run has a snapshot');
   const { row, snapshot, frames } = found;

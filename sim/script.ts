@@ -18,7 +18,7 @@ const SNAPSHOT_MIN_BYTES = [1, 1, 600, 3_000, null];
 /** A published signal that no run waits for is dropped after this time. */
 const KEEP_MS = 600_000;
 /** Two passes of a sweeper find everything that nothing names. */
-const SWEPT_AFTER_MS = 200_000;
+const SWEPT_AFTER_MS = 130_000;
 const GAUGES = ['engine.cached_runs', 'workflow.parallel_tasks', 'workflow.remote_tasks', 'engine.queue_depth'];
 
 export interface Life {
