@@ -63,6 +63,7 @@ export const RARE_ENTRY_KINDS = [
   'items.added',
   'node.answered',
   'signal.refused',
+  'round.delayed',
 ] as const satisfies readonly EntryKind[];
 
 /** No life draws a setting that is an expression yet. */

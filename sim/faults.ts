@@ -53,9 +53,8 @@ const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FA
 export const FAULT_FAMILIES = {
   'a process dies': ['crash before', 'crash after', 'close'],
   'a process is late, or its clock is wrong': ['pause', 'clock forward', 'clock back', 'lease stolen'],
-  'a write is refused': ['append refused', 'append conflict'],
+  'a write fails, or seems to': ['append refused', 'append conflict', 'answer lost'],
   'a write is late': ['append delayed', 'answer delayed'],
-  'the answer to a write is lost': ['answer lost'],
   'a call fails or is late': ['call refused', 'call delayed'],
 } as const satisfies Record<string, readonly FaultKind[]>;
 
