@@ -1,9 +1,18 @@
 /** Randomness from one seed: the same seed always draws the same values. */
 export class Chance {
+  private readonly seed: number;
   private state: number;
 
   constructor(seed: number) {
+    this.seed = seed;
     this.state = Math.imul(seed, 0x9e3779b1) >>> 0;
+  }
+
+  /** A stream of its own, of the same seed: what it draws does not depend on the draws of others. */
+  stream(name: string): Chance {
+    let hash = this.seed | 0;
+    for (const letter of name) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+    return new Chance(hash);
   }
 
   /** A number from 0 up to, not including, 1. */

@@ -151,10 +151,16 @@ export class Conformance {
       case 'run.reopened':
         return this.reopen(entry);
       case 'node.scheduled':
-        for (const path of entry.nodes) this.begins(path, entry.type);
+        for (const path of entry.nodes) {
+          this.isInGraph(path);
+          this.begins(path, entry.type);
+        }
         return;
       case 'node.skipped':
-        for (const path of entry.nodes) this.skips(path, entry.why);
+        for (const path of entry.nodes) {
+          this.isInGraph(path);
+          this.skips(path, entry.why);
+        }
         return;
       default:
         if ('node' in entry) this.node(entry);
@@ -163,6 +169,7 @@ export class Conformance {
 
   private node(entry: NodeEntry): void {
     const { type, node: path } = entry;
+    this.isInGraph(path);
     if (BEGINS.includes(type)) this.begins(path, type);
     const { fact, scope } = this.find(path) ?? {};
     if (fact === undefined || scope === undefined) return;
@@ -228,11 +235,11 @@ export class Conformance {
     { keys }: NodeFact,
     entry: Extract<Entry, { type: 'node.opened' }>,
   ): void {
-    const { workflow, group } = keys as { workflow?: { id: string }; group?: BodyKeys };
+    const { workflow, group } = keys as { workflow?: { id: string; version?: number }; group?: BodyKeys };
     if (entry.graph !== undefined)
       this.open(path, path, this.parts.valueOf(entry.graph) as BodyKeys, 0, this.around(scope));
     if (workflow !== undefined) {
-      const inner = this.parts.definitionOf(workflow.id);
+      const inner = this.parts.definitionOf(workflow.id, workflow.version);
       this.open(path, path, inner, 0, inner);
     }
     if (group !== undefined) this.open(path, path, group, 0, this.around(scope));
@@ -542,6 +549,15 @@ export class Conformance {
 
   private evaluator({ index }: Scope): Evaluate {
     return evaluatorOf({ input: this.input, index });
+  }
+
+  /** A node of an open scope is one of its definition; the failure node is in no graph. */
+  private isInGraph(path: string): void {
+    const cut = path.lastIndexOf('/');
+    const scope = this.scopes.get(path.slice(0, Math.max(0, cut)));
+    const id = path.slice(cut + 1);
+    if (scope === undefined || scope.nodes.has(id) || path === this.definition.config?.failureNode) return;
+    this.demand(false, `${path} is not in the definition`);
   }
 
   private find(path: string): { scope: Scope; id: string; fact: NodeFact } | undefined {

@@ -1,7 +1,11 @@
 /**
- * The entries that the faults of a suite met. A fault hits the runs that it concerns or, if it strikes something that
- * runs share (a process, the queue), all of these. The entries of the next frame of each hit run meet it. A fault that
- * strikes after a frame was written is met by the entries of that frame too.
+ * The entries that the faults of a suite met. A fault has targets, and an entry meets a fault only through one of them:
+ *
+ *  1 A write: the entries that the fault found in the write, whether they were stored or not.
+ *  2 A run, because a call about that run failed, was late or was under way: the entries of its next frame.
+ *  3 A node of a run, because its task or its attempt was hit: the entries of the next frame that has one about the node.
+ *
+ * A fault without a target, such as a crash of a process that does nothing, is met by no entry.
  */
 import type { Entry } from '@nebula/core';
 import type { FaultKind } from './faults.ts';
@@ -52,30 +56,37 @@ const EVERY_ENTRY: Record<EntryKind, true> = {
   'run.begun': true,
 };
 
-/** A thousand lives reach these too rarely to meet every fault: each of them occurs, and meets some. */
+/** The lives of a test reach these too rarely to meet every kind of fault: each of them occurs, and meets some. */
 export const RARE_ENTRY_KINDS = [
   'node.unhandled',
   'node.compensating',
   'signal.taken',
+  'items.added',
+  'node.answered',
+  'signal.refused',
+  'round.delayed',
 ] as const satisfies readonly EntryKind[];
 
-/** No life draws a setting that is an expression yet, a journal long enough for a snapshot, or a second version. */
-const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.checkpointed', 'run.migrated'];
+/** No life draws a setting that is an expression, or a migration, yet. */
+const NOT_DRAWN: readonly EntryKind[] = ['node.configured', 'run.migrated'];
 
 const SELDOM: readonly EntryKind[] = [...RARE_ENTRY_KINDS, ...NOT_DRAWN];
 export const ENTRY_KINDS = (Object.keys(EVERY_ENTRY) as EntryKind[]).filter((kind) => !SELDOM.includes(kind));
 
-/** Entries about attempts, and about runs that end with them. */
-export const ATTEMPT_ENTRY_KINDS = [
-  'node.scheduled',
-  'node.started',
+/** Entries about the outcomes of attempts, and about runs that end with them. */
+export const OUTCOME_ENTRY_KINDS = [
   'node.completed',
   'node.retrying',
   'node.failed',
-  'node.unknown',
-  'run.stopping',
   'run.finished',
 ] as const satisfies readonly EntryKind[];
+
+/** The part of a life that a fault hits. */
+export type Target =
+  | { readonly executionId: string; readonly node?: string }
+  | { readonly entries: readonly { readonly type: EntryKind }[] };
+
+type WrittenEntry = { readonly type: EntryKind; readonly node?: string; readonly nodes?: readonly string[] };
 
 export class Coverage {
   /** The number of entries by kind. */
@@ -84,13 +95,18 @@ export class Coverage {
   private readonly met = new Map<EntryKind, Map<FaultKind, number>>();
   /** The sites at which processes died. */
   readonly deaths = new Map<string, number>();
-  private readonly waiting = new Map<string, Set<FaultKind>>();
+  /** Faults that wait for the next frame of a run, each with the node that it hit. */
+  private readonly waiting = new Map<string, Map<string, { readonly kind: FaultKind; readonly node?: string }>>();
 
-  hit(kind: FaultKind, runs: Iterable<string>): void {
-    for (const executionId of runs) {
-      const kinds = this.waiting.get(executionId);
-      if (kinds === undefined) this.waiting.set(executionId, new Set([kind]));
-      else kinds.add(kind);
+  hit(kind: FaultKind, targets: Iterable<Target>): void {
+    for (const target of targets) {
+      if ('entries' in target) {
+        for (const { type } of target.entries) this.meet(type, kind, 1);
+        continue;
+      }
+      const { executionId, node } = target;
+      const hits = this.waiting.get(executionId) ?? new Map();
+      this.waiting.set(executionId, hits.set(`${kind} ${node ?? ''}`, { kind, ...(node !== undefined && { node }) }));
     }
   }
 
@@ -98,18 +114,17 @@ export class Coverage {
     add(this.deaths, `${side} ${site}`, 1);
   }
 
-  written(executionId: string, entries: readonly { readonly type: EntryKind }[]): void {
-    const kinds = this.waiting.get(executionId);
-    for (const { type } of entries) {
-      add(this.entries, type, 1);
-      if (kinds !== undefined) for (const kind of kinds) this.meet(type, kind, 1);
+  written(executionId: string, entries: readonly WrittenEntry[]): void {
+    for (const { type } of entries) add(this.entries, type, 1);
+    const hits = this.waiting.get(executionId);
+    if (hits === undefined || entries.length === 0) return;
+    for (const [name, { kind, node }] of hits) {
+      const isMet = node === undefined || entries.some((entry) => entry.node === node || entry.nodes?.includes(node));
+      if (!isMet) continue;
+      hits.delete(name);
+      for (const { type } of entries) this.meet(type, kind, 1);
     }
-    if (entries.length > 0) this.waiting.delete(executionId);
-  }
-
-  /** The fault hit the writing of these entries. */
-  metBy(kind: FaultKind, entries: readonly { readonly type: EntryKind }[]): void {
-    for (const { type } of entries) this.meet(type, kind, 1);
+    if (hits.size === 0) this.waiting.delete(executionId);
   }
 
   private meet(entry: EntryKind, fault: FaultKind, times: number): void {
@@ -128,21 +143,22 @@ export class Coverage {
     for (const [key, count] of other.deaths) add(this.deaths, key, count);
   }
 
+  /** The number of kinds of entries that met the fault. */
+  metBy(fault: FaultKind): number {
+    return [...this.met.values()].filter((faults) => faults.has(fault)).length;
+  }
+
   /** Kinds that met no fault at all. */
   unmet(entries: readonly EntryKind[]): EntryKind[] {
     return entries.filter((entry) => (this.met.get(entry)?.size ?? 0) === 0);
   }
 
-  /** Pairs that never met. */
-  missing(entries: readonly EntryKind[], faults: readonly FaultKind[]): string[] {
-    return entries.flatMap((entry) =>
-      faults.filter((fault) => this.count(entry, fault) === 0).map((f) => cell(entry, f)),
+  /** Pairs of an entry and a group of faults that never met. */
+  missing(entries: readonly EntryKind[], groups: Readonly<Record<string, readonly FaultKind[]>>): string[] {
+    return Object.entries(groups).flatMap(([name, kinds]) =>
+      entries.filter((entry) => kinds.every((kind) => this.count(entry, kind) === 0)).map((one) => `${one} × ${name}`),
     );
   }
-}
-
-function cell(entry: EntryKind, fault: FaultKind): string {
-  return `${entry} × ${fault}`;
 }
 
 function add<K>(counts: Map<K, number>, key: K, by: number): void {

@@ -11,6 +11,7 @@ import type { Settlement } from '@nebula/core/run';
 import type { Clock } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
+import type { Target } from './coverage.ts';
 import type { Injector } from './injector.ts';
 
 /** A process that runs actions: one with an engine, or a remote worker. */
@@ -20,8 +21,6 @@ export interface Performer {
   readonly isDead: boolean;
   /** When it was killed, or told to close. */
   readonly endedAt: number | undefined;
-  /** Runs that it works on. */
-  readonly runs: ReadonlySet<string>;
   /** Names of nodes whose actions are under way in it, and of those that were granted and have not begun. */
   readonly inFlight: Map<string, number>;
   readonly granted: Set<string>;
@@ -47,6 +46,7 @@ export interface Call {
 export interface Effect {
   readonly action: string;
   readonly result: Json;
+  readonly input: Json;
   /** The key of the undone effect, for a compensation. */
   readonly undoes: string | undefined;
   times: number;
@@ -66,7 +66,7 @@ export interface ExternalWorldParts {
   readonly chance: Chance;
   readonly largeBytes: number;
   readonly say: (performer: Performer, what: string) => void;
-  readonly courseOf: (context: AttemptContext, input: Json, calls: number, performer: Performer) => Course;
+  readonly courseOf: (context: AttemptContext, input: Json, calls: number) => Course;
   readonly onCall: (call: Call) => void;
 }
 
@@ -155,7 +155,7 @@ export class ExternalWorld {
     this.parts.say(performer, `runs ${executionId} ${node}#${attempt}`);
     const calls = (this.callsOf.get(key) ?? 0) + 1;
     this.callsOf.set(key, calls);
-    const course = this.parts.courseOf(context, input, calls, performer);
+    const course = this.parts.courseOf(context, input, calls);
     const name = workName(executionId, node);
     performer.inFlight.set(name, (performer.inFlight.get(name) ?? 0) + 1);
     return new Promise<Json>((resolve, reject) => {
@@ -194,7 +194,13 @@ export class ExternalWorld {
     const known = this.effects.get(key);
     const { graph = null, undoes } = (input ?? {}) as { graph?: Json; undoes?: { key?: string } | null };
     const done = { key, text: ending === 'large' ? 'x'.repeat(this.parts.largeBytes) : 'done' };
-    const happened = known ?? { action: id, result: id === 'plan' ? graph : done, undoes: undoes?.key, times: 0 };
+    const happened = known ?? {
+      action: id,
+      result: id === 'plan' ? graph : done,
+      input,
+      undoes: undoes?.key,
+      times: 0,
+    };
     this.effects.set(key, happened);
     if (known === undefined || effect === 'once') happened.times++;
     this.parts.say(performer, `effect ${key}`);
@@ -242,12 +248,13 @@ const ENDINGS = [
 ] as const;
 
 /** An attempt with a random course. */
-export function randomCourse(chance: Chance, faults: Injector, { runs }: Performer): Course {
+export function randomCourse(chance: Chance, faults: Injector, { executionId, node }: AttemptContext): Course {
+  const attempt = (): Target[] => [{ executionId, node }];
   if (faults.isOver) return { beforeMs: 1, afterMs: 0, ending: 'ok', ignoresAbort: false };
   return {
     beforeMs: chance.pick([0, 1, 50, 1_000, 4_000, 40_000]),
     afterMs: chance.pick([0, 0, 1, 200, 3_000]),
-    ignoresAbort: faults.strikes('ignores abort', runs),
-    ending: faults.strikes('hang', runs) ? 'hang' : chance.pick(ENDINGS),
+    ignoresAbort: faults.strikes('ignores abort', attempt),
+    ending: faults.strikes('hang', attempt) ? 'hang' : chance.pick(ENDINGS),
   };
 }

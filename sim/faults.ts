@@ -47,6 +47,18 @@ export const FAULTS = {
 
 export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
-export const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FAULTS)[];
-/** Faults that strike in every life. */
-export const COMMON_FAULT_KINDS = FAULT_KINDS.filter((kind) => !(kind in WORKER_FAULTS));
+const WORKER_FAULT_KINDS = Object.keys(WORKER_FAULTS) as (keyof typeof WORKER_FAULTS)[];
+
+/** Faults of writes, calls and processes, by their effect. Entries of every kind meet each family. */
+export const FAULT_FAMILIES = {
+  'a process dies': ['crash before', 'crash after', 'close'],
+  'a process is late, or its clock is wrong': ['pause', 'clock forward', 'clock back', 'lease stolen'],
+  'a write fails, or seems to': ['append refused', 'append conflict', 'answer lost'],
+  'a write is late': ['append delayed', 'answer delayed'],
+  'a call fails or is late': ['call refused', 'call delayed'],
+} as const satisfies Record<string, readonly FaultKind[]>;
+
+/** Faults of attempts: the outcomes of nodes meet each of them. */
+export const ATTEMPT_FAULT_KINDS: readonly FaultKind[] = ['hang', 'ignores abort', ...WORKER_FAULT_KINDS];
+/** Faults of the shared queue: the starts of attempts meet each of them. */
+export const DELIVERY_FAULT_KINDS = FAULT_KINDS.filter((kind) => kind.startsWith('delivery'));

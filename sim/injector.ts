@@ -1,10 +1,11 @@
 /** Draws whether a fault strikes, counts it, and reports which runs were hit. */
 import type { Chance } from './chance.ts';
-import type { Coverage } from './coverage.ts';
+import type { Coverage, Target } from './coverage.ts';
 import { FAULTS, type FaultKind } from './faults.ts';
 
 /** Sites that few lives reach, at which faults are more likely. */
-const SELDOM = /verify|logs|blobs|digest|workflow|nack|expired|remote\.(extend|log|end)|inbox|execution/i;
+const SELDOM =
+  /verify|logs|blobs|digest|workflow|nack|expired|remote\.(extend|log|end)|inbox|execution|publish|feed|snapshot|known/i;
 
 /**
  * The limit on crossings at one moment of simulated time. More of them are calls that wait for time to pass, and keep
@@ -37,41 +38,58 @@ export class Injector {
   isOver = false;
   private moment = { at: 0, crossings: 0 };
   private readonly options: InjectorOptions;
+  /** One stream for each kind: a new kind, or fewer chances for one, changes no other. */
+  private readonly streams = new Map<FaultKind, Chance>();
 
   constructor(options: InjectorOptions) {
     this.options = options;
   }
 
-  /** Returns whether the fault strikes now. `runs`: the runs that it hits. */
-  strikes(kind: FaultKind, runs: Iterable<string>): boolean {
-    const { chance, calm } = this.options;
-    if (this.isOver || calm === Number.POSITIVE_INFINITY || !chance.oneIn(FAULTS[kind].oneIn * calm)) return false;
-    this.inject(kind, runs);
+  /** Returns whether the fault strikes now. `targets`: what it hits; asked for only if it strikes. */
+  strikes(kind: FaultKind, targets: () => Iterable<Target>): boolean {
+    if (!this.draws(kind)) return false;
+    this.inject(kind, targets());
     return true;
   }
 
-  inject(kind: FaultKind, runs: Iterable<string>): void {
+  /** Returns whether the fault is to strike; its caller injects it. */
+  draws(kind: FaultKind): boolean {
+    const { calm } = this.options;
+    if (this.isOver || calm === Number.POSITIVE_INFINITY) return false;
+    return this.stream(kind).oneIn(FAULTS[kind].oneIn * calm);
+  }
+
+  inject(kind: FaultKind, targets: Iterable<Target>): void {
     this.injected.set(kind, (this.injected.get(kind) ?? 0) + 1);
-    this.options.coverage.hit(kind, runs);
+    this.options.coverage.hit(kind, targets);
     this.options.say(`fault: ${kind}`);
   }
 
   /** Returns whether the process dies here. */
-  kills({ site, side }: Crossing, runs: Iterable<string>): boolean {
-    const { crashAt, coverage, chance, calm } = this.options;
+  kills({ site, side }: Crossing, targets: () => Iterable<Target>): boolean {
+    const { crashAt, coverage, calm } = this.options;
     this.crossings++;
     if (this.isSpinning(site)) return true;
     if (this.isOver) return false;
     const kind = side === 'before' ? 'crash before' : 'crash after';
     const dies =
       crashAt === undefined
-        ? calm !== Number.POSITIVE_INFINITY && chance.oneIn((FAULTS[kind].oneIn * calm) / (SELDOM.test(site) ? 20 : 1))
+        ? calm !== Number.POSITIVE_INFINITY &&
+          this.stream(kind).oneIn((FAULTS[kind].oneIn * calm) / (SELDOM.test(site) ? 20 : 1))
         : crashAt === this.crossings;
     if (!dies) return false;
     this.options.say(`dies ${side} ${site}`);
-    this.inject(kind, runs);
+    this.inject(kind, targets());
     coverage.died(site, side);
     return true;
+  }
+
+  private stream(kind: FaultKind): Chance {
+    const known = this.streams.get(kind);
+    if (known !== undefined) return known;
+    const stream = this.options.chance.stream(kind);
+    this.streams.set(kind, stream);
+    return stream;
   }
 
   /** Time does not pass while calls repeat endlessly: the caller dies, so that the life ends with a violation. */

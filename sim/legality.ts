@@ -99,6 +99,8 @@ export class Legality {
   readonly complaints: string[] = [];
   status: 'pending' | 'running' | 'paused' | 'compensating' | FinalRunStatus = 'pending';
   reopenings = 0;
+  /** Somebody asked for a replay: nodes before the replayed one stay as they are. */
+  isReplayed = false;
   /** How often something began anew: with a reopening, or with the retry of a composite node. */
   private generation = 0;
   pauses = 0;
@@ -131,6 +133,11 @@ export class Legality {
     const complain = (complaint: string): void => void this.complaints.push(complaint);
     this.scopes = new Scopes(this.nodes, complain);
     this.undoing = new Undoing(this.nodes, complain);
+  }
+
+  /** The number of frames. */
+  get length(): number {
+    return this.seq;
   }
 
   get isFinished(): boolean {
@@ -420,6 +427,10 @@ export class Legality {
     this.status = 'running';
     this.reopenings++;
     this.generation++;
+    for (const path of this.isReplayed ? [] : this.undoing.undone()) {
+      const isAgain = nodes.some((node) => path === node || path.startsWith(`${node}/`));
+      this.demand(isAgain, `${path} was undone, and does not begin again`);
+    }
     this.undoing.forget();
     for (const path of nodes) {
       const record = this.node(path);

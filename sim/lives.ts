@@ -1,6 +1,7 @@
 /** Runs many lives in a row, and collects their results. */
 import { Tally } from './report.ts';
-import { type LifeOptions, live } from './script.ts';
+import { type Life, type LifeOptions, live } from './script.ts';
+import type { World } from './world.ts';
 
 export interface Suite {
   readonly tally: Tally;
@@ -25,4 +26,12 @@ export async function liveMany(
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { tally, failures };
+}
+
+/** The first life of one engine after which the world is as wanted. */
+export async function liveUntil(isWanted: (world: World) => boolean): Promise<Life> {
+  for (let seed = 1; ; seed++) {
+    const life = await live(seed, { alone: true });
+    if (isWanted(life.world)) return life;
+  }
 }

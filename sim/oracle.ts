@@ -3,10 +3,10 @@
  * from outside: journals as they are written, actions as they are called, effects as they happen.
  */
 
-import type { Entry, Json, JsonObject, RunDocument } from '@nebula/core';
+import type { Entry, Json, JsonObject, Plan, RunDocument } from '@nebula/core';
 import type { BlobRef, StoredValue } from '@nebula/core/run';
 import type { MemoryData } from '@nebula/drivers/memory';
-import type { Blobs, Write } from '@nebula/ports';
+import type { Blobs, PublishedSignal, SnapshotRow, Write } from '@nebula/ports';
 import { Conformance, type Definition } from './conformance.ts';
 import type { Call, Effect, ExternalWorld, Performer } from './external-world.ts';
 import { Family } from './family.ts';
@@ -15,7 +15,10 @@ import { Legality, type OutputHeard, type RunEnding } from './legality.ts';
 import { Permits } from './permits.ts';
 import { isSame } from './same.ts';
 import { Signals } from './signals.ts';
+import { snapshotDifference } from './snapshots.ts';
 import { Starts } from './starts.ts';
+import { Storage } from './storage.ts';
+import { Timing } from './timing.ts';
 
 const NOT_BEGUN: readonly string[] = ['idle', 'queued', 'gated'];
 const FINISHED = ['completed', 'failed', 'cancelled', 'timed-out'];
@@ -28,6 +31,9 @@ export interface OracleParts {
   readonly isAlone: boolean;
   /** No fault strikes any more, and none is under way. */
   readonly isCalm: () => boolean;
+  readonly retentionMs: number | null;
+  /** The project of a workflow. */
+  readonly projectOf: (workflowId: string) => string;
 }
 
 export class Oracle {
@@ -41,8 +47,16 @@ export class Oracle {
   private readonly signals = new Signals((what) => this.violated(what));
   private readonly called = new Map<string, Performer>();
   private readonly starts = new Starts((what) => this.violated(what));
-  private readonly permits = new Permits((what) => this.violated(what), this.journals);
+  private readonly permits: Permits;
   readonly leases = new Leases((what) => this.violated(what));
+  readonly storage: Storage;
+  private readonly timing = new Map<string, Timing>();
+  /** Workflows of runs, by id; deleted ones too. */
+  private readonly workflows = new Map<string, string>();
+  /** Inputs of nodes that look into the cache. */
+  private readonly asks = new Map<string, StoredValue | undefined>();
+  /** Snapshots that were compared with their journals. */
+  snapshots = 0;
   /** Idempotency keys of outputs from the cache, by run. */
   private readonly cached = new Set<string>();
   /** Idempotency keys of completed nodes. */
@@ -52,6 +66,10 @@ export class Oracle {
 
   constructor(parts: OracleParts) {
     this.parts = parts;
+    const { data, blobs, retentionMs } = parts;
+    const complain = (what: string): void => this.violated(what);
+    this.storage = new Storage({ data, blobs, journals: this.journals, retentionMs, complain });
+    this.permits = new Permits(complain, this.journals, (key) => data.permits.rows(`key:${key}`));
   }
 
   journal(executionId: string): Legality {
@@ -76,6 +94,18 @@ export class Oracle {
     return one;
   }
 
+  private timingOf(executionId: string): Timing {
+    let one = this.timing.get(executionId);
+    if (one === undefined) {
+      one = new Timing(
+        (complaint) => this.violated(`${executionId}: ${complaint}`),
+        (stored) => this.valueOf(stored),
+      );
+      this.timing.set(executionId, one);
+    }
+    return one;
+  }
+
   private definitionOf(workflowId: string, version?: number): Definition {
     const key = `${workflowId}@${version}`;
     let definition = this.definitions.get(key);
@@ -94,18 +124,30 @@ export class Oracle {
     if (message.type === 'retry' || message.type === 'replay') {
       this.reopeningsAsked.set(executionId, (this.reopeningsAsked.get(executionId) ?? 0) + 1);
     }
+    if (message.type === 'replay') this.journal(executionId).isReplayed = true;
     this.starts.onSend(executionId, message);
     if (message.type === 'signal') this.signals.sent(executionId, messageId, message);
+  }
+
+  /** The moments that the store granted to nodes with a rate limit. */
+  onRates(executionId: string, moments: readonly { readonly node: string; readonly at: number }[]): void {
+    for (const { node, at } of moments) this.timingOf(executionId).onRate(node, at);
   }
 
   onFrame({ executionId, frame, taken = [] }: Write, entries: readonly Entry[], now: number): void {
     const journal = this.journal(executionId);
     if (!journal.isFinished) this.signals.taken(executionId, taken, entries);
     if (frame !== undefined) {
+      for (const entry of entries) {
+        if (entry.type === 'run.started') this.workflows.set(executionId, entry.workflowId);
+        if (entry.type === 'node.gated' && entry.gate.kind === 'cache' && entry.input !== undefined)
+          this.asks.set(`${executionId} ${entry.node}`, entry.input);
+      }
       if (this.parts.isAlone) this.noneLost(executionId, entries, now);
       this.family.onFrame(executionId, entries);
       journal.frame(frame.seq, frame.at, entries);
       this.conformanceOf(executionId).frame(entries);
+      this.timingOf(executionId).frame(frame.at, entries);
       this.permits.onFrame(executionId, entries);
       this.leases.onFrame(executionId, entries, this.parts.isCalm());
       this.starts.onFrame(executionId, entries, ({ blob, value }) =>
@@ -116,6 +158,34 @@ export class Oracle {
     this.cannotBeStuck(executionId, journal);
     const asked = this.reopeningsAsked.get(executionId) ?? 0;
     if (journal.reopenings > asked) this.violated(`${executionId} was reopened more often than asked for`);
+  }
+
+  /** An engine is about to store a snapshot. */
+  onSnapshot(plan: Plan, executionId: string, snapshot: SnapshotRow): void {
+    const run = this.parts.data.runs.get(executionId);
+    if (run === undefined) return;
+    this.snapshots++;
+    const difference = snapshotDifference(plan, executionId, snapshot, run.frames);
+    if (difference !== undefined) this.violated(`${executionId}: the snapshot of frame ${snapshot.seq}: ${difference}`);
+  }
+
+  /** A published signal goes to a run that waits for it. */
+  onPublished({ signal, key, messageId, body }: PublishedSignal, executionId: string | undefined): void {
+    this.signals.onPublished(messageId, JSON.parse(body) as JsonObject);
+    if (executionId === undefined) return;
+    const journal = this.journals.get(executionId);
+    // The oracle hears of a frame a moment after the store has it.
+    if (journal?.length !== this.parts.data.runs.get(executionId)?.frames.length) return;
+    const waiting = [...(journal?.nodes.values() ?? [])].filter(
+      ({ status, waits }) =>
+        status === 'listening' &&
+        waits.some((one) => one.kind === 'signal' && one.signal === signal && one.key === key),
+    );
+    const name = `${executionId} gets the signal ${signal} ${key}`;
+    if (waiting.length === 0) return this.violated(`${name}, and does not wait for it`);
+    const inbox = [...(this.parts.data.runs.get(executionId)?.inbox.values() ?? [])];
+    const sent = inbox.filter((one) => this.signals.isPublished(one.messageId, signal, key));
+    if (sent.length > waiting.length) this.violated(`${name} more often than it waits`);
   }
 
   onCall({ executionId, node, attempt, idempotencyKey, performer, worker }: Call): void {
@@ -152,7 +222,7 @@ export class Oracle {
     for (const executionId of executionIds) {
       const run = this.parts.data.runs.get(executionId);
       if (run === undefined) {
-        this.violated(`${executionId} is gone`);
+        if (!this.storage.isDeleted(executionId)) this.violated(`${executionId} is gone`);
         continue;
       }
       const { row, inbox } = run;
@@ -205,7 +275,7 @@ export class Oracle {
     if (before === 'listening' && entry.type === 'node.completed')
       this.signals.ended(executionId, this.valueOf(entry.output));
     if (entry.type === 'node.completed' && entry.cached !== undefined)
-      return this.wasDone(executionId, path, this.valueOf(entry.output));
+      return this.wasDone(executionId, path, this.valueOf(entry.output), entry.cached.executionId);
     if (before !== 'running' && before !== 'settled') return;
     const name = `${executionId} ${path}`;
     const key = this.keyOf(executionId, path);
@@ -219,13 +289,22 @@ export class Oracle {
     this.undoesWhatWasDone(executionId, path, effect);
   }
 
-  /** An output from the cache was computed by some node. */
-  private wasDone(executionId: string, path: string, output: Json): void {
+  /** An output from the cache was computed by some node of the same project, from the same input. */
+  private wasDone(executionId: string, path: string, output: Json, from: string): void {
     const key = keyIn(output) ?? '';
     const effect = this.parts.externalWorld().effects.get(key);
+    const name = `${executionId} ${path}`;
     if (effect === undefined || !isSame(effect.result, output))
-      this.violated(`${executionId} ${path} has from the cache what nobody did`);
+      return this.violated(`${name} has from the cache what nobody did`);
+    if (this.projectOf(executionId) !== this.projectOf(from))
+      this.violated(`${name} has from the cache what another project did`);
+    if (!isSame(effect.input, this.valueOf(this.asks.get(name))))
+      this.violated(`${name} has from the cache what was done with another input`);
     this.cached.add(`${executionId} ${key}`);
+  }
+
+  private projectOf(executionId: string): string {
+    return this.parts.projectOf(this.workflows.get(executionId) ?? '');
   }
 
   private undoesWhatWasDone(executionId: string, path: string, { undoes }: Effect): void {

@@ -1,5 +1,6 @@
 /** Shared keys: over all runs, never more nodes with the same key run than its limit allows. */
 import type { Entry } from '@nebula/core';
+import type { PermitRow } from '@nebula/ports';
 import type { Legality } from './legality.ts';
 
 interface Claim {
@@ -15,8 +16,15 @@ export class Permits {
   /** Nodes that have begun and may have ended since, by key. */
   private readonly begun = new Map<string, Map<string, { readonly executionId: string; readonly node: string }>>();
 
-  constructor(complain: (what: string) => void, journals: ReadonlyMap<string, Legality>) {
+  private readonly rows: (key: string) => readonly PermitRow[];
+
+  constructor(
+    complain: (what: string) => void,
+    journals: ReadonlyMap<string, Legality>,
+    rows: (key: string) => readonly PermitRow[],
+  ) {
     this.complain = complain;
+    this.rows = rows;
     this.journals = journals;
   }
 
@@ -26,7 +34,17 @@ export class Permits {
       if (entry.type === 'node.gated' && entry.gate.kind === 'concurrency')
         this.claims.set(`${executionId} ${entry.node}`, entry.gate);
       if (entry.type === 'node.started') this.begin(executionId, entry.node);
+      if (entry.type === 'node.retrying') this.mustBeFree(executionId, entry.node);
     }
+  }
+
+  /** Between attempts a node has no permit, and is not in line for one. */
+  private mustBeFree(executionId: string, node: string): void {
+    const claim = this.claims.get(`${executionId} ${node}`);
+    const isWaiting = this.journals.get(executionId)?.nodes.get(node)?.status === 'waiting';
+    if (claim === undefined || !isWaiting) return;
+    const isThere = this.rows(claim.key).some((row) => row.executionId === executionId && row.node === node);
+    if (isThere) this.complain(`${executionId} ${node} is between attempts, and has the permit ${claim.key}`);
   }
 
   private begin(executionId: string, node: string): void {

@@ -8,9 +8,10 @@
  */
 
 import type { Engine } from '@nebula/engine';
-import { type Clock, later } from '@nebula/ports';
+import { type Clock, later, type Store } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
+import type { Target } from './coverage.ts';
 import type { Performer } from './external-world.ts';
 import type { Injector } from './injector.ts';
 
@@ -33,12 +34,13 @@ export class Process implements Performer {
   readonly world: WorldClock;
   /** Set by the code that builds the process. */
   engine!: Engine;
+  store!: Store;
   workerId: string | undefined;
   isDead = false;
   /** When it was killed, or told to close. */
   endedAt: number | undefined;
-  /** Runs that it has read or written. */
-  readonly runs = new Set<string>();
+  /** Calls of the process that are under way, each about a run or with the entries of a write. */
+  private readonly underWay = new Set<Target>();
   /** Names of nodes whose actions are under way in it, and of those that were granted and have not begun. */
   readonly inFlight = new Map<string, number>();
   readonly granted = new Set<string>();
@@ -58,6 +60,19 @@ export class Process implements Performer {
       timer: (delayMs, callback) => world.timer(delayMs, this.callback('timer', callback)),
       soon: (callback) => world.soon(this.callback('soon', callback)),
     };
+  }
+
+  /** What a fault of this process hits: its calls about runs, its writes, and the nodes whose actions run in it. */
+  readonly targets = (): Target[] => [...this.underWay, ...[...this.inFlight.keys()].map(targetOf)];
+
+  /** Runs `work`, and counts its targets as under way. */
+  async during<T>(targets: readonly Target[], work: () => Promise<T>): Promise<T> {
+    for (const target of targets) this.underWay.add(target);
+    try {
+      return await work();
+    } finally {
+      for (const target of targets) this.underWay.delete(target);
+    }
   }
 
   /** A call out of this process. */
@@ -141,21 +156,27 @@ export class Process implements Performer {
   }
 
   private dies(site: string, side: 'before' | 'after'): boolean {
-    if (!this.isDead && this.parts.faults.kills({ site, side }, this.runs)) this.kill();
+    if (!this.isDead && this.parts.faults.kills({ site, side }, this.targets)) this.kill();
     return this.isDead;
   }
 
   private mayFalter(): void {
     const { faults, chance } = this.parts;
-    if (faults.strikes('pause', this.runs)) this.pause(chance.pick(PAUSES_MS));
-    if (faults.strikes('clock forward', this.runs)) this.jump(chance.pick(JUMPS_MS));
-    if (faults.strikes('clock back', this.runs)) this.jump(-chance.pick(JUMPS_MS));
+    if (faults.strikes('pause', this.targets)) this.pause(chance.pick(PAUSES_MS));
+    if (faults.strikes('clock forward', this.targets)) this.jump(chance.pick(JUMPS_MS));
+    if (faults.strikes('clock back', this.targets)) this.jump(-chance.pick(JUMPS_MS));
   }
 
   private async awake(): Promise<void> {
     while (this.backlog !== undefined) await new Promise<void>((resolve) => this.backlog?.push(resolve));
     if (this.isDead) await never();
   }
+}
+
+/** The node of a name that `workName` made. */
+function targetOf(name: string): Target {
+  const cut = name.indexOf(' ');
+  return { executionId: name.slice(0, cut), node: name.slice(cut + 1) };
 }
 
 function never(): Promise<never> {

@@ -10,6 +10,9 @@ export class Tally {
   runs = 0;
   nodes = 0;
   crossings = 0;
+  /** Snapshots that were compared with their journals, and deleted runs. */
+  snapshots = 0;
+  deletions = 0;
   /** The fewest engines, runs and nodes of any life. */
   least = { engines: Number.POSITIVE_INFINITY, runs: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY };
 
@@ -18,6 +21,8 @@ export class Tally {
     this.runs += runs;
     this.nodes += nodes;
     this.crossings += world.faults.crossings;
+    this.snapshots += world.oracle.snapshots;
+    this.deletions += world.oracle.storage.deletions;
     this.least = {
       engines: Math.min(this.least.engines, world.slots.length),
       runs: Math.min(this.least.runs, runs),
@@ -41,6 +46,8 @@ export class Tally {
       `${entries} entries`,
       `${this.crossings} crash points`,
       `${faults} faults`,
+      `${this.snapshots} snapshots`,
+      `${this.deletions} deleted runs`,
     ];
     return facts.join(', ');
   }
@@ -78,11 +85,14 @@ const SITES = [
   ...['heartbeat', 'liveWorkers', 'reapWorkers', 'registerWorkflow', 'workflowVersion', 'watch'].map(
     (name) => `store.${name}`,
   ),
+  ...['saveSnapshot', 'deleteExecution', 'publish', 'feed', 'known'].map((name) => `store.${name}`),
   ...['enqueue', 'poll', 'onAvailable', 'ack', 'nack', 'extend'].map((name) => `queue.${name}`),
   ...[
     ...['claim', 'extend', 'log', 'end'].map((name) => `remote.${name}`),
     'blobs.put',
     'blobs.get',
+    'blobs.delete',
+    'logs.delete',
     'sandbox.run',
     'sandbox.verify',
     'digest',

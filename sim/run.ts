@@ -5,10 +5,14 @@
  *   npm run sim -- --seeds 500 --from 9000   starting at a seed
  *   npm run sim -- --seed 1234               one life, with a trace of every moment
  *   npm run sim -- --alone                   with a single engine on its own store
+ *   npm run sim -- --seed 1234 --record sim/recorded/x.json --found 'what it found'
+ *   npm run sim -- --replay sim/recorded/x.json
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { printLife, type RecordedLife } from './recorded-life.ts';
 import { Tally } from './report.ts';
-import { live } from './script.ts';
+import { live, replay } from './script.ts';
 
 const PROGRESS_EVERY = 500;
 
@@ -18,15 +22,22 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     alone: { type: 'boolean', default: false },
+    record: { type: 'string' },
+    found: { type: 'string', default: '' },
+    replay: { type: 'string' },
   },
 });
 
-process.exitCode =
-  values.seed === undefined ? await many(Number(values.from), Number(values.seeds)) : await one(Number(values.seed));
+const isOne = values.seed !== undefined || values.replay !== undefined;
+process.exitCode = isOne ? await one() : await many(Number(values.from), Number(values.seeds));
 
-async function one(seed: number): Promise<number> {
+async function one(): Promise<number> {
   const tally = new Tally();
-  const life = await live(seed, { alone: values.alone, keepsTrace: true });
+  const life =
+    values.replay === undefined
+      ? await live(Number(values.seed), { alone: values.alone, keepsTrace: true })
+      : await replay(JSON.parse(readFileSync(values.replay, 'utf8')) as RecordedLife, { keepsTrace: true });
+  if (values.record !== undefined) writeFileSync(values.record, printLife(values.found, life.record));
   tally.add(life);
   const { violations } = life.world.oracle;
   console.log([...life.world.trace, '', String(tally), ''].join('\n'));

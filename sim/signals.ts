@@ -8,6 +8,10 @@ export class Signals {
   /** How often a signal was put into an inbox, and how often it ended a wait. */
   private readonly arrived = new Map<string, number>();
   private readonly heard = new Map<string, number>();
+  /** Numbers of published signals, which any run may take, and how often each ended a wait. */
+  private readonly published = new Map<number, number>();
+  /** Names and keys of published signals, by message. */
+  private readonly names = new Map<string, string>();
 
   constructor(complain: (what: string) => void) {
     this.complain = complain;
@@ -18,6 +22,19 @@ export class Signals {
     if (number === undefined) return;
     this.numbers.set(messageId, number);
     add(this.arrived, `${executionId} ${number}`);
+  }
+
+  /** A signal that names no run was published. */
+  onPublished(messageId: string, { signal, key, payload }: JsonObject): void {
+    this.names.set(messageId, `${signal} ${key}`);
+    const number = numberIn(payload);
+    if (number === undefined) return;
+    this.numbers.set(messageId, number);
+    this.published.set(number, 0);
+  }
+
+  isPublished(messageId: string, signal: string, key: string): boolean {
+    return this.names.get(messageId) === `${signal} ${key}`;
   }
 
   /** A frame is written, and these messages are gone from the inbox. */
@@ -38,6 +55,12 @@ export class Signals {
   ended(executionId: string, output: Json): void {
     const number = numberIn((output as { payload?: Json } | null)?.payload);
     if (number === undefined) return;
+    const times = this.published.get(number);
+    if (times !== undefined) {
+      this.published.set(number, times + 1);
+      if (times > 0) this.complain(`the published signal ${number} ended a second wait, in ${executionId}`);
+      return;
+    }
     const name = `${executionId} ${number}`;
     add(this.heard, name);
     if ((this.heard.get(name) ?? 0) > (this.arrived.get(name) ?? 0))

@@ -122,6 +122,12 @@ export class Undoing {
     for (const path of [...this.nodes.keys()]) if (isInside(path) && this.isUndo(path)) this.nodes.delete(path);
   }
 
+  /** Nodes of the run that have been undone since it began, or was last reopened. */
+  undone(): string[] {
+    const plan = this.plans.get('') ?? [];
+    return plan.filter((item) => this.statusOf('', item) === 'completed').map(({ path }) => path);
+  }
+
   /** Called before the run is reopened. */
   forget(): void {
     this.plans.clear();

@@ -3,6 +3,7 @@ import type { Engine } from '@nebula/engine';
 import { later } from '@nebula/ports';
 import type { Chance } from './chance.ts';
 import type { WorldClock } from './clock.ts';
+import type { Target } from './coverage.ts';
 import type { Injector } from './injector.ts';
 import type { Process } from './process.ts';
 
@@ -13,11 +14,11 @@ const DELAYS_MS = [20, 900, 12_000, 50_000];
 export interface Question<T> {
   /** The site at which the process may die. */
   readonly site: 'claim' | 'extend' | 'log' | 'end';
-  /** The runs that the request is about. */
-  readonly runs: Iterable<string>;
+  /** The attempts that the request is about. */
+  readonly targets: readonly Target[];
   ask(engine: Engine): Promise<T>;
-  /** The runs that the reply is about, if they are known only then. */
-  readonly runsIn?: (reply: T) => Iterable<string>;
+  /** The attempts that the reply is about, if they are known only then. */
+  readonly targetsIn?: (reply: T) => readonly Target[];
   /** The engine has replied, and lives. */
   onReply?(reply: T): void;
 }
@@ -38,12 +39,12 @@ export class Wire {
   /** Rejects as the engine does, or if no reply arrives. */
   async send<T>(process: Process, question: Question<T>): Promise<T> {
     const { chance, faults } = this.parts;
-    const { runs, runsIn = () => runs } = question;
-    if (faults.strikes('question lost', runs)) return this.silence();
-    if (faults.strikes('question delayed', runs)) await later(this.parts.clock, chance.pick(DELAYS_MS));
+    const { targets, targetsIn = () => targets } = question;
+    if (faults.strikes('question lost', () => targets)) return this.silence();
+    if (faults.strikes('question delayed', () => targets)) await later(this.parts.clock, chance.pick(DELAYS_MS));
     const reply = await this.asked(process, question);
-    if (faults.strikes('reply lost', runsIn(reply))) return this.silence();
-    if (faults.strikes('reply delayed', runsIn(reply))) await later(this.parts.clock, chance.pick(DELAYS_MS));
+    if (faults.strikes('reply lost', () => targetsIn(reply))) return this.silence();
+    if (faults.strikes('reply delayed', () => targetsIn(reply))) await later(this.parts.clock, chance.pick(DELAYS_MS));
     return reply;
   }
 

@@ -10,6 +10,7 @@ import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engi
 import { type Clock, later } from '@nebula/ports';
 import { ActionError } from '@nebula/sdk';
 import type { Chance } from './chance.ts';
+import type { Target } from './coverage.ts';
 import type { ExternalWorld, Performer } from './external-world.ts';
 import type { Injector } from './injector.ts';
 import { type Leases, leaseName } from './leases.ts';
@@ -56,7 +57,6 @@ interface Attempt {
 export class Worker implements Performer {
   readonly name: string;
   readonly clock: Clock;
-  readonly runs = new Set<string>();
   readonly inFlight = new Map<string, number>();
   readonly granted = new Set<string>();
   isDead = false;
@@ -132,8 +132,8 @@ export class Worker implements Performer {
     try {
       const work = await wire.send(process, {
         site: 'claim',
-        runs: [],
-        runsIn: (given: readonly RemoteTask[]) => given.map(({ executionId }) => executionId),
+        targets: [],
+        targetsIn: (given: readonly RemoteTask[]) => given,
         ask: (engine) => engine.remote.claim(request),
       });
       if (this.isDead) return;
@@ -149,13 +149,12 @@ export class Worker implements Performer {
   private begin(work: RemoteTask, leaseMs: number): void {
     const { chance, faults, say } = this.parts;
     const { executionId, node, attempt: number, leaseId } = work;
-    this.runs.add(executionId);
-    if (this.dies([executionId])) return;
+    if (this.dies(work)) return;
     const controller = new AbortController();
     const attempt = { work, controller, leaseMs, isStubborn: chance.oneIn(3), isOver: false, isLost: false };
     this.attempts.add(attempt);
     say(`has ${executionId} ${node}#${number}, ${leaseId.slice(0, 12)} for ${leaseMs} ms`);
-    if (faults.strikes('worker stalls', [executionId])) this.stallsUntil = this.clock.now() + 2 * leaseMs;
+    if (faults.strikes('worker stalls', () => [work])) this.stallsUntil = this.clock.now() + 2 * leaseMs;
     if (!faults.isOver && chance.oneIn(15)) return void this.tell(attempt, { status: 'returned' });
     void this.beat(attempt);
     void this.perform(attempt);
@@ -196,22 +195,23 @@ export class Worker implements Performer {
     }
   }
 
-  private lifeSign({ work: { leaseId, executionId }, leaseMs }: Attempt): Promise<LeaseState> {
+  private lifeSign({ work, leaseMs }: Attempt): Promise<LeaseState> {
+    const { leaseId } = work;
     const isLine = this.parts.chance.oneIn(4);
-    return this.ask(isLine ? 'log' : 'extend', leaseId, executionId, ({ remote }) =>
+    return this.ask(isLine ? 'log' : 'extend', work, ({ remote }) =>
       isLine ? remote.log(leaseId, [{ message: 'still here' }]) : remote.extend(leaseId, { leaseMs, progress: 0.5 }),
     );
   }
 
   /** Reports the outcome until it is accepted or no longer needed. */
   private async tell(attempt: Attempt, outcome: RemoteOutcome): Promise<void> {
-    const { executionId } = attempt.work;
+    const { work } = attempt;
     await this.awake();
-    if (this.dies([executionId])) return;
+    if (this.dies(work)) return;
     let pauseMs = PAUSE_MIN_MS;
     while (!attempt.isLost || attempt.isStubborn) {
-      if (this.parts.faults.strikes('outcome repeated', [executionId])) void this.end(attempt, outcome);
-      if ((await this.end(attempt, outcome)) || this.dies([executionId])) break;
+      if (this.parts.faults.strikes('outcome repeated', () => [work])) void this.end(attempt, outcome);
+      if ((await this.end(attempt, outcome)) || this.dies(work)) break;
       await later(this.clock, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS);
     }
@@ -220,13 +220,13 @@ export class Worker implements Performer {
   }
 
   /** Returns false if no reply arrived. */
-  private async end({ work: { leaseId, executionId } }: Attempt, outcome: RemoteOutcome): Promise<boolean> {
+  private async end({ work }: Attempt, outcome: RemoteOutcome): Promise<boolean> {
     const { leases } = this.parts;
+    const { leaseId } = work;
     try {
       await this.ask(
         'end',
-        leaseId,
-        executionId,
+        work,
         ({ remote }) => remote.end(leaseId, outcome),
         () => leases.onAccepted(leaseName(leaseId, this.name), outcome.status),
       );
@@ -238,12 +238,12 @@ export class Worker implements Performer {
 
   private async ask<T>(
     site: 'extend' | 'log' | 'end',
-    leaseId: string,
-    executionId: string,
+    work: RemoteTask,
     ask: (engine: Engine) => Promise<T>,
     onReply: (reply: T) => void = () => {},
   ): Promise<T> {
     const { wire, leases } = this.parts;
+    const { leaseId } = work;
     const process = this.nextEngine();
     if (process === undefined) throw new Error('there is nobody');
     const judged = (engine: Engine): Promise<T> =>
@@ -251,12 +251,13 @@ export class Worker implements Performer {
         if (isStale(error) && !process.isDead) leases.onRefused(leaseName(leaseId, this.name));
         throw error;
       });
-    return wire.send(process, { site, runs: [executionId], ask: judged, onReply });
+    return wire.send(process, { site, targets: [work], ask: judged, onReply });
   }
 
-  private dies(runs: Iterable<string>): boolean {
+  /** The worker may die with this attempt in hand. */
+  private dies(attempt: Target): boolean {
     const { chance, faults } = this.parts;
-    if (!this.isDead && faults.strikes('worker dies', runs)) this.kill(chance.oneIn(2));
+    if (!this.isDead && faults.strikes('worker dies', () => [attempt])) this.kill(chance.oneIn(2));
     return this.isDead;
   }
 

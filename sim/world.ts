@@ -11,11 +11,12 @@ import { memoryBlobs, memoryData, memoryQueue, seededRandom } from '@nebula/driv
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { createEngine } from '@nebula/engine';
-import type { Blobs, InboxRow, Write } from '@nebula/ports';
+import { type Blobs, DEFAULT_PROJECT, type InboxRow, type SnapshotRow, type Write } from '@nebula/ports';
 import { Chance } from './chance.ts';
 import { worldClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { type AttemptContext, type Course, ExternalWorld, randomCourse, workName } from './external-world.ts';
+import { Follower } from './follower.ts';
 import { Injector } from './injector.ts';
 import { isLease } from './leases.ts';
 import { Oracle } from './oracle.ts';
@@ -41,6 +42,10 @@ export interface WorldOptions {
   /** Remote workers. */
   readonly workers: number;
   readonly calm: number;
+  /** Finished runs expire after this time; never by default. */
+  readonly retentionMs?: number | null;
+  /** How much a journal grows before its run gets a snapshot; null: no run gets one. */
+  readonly snapshotMinBytes?: readonly (number | null)[];
   readonly crashAt?: number | undefined;
   readonly courseOf?: (context: AttemptContext, input: Json, calls: number) => Course;
   /** Keeps a trace of all events, in words. */
@@ -57,14 +62,15 @@ export class World {
   readonly trace: string[] = [];
   readonly faults: Injector;
   readonly oracle: Oracle;
+  readonly follower: Follower;
   readonly externalWorld: ExternalWorld;
   readonly broker: Broker;
   readonly slots: (Process | undefined)[];
   /** Remote workers. */
   readonly workers: (Worker | undefined)[];
   private readonly wire: Wire;
-  /** Runs that a person has tried to start. */
-  readonly runs = new Set<string>();
+  /** Runs that the store has had. */
+  readonly created = new Set<string>();
   readonly options: WorldOptions;
   private readonly random;
   private readonly blobs: Blobs;
@@ -100,16 +106,23 @@ export class World {
       externalWorld: () => this.externalWorld,
       isAlone: options.engines === 1,
       isCalm: () => clock.now() > this.calmFrom,
+      retentionMs: options.retentionMs ?? null,
+      projectOf,
+    });
+    this.follower = new Follower({
+      chance: chance.stream('follower'),
+      isDeleted: (executionId) => this.oracle.storage.isDeleted(executionId),
+      complain: (what) => this.oracle.violated(what),
     });
     this.externalWorld = new ExternalWorld({
       faults,
       chance,
       largeBytes: 2 * INLINE_LIMIT_BYTES,
       say: (process, what) => this.say(process.name, what),
-      courseOf: options.courseOf ?? ((_context, _input, _calls, process) => randomCourse(chance, faults, process)),
+      courseOf: options.courseOf ?? ((context) => randomCourse(chance, faults, context)),
       onCall: (call) => this.oracle.onCall(call),
     });
-    this.broker = new Broker(clock, chance, faults, this.runs);
+    this.broker = new Broker(clock, chance, faults);
     this.slots = Array.from({ length: options.engines }, () => undefined);
     this.workers = Array.from({ length: options.workers }, () => undefined);
     this.wire = new Wire({ clock, chance, faults });
@@ -138,7 +151,8 @@ export class World {
     process.engine = this.engineOf(process);
     process.engine.on((event) => {
       if (process.isDead) return;
-      if (event.type === 'fault') this.oracle.violated(`${event.executionId} is put aside: ${String(event.error)}`);
+      if (event.type === 'fault' && !this.oracle.storage.isDeleted(event.executionId))
+        this.oracle.violated(`${event.executionId} is put aside: ${String(event.error)}`);
       if (event.type === 'finished') this.oracle.onFinished(event.document);
     });
     // An engine that cannot open is a process that ends.
@@ -215,7 +229,7 @@ export class World {
   }
 
   private engineOf(process: Process): Process['engine'] {
-    const { chance, faults, coverage, data, clock } = this;
+    const { chance, faults, data, clock } = this;
     const exclusive = this.options.engines === 1;
     const store = faultyStore({
       process,
@@ -223,10 +237,20 @@ export class World {
       exclusive,
       chance,
       faults,
-      coverage,
       onWrite: (writer, write, entries) => this.onWrite(writer, write, entries),
       onSend: (message) => this.onSend(process, message),
+      onSnapshot: (writer, executionId, snapshot) => this.onSnapshot(writer, executionId, snapshot),
+      onRates: (executionId, moments) => this.oracle.onRates(executionId, moments),
+      onDeleted: (executionId, frames) => {
+        this.say(process.name, `deletes ${executionId}`);
+        this.oracle.storage.onDeleted(executionId, frames);
+      },
+      onPublished: (signal, executionId) => {
+        this.say(process.name, `publishes ${signal.body}, for ${executionId ?? 'anybody'}`);
+        this.oracle.onPublished(signal, executionId);
+      },
     });
+    process.store = store;
     const local = (): ReturnType<typeof memoryQueue> => memoryQueue({ clock: process.clock });
     const drivers = {
       store,
@@ -249,6 +273,9 @@ export class World {
       concurrency: 1 + chance.below(4),
       inlineLimitBytes: INLINE_LIMIT_BYTES,
       maxCachedRuns: chance.pick([2, 100]),
+      retentionMs: this.options.retentionMs ?? null,
+      snapshotMinBytes: chance.pick(this.options.snapshotMinBytes ?? [null]) ?? Number.POSITIVE_INFINITY,
+      projects: { projectOf: async (workflowId) => projectOf(workflowId), ceilingOf: async () => 'all' },
       // With 0 every step of a run is a slice of its own.
       sliceMs: process.name.endsWith('1') ? 0 : 10,
     });
@@ -262,11 +289,25 @@ export class World {
     }
     this.coverage.written(executionId, entries);
     this.onGrants(process, executionId, entries);
-    if (write.create !== undefined) this.runs.add(executionId);
-    for (const entry of entries) if (entry.type === 'child.requested') this.runs.add(entry.executionId);
+    if (write.create !== undefined) this.create(executionId);
+    if (frame !== undefined) this.follower.onFrame({ executionId, seq: frame.seq, entries: frame.entries });
+    this.oracle.storage.onPermits((write.permits?.requests ?? []).map(({ key }) => key));
     // Messages of a run to its children are written with its frame.
     for (const message of write.sends ?? []) this.onSend(process, message);
     this.oracle.onFrame(write, entries, this.clock.now());
+  }
+
+  private create(executionId: string): void {
+    if (this.created.has(executionId)) this.oracle.violated(`${executionId} was deleted, and is created again`);
+    this.created.add(executionId);
+  }
+
+  /** The plan is in the memory of the engine that has the run: the store is not read. */
+  private async onSnapshot(process: Process, executionId: string, snapshot: SnapshotRow): Promise<void> {
+    const row = this.data.runs.get(executionId)?.row;
+    if (row === undefined) return;
+    this.say(process.name, `takes a snapshot of ${executionId} ${snapshot.seq}`);
+    this.oracle.onSnapshot(await process.engine.plan(row.workflowId, row.version), executionId, snapshot);
   }
 
   /** A worker that asks this process for work may be about to get it. */
@@ -300,4 +341,11 @@ function inWords(entry: Entry): string {
   const outcome = 'outcome' in entry ? ` ${entry.outcome}` : '';
   const more = entry.type === 'run.reopened' ? ` open ${entry.open ?? ''} renewed ${entry.renewed ?? ''}` : '';
   return `${entry.type} ${which.join(' ')}${attempt}${outcome}${error}${more}`;
+}
+
+/** Workflows whose name begins with this belong to a project of their own. */
+const FOREIGN = 'foreign';
+
+function projectOf(workflowId: string): string {
+  return workflowId.startsWith(FOREIGN) ? FOREIGN : DEFAULT_PROJECT;
 }

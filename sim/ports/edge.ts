@@ -10,11 +10,13 @@ const BLOB_DELAY_MS = [5, 30, 900];
 
 export function faultyBlobs(process: Process, stored: Blobs, chance: Chance, faults: Injector): Blobs {
   const asked = async <T>(name: string, executionId: string, work: () => Promise<T>): Promise<T> => {
-    const runs = process.runs.add(executionId);
-    if (faults.strikes('blob delayed', runs)) await process.later(chance.pick(BLOB_DELAY_MS));
-    return process.call(`blobs.${name}`, async () => {
-      if (faults.strikes('blob refused', runs)) throw new Error('the disk is full, and unreadable');
-      return work();
+    const targets = [{ executionId }];
+    return process.during(targets, async () => {
+      if (faults.strikes('blob delayed', () => targets)) await process.later(chance.pick(BLOB_DELAY_MS));
+      return process.call(`blobs.${name}`, async () => {
+        if (faults.strikes('blob refused', () => targets)) throw new Error('the disk is full, and unreadable');
+        return work();
+      });
     });
   };
   return {

@@ -29,11 +29,7 @@ export class Broker {
   private receipts = 0;
   private isAnnounced = false;
 
-  /** The runs that share the queue. */
-  private readonly runs: ReadonlySet<string>;
-
-  constructor(clock: WorldClock, chance: Chance, faults: Injector, runs: ReadonlySet<string>) {
-    this.runs = runs;
+  constructor(clock: WorldClock, chance: Chance, faults: Injector) {
     this.clock = clock;
     this.chance = chance;
     this.faults = faults;
@@ -74,19 +70,19 @@ export class Broker {
   }
 
   private accept(task: Task): void {
-    const { runs } = this;
-    if (this.faults.strikes('delivery lost', runs)) return;
-    const isRepeated = this.faults.strikes('delivery repeated', runs);
+    const targets = (): Task[] => [task];
+    if (this.faults.strikes('delivery lost', targets)) return;
+    const isRepeated = this.faults.strikes('delivery repeated', targets);
     for (const message of this.messages) if (message.task.taskId === task.taskId && !isRepeated) return;
     for (let copies = isRepeated ? 2 : 1; copies > 0; copies--) this.add(task);
   }
 
   private add(task: Task): void {
-    const { runs } = this;
+    const targets = (): Task[] => [task];
     const message: Message = { task, arrival: this.arrivals++, from: 0, receipt: undefined };
-    if (this.faults.strikes('delivery reordered', runs)) message.arrival -= this.chance.below(20);
+    if (this.faults.strikes('delivery reordered', targets)) message.arrival -= this.chance.below(20);
     this.messages.add(message);
-    if (this.faults.strikes('delivery delayed', runs)) this.hide(message, this.chance.pick(DELAYS_MS));
+    if (this.faults.strikes('delivery delayed', targets)) this.hide(message, this.chance.pick(DELAYS_MS));
   }
 
   private hide(message: Message, ms: number): void {
@@ -136,12 +132,13 @@ export class Broker {
     this.clock.soon(() => {
       this.isAnnounced = false;
       const now = this.clock.now();
-      if (![...this.messages].some(({ from }) => from <= now)) return;
+      const targets = (): Task[] => [...this.messages].filter(({ from }) => from <= now).map(({ task }) => task);
+      if (targets().length === 0) return;
       for (const [listener, process] of [...this.listeners]) {
         if (process.isDead) this.listeners.delete(listener);
-        else if (!this.faults.strikes('hint lost', process.runs)) {
+        else if (!this.faults.strikes('hint lost', targets)) {
           listener();
-          if (this.faults.strikes('hint repeated', process.runs)) listener();
+          if (this.faults.strikes('hint repeated', targets)) listener();
         }
       }
     });

@@ -24,6 +24,8 @@ it('[ENG-295] a child that only a draft names is not started when the search for
   const child = { type: 'child.requested', attempt: 1, workflowId: 'kid', input: NULL_VALUE } as const;
   foldFrames(state, [{ seq: 1, at: 1, entries: [start, { ...child, node: 'one', executionId: 'exe_one' }] }]);
   const run = new LiveRun(state, 'idle', 'default');
+  const journal = newRunState(plan, 'exe_parent');
+  foldFrames(journal, [{ seq: 1, at: 1, entries: [start, { ...child, node: 'one', executionId: 'exe_one' }] }]);
 
   let isReachable = false;
   const started: string[] = [];
@@ -45,7 +47,8 @@ it('[ENG-295] a child that only a draft names is not started when the search for
       started.push(executionId);
     },
   };
-  const children = new Children(context as never, { starts, executions: {}, launchPlan: undefined } as never);
+  const executions = { loaded: async () => ({ state: journal, inbox: [] }) };
+  const children = new Children(context as never, { starts, executions, launchPlan: undefined } as never);
   Object.assign(children, { cancelUnlessWanted: async () => undefined });
 
   const adopt = children.adoption(run);

@@ -99,10 +99,11 @@ export class StoreExecutionService implements ExecutionService {
 
   /** The state after frame `at`, or now. Undefined if there is no such run. */
   async state(executionId: ExecutionId, at?: number): Promise<RunState | undefined> {
-    return (await this.#loaded(executionId, at))?.state;
+    return (await this.loaded(executionId, at))?.state;
   }
 
-  #loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
+  /** The state and the inbox, at one moment. */
+  loaded(executionId: ExecutionId, at?: number): ReturnType<typeof readState> {
     const planOf: PlanSource = (workflowId, version) => this.#plans.getWithoutActions(workflowId, version);
     return readState(this.#drivers, planOf, executionId, at);
   }
@@ -208,7 +209,7 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   readonly fork: ExecutionService['fork'] = async (executionId, node, input, principal) => {
-    const loaded = await this.#loaded(executionId);
+    const loaded = await this.loaded(executionId);
     if (loaded === undefined) {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
@@ -335,7 +336,7 @@ export class StoreExecutionService implements ExecutionService {
   };
 
   readonly requestSettle: ExecutionService['requestSettle'] = async (executionId, node, settlement, attempt) => {
-    const loaded = await this.#loaded(executionId);
+    const loaded = await this.loaded(executionId);
     if (loaded === undefined) return false;
     const { state, inbox } = loaded;
     const refusal = refuseSettle(state, node);

@@ -21,7 +21,7 @@ import type { EngineContext } from '../context.ts';
 import { RETRY_MS, untilDone } from '../lifecycle.ts';
 import type { StoreExecutionService } from '../requests/execution-service.ts';
 import type { LiveRun } from '../turn/live-run.ts';
-import { cancelMessage } from '../turn/messages.ts';
+import { cancelMessage, receivedMessage } from '../turn/messages.ts';
 import type { Starts } from './starts.ts';
 
 export interface ChildrenParts {
@@ -77,7 +77,7 @@ export class Children {
         this.count(parentId, -1);
         if (isLost || !lifecycle.isOpen) return;
         effects.trouble(error);
-        clock.timer(RETRY_MS, () => this.start(run, child));
+        clock.timer(RETRY_MS, () => untilDone(this.context, () => this.startAgain(run, child)));
       },
     );
   }
@@ -129,12 +129,42 @@ export class Children {
     const open = openChildren(run.state).filter(({ executionId }) => named.has(executionId));
     // One query for all of them: a run with 10,000 children is read whenever one of them has ended.
     const known = await store.known(open.map(({ executionId }) => executionId));
+    const missing = open.filter(({ executionId }) => !known.has(executionId));
+    const awaited = missing.length === 0 ? known : await this.awaitedOf(parentId, missing);
     for (const { stop, input, ...child } of open) {
       if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
       selection.include(child.executionId);
-      if (known.has(child.executionId)) continue;
+      if (known.has(child.executionId) || !awaited.has(child.executionId)) continue;
       this.start(run, { ...child, input: await values.read(parentId, input) });
     }
+  }
+
+  /** The first start failed, but the store may have written it. */
+  private async startAgain(run: LiveRun, child: ChildStart): Promise<void> {
+    const { executionId } = child;
+    if ((await this.awaitedOf(run.executionId, [child])).has(executionId)) this.start(run, child);
+  }
+
+  /**
+   * Those of the children that have not ended: the node waits for them, and no result is in the inbox. A child that has
+   * ended may have been deleted, and would run a second time. Journal and inbox are read at one moment: the frame that
+   * journals a result takes it from the inbox.
+   */
+  private async awaitedOf(
+    parentId: ExecutionId,
+    children: readonly Pick<ChildStart, 'node' | 'executionId'>[],
+  ): Promise<ReadonlySet<ExecutionId>> {
+    const loaded = await this.parts.executions.loaded(parentId);
+    if (loaded === undefined) return new Set();
+    const { state, inbox } = loaded;
+    const ended = new Set(
+      inbox
+        .map(({ body }) => receivedMessage(body))
+        .map((one) => (one?.type === 'child' ? one.executionId : undefined)),
+    );
+    const isAwaited = ({ node, executionId }: Pick<ChildStart, 'node' | 'executionId'>): boolean =>
+      openChild(state, node, executionId) !== undefined && !ended.has(executionId);
+    return new Set(children.filter(isAwaited).map(({ executionId }) => executionId));
   }
 
   private count(parentId: ExecutionId, change: 1 | -1): void {

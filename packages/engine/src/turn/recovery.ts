@@ -198,15 +198,15 @@ export class Recovery {
   /**
    * Folds the journal again if another engine that shares the store has written to the run. Returns false for a run
    * that is being drafted or read, which cannot be compared with the store. `head`: the newest seq in the store, if it
-   * is known.
+   * is known; `gone` if the store has no such run. Then another engine has ended and deleted it, and it leaves memory.
    */
-  async catchUp(run: LiveRun, head?: number): Promise<boolean> {
+  async catchUp(run: LiveRun, head?: number | 'gone'): Promise<boolean> {
     const { store } = this.context;
     if (store.exclusive) return true;
     if (isUnderWay(run)) return false;
-    const newest = head ?? (await store.heads([run.executionId])).get(run.executionId) ?? 0;
+    const newest = head ?? (await store.heads([run.executionId])).get(run.executionId) ?? 'gone';
     if (isUnderWay(run)) return false;
-    if (newest > run.state.seq) await this.reload(run);
+    if (newest === 'gone' || newest > run.state.seq) await this.reload(run);
     return true;
   }
 
@@ -215,7 +215,7 @@ export class Recovery {
     const { store } = this.context;
     if (store.exclusive || runs.length === 0) return;
     const heads = await store.heads(runs.map(({ executionId }) => executionId));
-    for (const run of runs) await this.catchUp(run, heads.get(run.executionId) ?? 0);
+    for (const run of runs) await this.catchUp(run, heads.get(run.executionId) ?? 'gone');
   }
 
   /** The store accepted nothing: drops the draft, keeps its mail, and writes again a little later. */
