@@ -246,3 +246,17 @@ test('threads that no store needs end by themselves, and are never terminated', 
   terminated.mockRestore();
   posted.mockRestore();
 });
+
+test.each([
+  ['strict', 'FULL', 2],
+  ['relaxed', 'NORMAL', 1],
+] as const)('[STO-120] a connection that is %s syncs as SQLite does with %s', async (durability, _, level) => {
+  const { open, path } = await tempStore();
+  const opened = vi.spyOn(Database.prototype, 'pragma');
+  onTestFinished(() => opened.mockRestore());
+  await open(durability === 'strict' ? {} : { durability });
+  const connections = new Set((opened.mock.contexts as Database.Database[]).filter(({ name }) => name === path));
+  const levels = Array.from(connections, (connection) => connection.pragma('synchronous', { simple: true }));
+  expect(levels.length).toBeGreaterThan(0);
+  expect(new Set(levels)).toEqual(new Set([level]));
+});
