@@ -24,6 +24,8 @@ export interface TrialOptions {
   readonly lives?: number;
   /** Takes the tests from the place of the source, and asks the compiler about survivors. */
   readonly isDrawn?: boolean;
+  /** The longest time of one run of tests. */
+  readonly limitMs?: number;
 }
 
 export class Trials {
@@ -77,14 +79,14 @@ export class Trials {
 
   async #run(mutation: Mutation): Promise<Run> {
     const { root } = this.#copy;
-    const { lives, isDrawn = false } = this.#options;
+    const { lives, isDrawn = false, limitMs } = this.#options;
     const takeBack = this.#copy.apply(mutation);
     try {
       if (lives !== undefined) return await runSimulator(root, lives, SIMULATOR_LIMIT_MS);
       const near = killerRuns(mutation.killers);
       const wide = testsOf(root, mutation.file).map((paths) => ({ paths, limitMs: FOLDER_LIMIT_MS }));
       for (const tests of isDrawn ? wide : near) {
-        const run = await runTests(root, tests);
+        const run = await runTests(root, { ...tests, limitMs: limitMs ?? tests.limitMs });
         if (run.status !== 'survived') return run;
       }
       return isDrawn ? await runCompiler(root, COMPILER_LIMIT_MS) : { status: 'survived' };

@@ -8,7 +8,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'const mayBegin = draft.starting.length === 0 || (this.takesWork && lease.isGood());',
     replace: 'const mayBegin = true;',
     breaks: 'An engine begins attempts although its lease has expired.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
   },
   {
     id: 'refused-frame-counts',
@@ -16,7 +16,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);\n        else this.parts.recovery.refused(run, outcome?.heldBy);',
     replace: 'this.carryOut(run, write, outcome?.ok ? (outcome.rates ?? []) : []);',
     breaks: 'A frame that the store refused is carried out.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
     sim: true,
   },
   {
@@ -25,7 +25,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'await this.storeBlobs(run, run.draft.blobs);',
     replace: 'void run.draft.blobs;',
     breaks: 'A frame names a blob that was never stored.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/slices.test.ts'],
     sim: true,
   },
   {
@@ -34,7 +34,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'if (late.has(stimulus)) run.receivedMessages.delete(messageId);',
     replace: 'if (late.has(stimulus)) run.receivedMessages.add(messageId);',
     breaks: 'A debounced start that arrives too late is dropped.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/start-policies.test.ts'],
     sim: true,
   },
   {
@@ -43,7 +43,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    if (hasEndChecks(run.state)) mailbox.touch(run);\n',
     replace: '',
     breaks: 'A long loop stops after its first thousand iterations.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/turns.test.ts'],
   },
   {
     id: 'message-taken-unfenced',
@@ -51,15 +51,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'if (messages.length > 0 || permits !== undefined) return true;',
     replace: 'if (permits !== undefined) return true;',
     breaks: 'An engine with an old state takes a message without a fence.',
-    killers: ['packages/engine/test/'],
-  },
-  {
-    id: 'permit-unfenced',
-    file: 'packages/engine/src/turn/write.ts',
-    find: 'if (messages.length > 0 || permits !== undefined) return true;',
-    replace: 'if (messages.length > 0) return true;',
-    breaks: 'An engine with an old state requests permits without a fence.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
   },
   {
     id: 'result-not-sent',
@@ -67,7 +59,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '      write.sends = [...(write.sends ?? []), resultFor(state.parent, run, phase, draft)];\n',
     replace: '',
     breaks: 'A child does not tell its parent that it has ended.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/children.test.ts'],
     sim: true,
   },
   {
@@ -76,7 +68,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '  if (taken.length > 0) write.taken = taken.map(({ messageId }) => messageId);\n',
     replace: '',
     breaks: 'A message stays in the inbox after it was acted on.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/children.test.ts'],
     sim: true,
   },
   {
@@ -85,7 +77,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "messageId: 'start', body: '{}', isRequired: true });",
     replace: "messageId: 'start', body: '{}' });",
     breaks: 'A singleton starts while another run has its key.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/singleton-children.test.ts'],
     sim: true,
   },
   {
@@ -94,7 +86,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "return project === DEFAULT_PROJECT && !name.startsWith('[') ? name : JSON.stringify([project, name]);",
     replace: 'return name;',
     breaks: 'Projects share keys, signals and rates.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/projects.test.ts'],
   },
   {
     id: 'mail-lost-with-frame',
@@ -102,7 +94,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    run.mailbox = [...draft.stimuli, ...run.mailbox];\n',
     replace: '',
     breaks: 'Outcomes are dropped with a refused frame.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/turns.test.ts'],
     sim: true,
   },
   {
@@ -111,7 +103,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '        dropTaken(run, inbox);\n',
     replace: '',
     breaks: 'A message that a lost frame took is acted on again.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/requests.test.ts'],
     sim: true,
   },
   {
@@ -120,7 +112,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    this.attempts.reconcile(run, (stimulus) => run.mailbox.push(stimulus));\n',
     replace: '',
     breaks: 'An attempt whose frame was written unnoticed is never run.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/start.test.ts'],
     sim: true,
   },
   {
@@ -129,7 +121,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "    if (run.state.gated.size > 0) run.mailbox.push({ type: 'wake', lost: [], jitter: 1 });\n",
     replace: '',
     breaks: 'A gate request is lost with the answer to its frame.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/cache.test.ts'],
   },
   {
     id: 'old-snapshot-hides-journal',
@@ -137,7 +129,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'const isWhole = snapshot === undefined || base !== undefined;',
     replace: 'const isWhole = true;',
     breaks: 'A run whose snapshot cannot be read loses the journal before it.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/snapshots.test.ts'],
   },
   {
     id: 'ceiling-not-given',
@@ -145,15 +137,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    await authority.giveCeiling(state, row.project);\n',
     replace: '',
     breaks: 'A run of an earlier version runs without the ceiling of its project.',
-    killers: ['packages/engine/test/'],
-  },
-  {
-    id: 'reports-twice',
-    file: 'packages/engine/src/attempts/attempts.ts',
-    find: '  private report(live: Live, outcome: Outcome): void {\n    if (this.live.get(live.key) !== live) return;\n',
-    replace: '  private report(live: Live, outcome: Outcome): void {\n',
-    breaks: 'An attempt reports its outcome twice.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/authority.test.ts'],
   },
   {
     id: 'once-handed-back',
@@ -161,7 +145,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'return live.isHandedBack && mayRepeat ?',
     replace: 'return live.isHandedBack ?',
     breaks: 'A `once` attempt that a shutdown cut off is repeated.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/lifecycle.test.ts'],
   },
   {
     id: 'closed-attempt-keeps-slot',
@@ -169,7 +153,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    if (isOver) this.release(live);\n',
     replace: '',
     breaks: 'An attempt that does not stop keeps its slot for ever.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/slots.test.ts'],
   },
   {
     id: 'cache-without-project',
@@ -177,7 +161,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "const version = sharedName(project, cache?.version ?? '');",
     replace: "const version = cache?.version ?? '';",
     breaks: 'A project reads cached outputs of another one.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/projects.test.ts'],
   },
   {
     id: 'cache-without-account',
@@ -185,7 +169,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "const account = credentials.length === 0 ? '' :",
     replace: "const account = credentials.length >= 0 ? '' :",
     breaks: 'A cached output of one account is given to another.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/secrets.test.ts'],
   },
   {
     id: 'task-of-unknown-run-dropped',
@@ -193,7 +177,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '      if (queue.local) this.drop(offer);\n      else void this.read(offer);',
     replace: '      this.drop(offer);',
     breaks: 'A task of a run that is not in memory is lost.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
     sim: true,
   },
   {
@@ -203,7 +187,7 @@ export const ENGINE: readonly Mutation[] = [
     replace:
       '    await store.heartbeat([{ worker: known.lease.worker, expiresAt: clock.now() + known.leaseMs }]);\n    known.until = clock.now() + known.leaseMs;',
     breaks: 'An engine counts a lease from the answer of the store, and watches it too long.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/remote-workers.test.ts'],
   },
   {
     id: 'lost-lease-unnoticed',
@@ -211,7 +195,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '      if (live.size === 0) {\n',
     replace: '      if (live.size > 0) {\n',
     breaks: 'An engine does not notice that a lease has passed.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/remote-workers.test.ts'],
   },
   {
     id: 'undeclared-credential',
@@ -219,7 +203,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'if (action.credentials?.includes(alias) === false) {',
     replace: 'if (action.credentials?.includes(alias) === undefined) {',
     breaks: 'A worker gets a credential that its action does not declare.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/remote-workers.test.ts'],
   },
   {
     id: 'lease-of-anyone',
@@ -227,7 +211,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'return worker.startsWith(markOf(leaseId, principal, digest));',
     replace: 'return worker.startsWith(LEASE_PREFIX);',
     breaks: 'Another principal reports on a lease.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/authority.test.ts'],
   },
   {
     id: 'expired-lease-given-out',
@@ -235,16 +219,8 @@ export const ENGINE: readonly Mutation[] = [
     find: '!request.signal?.aborted && clock.now() < until;',
     replace: '!request.signal?.aborted;',
     breaks: 'A lease that has expired is given out.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/remote-workers.test.ts'],
     sim: true,
-  },
-  {
-    id: 'task-for-nobody',
-    file: 'packages/engine/src/remote/claims.ts',
-    find: 'const isWanted = isAwaited && !this.isClosed && !request.signal?.aborted && clock.now() < until;',
-    replace: 'const isWanted = !this.isClosed && clock.now() < until;',
-    breaks: 'A task is given to a worker that no longer waits.',
-    killers: ['packages/engine/test/'],
   },
   {
     id: 'engine-lease-from-answer',
@@ -253,7 +229,7 @@ export const ENGINE: readonly Mutation[] = [
     replace:
       '    await store.heartbeat([{ worker: workerId, expiresAt: clock.now() + LEASE_MS }]);\n    this.until = clock.now() + LEASE_MS;',
     breaks: 'An engine counts its lease from the answer of the store, and outlives it.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
   },
   {
     id: 'lease-always-good',
@@ -261,7 +237,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'this.parts.clock.now() < this.until;',
     replace: 'this.parts.clock.now() < Number.POSITIVE_INFINITY;',
     breaks: 'An engine never takes its own lease for expired.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
   },
   {
     id: 'lost-attempts-not-sought',
@@ -269,7 +245,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'lost: this.lostAttempts(run, gone), jitter',
     replace: 'lost: [], jitter',
     breaks: 'Attempts of dead engines are never repeated.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
     sim: true,
   },
   {
@@ -278,7 +254,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '      if (run.receivedMessages.has(messageId)) continue;\n',
     replace: '',
     breaks: 'A message that is being acted on is posted again.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
     sim: true,
   },
   {
@@ -287,7 +263,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    if (runs.get(executionId) !== run || run.state !== state) return this.wake(executionId, claimedUntil);\n',
     replace: '',
     breaks: 'Messages of an old inbox are posted to a newer state.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/memory.test.ts'],
   },
   {
     id: 'lost-tasks-not-offered',
@@ -295,7 +271,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    recallDispatched(run.state);\n',
     replace: '',
     breaks: 'A task that the queue lost is never offered again.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fleet.test.ts'],
     sim: true,
   },
   {
@@ -304,7 +280,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'runs.get(name) !== undefined || blobPins.has(name);',
     replace: 'runs.get(name) !== undefined;',
     breaks: 'The sweeper deletes the blobs of a run that is being forked.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/fork.test.ts'],
   },
   {
     id: 'blob-swept-at-first-look',
@@ -312,7 +288,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'if (store.exclusive || this.suspects.has(name)) await',
     replace: 'if (store.exclusive || !this.suspects.has(name)) await',
     breaks: 'The sweeper deletes the blobs of a run that another engine is starting.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/values.test.ts'],
   },
   {
     id: 'cached-blob-not-copied',
@@ -320,7 +296,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    if (data !== undefined) await this.blobs.put(to, sha256, data);\n',
     replace: '',
     breaks: 'A cached output is gone with the run that computed it.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/cache.test.ts'],
   },
   {
     id: 'idempotency-key-ignored',
@@ -328,7 +304,7 @@ export const ENGINE: readonly Mutation[] = [
     find: "return key === undefined ? random.id('exe') : keyedExecutionId(digest, workflowId, key);",
     replace: "return key === '' ? keyedExecutionId(digest, workflowId, key) : random.id('exe');",
     breaks: 'Two starts with the same idempotency key start two runs.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/start-policies.test.ts'],
   },
   {
     id: 'ceiling-not-narrowed',
@@ -336,7 +312,7 @@ export const ENGINE: readonly Mutation[] = [
     find: 'ceiling: narrowCeiling(ceiling, own) };',
     replace: 'ceiling };',
     breaks: 'A child has more than the ceiling of its project.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/authority.test.ts'],
   },
   {
     id: 'workflow-of-another-project',
@@ -344,7 +320,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '    if (home !== project) throw unknownWorkflow(workflowId, version);\n',
     replace: '',
     breaks: 'A caller starts a workflow of another project.',
-    killers: ['packages/engine/test/'],
+    killers: ['packages/engine/test/authority.test.ts'],
   },
   {
     id: 'given-up-child-runs',

@@ -3,20 +3,12 @@ import type { Mutation } from '../mutation.ts';
 
 export const SERVER: readonly Mutation[] = [
   {
-    id: 'key-of-deleted-user',
-    file: 'apps/server/src/identity/accounts.ts',
-    find: 'owner.body.disabled || key.body.createdAt < owner.body.createdAt) return',
-    replace: 'owner.body.disabled) return',
-    breaks: 'A key of a deleted user works for a new user of the same name.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
-  },
-  {
     id: 'key-beyond-owner',
     file: 'apps/server/src/identity/accounts.ts',
     find: 'roles: within(roles, owner.body),',
     replace: 'roles,',
     breaks: 'A key keeps a role that its owner has lost.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/authorisation.test.ts'],
   },
   {
     id: 'no-csrf-token',
@@ -24,7 +16,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'if (!isSafe && !isSameSecret(session',
     replace: 'if (isSafe && !isSameSecret(session',
     breaks: 'A foreign page changes things with the cookie of a session.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/identity.test.ts'],
   },
   {
     id: 'session-outlives-password',
@@ -32,7 +24,7 @@ export const SERVER: readonly Mutation[] = [
     find: ' || user.body.epoch !== session.body.epoch) return NOBODY;',
     replace: ') return NOBODY;',
     breaks: 'A session survives a change of the password.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/identity.test.ts'],
   },
   {
     id: 'guesses-not-counted',
@@ -40,7 +32,7 @@ export const SERVER: readonly Mutation[] = [
     find: '    await this.countAttempt(own as string, MAX_FAILURES);\n',
     replace: '',
     breaks: 'Passwords of one name can be guessed without end.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/identity.test.ts'],
   },
   {
     id: 'scopes-ignored',
@@ -48,7 +40,7 @@ export const SERVER: readonly Mutation[] = [
     find: "  if (!isInScope(who, operation)) return 'forbidden';\n",
     replace: '',
     breaks: 'A key calls operations beyond its scopes.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/borders/workflow-graph.test.ts'],
   },
   {
     id: 'foreign-project-visible',
@@ -56,7 +48,7 @@ export const SERVER: readonly Mutation[] = [
     find: "if (role === undefined) return 'invisible';",
     replace: "if (role === undefined) return 'forbidden';",
     breaks: 'A caller learns of projects in which it has no role.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/authorisation.test.ts'],
   },
   {
     id: 'role-one-too-low',
@@ -64,7 +56,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'return RANK[role] >= RANK[other];',
     replace: 'return RANK[role] + 1 >= RANK[other];',
     breaks: 'A role includes the permissions of the next one.',
-    killers: ['apps/server/test/identity.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/authorisation.test.ts'],
   },
   {
     id: 'revoked-stream-stays',
@@ -72,7 +64,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'else onChange();',
     replace: 'else later();',
     breaks: 'An open stream outlives the permission of its caller.',
-    killers: ['apps/server/test/borders/', 'apps/server/test/live/', 'apps/server/test/identity.test.ts'],
+    killers: ['apps/server/test/live/streams.test.ts'],
   },
   {
     id: 'viewer-runs-workflow-graph',
@@ -80,7 +72,7 @@ export const SERVER: readonly Mutation[] = [
     find: "'startExecution', 'operator');",
     replace: "'startExecution', 'viewer');",
     breaks: 'A viewer starts workflows by the endpoints of workflow-graph.',
-    killers: ['apps/server/test/workflow-graph/protocol.test.ts', 'apps/server/test/borders/workflow-graph.test.ts'],
+    killers: ['apps/server/test/borders/workflow-graph.test.ts'],
   },
   {
     id: 'viewer-cancels-workflow-graph',
@@ -88,7 +80,7 @@ export const SERVER: readonly Mutation[] = [
     find: "'cancelExecution', 'operator');",
     replace: "'cancelExecution', 'viewer');",
     breaks: 'A viewer cancels runs by the endpoints of workflow-graph.',
-    killers: ['apps/server/test/workflow-graph/protocol.test.ts', 'apps/server/test/borders/workflow-graph.test.ts'],
+    killers: ['apps/server/test/borders/workflow-graph.test.ts'],
   },
   {
     id: 'list-of-foreign-graphs',
@@ -96,7 +88,7 @@ export const SERVER: readonly Mutation[] = [
     find: "    if (judge(who, 'listWorkflows', 'viewer', body.project) !== 'allowed') continue;\n",
     replace: '',
     breaks: 'A list of workflow-graph shows workflows of other projects.',
-    killers: ['apps/server/test/workflow-graph/protocol.test.ts', 'apps/server/test/borders/workflow-graph.test.ts'],
+    killers: ['apps/server/test/borders/workflow-graph.test.ts'],
   },
   {
     id: 'proxied-caller-is-local',
@@ -160,7 +152,7 @@ export const SERVER: readonly Mutation[] = [
     find: '        if (hook.body.signature === null) guardOrigin(request, origins);\n',
     replace: '',
     breaks: 'A page of another site calls a webhook.',
-    killers: ['apps/server/test/triggers/webhooks.test.ts'],
+    killers: ['apps/server/test/borders/connections.test.ts'],
   },
   {
     id: 'one-id-for-all-fires',
@@ -200,7 +192,7 @@ export const SERVER: readonly Mutation[] = [
     find: '          project === (worker.project ?? DEFAULT_PROJECT) &&\n',
     replace: '',
     breaks: 'A worker gets tasks of another project.',
-    killers: ['apps/server/test/workers.test.ts', 'apps/server/test/shared-work.test.ts'],
+    killers: ['apps/server/test/borders/foreign-ids.test.ts', 'apps/server/test/authorisation.test.ts'],
   },
   {
     id: 'foreign-worker-removed',
@@ -208,7 +200,7 @@ export const SERVER: readonly Mutation[] = [
     find: "  if (isAdmin || body.owner === name) return;\n  throw new NebulaError('NOT_ALLOWED', `The worker",
     replace: "  if (isAdmin || body.owner !== '') return;\n  throw new NebulaError('NOT_ALLOWED', `The worker",
     breaks: 'A principal claims in the name of a worker of another one.',
-    killers: ['apps/server/test/workers.test.ts', 'apps/server/test/shared-work.test.ts'],
+    killers: ['apps/server/test/authorisation.test.ts', 'apps/server/test/hostile/hostile-workers.test.ts'],
   },
   {
     id: 'key-reused-for-other-request',
@@ -224,7 +216,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'JSON.stringify([who.name, operation, key])',
     replace: 'JSON.stringify([operation, key])',
     breaks: 'A caller gets the stored answer of another caller.',
-    killers: ['apps/server/test/requests.test.ts', 'apps/server/test/identity.test.ts'],
+    killers: ['apps/server/test/requests.test.ts'],
   },
   {
     id: 'callback-without-signature',
@@ -232,7 +224,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'more === undefined && isEqual(proof, proofOf(key, address)) ?',
     replace: "more === undefined && proof !== '' ?",
     breaks: 'A callback URL can be made without the key of the server.',
-    killers: ['apps/server/test/callbacks.test.ts', 'apps/server/test/unsigned-callbacks.test.ts'],
+    killers: ['apps/server/test/callbacks.test.ts'],
   },
   {
     id: 'callback-recorded-twice',
