@@ -74,7 +74,7 @@ export const DECISIONS: readonly Mutation[] = [
     find: 'if (isStopped(state, node) || isRetriedOut) return undefined;',
     replace: 'if (isRetriedOut) return undefined;',
     breaks: 'A node that is being stopped is tried again.',
-    killers: ['packages/core/test/run/stop/ends.test.ts', 'packages/core/test/run/stop/stopping.test.ts'],
+    killers: ['packages/core/test/run/stop/stopping.test.ts'],
     sim: true,
   },
   {
@@ -177,15 +177,6 @@ export const DECISIONS: readonly Mutation[] = [
     sim: true,
   },
   {
-    id: 'recount-keeps-failures',
-    file: 'packages/core/src/run/joins/joins.ts',
-    find: '    node.failedEdges = 0;\n',
-    replace: '',
-    breaks: 'A reopened join still counts the failures of before.',
-    killers: ['packages/core/test/run/beginning-again.test.ts'],
-    sim: true,
-  },
-  {
     id: 'error-edge-takes-any-error',
     file: 'packages/core/src/run/joins/edges.ts',
     find: 'edge.matchError?.matches(error, budget) ?? true',
@@ -285,7 +276,7 @@ export const DECISIONS: readonly Mutation[] = [
     find: "assume the worst.\n    return 'once';",
     replace: "assume the worst.\n    return 'idempotent';",
     breaks: 'An action that cannot tell its effect is repeated.',
-    killers: ['packages/engine/test/verify.test.ts'],
+    killers: ['packages/engine/test/turns.test.ts'],
   },
   {
     id: 'always-edge-not-spared',

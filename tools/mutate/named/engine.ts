@@ -254,7 +254,7 @@ export const ENGINE: readonly Mutation[] = [
     find: '      if (run.receivedMessages.has(messageId)) continue;\n',
     replace: '',
     breaks: 'A message that is being acted on is posted again.',
-    killers: ['packages/engine/test/fleet.test.ts'],
+    killers: ['packages/engine/test/turns.test.ts'],
     sim: true,
   },
   {
@@ -321,13 +321,5 @@ export const ENGINE: readonly Mutation[] = [
     replace: '',
     breaks: 'A caller starts a workflow of another project.',
     killers: ['packages/engine/test/authority.test.ts'],
-  },
-  {
-    id: 'given-up-child-runs',
-    file: 'packages/engine/src/start/children.ts',
-    find: 'if (mayBeGivenUp) await this.cancelUnlessWanted(parent, run.executionId);',
-    replace: 'if (mayBeGivenUp && parent === null) await this.cancelUnlessWanted(parent, run.executionId);',
-    breaks: 'A child whose parent gave it up runs on after a crash.',
-    killers: ['packages/engine/test/'],
   },
 ];

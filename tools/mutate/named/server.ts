@@ -104,7 +104,7 @@ export const SERVER: readonly Mutation[] = [
     find: 'if (page.length === PAGE || tail !== this.tail) return;',
     replace: 'if (page.length === PAGE) return;',
     breaks: 'A follower misses events that were written while it caught up.',
-    killers: ['apps/server/test/live/feed.test.ts'],
+    killers: ['apps/server/test/live/feed.test.ts SRV-782'],
   },
   {
     id: 'event-before-cursor',
@@ -152,7 +152,7 @@ export const SERVER: readonly Mutation[] = [
     find: '        if (hook.body.signature === null) guardOrigin(request, origins);\n',
     replace: '',
     breaks: 'A page of another site calls a webhook.',
-    killers: ['apps/server/test/borders/connections.test.ts'],
+    killers: ['apps/server/test/borders/connections.test.ts SRV-493'],
   },
   {
     id: 'one-id-for-all-fires',
@@ -192,7 +192,7 @@ export const SERVER: readonly Mutation[] = [
     find: '          project === (worker.project ?? DEFAULT_PROJECT) &&\n',
     replace: '',
     breaks: 'A worker gets tasks of another project.',
-    killers: ['apps/server/test/borders/foreign-ids.test.ts', 'apps/server/test/authorisation.test.ts'],
+    killers: ['apps/server/test/workers.test.ts SRV-781'],
   },
   {
     id: 'foreign-worker-removed',
@@ -200,7 +200,7 @@ export const SERVER: readonly Mutation[] = [
     find: "  if (isAdmin || body.owner === name) return;\n  throw new NebulaError('NOT_ALLOWED', `The worker",
     replace: "  if (isAdmin || body.owner !== '') return;\n  throw new NebulaError('NOT_ALLOWED', `The worker",
     breaks: 'A principal claims in the name of a worker of another one.',
-    killers: ['apps/server/test/authorisation.test.ts', 'apps/server/test/hostile/hostile-workers.test.ts'],
+    killers: ['apps/server/test/hostile/hostile-workers.test.ts'],
   },
   {
     id: 'key-reused-for-other-request',

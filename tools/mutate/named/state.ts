@@ -189,7 +189,7 @@ export const STATE: readonly Mutation[] = [
     find: 'generationOf(node) === generation && !state.bufferedSignals.some((one) => one.signal === name && one.key === key)',
     replace: 'generationOf(node) === generation',
     breaks: 'A callback URL accepts a second call.',
-    killers: ['apps/server/test/callbacks.test.ts'],
+    killers: ['packages/core/test/run/composite/calls.test.ts'],
   },
   {
     id: 'cache-without-reservation',
