@@ -1,6 +1,7 @@
 /** Runs tests, or the simulator, in a copy of the repository, and reports the first failure. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Verdict } from './results.ts';
@@ -28,8 +29,9 @@ export type Run = Verdict & { readonly file?: string };
 
 export async function runTests(root: string, { paths, title, limitMs }: TestRun): Promise<Run> {
   const report = path.join(root, 'node_modules/.cache/mutate-report.json');
-  const temporary = path.join(root, 'node_modules/.cache/t');
-  mkdirSync(temporary, { recursive: true });
+  // Outside of `node_modules`, in which actions may not write.
+  const temporary = mkdtempSync(path.join(tmpdir(), 'n-'));
+  chmodSync(temporary, 0o755);
   rmSync(report, { force: true });
   const args = [
     path.join(root, 'node_modules/vitest/vitest.mjs'),

@@ -48,7 +48,7 @@ export const DRIVERS: readonly Mutation[] = [
     find: "if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK');\n      this.#appender",
     replace: "if (this.#connection.inTransaction) this.#connection.exec('COMMIT');\n      this.#appender",
     breaks: 'A call that failed has changed the store.',
-    killers: ['packages/drivers/test/sqlite/trouble.test.ts', 'packages/drivers/test/sqlite/model.test.ts'],
+    killers: ['packages/drivers/test/sqlite/model.test.ts'],
   },
   {
     id: 'permit-beyond-limit',
@@ -120,7 +120,7 @@ export const DRIVERS: readonly Mutation[] = [
     find: '  if (size === 0) throw emptied(path);\n',
     replace: '',
     breaks: 'A database that lost its content is opened as a new one.',
-    killers: ['packages/drivers/test/sqlite/damage.test.ts', 'packages/drivers/test/sqlite/trouble.test.ts'],
+    killers: ['packages/drivers/test/sqlite/damage.test.ts'],
   },
   {
     id: 'two-engines-on-one-folder',
@@ -137,7 +137,7 @@ export const DRIVERS: readonly Mutation[] = [
     replace:
       "        if (!isBusy(error)) return Promise.reject(explained(error, this.#options.path));\n      }\n    }\n    return this.#enqueue('append'",
     breaks: 'Log lines are lost with an append that failed.',
-    killers: ['packages/drivers/test/sqlite/trouble.test.ts', 'packages/drivers/test/sqlite/commits.test.ts'],
+    killers: ['packages/drivers/test/sqlite/commits.test.ts'],
   },
   {
     id: 'memory-frame-not-fenced',
