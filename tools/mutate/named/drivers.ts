@@ -48,7 +48,7 @@ export const DRIVERS: readonly Mutation[] = [
     find: "if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK');\n      this.#appender",
     replace: "if (this.#connection.inTransaction) this.#connection.exec('COMMIT');\n      this.#appender",
     breaks: 'A call that failed has changed the store.',
-    killers: ['packages/drivers/test/sqlite/model.test.ts'],
+    killers: ['packages/drivers/test/sqlite/commits.test.ts'],
   },
   {
     id: 'permit-beyond-limit',

@@ -124,15 +124,6 @@ export const STATE: readonly Mutation[] = [
     sim: true,
   },
   {
-    id: 'repeated-node-undone-twice',
-    file: 'packages/core/src/run/undo/undo-list.ts',
-    find: '  if (state.generations > 0) forgetUndo(state, path);\n',
-    replace: '',
-    breaks: 'A node that ran twice is compensated twice.',
-    killers: ['packages/core/test/run/undo/compensation.test.ts'],
-    sim: true,
-  },
-  {
     id: 'late-completion-not-undone',
     file: 'packages/core/src/run/undo/undo-list.ts',
     find: 'if (isWanted && undoing.stopping === null) insertUndo(state, undoing, item);',

@@ -247,6 +247,21 @@ test('threads that no store needs end by themselves, and are never terminated', 
   posted.mockRestore();
 });
 
+test('[STO-121] an append that fails in the middle has changed nothing', async () => {
+  const { open, path } = await tempStore();
+  const store = await open({ commitsIn: 'main' });
+  await store.append([creating('a')]);
+  const beside = new Database(path);
+  onTestFinished(() => void beside.close());
+  beside.exec(`CREATE TRIGGER poison BEFORE INSERT ON frames WHEN new.entries = 'poison'
+               BEGIN SELECT RAISE(ABORT, 'never'); END`);
+  const poisoned = creating('c', { frame: { seq: 1, at: 1, entries: 'poison' } });
+  await expect(store.append([creating('b'), framed('a', 2), poisoned])).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  expect(await store.known(['a', 'b', 'c'])).toEqual(new Set(['a']));
+  expect(await store.append([creating('b'), framed('a', 2)])).toMatchObject([{ ok: true }, { ok: true }]);
+  expect((await store.frames('a', 0)).map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
 test.each([
   ['strict', 'FULL', 2],
   ['relaxed', 'NORMAL', 1],
