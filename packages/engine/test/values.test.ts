@@ -204,7 +204,11 @@ describe('memory', () => {
     const top = new BenchTop();
     await top.blobs.put('exe_new', 'ab', new Uint8Array(3));
     await top.open({ wrapStore: altered(() => ({ exclusive: false })) });
-    const left = () => Array.fromAsync(top.blobs.executions());
+    const left = async () => {
+      const names: string[] = [];
+      for await (const name of top.blobs.executions()) names.push(name);
+      return names;
+    };
     await top.clock.advance(1_000);
     expect(await left()).toEqual(['exe_new']);
     await top.clock.advance(60_000);
