@@ -7,6 +7,7 @@
  *   npm run mutate -- --file core/src/run/undo  mutations of files whose path contains the text
  *   npm run mutate -- --sim --lives 300         mutations that the simulator is expected to kill, by it alone
  *   npm run mutate -- --random 50 --seed 7      mutations drawn from the sources
+ *   npm run mutate -- --random 50 --near        the same, with the tests of the two nearest folders only
  *
  * `--resume` keeps the results of an interrupted run and continues behind them. `--results FILE` has one line of JSON
  * for each result. Exits with 1 if a mutation survives, and with 2 if a mutation is stale or cannot be tried.
@@ -65,12 +66,15 @@ async function main(): Promise<number> {
       lives: { type: 'string', default: '300' },
       random: { type: 'string' },
       seed: { type: 'string', default: '1' },
+      near: { type: 'boolean', default: false },
       resume: { type: 'boolean', default: false },
       results: { type: 'string', default: RESULTS },
     },
   });
   const { file, random } = values;
   const isDrawn = random !== undefined;
+  if (values.near && !isDrawn) throw new Error('--near belongs to --random.');
+  if (values.sim && isDrawn) throw new Error('--sim takes named mutations, not --random.');
   const mutations = isDrawn
     ? drawMutations(ROOT, count('random', random), count('seed', values.seed), file)
     : chosen(NAMED, { ids: positionals, file, isSim: values.sim });
@@ -85,6 +89,7 @@ async function main(): Promise<number> {
   using copy = makeCopy(ROOT);
   const trials = new Trials(copy, new Results(path.resolve(values.results), values.resume), {
     isDrawn,
+    isNear: values.near,
     ...(values.sim ? { lives: count('lives', values.lives) } : {}),
   });
   await trials.begin(mutations);

@@ -14,6 +14,7 @@ import { keyOf, type Result, type Results } from './results.ts';
 import { type Run, runCompiler, runSimulator, runTests, type TestRun } from './runs.ts';
 import { testsOf } from './tests-of.ts';
 
+const NEAR_STEPS = 2;
 const KILLERS_LIMIT_MS = 3 * 60_000;
 const FOLDER_LIMIT_MS = 10 * 60_000;
 const SIMULATOR_LIMIT_MS = 10 * 60_000;
@@ -24,6 +25,8 @@ export interface TrialOptions {
   readonly lives?: number;
   /** Takes the tests from the place of the source, and asks the compiler about survivors. */
   readonly isDrawn?: boolean;
+  /** Of a drawn mutation, runs the tests of the two nearest folders only: a survivor may be killed by others. */
+  readonly isNear?: boolean;
   /** The longest time of one run of tests. */
   readonly limitMs?: number;
 }
@@ -54,8 +57,8 @@ export class Trials {
   async try(mutation: Mutation): Promise<{ readonly result: Result; readonly isKnown: boolean }> {
     const { id, file, breaks } = mutation;
     const text = readFileSync(path.join(this.#copy.root, file), 'utf8');
-    const { lives } = this.#options;
-    const key = keyOf(mutation, text, lives ?? mutation.killers);
+    const { lives, isDrawn = false, isNear = false } = this.#options;
+    const key = keyOf(mutation, text, lives ?? [isDrawn, isNear, mutation.killers]);
     const known = this.#results.known(key);
     if (known !== undefined) return { result: known, isKnown: true };
     const startedMs = performance.now();
@@ -79,17 +82,17 @@ export class Trials {
 
   async #run(mutation: Mutation): Promise<Run> {
     const { root } = this.#copy;
-    const { lives, isDrawn = false, limitMs } = this.#options;
+    const { lives, isDrawn = false, isNear = false, limitMs } = this.#options;
     const takeBack = this.#copy.apply(mutation);
     try {
       if (lives !== undefined) return await runSimulator(root, lives, SIMULATOR_LIMIT_MS);
       const near = killerRuns(mutation.killers);
       const wide = testsOf(root, mutation.file).map((paths) => ({ paths, limitMs: FOLDER_LIMIT_MS }));
-      for (const tests of isDrawn ? wide : near) {
+      for (const tests of isDrawn ? wide.slice(0, isNear ? NEAR_STEPS : undefined) : near) {
         const run = await runTests(root, { ...tests, limitMs: limitMs ?? tests.limitMs });
         if (run.status !== 'survived') return run;
       }
-      return isDrawn ? await runCompiler(root, COMPILER_LIMIT_MS) : { status: 'survived' };
+      return isDrawn && !isNear ? await runCompiler(root, COMPILER_LIMIT_MS) : { status: 'survived' };
     } finally {
       takeBack();
     }

@@ -91,13 +91,15 @@ describe('npm run mutate', () => {
           resolve({ code: error?.code ?? 0, output: stdout + stderr }),
         );
       });
-    const [unknown, number, list] = await Promise.all([
+    const [unknown, number, near, list] = await Promise.all([
       run('no-such-mutation'),
       run('--random', 'many'),
+      run('--near'),
       run('--list', '--file', 'core/src/run/journal'),
     ]);
     expect(unknown).toEqual({ code: 2, output: "There is no mutation 'no-such-mutation': see --list.\n" });
     expect(number).toEqual({ code: 2, output: "--random takes a number, not 'many'.\n" });
+    expect(near).toEqual({ code: 2, output: '--near belongs to --random.\n' });
     expect(list).toMatchObject({ code: 0, output: expect.stringContaining('snapshot-drops-undone') });
   });
 });

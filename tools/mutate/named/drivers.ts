@@ -120,7 +120,7 @@ export const DRIVERS: readonly Mutation[] = [
     find: '  if (size === 0) throw emptied(path);\n',
     replace: '',
     breaks: 'A database that lost its content is opened as a new one.',
-    killers: ['packages/drivers/test/sqlite/damage.test.ts'],
+    killers: ['packages/drivers/test/sqlite/trouble.test.ts STO-81'],
   },
   {
     id: 'two-engines-on-one-folder',
@@ -183,14 +183,6 @@ export const DRIVERS: readonly Mutation[] = [
     killers: ['packages/drivers/test/memory.test.ts'],
   },
   {
-    id: 'parent-secrets-shown',
-    file: 'packages/drivers/src/secrets/redaction.ts',
-    find: 'return this.#parent === undefined ? clean : this.#parent.text(clean);',
-    replace: 'return clean;',
-    breaks: 'Secrets of other attempts are not redacted.',
-    killers: ['packages/drivers/test/sandbox/conformance.test.ts'],
-  },
-  {
     id: 'broken-lines-shown',
     file: 'packages/drivers/src/secrets/redaction.ts',
     find: '/[\\r\\n]/.test(whole) ? this.#acrossLines(whole) : whole;',
@@ -248,7 +240,7 @@ export const DRIVERS: readonly Mutation[] = [
     find: '    demandUrl(invocation, url);\n    const response',
     replace: '    if (hops === 0) demandUrl(invocation, url);\n    const response',
     breaks: 'A redirect leads to a host that is not granted.',
-    killers: ['packages/drivers/test/sandbox/fetch.test.ts', 'packages/drivers/test/sandbox/conformance.test.ts'],
+    killers: ['packages/drivers/test/sandbox/fetch.test.ts'],
   },
   {
     id: 'redirect-keeps-credentials',

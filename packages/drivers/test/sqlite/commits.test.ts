@@ -255,10 +255,13 @@ test('[STO-121] an append that fails in the middle has changed nothing', async (
   onTestFinished(() => void beside.close());
   beside.exec(`CREATE TRIGGER poison BEFORE INSERT ON frames WHEN new.entries = 'poison'
                BEGIN SELECT RAISE(ABORT, 'never'); END`);
+  store.logs.append({ executionId: 'a', node: null, attempt: null, at: 1, level: 'info', message: 'before' });
   const poisoned = creating('c', { frame: { seq: 1, at: 1, entries: 'poison' } });
   await expect(store.append([creating('b'), framed('a', 2), poisoned])).rejects.toMatchObject({ code: 'STORE_FAILED' });
   expect(await store.known(['a', 'b', 'c'])).toEqual(new Set(['a']));
   expect(await store.append([creating('b'), framed('a', 2)])).toMatchObject([{ ok: true }, { ok: true }]);
+  await store.logs.flush();
+  expect(await store.logs.read({ executionId: 'a', limit: 10 })).toMatchObject([{ message: 'before' }]);
   expect((await store.frames('a', 0)).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
