@@ -15,7 +15,7 @@ import { type Run, runCompiler, runSimulator, runTests, type TestRun } from './r
 import { testsOf } from './tests-of.ts';
 
 const NEAR_STEPS = 2;
-const KILLERS_LIMIT_MS = 3 * 60_000;
+const KILLERS_LIMIT_MS = 2 * 60_000;
 const FOLDER_LIMIT_MS = 10 * 60_000;
 const SIMULATOR_LIMIT_MS = 10 * 60_000;
 const COMPILER_LIMIT_MS = 3 * 60_000;
@@ -87,7 +87,10 @@ export class Trials {
     try {
       if (lives !== undefined) return await runSimulator(root, lives, SIMULATOR_LIMIT_MS);
       const near = killerRuns(mutation.killers);
-      const wide = testsOf(root, mutation.file).map((paths) => ({ paths, limitMs: FOLDER_LIMIT_MS }));
+      const wide = testsOf(root, mutation.file).map((paths) => ({
+        paths,
+        limitMs: isNear ? KILLERS_LIMIT_MS : FOLDER_LIMIT_MS,
+      }));
       for (const tests of isDrawn ? wide.slice(0, isNear ? NEAR_STEPS : undefined) : near) {
         const run = await runTests(root, { ...tests, limitMs: limitMs ?? tests.limitMs });
         if (run.status !== 'survived') return run;
