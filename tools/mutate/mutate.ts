@@ -7,7 +7,7 @@
  *   npm run mutate -- --file core/src/run/undo  mutations of files whose path contains the text
  *   npm run mutate -- --sim --lives 300         mutations that the simulator is expected to kill, by it alone
  *   npm run mutate -- --random 50 --seed 7      mutations drawn from the sources
- *   npm run mutate -- --random 50 --near        the same, with the tests of the two nearest folders only
+ *   npm run mutate -- --random 50 --near        the same, with the tests of the nearest folders only
  *
  * `--resume` keeps the results of an interrupted run and continues behind them. `--results FILE` has one line of JSON
  * for each result. Exits with 1 if a mutation survives, and with 2 if a mutation is stale or cannot be tried.

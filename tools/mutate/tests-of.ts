@@ -27,3 +27,10 @@ export function testsOf(root: string, file: string): readonly (readonly string[]
   if (dependents.length > 0) steps.push(dependents);
   return steps;
 }
+
+/** The steps inside of the package's folder of tests, or that folder if the source has none of its own there. */
+export function nearTestsOf(root: string, file: string): readonly (readonly string[])[] {
+  const steps = testsOf(root, file);
+  const own = steps.filter(([folder = '']) => /\/test\/.+\/$/.test(folder));
+  return own.length > 0 ? own : steps.slice(0, 1);
+}

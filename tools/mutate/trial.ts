@@ -12,9 +12,8 @@ import type { Copy } from './copy.ts';
 import { describeChange, type Mutation } from './mutation.ts';
 import { keyOf, type Result, type Results } from './results.ts';
 import { type Run, runCompiler, runSimulator, runTests, type TestRun } from './runs.ts';
-import { testsOf } from './tests-of.ts';
+import { nearTestsOf, testsOf } from './tests-of.ts';
 
-const NEAR_STEPS = 2;
 const KILLERS_LIMIT_MS = 2 * 60_000;
 const FOLDER_LIMIT_MS = 10 * 60_000;
 const SIMULATOR_LIMIT_MS = 10 * 60_000;
@@ -25,7 +24,7 @@ export interface TrialOptions {
   readonly lives?: number;
   /** Takes the tests from the place of the source, and asks the compiler about survivors. */
   readonly isDrawn?: boolean;
-  /** Of a drawn mutation, runs the tests of the two nearest folders only: a survivor may be killed by others. */
+  /** Of a drawn mutation, runs the tests of the nearest folders only: a survivor may be killed by others. */
   readonly isNear?: boolean;
   /** The longest time of one run of tests. */
   readonly limitMs?: number;
@@ -87,11 +86,11 @@ export class Trials {
     try {
       if (lives !== undefined) return await runSimulator(root, lives, SIMULATOR_LIMIT_MS);
       const near = killerRuns(mutation.killers);
-      const wide = testsOf(root, mutation.file).map((paths) => ({
+      const wide = (isNear ? nearTestsOf : testsOf)(root, mutation.file).map((paths) => ({
         paths,
         limitMs: isNear ? KILLERS_LIMIT_MS : FOLDER_LIMIT_MS,
       }));
-      for (const tests of isDrawn ? wide.slice(0, isNear ? NEAR_STEPS : undefined) : near) {
+      for (const tests of isDrawn ? wide : near) {
         const run = await runTests(root, { ...tests, limitMs: limitMs ?? tests.limitMs });
         if (run.status !== 'survived') return run;
       }

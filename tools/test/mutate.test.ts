@@ -8,7 +8,7 @@ import { changesIn, drawMutations } from '../mutate/draw.ts';
 import { describeChange, type Mutation, mutated, staleIn } from '../mutate/mutation.ts';
 import { NAMED } from '../mutate/named/index.ts';
 import { Results, summaryOf } from '../mutate/results.ts';
-import { testsOf } from '../mutate/tests-of.ts';
+import { nearTestsOf, testsOf } from '../mutate/tests-of.ts';
 import { Trials } from '../mutate/trial.ts';
 import { makeWorkspace, ROOT, type Workspace } from './workspace.ts';
 
@@ -184,5 +184,7 @@ export function f(a: number, b?: 'x' | true): boolean {
       ['packages/core/test/'],
       ['packages/engine/test/', 'packages/testing/test/', 'sim/smoke.test.ts'],
     ]);
+    expect(nearTestsOf(ROOT, 'packages/core/src/run/decide/decide.ts')).toEqual([['packages/core/test/run/']]);
+    expect(nearTestsOf(ROOT, 'packages/engine/src/turn/turns.ts')).toEqual([['packages/engine/test/']]);
   });
 });
