@@ -165,6 +165,11 @@ describe('a paused run stands still', () => {
     expect(run.status).toBe('completed');
   });
 
+  it('[RUN-551] the journal names the launch plan of a child', () => {
+    const run = drive({ nodes: { sub: { workflow: { plan: 'nightly', mode: 'child' } } } });
+    expect(run.entries.find(({ type }) => type === 'child.requested')).toMatchObject({ launchPlan: 'nightly' });
+  });
+
   it('[RUN-344] a child continues while its parent is paused, and its result is kept', () => {
     const run = drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child' } }, b: { needs: ['sub'] } } });
     run.step({ type: 'pause' });
