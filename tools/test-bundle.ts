@@ -7,6 +7,8 @@
  *    for modules of a user's project, too: no process has a module twice.
  *  2 `import.meta.url` is that of the source: files beside it are found.
  *  3 The folder is named by the hash of all that went into it, so it is never out of date.
+ *
+ * With `TEST_BUNDLES=off` programs load the sources: a change of the sources is tried without 3 s for new bundles.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -41,7 +43,7 @@ const CACHE = path.join(ROOT, 'node_modules/.cache/nebula-bundles');
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export default async function setup({ provide }: TestProject): Promise<void> {
-  provide('redirect', await bundled());
+  if (process.env['TEST_BUNDLES'] !== 'off') provide('redirect', await bundled());
 }
 
 async function bundled(): Promise<string> {

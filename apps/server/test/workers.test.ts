@@ -12,6 +12,7 @@ import { createWorker, type Worker, type WorkerOptions } from '@nebula/worker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from './support/boot.ts';
 import { hasPython } from './support/python.ts';
+import { addProject } from './support/users.ts';
 
 const TEXT = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
 const SHOUT = { id: 'text.shout', version: '1', effect: 'pure', input: TEXT, output: TEXT } as const;
@@ -163,6 +164,19 @@ describe('the protocol', () => {
     expect(await claim(server, 'w2', { ...now, actions: ['text.shout'] })).toHaveLength(1);
     await server.client.call('deleteWorker', { params: { workerId: 'w2' } });
     await expect(claim(server, 'w2', now)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('[SRV-781] a worker gets work of its project only, even if its principal may work in others', async () => {
+    const server = await booted();
+    const { client } = server;
+    await addProject(server, 'sales');
+    await announce(server);
+    await announce(server, 'w2', { project: 'sales' });
+    const definition = { id: 'selling', nodes: { a: shout() } } as unknown as Record<string, unknown>;
+    await client.call('registerWorkflow', { body: { definition, project: 'sales' } });
+    const { executionId } = await client.start('selling');
+    expect(await claim(server, 'w1', { wait: '0s' })).toEqual([]);
+    expect(await claim(server, 'w2')).toMatchObject([{ executionId }]);
   });
 
   it('[WRK-5] a cancelled attempt learns the reason', async () => {

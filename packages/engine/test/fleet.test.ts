@@ -275,6 +275,57 @@ describe('one store for all', () => {
     expect(entries.map((entry) => (entry as { type: string }).type)).toContain('node.returned');
   });
 
+  it('[ENG-321] a lease counts from the request for it, however late the answer of the store comes', async () => {
+    const top = await begun(new BenchTop());
+    let beats = 0;
+    const first = await join(top, undefined, (store) => ({
+      heartbeat: async (leases) => {
+        if (++beats > 2) throw new Error('no connection');
+        await store.heartbeat(leases);
+        // The second one is asked for after 10 s, and answered after 30 s.
+        if (beats === 2) await new Promise<void>((resolve) => void top.clock.timer(20_000, resolve));
+      },
+    }));
+    await top.clock.advance(10_000 + LEASE_MS + 1_000);
+    const { workflowId, version } = await first.engine.register({ id: 'test', nodes: { pay: { action: 'pay@1' } } });
+    const started = first.engine.start(workflowId, version, { executionId: 'exe_1' });
+    await top.untilIdle();
+    await started;
+    expect(beats).toBeGreaterThanOrEqual(2);
+    expect(top.ran).toEqual([]);
+  });
+
+  it('[ENG-323] an engine whose state is old takes no message that it cannot act on', async () => {
+    const top = await begun(new BenchTop());
+    let [isDeaf, isSlow] = [false, false];
+    const held: (() => void)[] = [];
+    const runner = await join(top, undefined, (store) => ({
+      claimDue: async (...request) =>
+        isDeaf ? { executionIds: [], nextWakeAt: null, dueSince: null } : store.claimDue(...request),
+    }));
+    await start(top, runner, { nodes: { a: hand() } });
+    isDeaf = true;
+    const slow = await join(top, undefined, (store) => ({
+      append: async (writes: readonly Write[]) => {
+        if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+        return store.append(writes);
+      },
+    }));
+    isSlow = true;
+    // The run is not over yet, so the retry has nothing to do for the slow engine; then the run fails.
+    const body = JSON.stringify({ type: 'retry' });
+    await slow.store.send({ messageId: 'msg_1', executionId: 'exe_1', body }, top.clock.now());
+    await top.clock.advance(10_000);
+    expect(held).toHaveLength(1);
+    await top.fail('a');
+    expect(top.data.runs.get('exe_1')?.row.status).toBe('failed');
+    isSlow = false;
+    for (const resume of held) resume();
+    await top.clock.advance(60_000);
+    expect(top.inboxOf('exe_1')).toBe(0);
+    expect(top.call('a').attempt).toBe(2);
+  });
+
   it('[ENG-71] a request without a hint is found with the next heartbeat', async () => {
     const top = await begun(new BenchTop());
     const unnotified = (): Changes => ({ watch: () => () => {} });

@@ -60,6 +60,26 @@ describe('projects', () => {
     }
   });
 
+  it('[ENG-320] an output that one project has cached is computed again in another', async () => {
+    const top = new BenchTop();
+    await top.open();
+    const { workflowId } = await top.register({ nodes: { work: { action: 'hand@1', cache: { version: '1' } } } });
+    const run = async (project: string) => {
+      const started = top.engine.start(workflowId, undefined, { project });
+      await top.untilIdle();
+      return started;
+    };
+    const first = await run('sales');
+    await top.complete('work', 'of sales');
+    expect(await top.status(first)).toBe('completed');
+    expect(await top.status(await run('sales'))).toBe('completed');
+    expect(top.calls).toHaveLength(1);
+    const other = await run('support');
+    expect(top.calls).toHaveLength(2);
+    await top.complete('work', 'of support');
+    expect(await top.engine.document(other)).toMatchObject({ nodes: { work: { output: 'of support' } } });
+  });
+
   it('[ENG-124] a child that only the next process starts belongs there, too', async () => {
     const top = new BenchTop();
     const wrapStore = (store: BenchTop['store']) =>

@@ -6,7 +6,7 @@ import { MAX_LOG_MESSAGE_CHARS, type Queue } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
 import type { ClaimRequest } from '../src/api.ts';
 import { createEngine, type Engine, type RemoteTask } from '../src/index.ts';
-import { type BenchOptions, BenchTop } from './bench-top.ts';
+import { altered, type BenchOptions, BenchTop } from './bench-top.ts';
 
 const LEASE_MS = 30_000;
 const TEXT = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } as const;
@@ -316,6 +316,32 @@ describe('leases', () => {
     expect(document).toMatchObject({ status: 'failed', error: { code: 'WORKER_LOST' } });
     // People read who was lost, not its lease.
     expect(JSON.stringify([document, await top.engine.timeline(executionId)])).not.toContain('lse_');
+  });
+
+  it('[ENG-322] an extended lease counts from the request, however late the answer of the store comes', async () => {
+    let isSlow = false;
+    const top = await opened({
+      wrapStore: altered((store) => ({
+        heartbeat: async (leases) => {
+          await store.heartbeat(leases);
+          if (isSlow) await new Promise<void>((resolve) => void top.clock.timer(15_000, resolve));
+        },
+      })),
+    });
+    const executionId = await top.start({ nodes: { a: far() } });
+    const { leaseId } = await claimOne(top);
+    await top.clock.advance(10_000);
+    isSlow = true;
+    const extending = top.engine.remote.extend(leaseId);
+    await top.untilIdle();
+    isSlow = false;
+    await top.clock.advance(15_000);
+    const asked = top.clock.now() - 15_000;
+    expect((await extending).until).toBe(asked + LEASE_MS);
+    await top.clock.advance(asked + LEASE_MS - top.clock.now() - 100);
+    expect(await top.statuses(executionId)).toEqual({ a: 'running' });
+    await top.clock.advance(200);
+    expect(await top.statuses(executionId)).toEqual({ a: 'queued' });
   });
 
   it('[ENG-193] a once action whose lease has passed is unknown', async () => {

@@ -1,6 +1,7 @@
+import type { Action } from '@nebula/core';
 import type { Store, Write } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
-import { BenchTop } from './bench-top.ts';
+import { altered, BenchTop } from './bench-top.ts';
 
 const chain = (action: string, length: number) => ({
   nodes: Object.fromEntries(
@@ -25,6 +26,48 @@ function spying(log: (readonly Write[])[], fault: { next?: Error | undefined } =
       },
     });
 }
+
+describe('messages and effects', () => {
+  it('[ENG-324] a message that is being written is not acted on again by the next wake-up', async () => {
+    const top = new BenchTop();
+    const held: (() => void)[] = [];
+    let isSlow = false;
+    const wrapStore = altered((store) => ({
+      append: async (writes: readonly Write[]) => {
+        if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+        return store.append(writes);
+      },
+    }));
+    await top.open({ wrapStore });
+    const executionId = await top.start({ nodes: { a: { action: 'hand@1' } } });
+    isSlow = true;
+    for (const payload of [1, 2]) {
+      await top.engine.requestSignal(executionId, { signal: 's', key: '', payload });
+      await top.untilIdle();
+    }
+    expect(held).toHaveLength(1);
+    isSlow = false;
+    held[0]?.();
+    await top.untilIdle();
+    const entries = (await top.engine.journal(executionId)).flatMap((frame) => frame.entries);
+    const kept = entries.filter((entry) => (entry as { type: string }).type === 'signal.kept');
+    expect(kept).toMatchObject([{ payload: { value: 1 } }, { payload: { value: 2 } }]);
+  });
+
+  it('[ENG-325] an action whose effect cannot be told is not repeated', async () => {
+    const top = new BenchTop();
+    const effect = () => {
+      throw new Error('the input says nothing');
+    };
+    const odd: Action = { id: 'odd', version: '1', effect, run: () => new Promise<never>(() => {}) };
+    const options = { actions: [...top.actions, odd] };
+    await top.open(options);
+    const executionId = await top.start({ nodes: { a: { action: 'odd@1' } } });
+    await top.open(options);
+    await top.clock.advance(1_000);
+    expect(await top.statuses(executionId)).toEqual({ a: 'unknown' });
+  });
+});
 
 describe('turns', () => {
   it('[ENG-1] a started run is durable when start resolves', async () => {

@@ -200,6 +200,21 @@ describe('memory', () => {
     });
   });
 
+  it('[ENG-326] blobs without a run are swept at the second look where engines share the store', async () => {
+    const top = new BenchTop();
+    await top.blobs.put('exe_new', 'ab', new Uint8Array(3));
+    await top.open({ wrapStore: altered(() => ({ exclusive: false })) });
+    const left = async () => {
+      const names: string[] = [];
+      for await (const name of top.blobs.executions()) names.push(name);
+      return names;
+    };
+    await top.clock.advance(1_000);
+    expect(await left()).toEqual(['exe_new']);
+    await top.clock.advance(60_000);
+    expect(await left()).toEqual([]);
+  });
+
   it('[ENG-23] expired runs go with their blobs and logs, and orphans are swept', async () => {
     const top = new BenchTop();
     await top.open({ inlineLimitBytes: 10, retentionMs: 3_600_000 });

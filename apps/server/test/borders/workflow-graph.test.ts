@@ -13,7 +13,7 @@ import { Feed } from '../../src/live/feed.ts';
 import { Followers } from '../../src/live/followers.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
-import { addUser, ask, type Headers, signIn } from '../support/users.ts';
+import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -101,6 +101,33 @@ it('[SRV-484] a key that may only extend leases neither ends one nor logs under 
   expect(await call('logs', { chunks: [] })).toBe(403);
   expect(await call('fail', { error: 'x' })).toBe(403);
   expect(await call('complete', {})).toBe(403);
+});
+
+it('[SRV-780] a viewer reads, and neither starts nor cancels; a list has the projects of its caller', async () => {
+  const booted = await boot({ users: true });
+  closing.push(() => booted.close());
+  await addUser(booted, 'ada', { roles: { default: 'owner' } });
+  await addUser(booted, 'vic', { roles: { default: 'viewer' } });
+  await addProject(booted, 'sales');
+  await addUser(booted, 'sam', { roles: { sales: 'owner' } });
+  const [owner, viewer, stranger] = [
+    await signIn(booted, 'ada'),
+    await signIn(booted, 'vic'),
+    await signIn(booted, 'sam'),
+  ];
+  const { id, run } = await claimed(booted, owner);
+  const call = async (headers: Headers, route: string) => (await ask(booted, route, { headers, body: {} })).status;
+  expect((await ask(booted, `GET /api/workflows/${id}/status`, { headers: viewer })).status).toBe(200);
+  expect(await call(viewer, `POST /api/workflows/${id}/run`)).toBe(403);
+  expect(await call(viewer, `POST /api/workflows/${id}/cancel`)).toBe(403);
+  expect(await call(stranger, `POST /api/workflows/${id}/run`)).toBe(404);
+  const { items } = (await ask(booted, 'GET /api/v1/executions', { headers: owner })).json;
+  expect(items.map(({ executionId }: { executionId: string }) => executionId)).toEqual([run]);
+  expect(items[0].status).toBe('running');
+  const listed = async (headers: Headers) =>
+    (await ask(booted, 'GET /api/workflows', { headers })).json.map((one: { id: string }) => one.id);
+  expect([await listed(viewer), await listed(stranger)]).toEqual([[id], []]);
+  expect(await call(owner, `POST /api/workflows/${id}/cancel`)).toBe(202);
 });
 
 it('[SRV-485] the stream of a log ends when the key that asked for it is revoked', async () => {

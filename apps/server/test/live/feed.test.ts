@@ -265,6 +265,33 @@ describe('the feed', () => {
     return { feed, model, clock };
   }
 
+  it('[SRV-782] a follower that catches up while the reader goes on misses nothing', async () => {
+    const clock = virtualClock(0);
+    const model = new ModelStore(none);
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    const feed = async (page: FeedPage): Promise<readonly FrameRow[]> => {
+      const rows = await model.store.feed(page);
+      if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+      return rows;
+    };
+    const own = new Feed({ engine: silent, store: { ...model.store, feed }, clock, onTrouble: () => {} });
+    await own.open();
+    const subscriber = subscribe({ feed: own, clock }, undefined, false, undefined);
+    await expect.poll(() => held.length).toBe(1);
+    // Nobody is level, so the reader only notes the new end; the page that the follower has read lacks the event.
+    model.append('e0', 1);
+    await clock.advance(20);
+    isHeld = false;
+    held[0]?.();
+    await passTime(clock);
+    model.append('e1', 1);
+    await passTime(clock);
+    expect(subscriber.seen).toEqual(['1.0', '2.0']);
+    await subscriber.stop();
+    own.close();
+  });
+
   it.each([undefined, '700.0', 'now'])('[SRV-653] a long run is read page by page, after %s', async (after) => {
     const { feed, model, clock } = await fed();
     for (let at = 0; at < 1_200; at++) model.append(at % 2 === 0 ? 'e0' : 'e1', 2);

@@ -166,3 +166,33 @@ describe('a graph that is returned while the run is being stopped', () => {
     expect(run.status).toBe('completed');
   });
 });
+
+describe('a retry leaves nothing of the end behind', () => {
+  it('[RUN-548] a run that was cancelled before its time completes when it is retried', () => {
+    const run = drive({ nodes: { a: {} } }, { delay: 60_000 }).cancel();
+    expect(run.status).toBe('cancelled');
+    run.retry();
+    expect(run.running()).toEqual(['a']);
+    expect(run.complete('a').status).toBe('completed');
+  });
+
+  it('[RUN-549] an iteration whose output cannot be evaluated fails again, and the run does not wait for ever', () => {
+    const body = { nodes: { x: {} }, output: '{{ $nodes.x.output.a.b }}' };
+    const run = drive({ nodes: { each: { forEach: { in: [1] }, do: body } } });
+    run.complete('each/0/x', 'text');
+    expect(run.status).toBe('failed');
+    const closed = () => run.entries.filter(({ type }) => type === 'scope.closed').length;
+    expect(closed()).toBe(1);
+    run.retry();
+    expect([run.status, closed()]).toEqual(['failed', 2]);
+  });
+
+  it('[RUN-550] the failure node runs again when the run fails again', () => {
+    const run = drive({ config: { failureNode: 'tell' }, nodes: { a: {}, tell: {} } });
+    run.fail('a').complete('tell').retry();
+    expect(run.running()).toEqual(['a']);
+    run.fail('a');
+    expect(run.running()).toEqual(['tell']);
+    expect(run.complete('tell').status).toBe('failed');
+  });
+});

@@ -88,6 +88,15 @@ describe('snapshots', () => {
 });
 
 describe('a run that continues from a snapshot', () => {
+  it('[RUN-547] knows its parent, its trace and its start key', () => {
+    const parent = { executionId: 'exe_parent', node: 'sub', depth: 2 };
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const run = drive({ nodes: { a: {} } }, { start: { parent, traceparent, key: 'k' } }).reload();
+    expect(run.state).toMatchObject({ parent, traceparent, startKey: 'k' });
+    run.complete('a');
+    expect(run.freed).toEqual([{ key: expect.stringContaining('k'), node: '' }]);
+  });
+
   it('[RUN-66] runs undone nodes again when it is retried', () => {
     const compensate = { action: 'look@1', with: { of: '{{ $self.output }}' } };
     const run = drive({ nodes: { hotel: { compensate }, flight: { needs: ['hotel'] } } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, wakeTime } from '../../src/run.ts';
+import { explainNode, openAttempts, wakeTime } from '../../src/run.ts';
 import { drive } from './drive.ts';
 
 const pay = (more: Record<string, unknown> = {}) => ({ action: 'pay@1', ...more });
@@ -15,6 +15,17 @@ describe('unknown outcomes', () => {
     expect(run.statusOf('pay')).toBe('unknown');
     run.step({ ...late, attempt: 2 });
     expect(run.attempts.get('pay')?.attempt).toBe(3);
+  });
+
+  it('[RUN-540] the loss of an earlier attempt does not break off the open one', () => {
+    const run = drive({ nodes: { a: {}, pay: pay() } });
+    const lost = openAttempts(run.state);
+    run.loseWorker().settle('pay', { happened: false, then: 'retry' });
+    const attempts = () => run.running().map((node) => `${node} ${run.attempts.get(node)?.attempt}`);
+    expect(attempts().sort()).toEqual(['a 2', 'pay 2']);
+    run.step({ type: 'wake', lost, jitter: 0.5 });
+    expect(attempts().sort()).toEqual(['a 2', 'pay 2']);
+    expect(run.complete('a').complete('pay').status).toBe('completed');
   });
 
   it('[RUN-73] a settlement stands, whatever else is decided in its turn', () => {

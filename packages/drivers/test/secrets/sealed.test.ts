@@ -40,6 +40,18 @@ async function sealedJson(dir: string) {
 }
 
 describe('files in the folder', () => {
+  // Windows has no such permissions.
+  test.skipIf(process.platform === 'win32')(
+    '[STO-122] are readable by their owner only, from the first secret on',
+    () =>
+      inFolder(async ({ dir, open }) => {
+        await open().set('a', 'correct horse battery');
+        for (const name of ['secrets.key', 'secrets.json']) {
+          expect([name, (await stat(join(dir, name))).mode & 0o777]).toEqual([name, 0o600]);
+        }
+      }),
+  );
+
   test('[SEC-8] reveals no value, nor that two are equal', () =>
     inFolder(async ({ dir, open }) => {
       await open().set('a', 'correct horse battery');

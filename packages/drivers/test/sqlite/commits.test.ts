@@ -246,3 +246,35 @@ test('threads that no store needs end by themselves, and are never terminated', 
   terminated.mockRestore();
   posted.mockRestore();
 });
+
+test('[STO-121] an append that fails in the middle has changed nothing', async () => {
+  const { open, path } = await tempStore();
+  const store = await open({ commitsIn: 'main' });
+  await store.append([creating('a')]);
+  const beside = new Database(path);
+  onTestFinished(() => void beside.close());
+  beside.exec(`CREATE TRIGGER poison BEFORE INSERT ON frames WHEN new.entries = 'poison'
+               BEGIN SELECT RAISE(ABORT, 'never'); END`);
+  store.logs.append({ executionId: 'a', node: null, attempt: null, at: 1, level: 'info', message: 'before' });
+  const poisoned = creating('c', { frame: { seq: 1, at: 1, entries: 'poison' } });
+  await expect(store.append([creating('b'), framed('a', 2), poisoned])).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  expect(await store.known(['a', 'b', 'c'])).toEqual(new Set(['a']));
+  expect(await store.append([creating('b'), framed('a', 2)])).toMatchObject([{ ok: true }, { ok: true }]);
+  await store.logs.flush();
+  expect(await store.logs.read({ executionId: 'a', limit: 10 })).toMatchObject([{ message: 'before' }]);
+  expect((await store.frames('a', 0)).map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
+test.each([
+  ['strict', 'FULL', 2],
+  ['relaxed', 'NORMAL', 1],
+] as const)('[STO-120] a connection that is %s syncs as SQLite does with %s', async (durability, _, level) => {
+  const { open, path } = await tempStore();
+  const opened = vi.spyOn(Database.prototype, 'pragma');
+  onTestFinished(() => opened.mockRestore());
+  await open(durability === 'strict' ? {} : { durability });
+  const connections = new Set((opened.mock.contexts as Database.Database[]).filter(({ name }) => name === path));
+  const levels = Array.from(connections, (connection) => connection.pragma('synchronous', { simple: true }));
+  expect(levels.length).toBeGreaterThan(0);
+  expect(new Set(levels)).toEqual(new Set([level]));
+});

@@ -34,6 +34,7 @@ describe('the address of a node', () => {
   it('[RUN-262] is good for one call, early or not', () => {
     const early = drive(flow, { callbackUrl }).step(call('first')).step(call('second'));
     expect(early.running()).toEqual(['send']);
+    expect(early.entries.filter(({ type }) => type === 'signal.kept')).toHaveLength(1);
     expect(early.complete('send').document.nodes.reply?.output).toMatchObject({ event: 'callback', payload: 'first' });
     expect(early.status).toBe('completed');
     const late = drive(flow, { callbackUrl }).complete('send').step(call('old', 7));

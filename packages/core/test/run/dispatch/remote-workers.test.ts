@@ -49,6 +49,21 @@ describe('nodes that remote workers run', () => {
     expect(names(state, 9)).toEqual(['c', 'e', 'f']);
   });
 
+  it('[RUN-543] a task that was taken before a pause does not start an attempt in it', () => {
+    const state = begun({ nodes: { a: {} } });
+    expect(names(state, 9)).toEqual(['a']);
+    decide(
+      newTurn(state, 1, () => null),
+      { type: 'pause' },
+    );
+    const turn = newTurn(state, 2, () => null);
+    expect(startAttempt(turn, 'a', 1, 'w')).toBeUndefined();
+    expect(turn.entries).toEqual([]);
+    decide(turn, { type: 'resume' });
+    expect(names(state, 9)).toEqual(['a']);
+    expect(startAttempt(turn, 'a', 1, 'w')).toMatchObject({ node: 'a', attempt: 1 });
+  });
+
   it('[RUN-226] maxParallelism counts all, the most urgent first', () => {
     const nodes = { a: far, b: { ...far, priority: 9 }, c: { priority: 8 }, d: {} };
     expect(names(begun({ config: { maxParallelism: 2 }, nodes }), 9)).toEqual(['b', 'c']);

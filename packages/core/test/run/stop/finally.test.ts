@@ -165,6 +165,18 @@ describe('finally', () => {
     expect(run.statusOf('b')).toBe('cancelled');
   });
 
+  it('[RUN-541] the condition of an always edge holds for a node that was cut off, too', () => {
+    const nodes = { a: {}, slow: {}, tidy: {}, other: {} };
+    const edges = [
+      { ...always('slow', 'tidy'), when: '$input.tidies' },
+      { ...always('slow', 'other'), when: '!$input.tidies' },
+    ];
+    const run = drive({ nodes, edges }, { input: { tidies: false } });
+    run.fail('a').breakOff('slow');
+    expect(run.running()).toEqual(['other']);
+    expect(run.complete('other').statuses()).toMatchObject({ tidy: 'skipped', other: 'completed' });
+  });
+
   it('[RUN-274] a node cut off while it ran is followed by its always edges; a node that never started is not', () => {
     const nodes = { a: {}, slow: {}, tidy: {}, later: { needs: ['slow'] }, never: {} };
     const run = drive({ nodes, edges: [always('slow', 'tidy'), always('later', 'never')] }).fail('a');

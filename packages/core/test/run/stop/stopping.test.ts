@@ -14,6 +14,15 @@ const childEnds = (run: Drive, node: string, status = 'cancelled', output: Json 
   return run.step({ type: 'child', node, executionId, result, jitter: 0 });
 };
 
+describe('attempts', () => {
+  it('[RUN-544] that fail while their run is being stopped are not retried', () => {
+    const run = drive({ nodes: { a: { retry: { attempts: 3, delay: '1s' } }, b: {} } }).cancel();
+    run.fail('a').breakOff('b');
+    expect(run.entries.filter(({ type }) => type === 'node.retrying')).toEqual([]);
+    expect([run.status, run.statusOf('a')]).toEqual(['cancelled', 'failed']);
+  });
+});
+
 describe('children', () => {
   const other = { workflow: { id: 'other', mode: 'child' } };
   const flow = { nodes: { p: undo, k: { needs: ['p'], ...other } } };

@@ -155,6 +155,21 @@ describe('a paused run stands still', () => {
     expect(run.error).toMatchObject({ code: 'TIMEOUT', details: { limit: 'attempt' } });
   });
 
+  it('[RUN-542] the result of another execution does not end the wait for a child', () => {
+    const run = drive({ nodes: { sub: { workflow: { id: 'w', mode: 'child' } } } });
+    const result = { status: 'completed', output: 1, error: null } as const;
+    run.step({ type: 'child', node: 'sub', executionId: 'exe_earlier', result, jitter: 1 });
+    expect(run.statusOf('sub')).toBe('running');
+    const [{ executionId = '' } = {}] = run.children;
+    run.step({ type: 'child', node: 'sub', executionId, result, jitter: 1 });
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-551] the journal names the launch plan of a child', () => {
+    const run = drive({ nodes: { sub: { workflow: { plan: 'nightly', mode: 'child' } } } });
+    expect(run.entries.find(({ type }) => type === 'child.requested')).toMatchObject({ launchPlan: 'nightly' });
+  });
+
   it('[RUN-344] a child continues while its parent is paused, and its result is kept', () => {
     const run = drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child' } }, b: { needs: ['sub'] } } });
     run.step({ type: 'pause' });

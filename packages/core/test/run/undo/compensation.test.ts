@@ -15,6 +15,19 @@ const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({
   compensate: { action: 'look@1', with: { of: input }, ...more },
 });
 
+describe('a node that ran twice', () => {
+  it('[RUN-545] is compensated once, for its last result', () => {
+    const run = drive({ nodes: { hotel: undo(), flight: { needs: ['hotel'] } } });
+    run.complete('hotel', 'h1').complete('flight').step({ type: 'replay', node: 'hotel' });
+    run.complete('hotel', 'h2').fail('flight');
+    expect(run.running()).toEqual(['~undo/hotel']);
+    expect(run.attempts.get('~undo/hotel')?.input).toEqual({ of: 'h2' });
+    expect(run.complete('~undo/hotel').status).toBe('failed');
+    const started = run.entries.filter((entry) => entry.type === 'node.started' && entry.node === '~undo/hotel');
+    expect(started).toHaveLength(1);
+  });
+});
+
 describe('compensation', () => {
   const trip = {
     nodes: {

@@ -136,6 +136,16 @@ describe('gates and other events', () => {
     expect(run.running()).toEqual(['a']);
   });
 
+  it('[RUN-546] a child that is granted its permit during a pause is requested when the run is resumed', () => {
+    const run = drive({
+      nodes: { sub: { workflow: { id: 'w', mode: 'child' }, concurrency: { key: 'k', limit: 1 } } },
+    });
+    run.step({ type: 'pause' }).step({ type: 'granted', node: 'sub', gate: 'concurrency' });
+    expect(run.children).toEqual([]);
+    run.step({ type: 'resume' });
+    expect(run.children).toHaveLength(1);
+  });
+
   it('[RUN-174] an answer of the cache during a pause is requested again', () => {
     const run = drive({ nodes: { a: { cache: { version: '1' } } } });
     const miss = { key: 'h', family: 'do@1#1', input: '{}', earlier: null };
