@@ -210,6 +210,12 @@ function crashDifference(difference: CrashDifference): NebulaError {
 
 function short(entry: Entry): string {
   const subject =
-    'node' in entry ? entry.node : 'nodes' in entry ? entry.nodes.join(' ') : 'scope' in entry ? entry.scope : '';
+    'node' in entry
+      ? entry.node
+      : 'nodes' in entry
+        ? (entry.nodes ?? []).join(' ')
+        : 'scope' in entry
+          ? entry.scope
+          : '';
   return subject === '' ? entry.type : `${entry.type} ${subject}`;
 }

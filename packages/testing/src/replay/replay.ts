@@ -145,7 +145,7 @@ function diverged(frame: Frame, difference: Difference): ReplayResult {
 
 function missingNode({ entries }: Frame, paths: Paths): Difference | undefined {
   for (const entry of entries) {
-    const nodes = 'nodes' in entry ? entry.nodes : 'node' in entry ? [entry.node] : [];
+    const nodes = 'nodes' in entry ? (entry.nodes ?? []) : 'node' in entry ? [entry.node] : [];
     for (const node of nodes) {
       const path = withoutIterations(node);
       if (paths.fixed.has(path) || path.includes('~undo') || paths.open.some((open) => path.startsWith(open))) continue;

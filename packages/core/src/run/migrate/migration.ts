@@ -152,7 +152,7 @@ function* begunNodes({ scopes }: RunState): Iterable<NodeState> {
 }
 
 /** The path without the numbers of iterations. */
-export function definitionPath(node: NodeState): string {
+function definitionPath(node: NodeState): string {
   const ids: string[] = [];
   for (let at: NodeState | null = node; at !== null; at = at.scope.parent) ids.unshift(at.plan.id);
   return ids.join('/');
