@@ -131,7 +131,10 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   init: () => [['init', 'new']],
   validate: () => [['validate', 'quick.yaml', 'outer.yaml']],
   graph: () => [['graph', 'outer.yaml']],
-  test: () => [['test']],
+  test: async () => {
+    await ended('quick');
+    return [['test'], ['test', 'quick.yaml', '--against-runs']];
+  },
   types: () => [['types']],
   eval: () => [['eval', '1 + 1']],
   actions: () => [['actions'], ['actions', 'core.set']],
@@ -177,9 +180,10 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'executions retry': async () => [
     ['executions', 'retry', await ended('fails')],
     ['executions', 'retry', await ended('fails'), await ended('fails'), '--yes'],
+    ['executions', 'retry', await ended('fails'), '--latest'],
   ],
   'executions migrate': async () => [
-    ['executions', 'migrate', await ended('fails'), '--dry-run'],
+    ['executions', 'migrate', await ended('quick'), '--to', 'quick.yaml', '--dry-run'],
     ['executions', 'migrate', await ended('fails'), await ended('fails'), '--yes'],
   ],
   'executions relaunch': async () => [['executions', 'relaunch', await ended('quick')]],

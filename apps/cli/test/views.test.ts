@@ -147,11 +147,11 @@ describe('the end of a run', () => {
 
       error DECLINED at charge: card declined
 
-      next  nebula executions explain exe_1 charge  why it ended like this
-            nebula executions show exe_1 charge     its attempts and input
-            nebula executions timeline exe_1        what happened when
-            nebula executions retry exe_1           begin again at the failed nodes
-            nebula executions retry exe_1 --to FILE the same, with a mended workflow file
+      next  nebula executions explain exe_1 charge   why it ended like this
+            nebula executions show exe_1 charge      its attempts and input
+            nebula executions timeline exe_1         what happened when
+            nebula executions retry exe_1            begin again at the failed nodes
+            nebula executions retry exe_1 --to FILE  with a mended file
       "
     `);
   });

@@ -1,5 +1,6 @@
 /** `nebula executions migrate`, and the migration before `executions retry --latest`. */
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
@@ -43,9 +44,14 @@ export const migrate: Command = async (call, executionIds) => {
 
 /** The version and the decisions of the options. A file is registered first, as the next version. */
 export async function migrationOf(call: Call): Promise<MigrateBody> {
-  const { options } = call;
+  const { options, io } = call;
   const to = textOption(options, 'to') ?? 'latest';
-  const isFile = to === '-' || existsSync(to);
+  const isFile = to === '-' || existsSync(path.resolve(io.cwd, to));
+  if (!isFile && to !== 'latest' && !/^v?\d+$/.test(to)) {
+    throw new NebulaError('USAGE', `--to: there is no file ${to}`, {
+      hint: 'give latest, a version such as 3, or a file',
+    });
+  }
   const version = isFile ? await registered(call, to) : to === 'latest' ? 'latest' : versionOf(to);
   const [keep, again, drop] = ['keep', 'again', 'drop'].map((how) => textsOption(options, how));
   return definedMembers({ version, keep, again, drop }) as MigrateBody;

@@ -59,7 +59,7 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
   ];
   if (document.status === 'failed') {
     next.push([command('executions retry'), 'begin again at the failed nodes']);
-    next.push([command('executions retry', '--to FILE'), 'the same, with a mended workflow file']);
+    next.push([command('executions retry', '--to FILE'), 'with a mended file']);
   }
   return [...lines, '', ...nextLines(next, options)];
 }

@@ -111,6 +111,7 @@ describe('golden journals', () => {
       ...repeated.frames,
       ...written.finally,
       ...written.checkpointed,
+      ...read('features/migrated-1.golden.json').frames,
     ] as {
       entries: { type: string }[];
     }[];
