@@ -91,6 +91,11 @@ describe('recorded lives', { timeout: 300_000 }, () => {
     });
   }
 
+  it('[ENG-304] a node that began anew waits for its own moment of a rate', async () => {
+    const life = JSON.parse(readFileSync(new URL('old-rate-grant.json', RECORDED), 'utf8')) as RecordedLife;
+    expect((await replay(life)).world.oracle.violations).toEqual([]);
+  });
+
   it('[SIM-7] are the lives that they were recorded from, word for word', async () => {
     for (const seed of [3, 10]) {
       const { world, record } = await live(seed, { keepsTrace: true });

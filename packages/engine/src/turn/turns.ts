@@ -20,9 +20,11 @@ import {
   completeTurn,
   countFrame,
   decide,
+  gateRequestId,
   HERE,
   hasEndChecks,
   hasPayload,
+  nodeAt,
   type RunState,
   resumeTurn,
   type Stimulus,
@@ -415,7 +417,13 @@ export class Turns {
     for (const { node, gate } of gateRequests) {
       if (gate.kind === 'cache') this.parts.cache.ask(run, node);
       if (gate.kind !== 'rate') continue;
-      this.context.mailbox.post(run, { type: 'granted', node, gate: 'rate', until: moments.shift() ?? run.lastAt });
+      const until = moments.shift() ?? run.lastAt;
+      const asking = nodeAt(run.state, node);
+      // The node may begin anew before the grant is decided on, and request another moment.
+      if (asking !== undefined) {
+        const ask = gateRequestId(run.state, asking);
+        this.context.mailbox.post(run, { type: 'granted', node, gate: 'rate', ask, until });
+      }
     }
   }
 }
