@@ -229,6 +229,16 @@ describe('an unfinished run that is moved', () => {
     expect(run.complete('a').status).toBe('completed');
   });
 
+  it('[RUN-505] is not moved if a node that holds a permit has changed', () => {
+    const nodes = (x: number) => ({ a: { concurrency: { key: 'k', limit: 1 }, with: { x } } });
+    const run = drive({ nodes: nodes(1) }, { starts: false });
+    expect(refusal(run, { nodes: nodes(2) })).toBe('MIGRATION_BLOCKED');
+    run.step({ type: 'granted', node: 'a', gate: 'concurrency', ask: '1:0' });
+    expect(run.statusOf('a')).toBe('queued');
+    expect(refusal(run, { nodes: nodes(2) })).toBe('MIGRATION_BLOCKED');
+    expect(refusal(run, { nodes: { b: {} } })).toBe('MIGRATION_BLOCKED');
+  });
+
   it('[RUN-505] waits for its retry as before if the node has not changed', () => {
     const nodes = { a: { retry: { attempts: 3, delay: '10s' } } };
     const run = drive({ nodes })

@@ -2,9 +2,8 @@
 import { assert } from '../../error.ts';
 import type { DecidedAgain, RunMigrated } from '../journal/entry.ts';
 import { decodeSnapshot, encodeSnapshot, stateUnder } from '../journal/snapshot.ts';
-import { NO_PERMITS } from '../state/new-state.ts';
-import { countSpilled, releasePermits } from '../state/phases.ts';
-import { isFinal, isFinished, nodeAt, pathOf, requireNode } from '../state/selectors.ts';
+import { countSpilled } from '../state/phases.ts';
+import { isFinal, isFinished, nodeAt, requireNode } from '../state/selectors.ts';
 import type { RunState } from '../state/state.ts';
 import { recallAll } from '../state/variables.ts';
 import { findCompensation } from '../undo/undo.ts';
@@ -12,10 +11,9 @@ import { forgetGraphs } from '../undo/undo-list.ts';
 import { renewNodes, resetNodes } from './evolve-reopen.ts';
 import type { Fold } from './fold.ts';
 
-export function migrate(fold: Fold, entry: RunMigrated): void {
-  const { state } = fold;
+export function migrate({ state, at }: Fold, entry: RunMigrated): void {
   const { seq, updatedAt } = state;
-  const moved = entry.back === true ? movedBack(state, entry) : movedOn(fold, entry);
+  const moved = entry.back === true ? movedBack(state, entry) : movedState(state, entry, at);
   // The object stays: the engine and readers of the journal keep it for the whole run.
   Object.assign(state, moved, { seq, updatedAt });
 }
@@ -29,12 +27,6 @@ function movedBack(state: RunState, { version }: RunMigrated): RunState {
   return before;
 }
 
-function movedOn(fold: Fold, entry: RunMigrated): RunState {
-  const moved = movedState(fold.state, entry, fold.at);
-  releaseLeft(fold, moved);
-  return moved;
-}
-
 /** The state after the entry. The given state stays as it is. */
 export function movedState(state: RunState, entry: RunMigrated, at: number): RunState {
   const before = encodeSnapshot({ ...state, migrated: null, seq: 0 });
@@ -44,20 +36,10 @@ export function movedState(state: RunState, entry: RunMigrated, at: number): Run
   return moved;
 }
 
-/** Releases the permits of nodes that were dropped or begin again. */
-function releaseLeft(fold: Fold, moved: RunState): void {
-  for (const { nodes } of fold.state.scopes.values()) {
-    for (const node of nodes) {
-      if (node.permits.length > 0 && !nodeAt(moved, pathOf(node))?.permits.length) releasePermits(fold, node);
-    }
-  }
-}
-
 function adjust(state: RunState, { nodes = [], renewed = [], edges = [], input }: RunMigrated, at: number): void {
   if (renewed.length > 0) state.generations++;
   for (const scope of state.scopes.values()) recallAll(scope.realm);
   resetNodes(state, nodes);
-  for (const path of nodes) requireNode(state, path).permits = NO_PERMITS;
   renewNodes(state, renewed);
   state.undo = state.undo.filter((item) => findCompensation(state, item) !== undefined);
   state.undone = state.undone.filter((path) => nodeAt(state, path) !== undefined || path.includes('/'));

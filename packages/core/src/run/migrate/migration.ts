@@ -5,7 +5,7 @@
  *  M2 Nodes that have ended keep their results. If the version changes such a node in a way that can change its result, a
  *     person decides: `keep` the result, or begin `again`; `drop` for a node that the version does not have.
  *  M3 Nodes that failed or were cut off begin again with the retry of the run, so they may change in every way.
- *  M4 Nodes that have begun and wait for something outside of the run must not change.
+ *  M4 Nodes that have begun and wait for something outside of the run, or hold a permit, must not change.
  */
 import { NebulaError } from '../../error.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -99,6 +99,8 @@ function consequenceOf(node: NodeState, change: DefinitionChange, isEnded: boole
       return NOTHING;
     case 'queued':
     case 'waiting':
+      // A permit is requested once, by the number of the attempt: a node that begins again would not get another one.
+      if (hasOtherResult && node.permits.length > 0) return BLOCKED;
       return keys.length > 0 ? { then: 'reset' } : NOTHING;
     case 'gated':
     case 'child':
