@@ -6,7 +6,7 @@ export const SERVER_FLAGS = ['--max-semi-space-size=4'];
 
 /** V8 takes the limit only when a process starts, so this process becomes one that has it. Windows has no `execve`. */
 export function limitServerHeap() {
-  const isLimited = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((flags) => flags.includes('semi-space'));
+  const isLimited = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((flags) => /semi[-_]space/.test(flags));
   const canReplace = process.platform !== 'win32' && process.execve !== undefined && process.channel === undefined;
   if (isLimited || !canReplace) return;
   process.execve(process.execPath, [process.execPath, ...SERVER_FLAGS, ...process.execArgv, ...process.argv.slice(1)]);

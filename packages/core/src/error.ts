@@ -43,9 +43,15 @@ export class NebulaError extends Error {
   }
 }
 
-/** Reports a programmer's error: an invariant of this code base does not hold. */
+/** A programmer's error: an invariant of this code base does not hold. */
+export class InvariantError extends Error {
+  constructor(message: string) {
+    super(`invariant broken: ${message}`);
+  }
+}
+
 export function assert(condition: unknown, message: string): asserts condition {
-  if (!condition) throw new Error(`invariant broken: ${message}`);
+  if (!condition) throw new InvariantError(message);
 }
 
 /** Ends an exhaustive `switch`; the compiler reports a missing case here. */

@@ -27,6 +27,7 @@ export {
 } from './run/journal/entry.ts';
 export { decodeSnapshot, encodeSnapshot, snapshotVersion } from './run/journal/snapshot.ts';
 export { type BlobRef, exceedsBytes, inlineValue, NULL_VALUE, type StoredValue } from './run/journal/stored-value.ts';
+export { isMovable } from './run/migrate/migrate.ts';
 export {
   checkMigration,
   type Migration,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
 import { blobName, DATABASE, extractBackup } from '@nebula/drivers/backup';
+import { syncFolder } from '@nebula/drivers/fs';
 import { realClock } from '@nebula/drivers/real';
 import { integrityProblem, openSqliteStore } from '@nebula/drivers/sqlite';
 import { missingBlobs } from '@nebula/engine';
@@ -33,11 +34,15 @@ async function restore(file: string, dataDir: string, onProgress: OnProgress): P
   const isNew = await makeEmptyFolder(dataDir);
   const database = path.join(dataDir, DATABASE);
   const restoring = `${database}.restoring`;
+  // Another restore, or an engine, may have begun in this folder meanwhile: nothing of it is removed.
+  await writeFile(database, '', { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? notEmpty(dataDir, false) : error;
+  });
   try {
-    await writeFile(database, '', { mode: 0o600, flag: 'wx' });
     const checked = await extracted(file, restoring, (name) => path.join(dataDir, name), onProgress);
     if (existsSync(`${restoring}-wal`)) throw new Error('invariant broken: closing a database removes its log');
     await rename(restoring, database);
+    await syncFolder(dataDir);
     return checked;
   } catch (error) {
     for (const name of await readdir(dataDir)) {
@@ -104,7 +109,11 @@ async function makeEmptyFolder(folder: string): Promise<boolean> {
   const names = found.filter((name) => !IGNORED.has(name));
   if (names.length === 0) return false;
   const isBroken = names.includes(`${DATABASE}.restoring`);
-  throw new NebulaError(
+  throw notEmpty(folder, isBroken);
+}
+
+function notEmpty(folder: string, isBroken: boolean): NebulaError {
+  return new NebulaError(
     'DATA_DIR_NOT_EMPTY',
     isBroken ? `${folder} has an interrupted restore` : `${folder} is not empty; a restore never overwrites data`,
     { hint: isBroken ? 'delete that folder, and restore again' : 'name an empty or a new folder with --data-dir' },

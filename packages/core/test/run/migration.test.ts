@@ -150,7 +150,7 @@ describe('a failed run that is moved', () => {
       .complete('b', 2);
     run.fail('c').complete('~undo/b').complete('~undo/a');
     expect(run.status).toBe('failed');
-    run.migrate({ nodes: { a: nodes.a, c: { needs: ['a'] } } }, { b: 'drop' }).retry();
+    run.migrate({ nodes: { a: nodes.a, c: { needs: ['a'] } } }).retry();
     run.complete('a', 5).fail('c');
     expect(run.attempts.get('~undo/a')?.input).toEqual({ of: 5 });
     run.complete('~undo/a');
@@ -184,6 +184,92 @@ describe('a failed run that is moved', () => {
     run.migrate({ nodes: { each: {} } }, { each: 'again' }).retry();
     expect(run.running()).toEqual(['each']);
     expect(run.complete('each').status).toBe('completed');
+  });
+
+  it('[RUN-509] begins a composite node again that became one of another kind', () => {
+    const bodies = { group: { nodes: { x: {} } } };
+    const group = drive({ nodes: { g: bodies } }).fail('g/x');
+    group.migrate({ nodes: { g: { dynamic: { action: 'look@1' } } } }, { g: 'again' }).retry();
+    expect(group.running()).toEqual(['g']);
+    const inner = { workflows: { o: { nodes: { x: {} } } } };
+    const inline = drive({ nodes: { g: { workflow: { id: 'o' } } } }, inner).fail('g/x');
+    inline.migrate({ nodes: { g: bodies } }, { g: 'again' }).retry();
+    expect(inline.running()).toEqual(['g/x']);
+    expect(inline.complete('g/x').status).toBe('completed');
+  });
+
+  it('[RUN-504] begins a composite node again although conditions inside have changed, too', () => {
+    const loop = (when: string, x: Record<string, unknown>): Short => ({
+      nodes: {
+        a: x,
+        each: {
+          needs: ['a'],
+          forEach: { in: [1] },
+          do: { nodes: { x: {}, y: {}, z: {} }, edges: [{ from: 'x', to: 'y', when }] },
+        },
+      },
+    });
+    const run = drive(loop('$x > 1', {})).complete('a').complete('each/0/x', 2).complete('each/0/z').fail('each/0/y');
+    run.migrate(loop('$x > 5', { with: { n: 1 } }), { a: 'again' }).retry();
+    expect(run.running()).toEqual(['a']);
+  });
+
+  it('[RUN-503] starts another child for a node whose workflow or input has changed', () => {
+    const sub = (input: object) => ({ nodes: { s: { workflow: { id: 'o', mode: 'child', input } } } });
+    const run = drive(sub({ n: 1 }));
+    const [first] = run.children;
+    const error = { code: 'X', kind: 'USER', message: 'x' } as const;
+    const result = { status: 'failed', output: null, error } as const;
+    run.step({ type: 'child', node: 's', executionId: first?.executionId ?? '', result, jitter: 1 });
+    run.migrate(sub({ n: 2 })).retry();
+    expect(run.children.at(-1)).toMatchObject({ input: { n: 2 }, again: false });
+    expect(run.children.at(-1)?.executionId).not.toBe(first?.executionId);
+  });
+
+  it('[RUN-500] completes when it is retried, if the version does not have the node that failed', () => {
+    const run = drive({ nodes: { a: {}, b: { needs: ['a'] } } })
+      .complete('a', 1)
+      .fail('b');
+    run.migrate({ nodes: { a: {} } }).retry();
+    expect([run.status, run.output]).toEqual(['completed', { a: 1 }]);
+  });
+
+  it('[RUN-500] runs nodes that a failure skipped, if the version has no edge from it any more', () => {
+    const config = { onFailure: 'ignore' } as const;
+    const nodes = { a: {}, f: {}, s: { needs: ['a', 'f'] }, t: { needs: ['s'] } };
+    const run = drive({ config, nodes }).complete('a').fail('f');
+    expect(run.statuses()).toMatchObject({ s: 'skipped', t: 'skipped' });
+    run.migrate({ config, nodes: { ...nodes, s: { needs: ['a'] } } }).retry();
+    run.complete('f').complete('s').complete('t');
+    expect(run.statuses()).toEqual({ a: 'completed', f: 'completed', s: 'completed', t: 'completed' });
+  });
+
+  it('[RUN-504] fails the target of an edge whose new condition cannot be evaluated', () => {
+    const edges = (when: string) => [{ from: 'a', to: 'b', when }];
+    const nodes = { a: {}, b: {}, w: { wait: { signal: 's' } } };
+    const run = drive({ nodes, edges: edges('$a > 9') }).complete('a', 3);
+    expect(run.statusOf('b')).toBe('skipped');
+    const other = drive({ nodes: { ...nodes, b: { needs: ['w'] } }, edges: edges('$a > 1') }).complete('a', 3);
+    other.migrate({ nodes: { ...nodes, b: { needs: ['w'] } }, edges: edges('$a.gone > 1') });
+    expect(other.statusOf('b')).toBe('failed');
+  });
+
+  it('[RUN-501] needs a decision for a node of any name', () => {
+    const nodes = (x: number) => ({ constructor: { with: { x } }, b: {} });
+    const run = drive({ nodes: nodes(1) })
+      .complete('constructor')
+      .fail('b');
+    expect(refusal(run, { nodes: nodes(2) })).toBe('DECISION_NEEDED');
+  });
+
+  it('[RUN-501] needs none for a node that was undone: the retry repeats it', () => {
+    const nodes = (x: number) => ({ a: { compensate: UNDO, with: { x } }, b: { needs: ['a'] } });
+    const run = drive({ nodes: nodes(1) })
+      .complete('a')
+      .fail('b')
+      .complete('~undo/a');
+    run.migrate({ nodes: nodes(2) }).retry();
+    expect(run.attempts.get('a')?.input).toEqual({ x: 2 });
   });
 });
 
@@ -227,6 +313,29 @@ describe('an unfinished run that is moved', () => {
     run.migrate({ nodes: nodes(2) });
     expect(run.attempts.get('a')?.input).toEqual({ x: 2 });
     expect(run.complete('a').status).toBe('completed');
+  });
+
+  it('[RUN-505] begins at its time, if it has not begun', () => {
+    const run = drive({ nodes: { a: {} } }, { delay: 60_000 }).migrate({ nodes: { a: {}, b: {} } });
+    expect([run.status, run.running()]).toEqual(['pending', []]);
+    run.advance(60_000);
+    expect(run.running()).toEqual(['a', 'b']);
+  });
+
+  it('[RUN-505] forgets a deferred failure of a node that the version does not have', () => {
+    const config = { onFailure: 'finish-running' } as const;
+    const w = { wait: { signal: 's' } };
+    const run = drive({ config, nodes: { f: {}, w } })
+      .fail('f')
+      .migrate({ config, nodes: { w } });
+    expect(run.step({ type: 'signal', signal: 's', key: '', payload: 1 }).status).toBe('completed');
+  });
+
+  it('[RUN-505] is not moved if the gates of a node that waits at one have changed', () => {
+    const rate = { rateLimit: { key: 'r', limit: 1, per: '1m' } };
+    const run = drive({ nodes: { a: rate } });
+    expect(run.statusOf('a')).toBe('waiting');
+    expect(refusal(run, { nodes: { a: { ...rate, concurrency: { key: 'k', limit: 1 } } } })).toBe('MIGRATION_BLOCKED');
   });
 
   it('[RUN-505] is not moved if a node that holds a permit has changed', () => {

@@ -1,1 +1,2 @@
 export { type FsBlobsOptions, fsBlobs } from './blobs.ts';
+export { syncFolder } from './durable.ts';

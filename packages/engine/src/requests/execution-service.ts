@@ -262,6 +262,8 @@ export class StoreExecutionService implements ExecutionService {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
     const version = versionBefore(state);
+    // Rejects with `PLAN_INVALID` if that version cannot run here any more.
+    await this.#plans.get(state.plan.workflowId, version);
     await this.#send(executionId, { type: 'migrate', version, back: true });
     return version;
   };

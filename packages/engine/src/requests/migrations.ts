@@ -1,6 +1,6 @@
 /** Checks whether a run can be moved to another version of its workflow. */
 import { canonicalJson, type Json, NebulaError, type Plan } from '@nebula/core';
-import { checkMigration, type Migration, type RunState } from '@nebula/core/run';
+import { checkMigration, isMovable, type Migration, type RunState } from '@nebula/core/run';
 import { type Clock, inSlices } from '@nebula/ports';
 import type { MigrationReport, MigrationRequest } from '../api.ts';
 import type { Plans } from '../start/plans.ts';
@@ -29,6 +29,8 @@ export class Migrations {
     const plan = await this.plans.get(workflowId, version);
     const migration = checkMigration(state, plan, decisions);
     if (migration.refusal !== undefined) return { migration, input: undefined };
+    if (!isMovable(state, migration, plan, this.clock.now()))
+      return { migration: unmovable(migration, state), input: undefined };
     const input = await this.values.read(state.executionId, state.root.realm.input);
     const accepted = await this.accepted(plan, input);
     if (accepted.problems.length > 0) return { migration: refused(migration, state, accepted.problems), input };
@@ -43,6 +45,12 @@ export class Migrations {
     const accepted = plan.acceptInput(structuredClone(input));
     return 'problems' in accepted ? accepted : inSlices(accepted, this.clock);
   }
+}
+
+function unmovable(migration: Migration, { executionId }: RunState): Migration {
+  const message = `The state of ${executionId} does not fit version ${migration.to}.`;
+  const hint = 'Keep the kinds of nodes that have begun, or start a new run of that version.';
+  return { ...migration, refusal: new NebulaError('MIGRATION_BLOCKED', message, { hint }) };
 }
 
 function refused(migration: Migration, { executionId }: RunState, problems: readonly string[]): Migration {

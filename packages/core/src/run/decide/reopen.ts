@@ -36,7 +36,9 @@ export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = 
     const node = survivorOf(state, path);
     if (!isRenewed(repetition, node)) renewFrom(repetition, node);
   }
-  if (repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0) return false;
+  const isNothingLeft = repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0;
+  // The version to which the run was moved may not have the nodes that failed.
+  if (isNothingLeft && (state.phase.status === 'completed' || state.migrated === null)) return false;
   reopen(turn, repetition, { ceiling });
   return true;
 }

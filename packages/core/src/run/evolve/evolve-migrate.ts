@@ -4,7 +4,7 @@ import type { DecidedAgain, RunMigrated } from '../journal/entry.ts';
 import { decodeSnapshot, encodeSnapshot, stateUnder } from '../journal/snapshot.ts';
 import { countSpilled } from '../state/phases.ts';
 import { isFinal, isFinished, nodeAt, requireNode } from '../state/selectors.ts';
-import type { RunState } from '../state/state.ts';
+import type { NodeState, RunState } from '../state/state.ts';
 import { recallAll } from '../state/variables.ts';
 import { findCompensation } from '../undo/undo.ts';
 import { forgetGraphs } from '../undo/undo-list.ts';
@@ -44,12 +44,20 @@ function adjust(state: RunState, { nodes = [], renewed = [], edges = [], input }
   state.undo = state.undo.filter((item) => findCompensation(state, item) !== undefined);
   state.undone = state.undone.filter((path) => nodeAt(state, path) !== undefined || path.includes('/'));
   forgetGraphs(state);
+  for (const scope of state.scopes.values()) {
+    if (scope.deferredError !== null && !scope.nodes.some(isUnhandled)) scope.deferredError = null;
+  }
   for (const one of edges) decideAgain(state, one);
   if (input !== undefined) {
     state.root.realm = { ...state.root.realm, input };
     countSpilled(state, input);
   }
   if (isFinished(state.phase.status)) cancelPending(state, at);
+}
+
+/** The failure fails its scope. */
+function isUnhandled({ phase }: NodeState): boolean {
+  return phase.status === 'failed' && phase.handling !== 'handled' && phase.handling !== 'ignored';
 }
 
 /** In an ended run a node that has not run is cancelled: a retry begins it. */

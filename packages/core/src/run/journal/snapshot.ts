@@ -4,7 +4,7 @@
  */
 import { assert } from '../../error.ts';
 import type { ExecutionId } from '../../ids.ts';
-import { innerGraph, type NodePlan, type Plan } from '../../plan/plan.ts';
+import { innerGraph, type Plan } from '../../plan/plan.ts';
 import { isJsonObject, type Json } from '../../value.ts';
 import { estimate } from '../dispatch/dispatch-order.ts';
 import { countSources } from '../joins/joins.ts';
@@ -350,24 +350,20 @@ export function decodeSnapshot(
  */
 export function stateUnder(plan: Plan, from: RunState, text: string, adjust: (state: RunState) => void): RunState {
   const state = newRunState(plan, from.executionId, from.planOf);
-  const moved = restored(JSON.parse(text) as Snapshot, state, adjust);
+  const moved = restored(JSON.parse(text) as Snapshot, state, { from, adjust });
   assert(moved !== undefined, `${from.executionId} can be moved to version ${plan.version}`);
   return moved;
 }
 
 /** `adjust`: nodes of the snapshot that the plan does not have are left out. Without it, returns undefined for them. */
-function restored(
-  { seq, run, scopes, listening }: Snapshot,
-  state: RunState,
-  adjust?: (state: RunState) => void,
-): RunState | undefined {
-  const isLenient = adjust !== undefined;
+function restored({ seq, run, scopes, listening }: Snapshot, state: RunState, move?: Move): RunState | undefined {
+  const isLenient = move !== undefined;
   Object.assign(state, run);
   state.seq = seq;
   if (state.estimates !== null) estimate(state, state.estimates);
-  for (const scope of scopes) if (!restoreScope(state, scope, isLenient) && !isLenient) return undefined;
+  for (const scope of scopes) if (!restoreScope(state, scope, move) && !isLenient) return undefined;
   for (const scope of scopes) if (!restoreAssigned(state, scope, isLenient) && !isLenient) return undefined;
-  adjust?.(state);
+  move?.adjust(state);
   state.endChecks.clear();
   index(state, listening);
   return state;
@@ -381,7 +377,8 @@ function parsed(text: string): Json {
   }
 }
 
-function restoreScope(state: RunState, snapshot: ScopeSnapshot, isLenient: boolean): boolean {
+function restoreScope(state: RunState, snapshot: ScopeSnapshot, move: Move | undefined): boolean {
+  const isLenient = move !== undefined;
   if (isLenient && snapshot.undoes !== undefined) return false;
   const scope = scopeOf(state, snapshot);
   if (scope === undefined) return false;
@@ -399,7 +396,7 @@ function restoreScope(state: RunState, snapshot: ScopeSnapshot, isLenient: boole
       return false;
     }
     Object.assign(node, fields);
-    const hasBody = body !== undefined && (!isLenient || isComposite(node.plan));
+    const hasBody = body !== undefined && (move === undefined || keepsBody(move.from, node, body));
     Object.assign(node, { phase: hasBody ? { ...phase, body: restoredBody(node, body) } : phase });
   }
   return true;
@@ -412,8 +409,17 @@ function scopeOf(state: RunState, snapshot: ScopeSnapshot): ScopeState | undefin
   return undone === undefined ? undefined : openUndo(state, undone, snapshot.undoItems ?? []);
 }
 
-function isComposite({ work }: NodePlan): boolean {
-  return work.kind === 'dynamic' || innerGraph(work) !== undefined;
+/** A body continues only in a composite node of the same kind, and a returned graph only if the new plan accepts it. */
+function keepsBody(from: RunState, node: NodeState, { returned }: BodySnapshot): boolean {
+  const { work } = node.plan;
+  if (nodeAt(from, pathOf(node))?.plan.work.kind !== work.kind) return false;
+  return work.kind === 'dynamic' ? 'body' in work.compile(returned ?? null) : innerGraph(work) !== undefined;
+}
+
+/** A snapshot is restored under another plan. */
+interface Move {
+  readonly from: RunState;
+  adjust(state: RunState): void;
 }
 
 function restoredBody({ plan }: NodeState, { total, results, ...fields }: BodySnapshot): BodyState {

@@ -15,6 +15,8 @@ interface NodeText {
   readonly incoming: string;
   /** Conditions of the edges out of it. */
   readonly outgoing: string;
+  /** What it needs before it begins. */
+  readonly gates: string;
 }
 
 export type DefinitionChange =
@@ -29,6 +31,8 @@ export type DefinitionChange =
       readonly keys: readonly string[];
       readonly isReachedAnew: boolean;
       readonly leadsElsewhere: boolean;
+      /** Its gates are others: a key, a rate, the cache. */
+      readonly changesGates: boolean;
       /** The node is of another kind now. */
       readonly isOtherKind: boolean;
     };
@@ -98,6 +102,7 @@ const NOT_CHANGED: DefinitionChange = {
   keys: [],
   isReachedAnew: false,
   leadsElsewhere: false,
+  changesGates: false,
   isOtherKind: false,
 };
 
@@ -106,9 +111,10 @@ function changeOf(old: NodeText, now: NodeText): DefinitionChange | undefined {
   const keys = [...names].filter((name) => old.result.get(name) !== now.result.get(name));
   const isReachedAnew = old.incoming !== now.incoming;
   const leadsElsewhere = old.outgoing !== now.outgoing;
-  return keys.length === 0 && !isReachedAnew && !leadsElsewhere
-    ? undefined
-    : { kind: 'changed', keys, isReachedAnew, leadsElsewhere, isOtherKind: old.plan.work.kind !== now.plan.work.kind };
+  const changesGates = old.gates !== now.gates;
+  const isOtherKind = old.plan.work.kind !== now.plan.work.kind;
+  if (keys.length === 0 && !isReachedAnew && !leadsElsewhere && !changesGates) return undefined;
+  return { kind: 'changed', keys, isReachedAnew, leadsElsewhere, changesGates, isOtherKind };
 }
 
 function textsOf({ root, definition }: Plan): Map<string, NodeText> {
@@ -126,6 +132,11 @@ function describe(graph: GraphPlan, body: BodyDefinition, prefix: string, texts:
       result: resultOf(definition),
       incoming: incomingOf(plan, definition, body),
       outgoing: outgoingOf(plan, body),
+      gates: canonicalJson([
+        definition.concurrency ?? null,
+        definition.rateLimit ?? null,
+        definition.cache ?? null,
+      ] as never),
     });
     const { work } = plan;
     // The nodes between a split and its merge are in the same definition.

@@ -10,7 +10,7 @@
 import { NebulaError } from '../../error.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { didYouMean } from '../../problem.ts';
-import { bodyOf, isEnding, isFinished, statusOf } from '../state/selectors.ts';
+import { bodyOf, isEnding, isFinished, pathOf, statusOf } from '../state/selectors.ts';
 import type { NodeState, RunState } from '../state/state.ts';
 import type { NodeStatus } from '../state/status.ts';
 import { type DefinitionChange, definitionChanges } from './definition-changes.ts';
@@ -49,7 +49,7 @@ export interface Migration {
 
 /** The consequence of a change for one node of the run. */
 type Consequence =
-  | { readonly then: 'nothing' | 'reset' | 'blocked' }
+  | { readonly then: 'nothing' | 'reset' | 'renew' | 'blocked' }
   | { readonly then: 'decide'; readonly choices: readonly MigrationDecision[] };
 
 const NOTHING: Consequence = { then: 'nothing' };
@@ -57,6 +57,7 @@ const BLOCKED: Consequence = { then: 'blocked' };
 
 export function checkMigration(state: RunState, to: Plan, decisions: MigrationDecisions = {}): Migration {
   const changes = definitionChanges(state.plan, to);
+  const undone = new Set(state.undone);
   const nodes = Map.groupBy(begunNodes(state), definitionPath);
   const listed: MigrationChange[] = [];
   const blocked: NodeState[] = [];
@@ -67,13 +68,17 @@ export function checkMigration(state: RunState, to: Plan, decisions: MigrationDe
     const own = nodes.get(path) ?? [];
     let choices: readonly MigrationDecision[] | undefined;
     for (const node of own) {
-      const consequence = consequenceOf(node, change, isFinished(state.phase.status));
+      // A node that was undone is repeated by the retry.
+      const consequence = undone.has(pathOf(node))
+        ? NOTHING
+        : consequenceOf(node, change, isFinished(state.phase.status));
       if (consequence.then === 'blocked') blocked.push(node);
       else if (consequence.then === 'reset') reset.push(node);
+      else if (consequence.then === 'renew') renewed.push(node);
       else if (consequence.then === 'decide') choices = both(choices, consequence.choices);
       if (change.kind === 'changed' && (change.leadsElsewhere || change.keys.includes('branch'))) redecided.push(node);
     }
-    const decision = decisions[path];
+    const decision = Object.hasOwn(decisions, path) ? decisions[path] : undefined;
     if (decision === 'again') renewed.push(...own);
     listed.push({
       node: path,
@@ -93,6 +98,7 @@ function consequenceOf(node: NodeState, change: DefinitionChange, isEnded: boole
   const isGone = change.kind === 'removed';
   const keys = change.kind === 'changed' ? change.keys : [];
   const hasOtherResult = isGone || keys.length > 0;
+  const hasOtherGates = change.kind === 'changed' && change.changesGates;
   switch (phase.status) {
     case 'pending':
     case 'running':
@@ -100,9 +106,10 @@ function consequenceOf(node: NodeState, change: DefinitionChange, isEnded: boole
     case 'queued':
     case 'waiting':
       // A permit is requested once, by the number of the attempt: a node that begins again would not get another one.
-      if (hasOtherResult && node.permits.length > 0) return BLOCKED;
-      return keys.length > 0 ? { then: 'reset' } : NOTHING;
+      if ((hasOtherResult || hasOtherGates) && node.permits.length > 0) return BLOCKED;
+      return keys.length > 0 || (hasOtherGates && node.passed > 0) ? { then: 'reset' } : NOTHING;
     case 'gated':
+      return hasOtherResult || hasOtherGates ? BLOCKED : NOTHING;
     case 'child':
     case 'listening':
     case 'unknown':
@@ -111,15 +118,16 @@ function consequenceOf(node: NodeState, change: DefinitionChange, isEnded: boole
       if (isGone || keys.some((key) => key !== 'do')) return BLOCKED;
       return keys.length > 0 && hasResults(node) ? { then: 'decide', choices: ['keep'] } : NOTHING;
     case 'skipped':
-      if (phase.why === 'failure' || change.kind !== 'changed' || !change.isReachedAnew) return NOTHING;
+      if (change.kind !== 'changed' || !change.isReachedAnew) return NOTHING;
+      if (phase.why === 'failure') return { then: 'reset' };
       return { then: 'decide', choices: isEnded ? ['keep', 'again'] : ['keep'] };
     case 'completed':
       break;
     case 'failed':
-      if (phase.handling !== 'handled' && phase.handling !== 'ignored') return ofRepeated(node, change);
+      if (phase.handling !== 'handled' && phase.handling !== 'ignored') return ofRepeated(node, change, isEnded);
       break;
     case 'cancelled':
-      return ofRepeated(node, change);
+      return ofRepeated(node, change, isEnded);
   }
   if (!hasOtherResult) return NOTHING;
   if (isGone) return { then: 'decide', choices: ['drop'] };
@@ -127,7 +135,11 @@ function consequenceOf(node: NodeState, change: DefinitionChange, isEnded: boole
 }
 
 /** The retry repeats the node. A composite node continues with the iterations that it has. */
-function ofRepeated(node: NodeState, change: DefinitionChange): Consequence {
+function ofRepeated(node: NodeState, change: DefinitionChange, isEnded: boolean): Consequence {
+  // A retry would continue the child that it has: the old workflow, with the old input.
+  if (node.child !== undefined && change.kind === 'changed' && change.keys.length > 0) {
+    return isEnded ? { then: 'renew' } : BLOCKED;
+  }
   if (bodyOf(node) === undefined || change.kind === 'added') return NOTHING;
   if (change.kind === 'removed') return hasResults(node) ? { then: 'decide', choices: ['drop'] } : NOTHING;
   const isOtherLoop = change.keys.some((key) => key !== 'do');
