@@ -142,6 +142,9 @@ export class Oracle {
         if (entry.type === 'run.started') this.workflows.set(executionId, entry.workflowId);
         if (entry.type === 'node.gated' && entry.gate.kind === 'cache' && entry.input !== undefined)
           this.asks.set(`${executionId} ${entry.node}`, entry.input);
+        // A replay may have edited the input of its first node.
+        if (entry.type === 'run.reopened' && entry.input !== undefined)
+          this.asks.set(`${executionId} ${entry.nodes[0]}`, entry.input);
       }
       if (this.parts.isAlone) this.noneLost(executionId, entries, now);
       this.family.onFrame(executionId, entries);

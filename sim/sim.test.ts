@@ -91,6 +91,11 @@ describe('recorded lives', { timeout: 300_000 }, () => {
     });
   }
 
+  it('[ENG-305] two engines do not repeat the permit requests of a run in turn', async () => {
+    const life = JSON.parse(readFileSync(new URL('gate-requests-in-turn.json', RECORDED), 'utf8')) as RecordedLife;
+    expect((await replay(life)).world.oracle.violations).toEqual([]);
+  });
+
   it('[ENG-304] a node that began anew waits for its own moment of a rate', async () => {
     const life = JSON.parse(readFileSync(new URL('old-rate-grant.json', RECORDED), 'utf8')) as RecordedLife;
     expect((await replay(life)).world.oracle.violations).toEqual([]);

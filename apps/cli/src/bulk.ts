@@ -5,7 +5,7 @@
 import type { BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import type { ExecutionStatus } from '@nebula/ports';
-import { withApi } from './api.ts';
+import { warnOfOldCode, withApi } from './api.ts';
 import { definedMembers, textOption, textsOption } from './command-options.ts';
 import { EXIT } from './exit-code.ts';
 import { failureDocument, failureOf } from './failure.ts';
@@ -35,6 +35,8 @@ export interface Change {
   act(target: Target, open: OpenCall): Promise<unknown>;
   /** The bulk request for many runs; without it, the runs are changed one after the other. */
   readonly bulk?: Omit<BodyOf<'bulkExecutions'>, 'ids' | 'filter' | 'limit'>;
+  /** Nodes run afterwards: a server that has old code says so. */
+  readonly runsNodes?: true;
   /** The name of the result in `--json`: `requested`. */
   readonly done: string;
 }
@@ -54,6 +56,7 @@ export function changeRuns(asked: Call, executionIds: readonly string[], change:
     const { status, workflow, project } = asked.options;
     const hasFilter = [status, workflow, project].some((one) => one !== undefined);
     if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
+    if (change.runsNodes === true) warnOfOldCode(open);
     const call = { ...asked, project: open.project };
     const targets = hasFilter
       ? await filtered(open)

@@ -1,7 +1,7 @@
 /** Commands of `nebula executions` that answer a waiting node, or run a part of a run again. */
 import type { BodyOf } from '@nebula/client';
 import { idsInOrder, type Json, NebulaError } from '@nebula/core';
-import { withApi, withSession } from '../api.ts';
+import { warnOfOldCode, withApi, withSession } from '../api.ts';
 import { definedMembers, textOption, versionOf } from '../command-options.ts';
 import { continueHere, continueRuns, reportRecorded, resumeSome, watchedRun } from '../continue-runs.ts';
 import { jsonOption } from '../input.ts';
@@ -97,6 +97,7 @@ export const replay: Command = async (call, [executionId = '', node = '']) => {
   const projectCall = await withApi(call, 'read', async (open): Promise<ProjectCall> => {
     await runNamed(open, executionId);
     if (call.options.fork !== true) {
+      warnOfOldCode(open);
       await requested(open, executionId, open.api.call('replayExecution', { params: { executionId }, body }));
     }
     return { ...call, project: open.project };

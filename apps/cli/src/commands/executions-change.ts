@@ -1,4 +1,5 @@
 /** Commands of `nebula executions` that change one run or many. */
+import type { BodyOf } from '@nebula/client';
 import { NebulaError, type RunDocument } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
 import { type Change, type Changed, changeRuns, ended, reportChange, type Target } from '../bulk.ts';
@@ -109,6 +110,7 @@ async function pausedStatus(call: ProjectCall, executionId: string): Promise<Run
 export const resume: Command = async (call, args) => {
   const change: Change = {
     verb: 'resume',
+    runsNodes: true,
     done: 'requested',
     refusal: (target, at) => ended(target) ?? notPaused(at, target),
     bulk: { operation: 'resume' },
@@ -148,13 +150,14 @@ export const retry: Command = async (call, args) => {
   const migration = isMoved ? await migrationOf(call) : undefined;
   const change: Change = {
     verb: 'retry',
+    runsNodes: true,
     done: 'requested',
     refusal: notRetried,
     // Each run is moved before it is retried.
     ...(migration === undefined && { bulk: { operation: 'retry' } }),
     async act({ executionId, workflowId, version }, open) {
       const params = { executionId };
-      if (migration !== undefined) await move(open, executionId, migration);
+      if (migration !== undefined) await moveBefore(open, executionId, migration);
       else if (args.length === 1) await tellNewer(open, { executionId, workflowId, version });
       await requested(open, executionId, open.api.call('retryExecution', { params, body: {} }));
     },
@@ -166,6 +169,18 @@ export const retry: Command = async (call, args) => {
   return await continueHere(changed.call, idsIn(changed));
 };
 
+/** Moves the run before its retry. A run that has the version of the given file already is only retried. */
+async function moveBefore(open: OpenCall, executionId: string, migration: BodyOf<'migrateExecution'>): Promise<void> {
+  const { err } = open.io;
+  try {
+    const { from, to } = await move(open, executionId, migration);
+    if (open.options.json !== true) writeLines(err, [`${err.colors.green('✓')} moved from version ${from} to ${to}`]);
+  } catch (error) {
+    const isThere = error instanceof NebulaError && error.code === 'SAME_VERSION' && open.options.to !== undefined;
+    if (!isThere) throw error;
+  }
+}
+
 /** A run keeps the version with which it was started: a mended file alone changes nothing. */
 async function tellNewer(
   open: OpenCall,
@@ -174,7 +189,7 @@ async function tellNewer(
   if (open.options.json === true) return;
   const found = await open.api.call('getWorkflow', { params: { workflowId } }).catch(() => undefined);
   const latest = found?.activeVersion ?? found?.newestVersion ?? version;
-  if (latest === version) return;
+  if (latest <= version) return;
   const { err } = open.io;
   writeLines(err, [
     `${err.colors.yellow('note')} the run stays in version ${version} of ${workflowId}; version ${latest} is there, too:`,

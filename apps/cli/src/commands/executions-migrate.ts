@@ -42,7 +42,7 @@ export const migrate: Command = async (call, executionIds) => {
   return await reportMoved(changed.call, changed.target, report as Report);
 };
 
-/** The version and the decisions of the options. A file is registered first, as the next version. */
+/** The version and the decisions of the options. A file is registered first; it becomes active by `workflows register` only. */
 export async function migrationOf(call: Call): Promise<MigrateBody> {
   const { options, io } = call;
   const to = textOption(options, 'to') ?? 'latest';
@@ -63,7 +63,7 @@ async function registered(call: Call, file: string): Promise<number> {
   const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
   const there = { ...project, dataDir: target.dataDir, server: target.server };
   const { definition, others } = await loadWorkflow(call, there, file, inProject(options).project);
-  const how = { activate: true, ...inProject(options) };
+  const how = { activate: false, ...inProject(options) };
   const { version } = await withApi(call, 'change', ({ api }) => registerAll(api, others, definition, how));
   return version;
 }
@@ -94,12 +94,18 @@ async function dryRun(call: Call, executionIds: readonly string[], body: Migrate
       ...changeLines(open, report, call.io.out),
       '',
       refusal === null
-        ? `Nothing was changed. To move the run: ${commandWriter(open, executionId)('executions migrate')}`
+        ? `The run was not changed. To move it: ${moveCommand(open, executionId, report)}`
         : `${call.io.out.colors.yellow(`refused ${refusal.code}:`)} ${refusal.message}`,
       ...(refusal?.hint === undefined ? [] : [`  ${refusal.hint}`]),
     ]);
     return refusal === null ? 0 : 1;
   });
+}
+
+/** The command without `--dry-run`. A file is registered by then. */
+function moveCommand(open: OpenCall, executionId: string, { to, changes }: Report): string {
+  const decided = changes.flatMap(({ node, decision }) => (decision === undefined ? [] : [`--${decision} ${node}`]));
+  return commandWriter(open, executionId)('executions migrate', [`--to ${to}`, ...decided].join(' '));
 }
 
 async function takeBack(call: Call, executionIds: readonly string[]): Promise<number> {

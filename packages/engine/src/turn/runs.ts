@@ -38,6 +38,7 @@ import type { Plans } from '../start/plans.ts';
 import { decodeFrame, type Frame } from './codec.ts';
 import { LiveRun } from './live-run.ts';
 import { receivedMessage } from './messages.ts';
+import { noteRequested } from './write.ts';
 
 /** A shorter journal is never worth a snapshot. */
 const SNAPSHOT_MIN_BYTES = 256 * 1024;
@@ -159,6 +160,7 @@ export class Runs {
     await authority.giveCeiling(state, run.project);
     run.state = state;
     adopt(run, loaded);
+    noteRequested(run);
     effects.loaded(run);
     return inbox;
   }

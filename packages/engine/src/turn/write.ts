@@ -1,13 +1,15 @@
 /** Maps the draft of a run to a write of the store: a frame, and the changes of its row. */
-import type { ExecutionId } from '@nebula/core';
+import type { ExecutionId, NodePath } from '@nebula/core';
 import {
   type FinishedPhase,
+  type Gate,
   gateRequestId,
   isFinishedPhase,
   type NodeState,
   NULL_VALUE,
   nodeAt,
   type Parent,
+  pathOf,
   permitKey,
   type RunStarted,
   runError,
@@ -99,7 +101,7 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
     if (gate.kind === 'rate')
       rates.push({ key: sharedName(project, gate.key), node, requestId, limit: gate.limit, perMs: gate.perMs });
     if (key === undefined) continue;
-    const messageId = `permit:${node}:${requestId}:${gate.kind}`;
+    const messageId = permitMessage(node, requestId, gate);
     if (requestedPermits.has(messageId) || seen.has(messageId)) continue;
     seen.add(messageId);
     const body = encodeMessage({ type: 'granted', node, gate: gate.kind, ask: requestId });
@@ -109,6 +111,21 @@ function permitsOf(run: LiveRun, { gateRequests, entries, now, freedPermits }: T
   if (requests.length + rates.length + freedPermits.length === 0) return undefined;
   const releases = freedPermits.map(({ key, node }) => ({ key: node === '' ? key : sharedName(project, key), node }));
   return { at: now, releases, requests, rates };
+}
+
+function permitMessage(node: NodePath, requestId: string, { kind }: Gate): string {
+  return `permit:${node}:${requestId}:${kind}`;
+}
+
+/**
+ * Notes the requests of a journal that was read again: each was stored with the frame that gated its node. Without that,
+ * two engines with attempts of one run would repeat them in turn, for ever: each frame makes the other one read again.
+ */
+export function noteRequested({ state, requestedPermits }: LiveRun): void {
+  for (const node of state.gated) {
+    if (node.phase.status !== 'gated' || permitKey(node.phase.gate) === undefined) continue;
+    requestedPermits.add(permitMessage(pathOf(node), gateRequestId(state, node), node.phase.gate));
+  }
 }
 
 /**

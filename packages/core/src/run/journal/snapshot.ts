@@ -263,14 +263,20 @@ function scopeSnapshot(scope: ScopeState): ScopeSnapshot {
     fields: pick(scope, SCOPE_FIELDS),
     ...(realm === outer ? {} : { input: realm.input }),
     ...(realm.vars === outer?.vars ? {} : { vars: [...realm.vars], assigned: assignedSnapshot(realm.assigned) }),
-    nodes: scope.nodes
-      .filter(
-        (node) =>
-          node.phase.status !== 'pending' || node.attempts > 0 || node.generation > 0 || node.attemptsBefore > 0,
-      )
-      .map((node) => [node.plan.id, nodeSnapshot(node)]),
+    nodes: scope.nodes.filter(isTouched).map((node) => [node.plan.id, nodeSnapshot(node)]),
   };
 }
+
+/** Something has happened to the node. It may be pending again, with what was resolved for it before. */
+function isTouched(node: NodeState): boolean {
+  const { phase, attempts, attemptsBefore, scope } = node;
+  // The attempts of a compensation are numbered from the state in which its scope was opened.
+  if (phase.status !== 'pending' || attempts > 0 || attemptsBefore > 0 || scope.undoes !== null) return true;
+  return NODE_FIELDS.some((key) => !COUNTED.has(key) && node[key] !== UNCHANGED[key]);
+}
+
+/** Their first values depend on the node around, so `UNCHANGED` does not have them. */
+const COUNTED: ReadonlySet<keyof StoredNode> = new Set<keyof StoredNode>(['attempts', 'attemptsBefore']);
 
 function nodeSnapshot(node: NodeState): NodeSnapshot {
   const fields = changedFields(node);

@@ -144,6 +144,8 @@ function ofRepeated(node: NodeState, change: DefinitionChange, isEnded: boolean)
   if (change.kind === 'removed') return hasResults(node) ? { then: 'decide', choices: ['drop'] } : NOTHING;
   const isOtherLoop = change.keys.some((key) => key !== 'do');
   if (!isOtherLoop && !(change.keys.length > 0 && hasResults(node))) return NOTHING;
+  // Only an ended run repeats nodes.
+  if (!isEnded) return change.isOtherKind ? BLOCKED : { then: 'decide', choices: ['keep'] };
   return { then: 'decide', choices: change.isOtherKind ? ['again'] : ['keep', 'again'] };
 }
 
