@@ -81,6 +81,11 @@ it('[SIM-6] an engine that is alone on its store loses nothing', { timeout: 600_
 /** Lives that found a breakage of the engine or the core. Findings about the engine have their own tests as well. */
 const RECORDED = new URL('recorded/', import.meta.url);
 
+async function violationsOf(file: string): Promise<readonly string[]> {
+  const life = JSON.parse(readFileSync(new URL(file, RECORDED), 'utf8')) as RecordedLife;
+  return (await replay(life)).world.oracle.violations;
+}
+
 describe('recorded lives', { timeout: 300_000 }, () => {
   for (const file of readdirSync(RECORDED).sort()) {
     const { found, ...life } = JSON.parse(readFileSync(new URL(file, RECORDED), 'utf8')) as RecordedLife & {
@@ -91,14 +96,17 @@ describe('recorded lives', { timeout: 300_000 }, () => {
     });
   }
 
-  it('[ENG-305] two engines do not repeat the permit requests of a run in turn', async () => {
-    const life = JSON.parse(readFileSync(new URL('gate-requests-in-turn.json', RECORDED), 'utf8')) as RecordedLife;
-    expect((await replay(life)).world.oracle.violations).toEqual([]);
+  it('[ENG-304] a node that began anew waits for its own moment of a rate', async () => {
+    expect(await violationsOf('old-rate-grant.json')).toEqual([]);
   });
 
-  it('[ENG-304] a node that began anew waits for its own moment of a rate', async () => {
-    const life = JSON.parse(readFileSync(new URL('old-rate-grant.json', RECORDED), 'utf8')) as RecordedLife;
-    expect((await replay(life)).world.oracle.violations).toEqual([]);
+  it('[ENG-305] two engines do not repeat the permit requests of a run in turn', async () => {
+    expect(await violationsOf('gate-requests-in-turn.json')).toEqual([]);
+  });
+
+  it('[RUN-552] a snapshot has the input of a node that is pending again, and the attempts of compensations', async () => {
+    expect(await violationsOf('pending-input.json')).toEqual([]);
+    expect(await violationsOf('undo-attempts.json')).toEqual([]);
   });
 
   it('[SIM-7] are the lives that they were recorded from, word for word', async () => {

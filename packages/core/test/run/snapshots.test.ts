@@ -14,23 +14,6 @@ describe('snapshots', () => {
     expect(restored.unknown.size).toBe(1);
   });
 
-  it('[RUN-552] the numbers of compensations that have not begun are those of the state that opened their scope', () => {
-    const undo = { compensate: { action: 'look@1' } };
-    const run = drive({
-      nodes: {
-        a: undo,
-        b: { ...undo, needs: ['a'] },
-        c: { needs: ['b'] },
-        g: { group: { nodes: { x: {} } }, retry: { attempts: 3, delay: '1s' } },
-      },
-      config: { onFailure: 'finish-running' },
-    });
-    run.complete('a').complete('b').fail('c').fail('g/x').advance(1_000).complete('g/x');
-    expect(run.status).toBe('compensating');
-    run.reload().complete('~undo/b').reload().complete('~undo/a');
-    expect(run.status).toBe('failed');
-  });
-
   it('[RUN-178] iterations that are to be ended in the next turn are known after a snapshot', () => {
     const run = drive(
       {
