@@ -1,25 +1,36 @@
 /** Notifications as they are stored. */
 import type { Position } from '@nebula/ports';
 import { NOTIFICATION_LIMITS } from '../limits.ts';
+import type { NotifiedEvent } from './events.ts';
 
 /**
- *  - `failed`: a run failed or timed out. Not one that was cancelled, nor a child: its parent decides what that means.
+ *  - `failed`: a run failed or timed out, or is stuck (`stuck.ts`). Not one that was cancelled, nor a child that failed:
+ *    its parent decides what that means.
  *  - `unknown`: an attempt has an unknown outcome, and nobody has settled it yet.
  *  - `approval`: a node waits for an approval, and nobody has answered yet.
  */
 export type NotificationKind = 'failed' | 'unknown' | 'approval';
 
+/** A stuck run that a notification is about, until it moves. */
+export interface StuckEvent extends NotifiedEvent {
+  /** Execution and cause. */
+  readonly key: string;
+  readonly isTold: boolean;
+}
+
 /** A message whose content is fixed: the events after `from`, up to `to`. A repetition has the same id. */
 export interface Sending {
   readonly from: Position;
   readonly to: Position;
+  /** Keys of the stuck runs in it; absent: none. */
+  readonly stuck?: readonly string[];
   readonly attempts: number;
   readonly nextTryAt: number;
 }
 
 export interface NotificationRecord {
   readonly project: string;
-  /** `{{NAME}}` in the path or query stands for a secret of the project. */
+  /** A webhook, a mail server or a command. `{{NAME}}` in the path or query stands for a secret of the project. */
   readonly url: string;
   /** The secret of the project that signs the body; null: unsigned. */
   readonly secret: string | null;
@@ -37,6 +48,10 @@ export interface NotificationRecord {
   readonly sending: Sending | null;
   readonly lastSentAt: number | null;
   readonly lastError: string | null;
+  /** Absent: `NOTIFICATION_LIMITS.stuckAfterMs`. */
+  readonly stuckAfterMs?: number;
+  /** Stuck runs, told or not; absent: none. */
+  readonly stuck?: readonly StuckEvent[];
 }
 
 export const NOTIFICATIONS = {

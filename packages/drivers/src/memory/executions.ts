@@ -1,6 +1,15 @@
-import { EXECUTION_STATUSES, type ExecutionCounts, type ExecutionScope, type Executions } from '@nebula/ports';
+import {
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
+  type ExecutionScope,
+  type ExecutionStatus,
+  type Executions,
+  UNFINISHED_STATUSES,
+} from '@nebula/ports';
 import { byCreation, decodeCursor, encodeCursor } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, type OpenData, type StoredRun } from './data.ts';
+
+const MOVING: readonly ExecutionStatus[] = UNFINISHED_STATUSES.filter((status) => status !== 'paused');
 
 export function memoryExecutions(open: OpenData): Executions {
   return {
@@ -62,6 +71,14 @@ export function memoryExecutions(open: OpenData): Executions {
         .sort((a, b) => (a.expiresAt as number) - (b.expiresAt as number))
         .slice(0, limit)
         .map((row) => row.executionId);
+    },
+    async stalled({ dueBy, movedBefore, limit }) {
+      return [...open.get().runs.values()]
+        .map(({ row, frames }) => ({ ...row, movedAt: frames.at(-1)?.at ?? row.createdAt }))
+        .filter(({ status, wakeAt }) => wakeAt !== null && wakeAt <= dueBy && MOVING.includes(status))
+        .filter(({ movedAt }) => movedAt < movedBefore)
+        .sort((a, b) => (a.wakeAt as number) - (b.wakeAt as number))
+        .slice(0, limit);
     },
     async reclaimSpace() {
       open.get();
