@@ -83,6 +83,7 @@ const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins
 export async function startServer(given: EngineParts, options: ServerOptions): Promise<NebulaServer> {
   const { token, version, preset } = options;
   loadModules();
+  await storeConfigured(given);
   let isClosing = false;
   const { promise: opened, resolve: letIn } = Promise.withResolvers<void>();
   const seen = new Observability(given, options, {
@@ -105,7 +106,6 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   const handlers = handlersOf(own);
   const app = await appOf({ ...own, handlers, authenticate, audit, seen, opened });
   await ensureDefaultProject(parts);
-  await storeConfigured(parts);
   await announced.open();
   await feed.open();
   const close = async (stopEngine?: () => Promise<void>): Promise<void> => {
