@@ -89,6 +89,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   const seen = new Observability(given, options, {
     subscribers: () => made.feed.size,
     scheduler: () => made.scheduler.health(),
+    notifications: () => made.notifier.figures(),
     isClosing: () => isClosing,
   });
   const parts = withOutput(given, seen);

@@ -10,15 +10,19 @@
  *     only while no delivery of it is under way: the end of a delivery must find it unchanged.
  */
 import type { Campaign, Leader, Position } from '@nebula/ports';
+import { recordEvent } from '../identity/audit.ts';
 import { NOTIFICATION_LIMITS } from '../limits.ts';
+import type { NotificationFigures } from '../observability/metrics.ts';
 import type { EngineParts } from '../parts.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { everyRecord, type Read } from '../records.ts';
 import { deliver, errorText } from './deliver.ts';
+import { DeliveryCounts } from './delivery-counts.ts';
 import { type Collected, collect, isAbout, MAX_MESSAGE_CHARS } from './events.ts';
 import { messageOf } from './message.ts';
 import type { NotificationRecord, Sending, StuckEvent } from './records.ts';
 import { type StuckRun, StuckRuns } from './stuck.ts';
+import { channelOf } from './target.ts';
 
 const CHECK_MS = 1_000;
 /** The longest time after which a cursor without events is stored: what is read again after a restart. */
@@ -43,6 +47,7 @@ interface Seen {
 export class Notifier {
   private readonly options: NotifierParts;
   private readonly seen = new Map<string, Seen>();
+  private readonly counts = new DeliveryCounts();
   private readonly deliveries = new Map<string, Promise<void>>();
   private readonly rounds: PeriodicTask;
   private readonly closing = new AbortController();
@@ -82,14 +87,21 @@ export class Notifier {
     await this.leadership?.resign();
   }
 
+  /** Of this process, since it began; `pending` as of the last pass. */
+  figures(): readonly NotificationFigures[] {
+    return this.counts.figures();
+  }
+
   private async pass(): Promise<void> {
     const { records } = this.options.parts;
     const stuck = await this.search();
     this.stuckAfterMs = undefined;
+    this.counts.beginPass();
     for await (const record of everyRecord<NotificationRecord>(records, 'notification')) {
       if (!this.rounds.isOpen) return;
       const { active, on } = record.body;
       if (!active) continue;
+      if (record.body.sending !== null) this.counts.add(record.body, 'pending');
       if (on.includes('failed')) this.stuckAfterMs = Math.min(this.stuckAfterMs ?? Infinity, stuckAfterOf(record.body));
       if (this.deliveries.has(record.id)) continue;
       const known = stuck === undefined ? record : await this.rememberStuck(record, stuck);
@@ -185,12 +197,22 @@ export class Notifier {
       remark = await deliver(parts, body, message, this.closing.signal);
     } catch (error) {
       if (this.closing.signal.aborted) return;
+      this.counts.add(body, 'failed');
+      if (sending.attempts === 0) await this.audit(record, 'notificationFailing', errorText(error));
       const attempts = sending.attempts + 1;
       const nextTryAt = parts.clock.now() + pauseMs(attempts);
       await this.store(record, { sending: { ...sending, attempts, nextTryAt }, lastError: errorText(error) });
       return;
     }
+    this.counts.add(body, 'sent');
+    if (sending.attempts > 0) await this.audit(record, 'notificationRecovered', null);
     await this.store(record, { ...done, lastError: remark, lastSentAt: parts.clock.now() });
+  }
+
+  /** A channel begins to fail, or works again. */
+  private async audit({ id, body }: Read<NotificationRecord>, operation: string, error: string | null): Promise<void> {
+    const details = { channel: channelOf(body), ...(error !== null && { error }) };
+    await recordEvent(this.options.parts, { operation, target: id, project: body.project, details });
   }
 
   /** Undefined if the notification was changed or removed meanwhile: it is read again. */

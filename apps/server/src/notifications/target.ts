@@ -32,6 +32,11 @@ export type Target = Webhook | Mail;
 /** In records of the configuration: a program. Its arguments are not in the record. */
 export const COMMAND_URL = 'command:';
 
+export function channelOf(addressed: Pick<Addressed, 'url'>): 'webhook' | 'mail' | 'command' {
+  if (isCommand(addressed)) return 'command';
+  return /^smtps?:/i.test(addressed.url) ? 'mail' : 'webhook';
+}
+
 export function isCommand({ url }: Pick<Addressed, 'url'>): boolean {
   return url.startsWith(COMMAND_URL);
 }
