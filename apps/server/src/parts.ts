@@ -1,7 +1,7 @@
 /** The parts of the server. All durable state is behind them. */
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Backups, Blobs, Clock, Digest, Logs, Outgoing, Random, Records, Secrets, Store } from '@nebula/ports';
-import type { ConfiguredNotification } from './notifications/configured.ts';
+import type { ConfiguredNotification } from './notifications/records.ts';
 
 export interface ConfiguredNotifications {
   readonly list: readonly ConfiguredNotification[];

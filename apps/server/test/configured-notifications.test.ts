@@ -141,9 +141,11 @@ describe('notifications of the configuration', () => {
 
   it('[SRV-885] a message links to the run if the server has a public URL, and names the place of an error', async () => {
     const messages: Message[] = [];
-    const receiver = createServer(async (request, response) => {
-      messages.push(JSON.parse(Buffer.concat(await request.toArray()).toString()) as Message);
-      response.end();
+    const receiver = createServer((request, response) => {
+      void request.toArray().then((pieces) => {
+        messages.push(JSON.parse(Buffer.concat(pieces).toString()) as Message);
+        response.end();
+      });
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     try {

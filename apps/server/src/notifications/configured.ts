@@ -3,24 +3,8 @@ import { NebulaError } from '@nebula/core';
 import type { Parts } from '../parts.ts';
 import { everyRecord, indexChange, readRecord } from '../records.ts';
 import { durationIn, newRecord } from './new-record.ts';
-import type { NotificationKind, NotificationRecord } from './records.ts';
+import type { ConfiguredNotification, NotificationRecord } from './records.ts';
 import { COMMAND_URL, targetOf } from './target.ts';
-
-/** The members of `notifications` in `nebula.config.ts`. Exactly one of `url` and `command` is set. */
-export interface ConfiguredNotification {
-  readonly id: string;
-  readonly project?: string;
-  readonly url?: string;
-  /** A program and its arguments. */
-  readonly command?: readonly string[];
-  readonly secret?: string;
-  readonly network?: readonly string[];
-  readonly on?: readonly NotificationKind[];
-  readonly workflows?: readonly string[];
-  readonly tag?: string;
-  readonly gather?: string;
-  readonly stuckAfter?: string;
-}
 
 const PREFIX = 'config_';
 

@@ -1,23 +1,7 @@
 /** Finds the events of the feed that a notification is about. */
 import { type Entry, errorPlace, type RunError, type TimelineEvent, timelineOf } from '@nebula/core';
 import { comparePositions, type ExecutionRow, type FrameRow, type Position, type Store } from '@nebula/ports';
-import type { NotificationKind, NotificationRecord } from './records.ts';
-
-export type EventKind = NotificationKind | 'stuck';
-
-export interface NotifiedEvent {
-  readonly kind: EventKind;
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly node: string | null;
-  readonly at: number;
-  /** Since the run was created. */
-  readonly durationMs: number;
-  readonly code: string | null;
-  readonly message: string | null;
-  /** The part of the definition that the error is about, where it is known: `order: nodes.charge.with.amount`. */
-  readonly place: string | null;
-}
+import type { EventKind, NotificationKind, NotificationRecord, NotifiedEvent } from './records.ts';
 
 export interface Collected {
   /** The first ones, at most `MAX_KEPT`. */

@@ -1,8 +1,8 @@
 /** What a notification says: no values of runs, and no secrets. Error messages were redacted when they were recorded. */
 import { formatDuration } from '@nebula/core';
 import { isoTime } from '../routes/times.ts';
-import type { Collected, EventKind, NotifiedEvent } from './events.ts';
-import type { NotificationRecord } from './records.ts';
+import type { Collected } from './events.ts';
+import type { EventKind, NotificationRecord, NotifiedEvent } from './records.ts';
 
 const SHOWN = 5;
 

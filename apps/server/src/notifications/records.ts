@@ -1,7 +1,6 @@
 /** Notifications as they are stored. */
 import type { Position } from '@nebula/ports';
 import { NOTIFICATION_LIMITS } from '../limits.ts';
-import type { NotifiedEvent } from './events.ts';
 
 /**
  *  - `failed`: a run failed or timed out, or is stuck (`stuck.ts`). Not one that was cancelled, nor a child that failed:
@@ -10,6 +9,22 @@ import type { NotifiedEvent } from './events.ts';
  *  - `approval`: a node waits for an approval, and nobody has answered yet.
  */
 export type NotificationKind = 'failed' | 'unknown' | 'approval';
+
+export type EventKind = NotificationKind | 'stuck';
+
+export interface NotifiedEvent {
+  readonly kind: EventKind;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly node: string | null;
+  readonly at: number;
+  /** Since the run was created. */
+  readonly durationMs: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** The part of the definition that the error is about, where it is known: `order: nodes.charge.with.amount`. */
+  readonly place: string | null;
+}
 
 /** A stuck run that a notification is about, until it moves. */
 export interface StuckEvent extends NotifiedEvent {
@@ -52,6 +67,22 @@ export interface NotificationRecord {
   readonly stuckAfterMs?: number;
   /** Stuck runs, told or not; absent: none. */
   readonly stuck?: readonly StuckEvent[];
+}
+
+/** The members of `notifications` in `nebula.config.ts`. Exactly one of `url` and `command` is set. */
+export interface ConfiguredNotification {
+  readonly id: string;
+  readonly project?: string;
+  readonly url?: string;
+  /** A program and its arguments. */
+  readonly command?: readonly string[];
+  readonly secret?: string;
+  readonly network?: readonly string[];
+  readonly on?: readonly NotificationKind[];
+  readonly workflows?: readonly string[];
+  readonly tag?: string;
+  readonly gather?: string;
+  readonly stuckAfter?: string;
 }
 
 export const NOTIFICATIONS = {
