@@ -144,6 +144,8 @@ export const NOTIFICATION_LIMITS = {
   maxPauseMs: 3_600_000,
   minGatherMs: 1_000,
   maxGatherMs: 86_400_000,
+  /** Of one mail. */
+  maxRecipients: 20,
   /** What a command writes, of each stream. */
   maxOutputBytes: 16_384,
   /** A run without progress for this time is stuck. */

@@ -1,5 +1,6 @@
 /** The address of a notification: a webhook, or a mail server. Secrets are named in it, and may not choose the host. */
 import { type Capabilities, NebulaError } from '@nebula/core';
+import { NOTIFICATION_LIMITS } from '../limits.ts';
 import type { NotificationRecord } from './records.ts';
 
 export type Addressed = Pick<NotificationRecord, 'url' | 'secret' | 'network'>;
@@ -42,7 +43,6 @@ export function isCommand({ url }: Pick<Addressed, 'url'>): boolean {
 }
 
 const DEFAULT_PORTS = { 'smtps:': 465, 'smtp:': 587 } as const;
-const MAX_RECIPIENTS = 20;
 const SECRET_NAME = /^\{\{([A-Za-z0-9_-]{1,128})\}\}$/;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]+\])$/i;
 /** No character of these ends a header or a part of an address: controls, quotes and separators. */
@@ -89,8 +89,11 @@ function mailOf(url: URL, protocol: keyof typeof DEFAULT_PORTS, { secret }: Addr
   }
   if (secret !== null) throw refuse('a mail is not signed', 'goes without secret: name user and password in the url');
   const to = given.getAll('to').map((one) => addressOf('to', one, refuse));
-  if (to.length === 0 || to.length > MAX_RECIPIENTS) {
-    throw refuse("'to' is missing or given too often", `must have 1 to ${MAX_RECIPIENTS} recipients: to=…&to=…`);
+  if (to.length === 0 || to.length > NOTIFICATION_LIMITS.maxRecipients) {
+    throw refuse(
+      "'to' is missing or given too often",
+      `must have 1 to ${NOTIFICATION_LIMITS.maxRecipients} recipients: to=…&to=…`,
+    );
   }
   const tls = given.get('tls');
   if (tls !== null && (tls !== 'none' || protocol === 'smtps:')) {
