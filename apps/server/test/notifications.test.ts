@@ -448,6 +448,31 @@ describe('stuck runs', () => {
       .toEqual([]);
   });
 
+  it('[SRV-880] of many stuck runs a hundred are remembered, and told once', async () => {
+    const time = new Time();
+    const keeping = memoryKeeping(time.clock);
+    const first = await booting({ time, keeping });
+    const { client } = first;
+    await client.call('registerWorker', { body: announced });
+    await register(first, { id: 'far', nodes: { work: { action: 'far.work', labels: ['far'] } } });
+    for (let count = 0; count < 150; count++) {
+      await client.call('startExecution', { body: { workflowId: 'far' } });
+      // The order of their wake times changes from search to search.
+      await time.advance(700);
+    }
+    await put(first, {});
+    await minutes(time, 16);
+    await arrived(time, 1);
+    await expect.poll(async () => (await stuckOf(first)).filter(({ isTold }) => isTold).length).toBe(100);
+    expect(received[0]?.message.counts.stuck).toBe(100);
+    await minutes(time, 20);
+    open.delete(first);
+    await first.close();
+    await booting({ time, keeping });
+    await minutes(time, 20);
+    expect(received).toHaveLength(1);
+  });
+
   it('[SRV-878] a run that cannot be loaded, as its action is gone, is stuck', async () => {
     const time = new Time();
     const keeping = memoryKeeping(time.clock);

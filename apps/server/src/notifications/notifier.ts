@@ -21,7 +21,7 @@ import { DeliveryCounts } from './delivery-counts.ts';
 import { type Collected, collect, isAbout, MAX_MESSAGE_CHARS } from './events.ts';
 import { messageOf } from './message.ts';
 import type { NotificationRecord, Sending, StuckEvent } from './records.ts';
-import { type StuckRun, StuckRuns } from './stuck.ts';
+import { type FoundRuns, type StuckRun, StuckRuns } from './stuck.ts';
 import { channelOf } from './target.ts';
 
 const CHECK_MS = 1_000;
@@ -110,7 +110,7 @@ export class Notifier {
   }
 
   /** Undefined between two searches. */
-  private async search(): Promise<readonly StuckRun[] | undefined> {
+  private async search(): Promise<FoundRuns | undefined> {
     const now = this.options.parts.clock.now();
     if (this.stuckAfterMs === undefined || now - this.searchedAt < STUCK_MS) return undefined;
     this.searchedAt = now;
@@ -120,19 +120,25 @@ export class Notifier {
   /** Adds runs that are stuck now, and removes those that have moved. Undefined if the record was changed meanwhile. */
   private async rememberStuck(
     record: Read<NotificationRecord>,
-    runs: readonly StuckRun[],
+    found: FoundRuns,
   ): Promise<Read<NotificationRecord> | undefined> {
     const { store, clock } = this.options.parts;
     const { body } = record;
-    const before = new Map(body.stuck?.map((event) => [event.key, event]));
-    const after: StuckEvent[] = [];
-    for (const run of body.on.includes('failed') ? runs : []) {
-      const key = `${run.run.executionId} ${run.cause}`;
+    const isAsked = body.on.includes('failed');
+    const runs = isAsked ? found.runs.filter(({ since }) => clock.now() - since >= stuckAfterOf(body)) : [];
+    const before = body.stuck ?? [];
+    const now = new Map(runs.map((run) => [keyOf(run), run]));
+    // Those that were told of keep their places: a run that is dropped and found again would be told of again.
+    const heads = await store.heads([...before, ...runs.map(({ run }) => run)].map(({ executionId }) => executionId));
+    const isUnmoved = ({ executionId, seq }: StuckEvent): boolean => heads.get(executionId) === seq;
+    const after = before.filter((event) => now.delete(event.key) || (isAsked && !found.isComplete && isUnmoved(event)));
+    const kept = after.length;
+    for (const [key, run] of now) {
       if (after.length >= NOTIFICATION_LIMITS.maxStuckRuns) break;
-      if (clock.now() - run.since < stuckAfterOf(body) || !(await isAbout(store, body, run.run))) continue;
-      after.push(before.get(key) ?? stuckEvent(key, run, clock.now()));
+      if (!(await isAbout(store, body, run.run))) continue;
+      after.push(stuckEvent(key, run, heads.get(run.run.executionId) ?? 0, clock.now()));
     }
-    const isSame = after.length === before.size && after.every(({ key }) => before.has(key));
+    const isSame = kept === before.length && after.length === kept;
     return isSame ? record : await this.store(record, { stuck: after });
   }
 
@@ -233,9 +239,14 @@ function stuckAfterOf({ stuckAfterMs = NOTIFICATION_LIMITS.stuckAfterMs }: Notif
   return stuckAfterMs;
 }
 
-function stuckEvent(key: string, { run, cause, since, node, message }: StuckRun, now: number): StuckEvent {
+function keyOf({ run, cause }: StuckRun): string {
+  return `${run.executionId} ${cause}`;
+}
+
+function stuckEvent(key: string, { run, cause, since, node, message }: StuckRun, seq: number, now: number): StuckEvent {
   return {
     key,
+    seq,
     isTold: false,
     kind: 'stuck',
     executionId: run.executionId,
@@ -250,7 +261,7 @@ function stuckEvent(key: string, { run, cause, since, node, message }: StuckRun,
 }
 
 function withStuck({ events, counts, end }: Collected, stuck: readonly StuckEvent[]): Collected {
-  const shown = stuck.map(({ key: _, isTold: __, ...event }) => event);
+  const shown = stuck.map(({ key: _, seq: __, isTold: ___, ...event }) => event);
   return { events: [...events, ...shown], counts: { ...counts, stuck: shown.length }, end };
 }
 

@@ -30,6 +30,8 @@ export interface NotifiedEvent {
 export interface StuckEvent extends NotifiedEvent {
   /** Execution and cause. */
   readonly key: string;
+  /** The newest frame of the run: with another one, the run has moved. */
+  readonly seq: number;
   readonly isTold: boolean;
 }
 

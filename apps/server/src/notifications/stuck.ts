@@ -24,6 +24,12 @@ export interface StuckRun {
   readonly message: string;
 }
 
+export interface FoundRuns {
+  readonly runs: readonly StuckRun[];
+  /** False: there were too many candidates, and some were not examined. */
+  readonly isComplete: boolean;
+}
+
 /** The longest time between two wake-ups of a run that has work: resync and claim take 30 seconds each. */
 const RESYNC_MS = 60_000;
 /** A fault is reported with every wake-up. */
@@ -72,7 +78,7 @@ export class StuckRuns {
   }
 
   /** The runs that have been stuck for this time. */
-  async find(forMs: number): Promise<readonly StuckRun[]> {
+  async find(forMs: number): Promise<FoundRuns> {
     const { store, clock } = this.parts;
     const now = clock.now();
     const movedBefore = now - forMs;
@@ -81,7 +87,8 @@ export class StuckRuns {
     const workers = rows.some(({ executionId }) => this.examined.get(executionId)?.tasks.length)
       ? await this.liveWorkers()
       : [];
-    return rows.flatMap((row) => this.verdictOf(row, now, movedBefore, workers) ?? []);
+    const isComplete = rows.length < MAX_CANDIDATES && this.examined.size === rows.length;
+    return { runs: rows.flatMap((row) => this.verdictOf(row, now, movedBefore, workers) ?? []), isComplete };
   }
 
   private verdictOf(
