@@ -1,94 +1,32 @@
 /** Notifications on a clock that the test moves, to a receiver on a real socket. */
 import { createHmac } from 'node:crypto';
 import dns from 'node:dns';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { defineAction } from '@nebula/sdk';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Message } from '../src/notifications/message.ts';
-import { type Booted, type BootOptions, boot, type Keeping, memoryKeeping, TOKEN } from './support/boot.ts';
-import { stopTimes, Time } from './support/time.ts';
+import { describe, expect, it } from 'vitest';
+import { type Booted, type Keeping, memoryKeeping, TOKEN } from './support/boot.ts';
+import {
+  answerWith,
+  arrived,
+  booting,
+  fails,
+  listed,
+  open,
+  put,
+  type Received,
+  received,
+  receiver,
+  register,
+  start,
+  url,
+  withReceiver,
+} from './support/notified.ts';
+import { Time } from './support/time.ts';
 import { addProject, addUser, ask, signIn } from './support/users.ts';
 
-interface Received {
-  readonly message: Message;
-  readonly headers: IncomingMessage['headers'];
-  readonly path: string | undefined;
-  readonly body: string;
-}
-
-let receiver: Server;
-let received: Received[];
-let status: number;
-let url: string;
-const open = new Set<Booted>();
-
-beforeEach(async () => {
-  received = [];
-  status = 200;
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (piece: Buffer) => {
-      body += piece.toString();
-    });
-    request.on('end', () => {
-      received.push({ message: JSON.parse(body) as Message, headers: request.headers, path: request.url, body });
-      response.writeHead(status).end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`;
-});
-afterEach(async () => {
-  for (const booted of open) await booted.close();
-  open.clear();
-  await stopTimes();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
-});
-
-async function booting({ time, ...options }: BootOptions & { readonly time: Time }): Promise<Booted> {
-  const booted = await boot({ ...options, clock: time.clock });
-  open.add(booted);
-  return booted;
-}
-
-const fails = (id: string, more: object = {}) => ({
-  id,
-  ...more,
-  nodes: { charge: { action: 'core.fail@1', with: { code: 'DECLINED', message: 'no money' } } },
-});
-
-async function register({ client }: Booted, definition: object): Promise<void> {
-  await client.call('registerWorkflow', { body: { definition } as never });
-}
-
-async function start({ client, parts }: Booted, workflowId: string): Promise<string> {
-  const { executionId } = await client.call('startExecution', { body: { workflowId } });
-  await expect.poll(async () => (await parts.store.execution(executionId))?.finishedAt).not.toBe(null);
-  return executionId;
-}
-
-/** Moves time until so many messages have arrived; each step lets the server work. */
-async function arrived(time: Time, count: number): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        await time.advance(1_000);
-        return received.length;
-      },
-      { interval: 5, timeout: 20_000 },
-    )
-    .toBeGreaterThanOrEqual(count);
-}
-
-const put = ({ client }: Booted, body: object, notificationId = 'ops') =>
-  client.call('putNotification', { params: { notificationId }, body: { url, ...body } as never });
-
-const listed = async ({ client }: Booted) => (await client.call('listNotifications')).items[0];
+withReceiver();
 
 /** The series of webhooks of the default project. */
 async function figures({ server }: Booted): Promise<Record<string, number>> {
@@ -219,7 +157,7 @@ describe('notifications', () => {
     const booted = await booting({ time });
     await register(booted, fails('order'));
     await put(booted, {});
-    status = 503;
+    answerWith(503);
     await start(booted, 'order');
     await arrived(time, 1);
     await expect.poll(async () => (await listed(booted))?.lastError).toContain('The receiver answered with 503.');
@@ -231,7 +169,7 @@ describe('notifications', () => {
     await arrived(time, 3);
     // 10 s and 20 s after the first two attempts, and not every second.
     expect(time.now() - at).toBeGreaterThan(25_000);
-    status = 204;
+    answerWith(204);
     await arrived(time, 4);
     const ids = received.map(({ message }) => message.messageId);
     expect(new Set(ids.slice(0, 4)).size).toBe(1);
@@ -396,148 +334,5 @@ describe('notifications', () => {
     await expect(booted.client.call('deleteNotification', { params: { notificationId: 'ops' } })).rejects.toMatchObject(
       { code: 'UNKNOWN_NOTIFICATION' },
     );
-  });
-});
-
-describe('stuck runs', () => {
-  const minutes = async (time: Time, count: number, each?: () => Promise<unknown>): Promise<void> => {
-    for (let minute = 0; minute < count; minute++) {
-      await each?.();
-      await time.advance(60_000);
-    }
-  };
-  const stuckOf = async ({ keeping }: Booted): Promise<readonly { readonly isTold: boolean }[]> => {
-    const [row] = await keeping.records.list('notification', { limit: 1 });
-    return JSON.parse(row?.body ?? '{}').stuck ?? [];
-  };
-  const announced = { workerId: 'w1', labels: ['far'], actions: [{ id: 'far.work' }] };
-
-  it('[SRV-878, SRV-880] a task that no live worker serves is told of once, also after a restart, until it moves', async () => {
-    const time = new Time();
-    const keeping = memoryKeeping(time.clock);
-    const first = await booting({ time, keeping });
-    const { client } = first;
-    await client.call('registerWorker', { body: announced });
-    await register(first, { id: 'far', nodes: { work: { action: 'far.work', labels: ['far'] } } });
-    await put(first, {});
-    const { executionId } = await client.call('startExecution', { body: { workflowId: 'far' } });
-    // A live worker that is busy with other things is no reason.
-    await minutes(time, 20, () => client.call('beatWorker', { params: { workerId: 'w1' } }));
-    expect([received, await stuckOf(first)]).toEqual([[], []]);
-    await arrived(time, 1);
-    expect(received[0]?.message).toMatchObject({
-      counts: { failed: 0, stuck: 1 },
-      first: [{ kind: 'stuck', executionId, workflowId: 'far', node: 'work', code: 'STUCK_NO_WORKER' }],
-    });
-    expect(received[0]?.message.text).toContain('1 run is stuck in project default');
-    expect(received[0]?.message.text).toContain('waits for a remote worker with far.work@1');
-    await expect.poll(async () => (await stuckOf(first))[0]?.isTold).toBe(true);
-    await minutes(time, 30);
-    open.delete(first);
-    await first.close();
-    const second = await booting({ time, keeping });
-    await minutes(time, 30);
-    expect(received).toHaveLength(1);
-    await second.client.call('registerWorker', { body: announced });
-    await second.client.call('claimWork', { params: { workerId: 'w1' }, body: {} });
-    await expect
-      .poll(async () => {
-        await time.advance(60_000);
-        return await stuckOf(second);
-      })
-      .toEqual([]);
-  });
-
-  it('[SRV-880] of many stuck runs a hundred are remembered, and told once', async () => {
-    const time = new Time();
-    const keeping = memoryKeeping(time.clock);
-    const first = await booting({ time, keeping });
-    const { client } = first;
-    await client.call('registerWorker', { body: announced });
-    await register(first, { id: 'far', nodes: { work: { action: 'far.work', labels: ['far'] } } });
-    for (let count = 0; count < 150; count++) {
-      await client.call('startExecution', { body: { workflowId: 'far' } });
-      // The order of their wake times changes from search to search.
-      await time.advance(700);
-    }
-    await put(first, {});
-    await minutes(time, 16);
-    await arrived(time, 1);
-    await expect.poll(async () => (await stuckOf(first)).filter(({ isTold }) => isTold).length).toBe(100);
-    expect(received[0]?.message.counts.stuck).toBe(100);
-    await minutes(time, 20);
-    open.delete(first);
-    await first.close();
-    await booting({ time, keeping });
-    await minutes(time, 20);
-    expect(received).toHaveLength(1);
-  });
-
-  it('[SRV-878] a run that cannot be loaded, as its action is gone, is stuck', async () => {
-    const time = new Time();
-    const keeping = memoryKeeping(time.clock);
-    const own = defineAction({ id: 'own.act', version: '1', effect: 'pure', run: async () => null });
-    const first = await booting({ time, keeping, actions: [own] });
-    const nodes = { pause: { wait: { for: '10m' } }, act: { action: 'own.act' } };
-    await register(first, { id: 'mine', nodes, edges: [{ from: 'pause', to: 'act' }] });
-    await put(first, {});
-    const { executionId } = await first.client.call('startExecution', { body: { workflowId: 'mine' } });
-    await expect.poll(async () => (await first.parts.store.execution(executionId))?.wakeAt).not.toBe(null);
-    open.delete(first);
-    await first.close();
-    await booting({ time, keeping });
-    await minutes(time, 12);
-    expect(received).toEqual([]);
-    await arrived(time, 1);
-    const [event] = received[0]?.message.first ?? [];
-    expect(event).toMatchObject({ kind: 'stuck', executionId, code: 'STUCK_FAULT' });
-    expect(event?.message).toContain('own.act');
-    await minutes(time, 60);
-    expect(received).toHaveLength(1);
-  });
-
-  it('[SRV-878] a run that no engine takes at its wake time is stuck', async () => {
-    const time = new Time();
-    const keeping = memoryKeeping(time.clock);
-    const nothing = { executionIds: [], nextWakeAt: null, dueSince: null };
-    const store = Object.assign(Object.create(keeping.store), { claimDue: async () => nothing });
-    const booted = await booting({ time, keeping: { ...keeping, store } });
-    await register(booted, { id: 'sleeps', nodes: { pause: { wait: { for: '10m' } } } });
-    await put(booted, {});
-    const { executionId } = await booted.client.call('startExecution', { body: { workflowId: 'sleeps' } });
-    await minutes(time, 20);
-    expect(received).toEqual([]);
-    await arrived(time, 1);
-    expect(received[0]?.message.first).toMatchObject([{ kind: 'stuck', executionId, code: 'STUCK_OVERDUE' }]);
-  });
-
-  it('[SRV-879] long attempts, waits, pauses and other events are not stuck', async () => {
-    const time = new Time();
-    const long = defineAction({
-      id: 'own.long',
-      version: '1',
-      effect: 'pure',
-      run: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))),
-    });
-    const booted = await booting({ time, actions: [long] });
-    const { client } = booted;
-    await client.call('registerWorker', { body: announced });
-    const work = { action: 'far.work', labels: ['far'] };
-    await register(booted, { id: 'long', nodes: { run: { action: 'own.long' } } });
-    await register(booted, { id: 'waits', nodes: { hold: { wait: { signal: 'go' } } } });
-    await register(booted, { id: 'pauses', nodes: { work } });
-    await put(booted, {});
-    await put(booted, { on: ['unknown'] }, 'others');
-    for (const workflowId of ['long', 'waits']) await client.call('startExecution', { body: { workflowId } });
-    const { executionId } = await client.call('startExecution', { body: { workflowId: 'pauses' } });
-    await client.call('pauseExecution', { params: { executionId } });
-    await minutes(time, 60);
-    expect(received).toEqual([]);
-    await client.call('resumeExecution', { params: { executionId } });
-    await arrived(time, 1);
-    await minutes(time, 5);
-    expect(
-      received.map(({ message }) => [message.notificationId, message.first.map((one) => one.executionId)]),
-    ).toEqual([['ops', [executionId]]]);
   });
 });
