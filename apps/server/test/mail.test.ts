@@ -140,16 +140,26 @@ describe('mail', () => {
     ]);
     const stored = JSON.stringify(await keeping.records.list('notification', { limit: 10 }));
     expect(stored + JSON.stringify(await client.call('listNotifications'))).not.toMatch(/the-user|the-password/);
+    // A server that offers no TLS gets neither the login nor the mail.
+    const logins: string[] = [];
+    const plain = await mailServer({
+      hideSTARTTLS: true,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth({ username = '' }, _session, done) {
+        logins.push(username);
+        done(null, { user: username });
+      },
+    });
+    await put(booted, `smtp://localhost:${plain}/?${PEOPLE}&${LOGIN}`);
+    expect(await test(booted)).toMatchObject({ delivered: false });
+    expect([logins, received.length]).toEqual([[], 2]);
+    await put(booted, urls[0] as string);
     await client.call('putSecret', { params: { name: 'smtp-password' }, body: { value: 'a-wrong-one' } });
     expect(await test(booted)).toEqual({
       delivered: false,
       error: 'NOTIFICATION_REFUSED: The mail server answered with 535.',
     });
-    // A server that offers no TLS gets neither the login nor the mail.
-    const plain = await mailServer({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] });
-    await put(booted, `smtp://localhost:${plain}/?${PEOPLE}&${LOGIN}`);
-    expect(await test(booted)).toMatchObject({ delivered: false });
-    expect(received).toHaveLength(2);
   });
 
   it('[SRV-872] the mail server is within the ceiling of the project, when it is set and when it is called', async () => {
