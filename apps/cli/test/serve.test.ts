@@ -533,6 +533,27 @@ describe('presets, names and the configuration', () => {
     await served.close();
   });
 
+  test('[CLI-580] notifications of the configuration are listed as such, tested, and not changed', async () => {
+    const config = 'notifications: [{ id: desk, command: [cat] }, { id: ops, url: "https://hooks.example.com/x" }]\n';
+    const served = await Served.open({ 'nebula.config.yaml': config });
+    const listed = await served.nebula(['notifications', 'list']);
+    expect(listed.out).toMatch(/config_desk \(configuration\) .*command:cat/);
+    expect(listed.out).toMatch(/config_ops \(configuration\) .*https:\/\/hooks\.example\.com/);
+    expect(await served.nebula(['notifications', 'test', 'config_desk'])).toMatchObject({ code: 0 });
+    for (const argv of [
+      ['set', 'config_ops', '--off'],
+      ['remove', 'config_desk'],
+    ]) {
+      const { code, err } = await served.nebula(['notifications', ...argv]);
+      expect([code, err]).toEqual([
+        expect.any(Number),
+        expect.stringMatching(/NOT_ALLOWED: .*configuration of the server/),
+      ]);
+      expect(code).not.toBe(0);
+    }
+    await served.close();
+  });
+
   test('[CLI-246] YAML takes the same keys, but no code', async () => {
     const examples = Object.entries(CONFIG_KEYS).filter(
       ([key, { isCode }]) => isCode === undefined && !key.startsWith('drivers'),

@@ -210,6 +210,13 @@ export const BUDGETS = {
     'Notifications of one project',
     '413 `TOO_LARGE`',
   ),
+  'notification.recipients': budget(
+    'count',
+    NOTIFICATION_LIMITS.maxRecipients,
+    'addresses',
+    'Recipients of the mail of a notification',
+    '400 `BODY_INVALID`',
+  ),
   'returned.size': budget(
     'size',
     DEFINITION_LIMITS.maxDynamicBytes,

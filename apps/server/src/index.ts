@@ -23,6 +23,7 @@ import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
 import { Followers } from './live/followers.ts';
 import { liveSocket } from './live/socket.ts';
+import { storeConfigured } from './notifications/configured.ts';
 import { Notifier } from './notifications/notifier.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import type { EngineParts } from './parts.ts';
@@ -79,16 +80,19 @@ export interface NebulaServer {
 
 const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
-export async function startServer(parts: EngineParts, options: ServerOptions): Promise<NebulaServer> {
+export async function startServer(given: EngineParts, options: ServerOptions): Promise<NebulaServer> {
   const { token, version, preset } = options;
   loadModules();
+  await storeConfigured(given);
   let isClosing = false;
   const { promise: opened, resolve: letIn } = Promise.withResolvers<void>();
-  const seen = new Observability(parts, options, {
+  const seen = new Observability(given, options, {
     subscribers: () => made.feed.size,
     scheduler: () => made.scheduler.health(),
+    notifications: () => made.notifier.figures(),
     isClosing: () => isClosing,
   });
+  const parts = withOutput(given, seen);
   await seen.openTraces(parts);
   // Work in progress may find the store closed while the server closes; that is not reported.
   const onTrouble = (error: unknown): void => {
@@ -149,6 +153,15 @@ export async function startServer(parts: EngineParts, options: ServerOptions): P
     }),
     close,
   };
+}
+
+/** What commands of notifications write is logged. */
+function withOutput(parts: EngineParts, { log }: Observability): EngineParts {
+  const { configured } = parts;
+  if (configured === undefined) return parts;
+  const onOutput = (notification: string, exitCode: number, output: string): void =>
+    log.info({ notification, exitCode, output }, 'the command of a notification has ended');
+  return { ...parts, configured: { ...configured, onOutput } };
 }
 
 function makeParts(

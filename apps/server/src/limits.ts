@@ -144,6 +144,16 @@ export const NOTIFICATION_LIMITS = {
   maxPauseMs: 3_600_000,
   minGatherMs: 1_000,
   maxGatherMs: 86_400_000,
+  /** Of one mail. */
+  maxRecipients: 20,
+  /** What a command writes, of each stream. */
+  maxOutputBytes: 16_384,
+  /** A run without progress for this time is stuck. */
+  stuckAfterMs: 900_000,
+  minStuckAfterMs: 60_000,
+  maxStuckAfterMs: 30 * 86_400_000,
+  /** Stuck runs that one notification remembers; others are told when some of these move. */
+  maxStuckRuns: 100,
 } as const;
 
 /** Backups over HTTP; one is made at a time. */

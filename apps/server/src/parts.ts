@@ -1,6 +1,15 @@
 /** The parts of the server. All durable state is behind them. */
 import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Backups, Blobs, Clock, Digest, Logs, Outgoing, Random, Records, Secrets, Store } from '@nebula/ports';
+import type { ConfiguredNotification } from './notifications/records.ts';
+
+export interface ConfiguredNotifications {
+  readonly list: readonly ConfiguredNotification[];
+  /** The folder in which commands run. */
+  readonly folder: string;
+  /** Receives what a command wrote. */
+  onOutput?(notificationId: string, exitCode: number, output: string): void;
+}
 
 /**
  * The parts that suffice to read runs, record requests and change records, even beside an engine of another process.
@@ -20,6 +29,10 @@ export interface Parts {
   readonly backups?: Backups | undefined;
   /** Sends notifications; absent: none can be sent. */
   readonly outgoing?: Outgoing;
+  /** The URL of the server for people elsewhere, if it is configured. */
+  readonly publicUrl?: string;
+  /** Notifications of the configuration. */
+  readonly configured?: ConfiguredNotifications;
 }
 
 /** The parts with an engine of this process. */

@@ -1,118 +1,45 @@
 /** Notifications on a clock that the test moves, to a receiver on a real socket. */
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { localLeader, type VirtualClock, virtualClock } from '@nebula/drivers/memory';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Message } from '../src/notifications/message.ts';
-import { type Booted, type BootOptions, boot, type Keeping, memoryKeeping } from './support/boot.ts';
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { NebulaError } from '@nebula/core';
+import { localLeader } from '@nebula/drivers/memory';
+import { defineAction } from '@nebula/sdk';
+import { describe, expect, it } from 'vitest';
+import { type Booted, type Keeping, memoryKeeping, TOKEN } from './support/boot.ts';
+import {
+  answerWith,
+  arrived,
+  booting,
+  fails,
+  listed,
+  open,
+  put,
+  type Received,
+  received,
+  receiver,
+  register,
+  start,
+  url,
+  withReceiver,
+} from './support/notified.ts';
+import { Time } from './support/time.ts';
 import { addProject, addUser, ask, signIn } from './support/users.ts';
 
-interface Received {
-  readonly message: Message;
-  readonly headers: IncomingMessage['headers'];
-  readonly path: string | undefined;
-  readonly body: string;
+withReceiver();
+
+/** The series of webhooks of the default project. */
+async function figures({ server }: Booted): Promise<Record<string, number>> {
+  const text = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
+  const series = /^nebula_notifications_(\w+?)(?:_total)?\{project="default",channel="webhook"\} (\d+)$/gm;
+  return Object.fromEntries(Array.from(text.matchAll(series), ([, name, value]) => [name, Number(value)]));
 }
 
-/** Moves a clock one step after the other. It runs slowly by itself, so that calls and runs go on. */
-class Time {
-  readonly clock: VirtualClock;
-  readonly #interval: NodeJS.Timeout;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(startMs = 0) {
-    this.clock = virtualClock(startMs);
-    this.#interval = setInterval(() => void this.advance(1), 5);
-    times.add(this);
-  }
-
-  now(): number {
-    return this.clock.now();
-  }
-
-  advance(ms: number): Promise<void> {
-    this.#last = this.#last.then(() => this.clock.advance(ms));
-    return this.#last;
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#interval);
-    await this.#last;
-  }
+/** The events that no request has caused, newest first. */
+async function audited({ client }: Booted): Promise<readonly unknown[][]> {
+  const { items } = await client.call('listAudit', { query: { who: 'server' } });
+  return items.map(({ operation, target, details }) => [operation, target, (details as { error?: string }).error]);
 }
-
-const times = new Set<Time>();
-let receiver: Server;
-let received: Received[];
-let status: number;
-let url: string;
-const open = new Set<Booted>();
-
-beforeEach(async () => {
-  received = [];
-  status = 200;
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (piece: Buffer) => {
-      body += piece.toString();
-    });
-    request.on('end', () => {
-      received.push({ message: JSON.parse(body) as Message, headers: request.headers, path: request.url, body });
-      response.writeHead(status).end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`;
-});
-afterEach(async () => {
-  for (const booted of open) await booted.close();
-  open.clear();
-  for (const time of times) await time.stop();
-  times.clear();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
-});
-
-async function booting({ time, ...options }: BootOptions & { readonly time: Time }): Promise<Booted> {
-  const booted = await boot({ ...options, clock: time.clock });
-  open.add(booted);
-  return booted;
-}
-
-const fails = (id: string, more: object = {}) => ({
-  id,
-  ...more,
-  nodes: { charge: { action: 'core.fail@1', with: { code: 'DECLINED', message: 'no money' } } },
-});
-
-async function register({ client }: Booted, definition: object): Promise<void> {
-  await client.call('registerWorkflow', { body: { definition } as never });
-}
-
-async function start({ client, parts }: Booted, workflowId: string): Promise<string> {
-  const { executionId } = await client.call('startExecution', { body: { workflowId } });
-  await expect.poll(async () => (await parts.store.execution(executionId))?.finishedAt).not.toBe(null);
-  return executionId;
-}
-
-/** Moves time until so many messages have arrived; each step lets the server work. */
-async function arrived(time: Time, count: number): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        await time.advance(1_000);
-        return received.length;
-      },
-      { interval: 5, timeout: 20_000 },
-    )
-    .toBeGreaterThanOrEqual(count);
-}
-
-const put = ({ client }: Booted, body: object, notificationId = 'ops') =>
-  client.call('putNotification', { params: { notificationId }, body: { url, ...body } as never });
-
-const listed = async ({ client }: Booted) => (await client.call('listNotifications')).items[0];
 
 describe('notifications', () => {
   it('[SRV-805, SRV-806] failures of a minute are one message: a count, the first five, and how to look', async () => {
@@ -197,22 +124,52 @@ describe('notifications', () => {
     });
   });
 
-  it('[SRV-809] a refused message is tried again with growing pauses and the same id, and shown; others go on', async () => {
+  it('[SRV-808] an unknown outcome that a person has settled is left out', async () => {
+    const time = new Time();
+    const lose = (): never => {
+      throw new NebulaError('LOST', 'no answer', { details: { outcome: 'unknown' }, retryable: true });
+    };
+    const own = defineAction({ id: 'own.once', version: '1', effect: 'once', run: lose });
+    const booted = await booting({ time, actions: [own] });
+    const { client, parts } = booted;
+    await register(booted, { id: 'unsure', nodes: { say: { action: 'own.once' } } });
+    await put(booted, { on: ['unknown'] });
+    const ids: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { executionId } = await client.call('startExecution', { body: { workflowId: 'unsure' } });
+      const isUnknown = async () =>
+        (await parts.store.frames(executionId, 0)).some(({ entries }) => entries.includes('"node.unknown"'));
+      await expect.poll(isUnknown).toBe(true);
+      ids.push(executionId);
+    }
+    const params = { executionId: ids[0] as string };
+    await client.call('settleNode', { params, body: { node: 'say', happened: true, output: null } });
+    await expect.poll(async () => (await parts.store.execution(params.executionId))?.finishedAt).not.toBe(null);
+    await arrived(time, 1);
+    expect(received[0]?.message).toMatchObject({
+      counts: { failed: 0, unknown: 1 },
+      first: [{ kind: 'unknown', executionId: ids[1], node: 'say' }],
+    });
+  });
+
+  it('[SRV-809, SRV-886, SRV-887] a refused message is tried again with growing pauses and the same id, and shown; others go on', async () => {
     const time = new Time();
     const booted = await booting({ time });
     await register(booted, fails('order'));
     await put(booted, {});
-    status = 503;
+    answerWith(503);
     await start(booted, 'order');
     await arrived(time, 1);
     await expect.poll(async () => (await listed(booted))?.lastError).toContain('The receiver answered with 503.');
     expect((await listed(booted))?.nextTryAt).not.toBe(null);
+    await expect.poll(() => figures(booted)).toEqual({ sent: 0, failed: 1, pending: 1 });
+    expect(await audited(booted)).toEqual([['notificationFailing', 'ops', expect.stringContaining('503')]]);
     await start(booted, 'order');
     const at = time.now();
     await arrived(time, 3);
     // 10 s and 20 s after the first two attempts, and not every second.
     expect(time.now() - at).toBeGreaterThan(25_000);
-    status = 204;
+    answerWith(204);
     await arrived(time, 4);
     const ids = received.map(({ message }) => message.messageId);
     expect(new Set(ids.slice(0, 4)).size).toBe(1);
@@ -223,6 +180,11 @@ describe('notifications', () => {
     expect(received[4]?.message).toMatchObject({ counts: { failed: 1 } });
     expect(ids[0]).not.toBe(received[4]?.message.messageId);
     await expect.poll(async () => (await listed(booted))?.lastError).toBe(null);
+    await expect.poll(() => figures(booted)).toEqual({ sent: 2, failed: 3, pending: 0 });
+    expect((await audited(booted)).map(([operation]) => operation)).toEqual([
+      'notificationRecovered',
+      'notificationFailing',
+    ]);
   });
 
   it('[SRV-810] after a restart nothing is lost, and nothing that was delivered is told again', async () => {
@@ -310,6 +272,39 @@ describe('notifications', () => {
     const lowered = (await call('POST /api/v1/notifications/ops/test')).json;
     expect(lowered).toMatchObject({ delivered: false, error: expect.stringContaining('CAPABILITY_DENIED') });
     expect(received).toHaveLength(1);
+  });
+
+  it('[SRV-813] a public name that leads to a private address is refused when the connection is made', async () => {
+    const time = new Time();
+    const booted = await booting({ time, ceiling: { network: ['public.example.com', '127.0.0.0/8'] } });
+    const { port } = new URL(url);
+    const { lookup } = dns;
+    const asked: string[] = [];
+    const leadsHere = (name: string, _options: object, answer: (error: null, found: dns.LookupAddress[]) => void) => {
+      asked.push(name);
+      answer(null, [{ address: '127.0.0.1', family: 4 }]);
+    };
+    Object.assign(dns, { lookup: leadsHere });
+    syncBuiltinESMExports();
+    try {
+      const people = 'from=a@example.com&to=b@example.com&tls=none';
+      const error = expect.stringMatching(
+        /^CAPABILITY_DENIED: .*public\.example\.com .* leads to 127\.0\.0\.1, which is not a/,
+      );
+      const test = () => booted.client.call('testNotification', { params: { notificationId: 'ops' } });
+      for (const target of [`http://public.example.com:${port}/hook`, `smtp://public.example.com:${port}/?${people}`]) {
+        await put(booted, { url: target });
+        expect(await test(), target).toEqual({ delivered: false, error });
+      }
+      expect(received).toEqual([]);
+      // The address is reached if it is named, too.
+      await put(booted, { url: `http://public.example.com:${port}/hook`, network: ['127.0.0.1'] });
+      expect(await test()).toEqual({ delivered: true, error: null });
+      expect(new Set(asked)).toEqual(new Set(['public.example.com']));
+    } finally {
+      Object.assign(dns, { lookup });
+      syncBuiltinESMExports();
+    }
   });
 
   it('[SRV-814] bad input is refused with its place', async () => {

@@ -104,6 +104,29 @@ export const executionsSuite = portSuite('executions', (test) => {
     expect(await store.expired(5, 10)).toEqual([]);
   });
 
+  test('[SRV-877] stalled executions: due, unfinished, not paused, and without a frame for some time', async ({
+    store,
+  }) => {
+    const frame = (at: number) => ({ seq: 1, at, entries: '[]' });
+    const rows: [string, Parts][] = [
+      ['later', { status: 'running', wakeAt: 90, frame: frame(10) }],
+      ['sooner', { status: 'compensating', wakeAt: 20, frame: frame(10) }],
+      ['moved', { status: 'running', wakeAt: 20, frame: frame(50) }],
+      ['not-due', { status: 'running', wakeAt: 101, frame: frame(10) }],
+      ['paused', { status: 'paused', wakeAt: 20, frame: frame(10) }],
+      ['finished', { status: 'failed', wakeAt: 20, frame: frame(10) }],
+      ['waiting', { status: 'running', wakeAt: null, frame: frame(10) }],
+    ];
+    for (const [id, more] of rows) await put(store, id, more);
+    const found = await store.stalled({ dueBy: 100, movedBefore: 50, limit: 10 });
+    expect(found.map(({ executionId, movedAt }) => [executionId, movedAt])).toEqual([
+      ['sooner', 10],
+      ['later', 10],
+    ]);
+    expect(found[0]).toEqual({ ...(await store.execution('sooner')), movedAt: 10 });
+    expect(await store.stalled({ dueBy: 100, movedBefore: 50, limit: 1 })).toHaveLength(1);
+  });
+
   test('[STO-20] reclaiming space ends and loses nothing', async ({ store }) => {
     for (let run = 0; run < 60; run++) {
       const entries = 'x'.repeat(20_000);

@@ -89,6 +89,20 @@ export interface ExecutionPage {
   readonly next: string | null;
 }
 
+/** Selects executions that should move and do not. */
+export interface StalledFilter {
+  /** With a wake time not after this one: the run has work, or is overdue. */
+  readonly dueBy: number;
+  /** With a newest frame from before this time. */
+  readonly movedBefore: number;
+  readonly limit: number;
+}
+
+export interface StalledRow extends ExecutionRow {
+  /** The time of the newest frame. */
+  readonly movedAt: number;
+}
+
 export type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>;
 
 export interface Executions {
@@ -107,6 +121,11 @@ export interface Executions {
   deleteExecution(executionId: ExecutionId): Promise<boolean>;
   /** Finished executions whose `expiresAt` has passed, oldest first. */
   expired(now: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Executions that are neither finished nor paused and match the filter, earliest wake time first. A driver may examine
+   * the first 10,000 due executions only.
+   */
+  stalled(filter: StalledFilter): Promise<readonly StalledRow[]>;
   /** Reclaims the disk space of deleted rows, a bounded part per call. Returns true if more is left. */
   reclaimSpace(): Promise<boolean>;
 }

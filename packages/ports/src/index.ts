@@ -25,6 +25,8 @@ export {
   type ExecutionStatus,
   type Executions,
   FINISHED_STATUSES,
+  type StalledFilter,
+  type StalledRow,
   type StatusChange,
   UNFINISHED_STATUSES,
 } from './executions.ts';
@@ -50,7 +52,7 @@ export {
   STACK_FIELD,
   type StoredLogLine,
 } from './logs.ts';
-export type { Outgoing, OutgoingRequest } from './outgoing.ts';
+export type { HostProgram, Outgoing, OutgoingConnection, OutgoingRequest } from './outgoing.ts';
 export {
   blockersOf,
   blockingHolder,

@@ -64,6 +64,55 @@ const WORKFLOW_GRAPH = recordOf(
   { project: 'workflowGraph: { project: default, loopback: true }' },
 );
 
+const ID = custom('1 to 100 letters, digits, _ and -', (value) => isText(value, /^[\w-]{1,100}$/));
+const DURATION = custom(
+  'a duration such as 15m',
+  (value) => typeof value === 'string' && typeof parseDuration(value) === 'number',
+);
+const NOTIFICATION = recordOf(
+  'notification',
+  'a notification',
+  {
+    id: ID,
+    project: TEXT,
+    url: TEXT,
+    command: TEXTS,
+    secret: TEXT,
+    network: TEXTS,
+    on: list(choice('failed', 'unknown', 'approval')),
+    workflows: TEXTS,
+    tag: TEXT,
+    gather: DURATION,
+    stuckAfter: DURATION,
+  },
+  { id: 'id: ops' },
+);
+
+function checkNotification({ value, report }: RuleContext): void {
+  const code = 'CONFIG_INVALID';
+  const hint = "write url: 'https://hooks.example.com/x' or command: [notify-send, Nebula]";
+  if ((value['url'] === undefined) === (value['command'] === undefined)) {
+    report({ code, message: 'a notification has either a url or a command', hint });
+  }
+  if (value['command'] !== undefined && (value['secret'] ?? value['network']) !== undefined) {
+    report({ code, message: 'a command has neither secret nor network', hint: 'they are for a url' });
+  }
+  for (const name of ['command', 'on', 'workflows']) {
+    const given = value[name];
+    if (!Array.isArray(given) || given.length > 0) continue;
+    report({ code, message: `'${name}' is empty`, hint: 'leave it out, or name something', path: [name] });
+  }
+}
+
+/** Undefined: the ids are unique. */
+function repeatedId(notifications: unknown): string | undefined {
+  const ids = (Array.isArray(notifications) ? notifications : []).map(
+    (one: { readonly id?: unknown } | null) => one?.id,
+  );
+  const repeated = ids.find((id, index) => typeof id === 'string' && ids.indexOf(id) !== index);
+  return repeated as string | undefined;
+}
+
 function checkTokenless({ value: { path, loopback }, report }: RuleContext): void {
   const code = 'CONFIG_INVALID';
   // A short path could be guessed. The message does not show it: it is a secret.
@@ -101,6 +150,13 @@ export function loopbackConflict(server: object) {
 
 export const CONFIG_RULES: Readonly<Record<string, (context: RuleContext) => void>> = {
   workflowGraph: checkTokenless,
+  notification: checkNotification,
+  '': ({ value, report }) => {
+    const id = repeatedId(value['notifications']);
+    if (id === undefined) return;
+    const message = `two notifications have the id '${id}'`;
+    report({ code: 'CONFIG_INVALID', message, hint: 'give each its own', path: ['notifications'] });
+  },
   server: ({ value, report }) => {
     const conflict = loopbackConflict(value);
     if (conflict !== undefined) report({ code: 'CONFIG_INVALID', ...conflict });
@@ -213,6 +269,12 @@ export const CONFIG_KEYS: Readonly<Record<Path, ConfigKey>> = {
     doc: 'The `ceiling` of each project: the most that its runs may be granted (`network`, `files`, `shell`, `env` as in `capabilities`), or `all` for everything that workflows declare. A ceiling set with `nebula projects set` or the API takes precedence.',
     default: 'preset `desktop`: `all`; others: nothing',
     example: 'projects: { default: { ceiling: { network: ["*.example.com"] } } }',
+  },
+  notifications: {
+    type: list({ is: 'record', record: NOTIFICATION }),
+    doc: 'Messages of a server about runs that fail, are stuck or wait for a person, set by the operator. Each has an `id` and either a `url` (a webhook or a mail server) or a `command` (a program and its arguments, which gets the message as JSON on its input), and may have `project`, `secret`, `network`, `on`, `workflows`, `tag`, `gather` and `stuckAfter`. The API shows them as `config_<id>` and cannot change them.',
+    default: 'none',
+    example: 'notifications: [{ id: desk, command: [notify-send, Nebula] }]',
   },
   expressionLimits: {
     doc: 'Limits of one evaluation of an expression; omitted limits keep their defaults.',

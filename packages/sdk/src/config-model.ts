@@ -47,6 +47,29 @@ export interface ServerConfig {
   readonly queue?: string;
 }
 
+/** A notification of the operator. Exactly one of `url` and `command` is set. */
+export interface NotificationConfig {
+  /** Letters, digits, `_` and `-`. Lists show it as `config_<id>`. */
+  readonly id: string;
+  /** By default `default`. */
+  readonly project?: string;
+  /** A webhook (`https://…`) or a mail server (`smtps://…`). */
+  readonly url?: string;
+  /** A program and its arguments. It gets the message as JSON on its input. */
+  readonly command?: readonly string[];
+  /** The secret of the project that signs the body of a webhook. */
+  readonly secret?: string;
+  /** Addresses that the host may lead to, if they are not public. */
+  readonly network?: readonly string[];
+  readonly on?: readonly ('failed' | 'unknown' | 'approval')[];
+  readonly workflows?: readonly string[];
+  readonly tag?: string;
+  /** Events within this time after the first one are one message; by default `1m`. */
+  readonly gather?: string;
+  /** A run without progress for this time is stuck; by default `15m`. */
+  readonly stuckAfter?: string;
+}
+
 export interface ProjectConfig {
   /** `all`: everything that workflows declare. A value set with `nebula projects set` takes precedence. */
   readonly ceiling?: Ceiling;
@@ -63,6 +86,8 @@ export interface NebulaConfig {
   readonly capabilities?: Capabilities;
   /** Project name → the most that its runs may be granted. */
   readonly projects?: Readonly<Record<string, ProjectConfig>>;
+  /** Messages of a server about runs that fail, are stuck or wait for a person. */
+  readonly notifications?: readonly NotificationConfig[];
   /** Maximum number of attempts that run at the same time in this process. */
   readonly concurrency?: number;
   /** Labels of this process; nodes that ask for other labels run on remote workers. */

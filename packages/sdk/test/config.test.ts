@@ -76,3 +76,46 @@ test('[SDK-9] a misspelt key does not compile either', () => {
   // @ts-expect-error: it is called concurrency
   expect(() => defineConfig({ concurency: 3 })).toThrow();
 });
+
+test('[SDK-55] notifications of the operator are accepted', () => {
+  const notifications: NebulaConfig['notifications'] = [
+    {
+      id: 'ops',
+      url: 'https://hooks.example.com/x',
+      secret: 'hook-key',
+      on: ['failed'],
+      gather: '10m',
+      stuckAfter: '1h',
+    },
+    { id: 'desk', project: 'shop', command: ['notify-send', 'Nebula'], workflows: ['order'], tag: 'billing' },
+  ];
+  expect(defineConfig({ notifications })).toEqual({ notifications });
+});
+
+test.each<[string, unknown, RegExp]>([
+  ['neither a url nor a command', { id: 'a' }, /notifications\.0: .*either a url or a command.*hooks\.example\.com/],
+  ['both', { id: 'a', url: 'https://x.example', command: ['x'] }, /either a url or a command/],
+  ['no id', { url: 'https://x.example' }, /'id'/],
+  ['an id that is none', { id: 'a b', url: 'https://x.example' }, /notifications\.0\.id: .*letters, digits/],
+  ['a command as one text', { id: 'a', command: 'rm -rf' }, /notifications\.0\.command: .*list/],
+  ['an empty command', { id: 'a', command: [] }, /'command' is empty/],
+  ['a command with a secret', { id: 'a', command: ['x'], secret: 'y' }, /neither secret nor network/],
+  ['an event that is none', { id: 'a', url: 'https://x.example', on: ['done'] }, /failed, unknown, approval/],
+  ['a time that is none', { id: 'a', url: 'https://x.example', stuckAfter: 'long' }, /a duration such as 15m/],
+  ['a misspelt key', { id: 'a', url: 'https://x.example', tags: 'x' }, /did you mean 'tag'/],
+])('[SDK-56] a notification with %s is refused with its place', (_, notification, words) => {
+  const config = { notifications: [notification] } as unknown as NebulaConfig;
+  let error: unknown;
+  try {
+    defineConfig(config);
+  } catch (caught) {
+    error = caught;
+  }
+  const { code, message, hint } = error as NebulaError;
+  expect([code, `${message} (${hint})`]).toEqual(['CONFIG_INVALID', expect.stringMatching(words)]);
+});
+
+test('[SDK-57] two notifications with one id are refused', () => {
+  const one = { id: 'ops', url: 'https://hooks.example.com/x' };
+  expect(() => defineConfig({ notifications: [one, one] })).toThrow("two notifications have the id 'ops'");
+});

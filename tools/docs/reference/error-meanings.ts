@@ -333,7 +333,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   UNKNOWN_CALLBACK: 'No node waits for a call at this URL.',
   UNKNOWN_PLAN: 'The launch plan does not exist.',
   UNKNOWN_PROJECT: 'The project does not exist.',
-  NOTIFICATION_REFUSED: 'The receiver of a notification did not answer with 2xx; the message is sent again.',
+  NOTIFICATION_REFUSED:
+    'The receiver of a notification did not accept it: a webhook did not answer with 2xx, a mail server refused it, or a command failed. The message is sent again.',
   UNKNOWN_NOTIFICATION: 'The notification does not exist.',
   UNKNOWN_SCHEDULE: 'The schedule does not exist.',
   UNKNOWN_USER: 'The user does not exist.',

@@ -11,11 +11,17 @@ import { momentText } from '../views/words.ts';
 
 type Kind = 'failed' | 'unknown' | 'approval';
 
+/** The server gives such ids to notifications of its configuration, and refuses to change them. */
+function isConfigured(notificationId: string): boolean {
+  return notificationId.startsWith('config_');
+}
+
 export const list = listCommand({
   operation: 'listNotifications',
   query: inProject,
   columns: {
-    NOTIFICATION: ({ notificationId }) => notificationId,
+    NOTIFICATION: ({ notificationId }, { io }) =>
+      isConfigured(notificationId) ? `${notificationId} ${io.out.colors.dim('(configuration)')}` : notificationId,
     PROJECT: ({ project }) => project,
     ABOUT: ({ on, workflows, tag }) =>
       [

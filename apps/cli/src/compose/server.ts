@@ -184,6 +184,8 @@ async function partsOn(
     projects,
     backups,
     outgoing: lazyOutgoing,
+    configured: { list: project.config.notifications ?? [], folder: project.dir },
+    ...definedMembers({ publicUrl: project.config.server?.url }),
   };
   return {
     parts: { ...common, executions: engine, engine },

@@ -141,11 +141,19 @@ async function folderBlobs({ dataDir }: DriverContext) {
   return fsBlobs({ root: path.join(dataDir, BLOBS) });
 }
 
-/** Requests of notifications. Loaded at first use. */
+/** Connections of notifications. Loaded at first use. */
 export const lazyOutgoing: Outgoing = {
   async post(request) {
     const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
     return await outgoingRequests.post(request);
+  },
+  async connect(connection) {
+    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    return await outgoingRequests.connect(connection);
+  },
+  async run(program) {
+    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    return await outgoingRequests.run(program);
   },
 };
 

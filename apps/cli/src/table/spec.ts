@@ -91,7 +91,7 @@ export const FAMILIES: Readonly<Record<string, { readonly about: string; readonl
   workflows: { about: 'manage workflows and their versions' },
   schedules: { about: 'manage schedules' },
   plans: { about: 'manage launch plans: workflows with stored inputs and limits' },
-  notifications: { about: 'manage messages about failed and waiting runs' },
+  notifications: { about: 'manage messages about failed, stuck and waiting runs' },
   workers: { about: 'manage the workers of a server and their actions' },
   cache: { about: 'manage cached outputs' },
   users: { about: 'manage the users of a server' },

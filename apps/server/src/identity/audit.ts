@@ -50,6 +50,16 @@ export function auditLog({ records, clock, random }: Parts): (auditedCall: Audit
   };
 }
 
+/** Records an event that no request has caused. */
+export async function recordEvent(
+  { records, clock, random }: Pick<Parts, 'records' | 'clock' | 'random'>,
+  event: Pick<AuditRecord, 'operation' | 'target' | 'project' | 'details'>,
+): Promise<void> {
+  const at = clock.now();
+  const body: AuditRecord = { ...event, at, who: 'server', outcome: 200 };
+  await records.commit([{ kind: 'audit', id: random.id('aud'), body: JSON.stringify(body), expiresAt: at + KEPT_MS }]);
+}
+
 /** Records the ceiling itself, so that the log shows earlier ones. */
 function ceilingIn({ operation, body, status }: AuditedCall): { readonly ceiling?: Json } {
   const { ceiling } = (operation === 'putProject' && status < 400 ? (body ?? {}) : {}) as { readonly ceiling?: Json };

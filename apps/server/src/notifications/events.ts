@@ -1,24 +1,12 @@
 /** Finds the events of the feed that a notification is about. */
-import { type Entry, type TimelineEvent, timelineOf } from '@nebula/core';
-import { comparePositions, type FrameRow, type Position, type Store } from '@nebula/ports';
-import type { NotificationKind, NotificationRecord } from './records.ts';
-
-export interface NotifiedEvent {
-  readonly kind: NotificationKind;
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly node: string | null;
-  readonly at: number;
-  /** Since the run was created. */
-  readonly durationMs: number;
-  readonly code: string | null;
-  readonly message: string | null;
-}
+import { type Entry, errorPlace, type RunError, type TimelineEvent, timelineOf } from '@nebula/core';
+import { comparePositions, type ExecutionRow, type FrameRow, type Position, type Store } from '@nebula/ports';
+import type { EventKind, NotificationKind, NotificationRecord, NotifiedEvent } from './records.ts';
 
 export interface Collected {
   /** The first ones, at most `MAX_KEPT`. */
   readonly events: readonly NotifiedEvent[];
-  readonly counts: Readonly<Record<NotificationKind, number>>;
+  readonly counts: Readonly<Record<EventKind, number>>;
   /** The position up to which the feed was read. */
   readonly end: Position;
 }
@@ -30,7 +18,7 @@ const MAX_PAGES = 20;
 const MAX_KEPT = 1_000;
 /** Entries that matter. Other frames are not parsed: nearly all of them. */
 const MATTERS = /"type":"(?:run\.finished|node\.unknown|node\.settled|node\.waiting|node\.answered)"/;
-const MAX_MESSAGE_CHARS = 500;
+export const MAX_MESSAGE_CHARS = 500;
 
 /** The events after `from`; up to `to` if it is given, else a bounded number of pages. */
 export async function collect(
@@ -39,7 +27,7 @@ export async function collect(
   from: Position,
   to?: Position,
 ): Promise<Collected> {
-  const found: Found = { events: new Map(), more: { failed: 0, unknown: 0, approval: 0 } };
+  const found: Found = { events: new Map(), more: { failed: 0, unknown: 0, approval: 0, stuck: 0 } };
   let end = from;
   for (let pages = 0; to !== undefined || pages < MAX_PAGES; pages++) {
     const rows = await store.feed({ after: end, limit: PAGE });
@@ -56,7 +44,7 @@ export async function collect(
 interface Found {
   readonly events: Map<string, NotifiedEvent>;
   /** Those beyond `MAX_KEPT`. */
-  readonly more: Record<NotificationKind, number>;
+  readonly more: Record<EventKind, number>;
 }
 
 function collected({ events, more }: Found, end: Position): Collected {
@@ -95,18 +83,16 @@ function kindOf(event: TimelineEvent): NotificationKind | undefined {
 /** Undefined if the notification is not about this run. A deleted run concerns nobody. */
 async function eventOf(
   store: Reads,
-  { project, workflows, tag }: NotificationRecord,
+  record: NotificationRecord,
   executionId: string,
   kind: NotificationKind,
   event: TimelineEvent,
 ): Promise<NotifiedEvent | undefined> {
   const row = await store.execution(executionId);
-  if (row === undefined || row.project !== project) return undefined;
-  const { workflowId, version, createdAt } = row;
-  if (workflows !== null && !workflows.includes(workflowId)) return undefined;
-  if (tag !== null && !(await hasTag(store, workflowId, version, tag))) return undefined;
+  if (row === undefined || !(await isAbout(store, record, row))) return undefined;
+  const { workflowId, createdAt } = row;
   if (kind === 'failed' && (await hasParent(store, executionId))) return undefined;
-  const { error } = event.details as { readonly error?: { code: string; message: string; node?: string } };
+  const { error } = event.details as { readonly error?: RunError };
   return {
     kind,
     executionId,
@@ -116,10 +102,31 @@ async function eventOf(
     durationMs: Math.max(0, event.at - createdAt),
     code: error?.code ?? null,
     message: error?.message.slice(0, MAX_MESSAGE_CHARS) ?? null,
+    place: error === undefined ? null : placeOf(error),
   };
 }
 
-async function hasTag(store: Reads, workflowId: string, version: number, tag: string): Promise<boolean> {
+function placeOf(error: RunError): string | null {
+  const place = errorPlace(error);
+  return place === undefined ? null : `${place.workflowId}: ${place.path.join('.')}`.slice(0, MAX_MESSAGE_CHARS);
+}
+
+/** Whether the notification is about runs like this one. */
+export async function isAbout(
+  store: Pick<Store, 'workflowVersion'>,
+  { project, workflows, tag }: NotificationRecord,
+  run: Pick<ExecutionRow, 'project' | 'workflowId' | 'version'>,
+): Promise<boolean> {
+  if (run.project !== project || (workflows !== null && !workflows.includes(run.workflowId))) return false;
+  return tag === null || (await hasTag(store, run.workflowId, run.version, tag));
+}
+
+async function hasTag(
+  store: Pick<Store, 'workflowVersion'>,
+  workflowId: string,
+  version: number,
+  tag: string,
+): Promise<boolean> {
   const found = await store.workflowVersion(workflowId, version);
   const { tags } = JSON.parse(found?.definition ?? '{}') as { readonly tags?: readonly string[] };
   return tags?.includes(tag) ?? false;

@@ -1,10 +1,18 @@
 /** What a notification says: no values of runs, and no secrets. Error messages were redacted when they were recorded. */
 import { formatDuration } from '@nebula/core';
 import { isoTime } from '../routes/times.ts';
-import type { Collected, NotifiedEvent } from './events.ts';
-import type { NotificationKind, NotificationRecord } from './records.ts';
+import type { Collected } from './events.ts';
+import type { EventKind, NotificationRecord, NotifiedEvent } from './records.ts';
 
 const SHOWN = 5;
+
+interface ShownEvent extends Omit<NotifiedEvent, 'at'> {
+  readonly at: string;
+  /** The command that explains it. */
+  readonly look: string;
+  /** The run at the API of the server, if its public URL is configured. */
+  readonly link: string | null;
+}
 
 export interface Message {
   readonly messageId: string;
@@ -14,9 +22,15 @@ export interface Message {
   readonly isTest: boolean;
   readonly counts: Collected['counts'];
   /** The first five events. */
-  readonly first: readonly (Omit<NotifiedEvent, 'at'> & { readonly at: string; readonly look: string })[];
+  readonly first: readonly ShownEvent[];
   /** All of it as plain text. */
   readonly text: string;
+}
+
+interface MessageOptions {
+  readonly now: number;
+  readonly publicUrl: string | undefined;
+  readonly isTest?: boolean;
 }
 
 export function messageOf(
@@ -24,16 +38,22 @@ export function messageOf(
   { project }: NotificationRecord,
   messageId: string,
   { events, counts }: Pick<Collected, 'events' | 'counts'>,
-  now: number,
-  isTest = false,
+  { now, publicUrl, isTest = false }: MessageOptions,
 ): Message {
   const shown = events.slice(0, SHOWN);
-  const first = shown.map((event) => ({ ...event, at: isoTime(event.at), look: lookAt(event) }));
-  const total = counts.failed + counts.unknown + counts.approval;
+  const linkTo = ({ executionId }: NotifiedEvent): string | null =>
+    publicUrl === undefined ? null : `${publicUrl.replace(/\/+$/, '')}/api/v1/executions/${executionId}`;
+  const first = shown.map(({ at, ...event }) => ({
+    ...event,
+    at: isoTime(at),
+    look: lookAt({ ...event, at }),
+    link: linkTo({ ...event, at }),
+  }));
+  const total = counts.failed + counts.unknown + counts.approval + counts.stuck;
   const lines = [
     `${isTest ? 'Test: ' : ''}${headline(counts)} in project ${project}`,
     '',
-    ...shown.flatMap((event) => [lineOf(event), `  ${lookAt(event)}`]),
+    ...shown.flatMap((event) => linesOf(event, linkTo(event)).filter((line) => line !== null)),
     ...(total > shown.length ? [`and ${total - shown.length} more`] : []),
   ];
   return {
@@ -48,21 +68,24 @@ export function messageOf(
   };
 }
 
-const WORDS: Readonly<Record<NotificationKind, readonly [one: string, many: string]>> = {
+const WORDS: Readonly<Record<EventKind, readonly [one: string, many: string]>> = {
   failed: ['run failed', 'runs failed'],
   unknown: ['attempt has an unknown outcome', 'attempts have an unknown outcome'],
   approval: ['approval is waited for', 'approvals are waited for'],
+  stuck: ['run is stuck', 'runs are stuck'],
 };
 
 function headline(counts: Collected['counts']): string {
-  const kinds = (Object.keys(WORDS) as NotificationKind[]).filter((kind) => counts[kind] > 0);
+  const kinds = (Object.keys(WORDS) as EventKind[]).filter((kind) => counts[kind] > 0);
   return kinds.map((kind) => `${counts[kind]} ${WORDS[kind][counts[kind] === 1 ? 0 : 1]}`).join(', ');
 }
 
-function lineOf({ workflowId, executionId, node, code, message, durationMs, kind }: NotifiedEvent): string {
+function linesOf(event: NotifiedEvent, link: string | null): (string | null)[] {
+  const { workflowId, executionId, node, code, message, durationMs, kind, place } = event;
   const where = node === null ? '' : `, node ${node}`;
   const why = code === null ? (kind === 'approval' ? 'waits for an approval' : '') : `${code} ${message}`;
-  return `${workflowId} ${executionId}${where}: ${why} (after ${formatDuration(durationMs)})`;
+  const first = `${workflowId} ${executionId}${where}: ${why} (after ${formatDuration(durationMs)})`;
+  return [first, place && `  at ${place}`, `  ${lookAt(event)}`, link && `  ${link}`];
 }
 
 function lookAt({ executionId, node }: NotifiedEvent): string {
@@ -80,5 +103,6 @@ export function sampleEvent(now: number): NotifiedEvent {
     durationMs: 1_500,
     code: 'TIMEOUT',
     message: 'This is a test. No run has failed.',
+    place: null,
   };
 }

@@ -62,6 +62,17 @@ class Histogram {
   }
 }
 
+/** The messages of notifications of one project through one channel. */
+export interface NotificationFigures {
+  readonly project: string;
+  readonly channel: string;
+  readonly sent: number;
+  /** Attempts that the receiver did not accept. */
+  readonly failed: number;
+  /** Messages that wait for the next attempt. */
+  readonly pending: number;
+}
+
 export interface MetricsParts {
   readonly version: string;
   readonly preset: string;
@@ -69,6 +80,7 @@ export interface MetricsParts {
   engine(): Promise<Metrics>;
   subscribers(): number;
   isLeader(): boolean;
+  notifications(): readonly NotificationFigures[];
   readonly loop: EventLoop;
   /** Undefined: there are no traces. */
   spans(): SpanFigures | undefined;
@@ -109,7 +121,12 @@ export class ServerMetrics {
   async text(detail: 'by workflow' | 'totals'): Promise<string> {
     const figures = await this.parts.engine();
     const engine = engineFamilies(detail === 'totals' ? { ...figures, workflows: [] } : figures);
-    const families = [...engine, ...this.serverFamilies(), ...this.processFamilies()];
+    const families = [
+      ...engine,
+      ...this.serverFamilies(),
+      ...notificationFamilies(this.parts.notifications(), detail),
+      ...this.processFamilies(),
+    ];
     return inSlices(expositionSteps(families), this.parts.clock);
   }
 
@@ -169,6 +186,24 @@ export class ServerMetrics {
       },
     ];
   }
+}
+
+const NOTIFICATION_FAMILIES = [
+  ['nebula_notifications_sent_total', 'counter', 'Messages of notifications that were accepted.', 'sent'],
+  ['nebula_notifications_failed_total', 'counter', 'Attempts to send a message that failed.', 'failed'],
+  ['nebula_notifications_pending', 'gauge', 'Messages that wait for their next attempt.', 'pending'],
+] as const;
+
+/** Names of projects are for those who may see them. */
+function notificationFamilies(figures: readonly NotificationFigures[], detail: 'by workflow' | 'totals'): Family[] {
+  return NOTIFICATION_FAMILIES.map(([name, type, help, member]) => {
+    const total = figures.reduce((sum, one) => sum + one[member], 0);
+    const isByProject = detail === 'by workflow' && figures.length > 0;
+    const samples = isByProject
+      ? figures.map(({ project, channel, [member]: value }) => ({ labels: { project, channel }, value }))
+      : [{ value: total }];
+    return { name, type, help, samples };
+  });
 }
 
 /** Dots become underscores; counters end in `_total`. */

@@ -10,7 +10,7 @@ import { EventLoop } from './event-loop.ts';
 import { EXPOSITION_TYPE } from './exposition.ts';
 import { Health, type SchedulerHealth } from './health.ts';
 import { createLog, errorFields, type Log, type LogOptions } from './log.ts';
-import { ServerMetrics } from './metrics.ts';
+import { type NotificationFigures, ServerMetrics } from './metrics.ts';
 import { Repeated } from './repeated.ts';
 import { Tracer } from './spans.ts';
 
@@ -45,6 +45,7 @@ export interface TracesHost {
 export interface Observed {
   subscribers(): number;
   scheduler(): SchedulerHealth;
+  notifications(): readonly NotificationFigures[];
   isClosing(): boolean;
 }
 
@@ -70,6 +71,7 @@ export class Observability {
       clock,
       engine: () => engine.metrics(),
       subscribers: () => observed.subscribers(),
+      notifications: () => observed.notifications(),
       isLeader: () => observed.scheduler().role === 'leads',
       loop,
       spans: () => this.spans?.figures(),

@@ -111,7 +111,7 @@ export class Registry {
       project,
       labels: [...labels],
       actions: [...actions],
-      status: clock.now() - seenAt < LIVE_MS ? 'live' : 'gone',
+      status: isLive(worker, clock.now()) ? 'live' : 'gone',
       running: engine.remote.running(workerId),
       registeredAt: isoTime(registeredAt ?? seenAt),
       lastSeenAt: isoTime(seenAt),
@@ -122,6 +122,10 @@ export class Registry {
     const expiresAt = record.seenAt + FORGET_MS;
     await this.parts.records.commit([{ kind: KIND, id: workerId, body: JSON.stringify(record), expiresAt }]);
   }
+}
+
+export function isLive({ seenAt }: WorkerRecord, now: number): boolean {
+  return now - seenAt < LIVE_MS;
 }
 
 /** The project of a worker that names none. */

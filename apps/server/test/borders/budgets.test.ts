@@ -220,6 +220,11 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     isLast('notification', size, (id) =>
       isTaken(`PUT /api/v1/notifications/${id}`, { body: { url: 'https://hooks.example.com/' } }),
     ),
+  'notification.recipients': (size) => {
+    const recipients = Array.from({ length: size }, (_, n) => `&to=person-${n}@example.com`).join('');
+    const url = `smtps://mail.example.com/?from=nebula@example.com${recipients}`;
+    return isTaken('PUT /api/v1/notifications/mailed', { body: { url } });
+  },
   'announced.size': (size) => {
     const action = (chars: number) => ({
       id: 'far.long',

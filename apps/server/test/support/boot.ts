@@ -53,6 +53,9 @@ export interface BootOptions extends Partial<ServerOptions> {
   /** The ceiling of projects that have none; default: everything without users, otherwise nothing. */
   readonly ceiling?: Ceiling;
   readonly sandbox?: Partial<InProcessSandboxOptions>;
+  /** Notifications of the configuration, with the current folder for commands. */
+  readonly notifications?: NonNullable<EngineParts['configured']>['list'];
+  readonly publicUrl?: string;
 }
 
 export function memoryKeeping(clock: Clock = realClock): Keeping {
@@ -97,7 +100,7 @@ export async function sqliteKeeping(): Promise<{ readonly keeping: Keeping; remo
 
 export async function boot(options: BootOptions = {}): Promise<Booted> {
   const { actions: own = [], users, clock = realClock, keeping = memoryKeeping(clock), ...others } = options;
-  const { openEngine, ceiling = users ? {} : 'all', sandbox = {}, ...rest } = others;
+  const { openEngine, ceiling = users ? {} : 'all', sandbox = {}, notifications = [], publicUrl, ...rest } = others;
   const random = realRandom();
   const actions = [...builtinActions, ...own];
   await loadHostApi();
@@ -123,6 +126,8 @@ export async function boot(options: BootOptions = {}): Promise<Booted> {
     digest: sha256,
     projects,
     outgoing: outgoingRequests,
+    configured: { list: notifications, folder: process.cwd() },
+    ...(publicUrl !== undefined && { publicUrl }),
   };
   const server = await startServer(parts, {
     host: '127.0.0.1',

@@ -430,7 +430,8 @@ export const OPERATIONS = {
       answers: { 200: page(resources.Notification) },
     },
     putNotification: {
-      summary: 'Create or change a notification: a webhook that is called when runs fail or wait for a person',
+      summary:
+        'Create or change a notification: a webhook or mail server that is told when runs fail, are stuck or wait for a person',
       needs: 'editor',
       params: object({ notificationId: Id }),
       body: resources.NotificationBody,

@@ -1,6 +1,17 @@
-import { EXECUTION_STATUSES, type ExecutionCounts, type ExecutionScope, type Executions } from '@nebula/ports';
+import {
+  EXECUTION_STATUSES,
+  type ExecutionCounts,
+  type ExecutionScope,
+  type ExecutionStatus,
+  type Executions,
+  type StalledFilter,
+  type StalledRow,
+  UNFINISHED_STATUSES,
+} from '@nebula/ports';
 import { byCreation, decodeCursor, encodeCursor } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, type OpenData, type StoredRun } from './data.ts';
+
+const MOVING: readonly ExecutionStatus[] = UNFINISHED_STATUSES.filter((status) => status !== 'paused');
 
 export function memoryExecutions(open: OpenData): Executions {
   return {
@@ -63,11 +74,23 @@ export function memoryExecutions(open: OpenData): Executions {
         .slice(0, limit)
         .map((row) => row.executionId);
     },
+    async stalled(filter) {
+      return stalledIn(open.get(), filter);
+    },
     async reclaimSpace() {
       open.get();
       return false;
     },
   };
+}
+
+function stalledIn({ runs }: MemoryData, { dueBy, movedBefore, limit }: StalledFilter): readonly StalledRow[] {
+  return [...runs.values()]
+    .map(({ row, frames }) => ({ ...row, movedAt: frames.at(-1)?.at ?? row.createdAt }))
+    .filter(({ status, wakeAt }) => wakeAt !== null && wakeAt <= dueBy && MOVING.includes(status))
+    .filter(({ movedAt }) => movedAt < movedBefore)
+    .sort((a, b) => (a.wakeAt as number) - (b.wakeAt as number))
+    .slice(0, limit);
 }
 
 function within({ runs }: MemoryData, { project, workflowId, since, until }: ExecutionScope): readonly StoredRun[] {

@@ -58,7 +58,8 @@ function connectorFor(entries: readonly string[]): buildConnector.connector {
   };
 }
 
-function lookupFor(entries: readonly string[], port: string): LookupFunction {
+/** Resolves a name to the addresses that may be reached. */
+export function lookupFor(entries: readonly string[], port: string): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '');

@@ -31,6 +31,8 @@ import type {
   Records,
   RegisterOutcome,
   SnapshotRow,
+  StalledFilter,
+  StalledRow,
   Store,
   Timer,
   WorkerLease,
@@ -259,6 +261,10 @@ class OpenStore implements SqliteStore {
 
   expired(now: number, limit: number): Promise<readonly string[]> {
     return this.#read((reads) => reads.expired(now, limit));
+  }
+
+  stalled(filter: StalledFilter): Promise<readonly StalledRow[]> {
+    return this.#read((reads) => reads.stalled(filter));
   }
 
   reclaimSpace(): Promise<boolean> {

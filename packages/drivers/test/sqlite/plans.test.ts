@@ -35,6 +35,7 @@ const USES: Readonly<Record<string, (writes: Writes, reads: Reads) => void>> = {
   heads: (_, reads) => reads.heads(['a', 'b']),
   inbox: (_, reads) => reads.inbox('a'),
   expired: (_, reads) => reads.expired(5, 5),
+  stalled: (_, reads) => reads.stalled({ dueBy: 5, movedBefore: 5, limit: 5 }),
   workflows: (_, reads) => reads.workflows({ after: 'a', limit: 5 }),
   'versions of a workflow': (_, reads) => reads.workflowVersions('a', { after: 5, limit: 5 }),
   record: (_, reads) => reads.with((statements) => recordOf(statements, 'user', 'ada', 5)),

@@ -374,7 +374,7 @@ export const BackupBody = Type.Object(
 
 const NotificationKind = Type.Union([Type.Literal('failed'), Type.Literal('unknown'), Type.Literal('approval')], {
   description:
-    '`failed`: a run failed or timed out; `unknown`: an unknown outcome waits to be settled; `approval`: an approval is waited for.',
+    '`failed`: a run failed, timed out or is stuck; `unknown`: an unknown outcome waits to be settled; `approval`: an approval is waited for.',
 });
 export const NotificationBody = Type.Object(
   {
@@ -382,7 +382,8 @@ export const NotificationBody = Type.Object(
     url: Type.String({
       minLength: 1,
       maxLength: 2_000,
-      description: 'The webhook. `{{NAME}}` in its path stands for a secret of the project.',
+      description:
+        'The webhook (`https://…`) or mail server (`smtps://…`). `{{NAME}}` in its path or query stands for a secret of the project.',
     }),
     secret: Type.Optional(
       Type.String({ maxLength: 128, description: 'The secret of the project that signs the body: `X-Signature`.' }),

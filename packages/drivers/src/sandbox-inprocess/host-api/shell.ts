@@ -7,7 +7,7 @@
  *  4 The program does not outlive this process, unless this process is killed without a chance to act.
  *  5 Output beyond the limit is read and dropped: the program is not disturbed, and memory stays bounded.
  *
- * One suspension point: the promise in `runProgram`, resolved by `close`, by `error`, or after a kill by the drain
+ * One suspension point: the promise in `ended`, resolved by `close`, by `error`, or after a kill by the drain
  * timer.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { constants as osConstants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { matchesName, NebulaError, type ShellOptions, type ShellResult } from '@nebula/core';
-import type { Invocation } from '@nebula/ports';
+import type { HostProgram, Invocation } from '@nebula/ports';
 import { demand } from '../grant.ts';
 import type { Host } from '../host.ts';
 import { SANDBOX_LIMITS } from '../limits.ts';
@@ -32,26 +32,41 @@ export async function runProgram(
 ): Promise<ShellResult> {
   const wanted = { kind: 'shell', doing: `run ${program}`, entry: program } as const;
   demand(invocation, wanted, (pattern) => matchesName(pattern, program));
-  const { signal } = invocation;
-  const cwd = await workingFolder(host, options.cwd);
-  const file = await locate(program, cwd, host.env.PATH ?? '');
+  return await runHostProgram(
+    {
+      program,
+      args,
+      cwd: await workingFolder(host, options.cwd),
+      env: { ...grantedEnv(host, invocation), ...options.env },
+      stdin: options.stdin,
+      maxOutputBytes: options.maxOutputBytes ?? SANDBOX_LIMITS.maxShellOutputBytes,
+      signal: invocation.signal,
+    },
+    host.env.PATH ?? '',
+  );
+}
+
+/** Runs a program without a check of grants. */
+export async function runHostProgram(
+  { program, args, cwd, env, stdin, maxOutputBytes, signal }: HostProgram,
+  path: string,
+): Promise<ShellResult> {
+  const file = await locate(program, cwd, path);
   signal.throwIfAborted();
-  const env = { ...grantedEnv(host, invocation), ...options.env };
   const child = spawn(file, args, {
     argv0: program,
     cwd,
     env,
     detached: true,
-    stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   endWithProcess(child);
-  const maxBytes = options.maxOutputBytes ?? SANDBOX_LIMITS.maxShellOutputBytes;
-  const stdout = collect(child.stdout as Readable, maxBytes);
-  const stderr = collect(child.stderr as Readable, maxBytes);
+  const stdout = collect(child.stdout as Readable, maxOutputBytes);
+  const stderr = collect(child.stderr as Readable, maxOutputBytes);
   if (child.stdin) {
     // A program may end without reading all of its input.
     child.stdin.on('error', () => {});
-    child.stdin.end(options.stdin);
+    child.stdin.end(stdin);
   }
   const exitCode = await ended(child, signal);
   return {
