@@ -138,7 +138,8 @@ export const NOTIFICATION_LIMITS = {
   /** An answer of a receiver. */
   timeoutMs: 10_000,
   /** Messages that are sent at the same time. */
-  maxDeliveries: 8,
+  maxDeliveries: 16,
+  maxDeliveriesOfProject: 4,
   /** The pauses after failed attempts: doubled from the first up to the longest. */
   firstPauseMs: 10_000,
   maxPauseMs: 3_600_000,

@@ -33,7 +33,7 @@ export function newRecord(settings: Settings, project: string, progress: Progres
     gatherMs: durationIn('gather', gather),
     active,
     cursor,
-    // A change is tried at once.
+    // A change is tried at once, after messages that are sent for the first time.
     sending: sending === null ? null : { ...sending, nextTryAt: 0 },
     lastSentAt,
     lastError: null,

@@ -5,7 +5,8 @@
  *     when the receiver has accepted it: at least once, and a repetition has the same id.
  *  N2 Events within `gatherMs` after the first one are one message, however many they are, also after a time without a
  *     leader.
- *  N3 A notification that cannot be delivered delays no other one, and no run. It is tried again with growing pauses.
+ *  N3 A notification that cannot be delivered delays no run. It is tried again with growing pauses, after messages that
+ *     are sent for the first time. A project has a share of the deliveries at a time, so it delays no other project.
  *  N4 Stuck runs are searched at most once a minute. A record remembers those it has told of until they move. It changes
  *     only while no delivery of it is under way: the end of a delivery must find it unchanged.
  */
@@ -49,6 +50,9 @@ export class Notifier {
   private readonly seen = new Map<string, Seen>();
   private readonly counts = new DeliveryCounts();
   private readonly deliveries = new Map<string, Promise<void>>();
+  /** Deliveries by project. */
+  private readonly underWay = new Map<string, number>();
+  private readonly due: { readonly record: Read<NotificationRecord>; readonly sending: Sending }[] = [];
   private readonly rounds: PeriodicTask;
   private readonly closing = new AbortController();
   private readonly stuck: StuckRuns;
@@ -98,7 +102,7 @@ export class Notifier {
     this.stuckAfterMs = undefined;
     this.counts.beginPass();
     for await (const record of everyRecord<NotificationRecord>(records, 'notification')) {
-      if (!this.rounds.isOpen) return;
+      if (!this.rounds.isOpen) return void this.due.splice(0);
       const { active, on } = record.body;
       if (!active) continue;
       if (record.body.sending !== null) this.counts.add(record.body, 'pending');
@@ -107,6 +111,7 @@ export class Notifier {
       const known = stuck === undefined ? record : await this.rememberStuck(record, stuck);
       if (known !== undefined) await this.check(known);
     }
+    this.beginDue();
   }
 
   /** Undefined between two searches. */
@@ -147,7 +152,7 @@ export class Notifier {
     const { body, id } = record;
     const now = clock.now();
     if (body.sending !== null) {
-      if (now >= body.sending.nextTryAt) this.begin(record, body.sending);
+      if (now >= body.sending.nextTryAt) this.due.push({ record, sending: body.sending });
       return;
     }
     const before = this.seen.get(id);
@@ -172,15 +177,30 @@ export class Notifier {
   /** Stores the range of a message before its first attempt. */
   private async fix(record: Read<NotificationRecord>, sending: Sending): Promise<void> {
     const stored = await this.store(record, { sending });
-    if (stored !== undefined) this.begin(stored, sending);
+    if (stored !== undefined) this.due.push({ record: stored, sending });
   }
 
-  private begin(record: Read<NotificationRecord>, sending: Sending): void {
-    if (this.deliveries.size >= NOTIFICATION_LIMITS.maxDeliveries) return;
-    const delivery = this.send(record, sending)
-      .catch((error: unknown) => this.options.onTrouble(error))
-      .finally(() => this.deliveries.delete(record.id));
-    this.deliveries.set(record.id, delivery);
+  /** Begins the deliveries that are due, as far as there is room; the others are found again in the next pass. */
+  private beginDue(): void {
+    const due = this.due.splice(0);
+    due.sort(
+      (a, b) =>
+        Math.min(a.sending.attempts, 1) - Math.min(b.sending.attempts, 1) || a.sending.nextTryAt - b.sending.nextTryAt,
+    );
+    for (const { record, sending } of due) {
+      const { project } = record.body;
+      const ofProject = this.underWay.get(project) ?? 0;
+      if (this.deliveries.size >= NOTIFICATION_LIMITS.maxDeliveries) return;
+      if (ofProject >= NOTIFICATION_LIMITS.maxDeliveriesOfProject) continue;
+      this.underWay.set(project, ofProject + 1);
+      const delivery = this.send(record, sending)
+        .catch((error: unknown) => this.options.onTrouble(error))
+        .finally(() => {
+          this.deliveries.delete(record.id);
+          this.underWay.set(project, (this.underWay.get(project) ?? 1) - 1);
+        });
+      this.deliveries.set(record.id, delivery);
+    }
   }
 
   private async send(record: Read<NotificationRecord>, sending: Sending): Promise<void> {
