@@ -1,7 +1,9 @@
 /** Notifications on a clock that the test moves, to a receiver on a real socket. */
 import { createHmac } from 'node:crypto';
 import dns from 'node:dns';
+import { createServer } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { NebulaError } from '@nebula/core';
 import { localLeader } from '@nebula/drivers/memory';
 import { defineAction } from '@nebula/sdk';
@@ -185,6 +187,29 @@ describe('notifications', () => {
       'notificationRecovered',
       'notificationFailing',
     ]);
+  });
+
+  it('[SRV-888] receivers of a project that do not answer delay no message of another project', async () => {
+    const time = new Time();
+    const booted = await booting({ time });
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    try {
+      await addProject(booted, 'other');
+      await register(booted, fails('order'));
+      const definition = fails('abroad');
+      await booted.client.call('registerWorkflow', { body: { definition, project: 'other' } as never });
+      const mute = `http://localhost:${(silent.address() as AddressInfo).port}/`;
+      for (let at = 0; at < 30; at++) await put(booted, { url: mute }, `a${at}`);
+      await put(booted, { project: 'other' }, 'z');
+      await start(booted, 'order');
+      await start(booted, 'abroad');
+      await arrived(time, 1);
+      expect(received[0]?.message).toMatchObject({ notificationId: 'z', project: 'other' });
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
   });
 
   it('[SRV-810] after a restart nothing is lost, and nothing that was delivered is told again', async () => {
