@@ -136,7 +136,7 @@ test(`[E2E-10] backups under load, killed at random moments, are restored and ev
       }
     }
     const code = existsSync(file) ? await ended(nebula(['backup', 'verify', file])) : 2;
-    // What was interrupted is recognised; what is whole is restored below.
+    // An interrupted backup is recognised; a whole one is restored below.
     if (code === 0) files.push(file);
     else killed++;
     if (!isKilled) expect(code).toBe(0);

@@ -155,7 +155,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   };
 }
 
-/** What commands of notifications write is logged. */
+/** Logs the output of commands of notifications. */
 function withOutput(parts: EngineParts, { log }: Observability): EngineParts {
   const { configured } = parts;
   if (configured === undefined) return parts;

@@ -147,7 +147,7 @@ export const NOTIFICATION_LIMITS = {
   maxGatherMs: 86_400_000,
   /** Of one mail. */
   maxRecipients: 20,
-  /** What a command writes, of each stream. */
+  /** The output of a command, of each stream. */
   maxOutputBytes: 16_384,
   /** A run without progress for this time is stuck. */
   stuckAfterMs: 900_000,

@@ -17,7 +17,7 @@ export type ListedRun = Pick<
   'executionId' | 'status' | 'workflowId' | 'version' | 'createdAt' | 'finishedAt'
 > & { readonly trigger?: RunTrigger | undefined };
 
-/** What started a run: the type of the trigger, and its id if it has one. */
+/** The trigger that started a run: its type, and its id if it has one. */
 export interface RunTrigger {
   readonly type: string;
   readonly id?: string;

@@ -43,7 +43,7 @@ export async function collect(
 
 interface Found {
   readonly events: Map<string, NotifiedEvent>;
-  /** Those beyond `MAX_KEPT`. */
+  /** The number of events beyond `MAX_KEPT`. */
   readonly more: Record<EventKind, number>;
 }
 

@@ -1,4 +1,4 @@
-/** What a notification says: no values of runs, and no secrets. Error messages were redacted when they were recorded. */
+/** The message of a notification: no values of runs, and no secrets. Error messages were redacted when they were recorded. */
 import { formatDuration } from '@nebula/core';
 import { isoTime } from '../routes/times.ts';
 import type { Collected } from './events.ts';

@@ -133,7 +133,7 @@ export class Notifier {
     const runs = isAsked ? found.runs.filter(({ since }) => clock.now() - since >= stuckAfterOf(body)) : [];
     const before = body.stuck ?? [];
     const now = new Map(runs.map((run) => [keyOf(run), run]));
-    // Those that were told of keep their places: a run that is dropped and found again would be told of again.
+    // Runs that were told of keep their places: one that is dropped and found again would be told of again.
     const heads = await store.heads([...before, ...runs.map(({ run }) => run)].map(({ executionId }) => executionId));
     const isUnmoved = ({ executionId, seq }: StuckEvent): boolean => heads.get(executionId) === seq;
     const after = before.filter((event) => now.delete(event.key) || (isAsked && !found.isComplete && isUnmoved(event)));

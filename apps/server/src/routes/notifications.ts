@@ -49,7 +49,7 @@ export function notificationRoutes(parts: Parts) {
         else if (before.body.project !== home) throw idTaken(id);
         const record = newRecord(body, home, before?.body ?? { cursor, sending: null, lastSentAt: null });
         await expectWithinCeiling(parts, record);
-        // What happened while it was off is not sent.
+        // Events from the time in which it was off are not sent.
         return before?.body.active === false ? { ...record, cursor, sending: null } : record;
       };
       const target = { kind: KIND, id, ifMatch: headers['if-match'] };

@@ -5,6 +5,7 @@
 import { Type } from 'typebox';
 import type { OperationId } from './routes.ts';
 import * as executions from './schemas/executions.ts';
+import * as migrations from './schemas/migrations.ts';
 import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
 import * as workflows from './schemas/workflows.ts';
@@ -265,8 +266,8 @@ export const OPERATIONS = {
       summary: 'Move an execution to another version of its workflow, or say what that would change',
       needs: 'operator',
       params: ofExecution,
-      body: executions.MigrateBody,
-      answers: { 200: executions.MigrationReport, 202: executions.MigrationReport },
+      body: migrations.MigrateBody,
+      answers: { 200: migrations.MigrationReport, 202: migrations.MigrationReport },
       isIdempotent: true,
     },
     settleNode: operate('Settle an attempt with an unknown outcome', executions.SettleBody),
