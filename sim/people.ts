@@ -1,4 +1,4 @@
-/** What happens in a life of a seed: people draw requests, and processes are closed and opened again. */
+/** The events in the life of a seed: people draw requests, and processes are closed and opened again. */
 import { CACHING_DEFINITIONS } from './caching.ts';
 import type { Chance } from './chance.ts';
 import type { LifeEvent, Order } from './recorded-life.ts';

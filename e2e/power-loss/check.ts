@@ -28,7 +28,7 @@ export interface Bounds {
   readonly complete: number;
 }
 
-/** What an engine finds: a new database where there was none, or the content after one of these commits. */
+/** The databases that an engine may find: a new one where there was none, or the content after one of these commits. */
 type Found =
   | { readonly type: 'new' }
   | { readonly type: 'commit'; readonly first: number; readonly last: number }

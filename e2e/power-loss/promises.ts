@@ -1,4 +1,4 @@
-/** What has been promised up to a point of the record, and the effects that the outside world has seen. */
+/** The promises that were made up to a point of the record, and the effects that the outside world has seen. */
 import type { Mark } from './marks.ts';
 
 export class Promises {

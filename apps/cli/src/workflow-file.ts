@@ -22,8 +22,10 @@ import {
   type WorkflowDefinition,
 } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
+import { inProject } from './command-options.ts';
+import { locationOf } from './location.ts';
 import { readNamedFile } from './named-file.ts';
-import type { Context, Project } from './services.ts';
+import type { Call, Context, Project } from './services.ts';
 import type { Colors, Io } from './terminal/io.ts';
 import { plural } from './views/words.ts';
 import { findOthers, type OtherFile, type Others } from './workflow-folder.ts';
@@ -140,6 +142,18 @@ async function readSource(io: Io, file: string): Promise<Source> {
 
 function textOf(definition: WorkflowDefinition): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(definition, null, 2));
+}
+
+/** Loads a file with the actions of its own project, for the data folder or server of the command. */
+export async function loadForLocation(
+  call: Call,
+  file: string,
+): Promise<{ readonly loaded: LoadedWorkflow; readonly project: Project }> {
+  const { options, services } = call;
+  const { dataDir, server } = await services.openProject(locationOf(options));
+  const own = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
+  const project = { ...own, dataDir, server };
+  return { loaded: await loadWorkflow(call, project, file, inProject(options).project), project };
 }
 
 /** Returns the definition or throws an error with every problem. Prints warnings to stderr. */

@@ -197,7 +197,7 @@ export interface ExecutionService {
   requestCallback(executionId: ExecutionId, node: NodePath, payload: Json): Promise<boolean>;
   /** Retries the failed nodes of a finished run. */
   requestRetry(executionId: ExecutionId): Promise<boolean>;
-  /** What moving the run to another version of its workflow would change, and why it may be refused. */
+  /** Reports the changes that a move to another version of the workflow would make, and why it may be refused. */
   checkMigration(executionId: ExecutionId, request: MigrationRequest): Promise<MigrationReport | undefined>;
   /**
    * Moves the run to another version. Its nodes keep their results; an ended run stays ended until it is retried. Rejects

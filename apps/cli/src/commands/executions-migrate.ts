@@ -6,7 +6,6 @@ import { NebulaError } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
 import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
 import { definedMembers, inProject, textOption, textsOption, versionOf } from '../command-options.ts';
-import { locationOf } from '../location.ts';
 import { print, writeLines } from '../print.ts';
 import { engineHere, printRecorded } from '../recorded-requests.ts';
 import { commandWriter } from '../report-runs.ts';
@@ -16,7 +15,7 @@ import { readingWidth } from '../terminal/io.ts';
 import { tableLines } from '../views/table.ts';
 import { plural } from '../views/words.ts';
 import { untilSeen } from '../wait-for-run.ts';
-import { loadWorkflow, registerAll } from '../workflow-file.ts';
+import { loadForLocation, registerAll } from '../workflow-file.ts';
 
 type Report = AnswerOf<'migrateExecution'>;
 type MigrateBody = BodyOf<'migrateExecution'>;
@@ -58,12 +57,8 @@ export async function migrationOf(call: Call): Promise<MigrateBody> {
 }
 
 async function registered(call: Call, file: string): Promise<number> {
-  const { options, services } = call;
-  const target = await services.openProject(locationOf(options));
-  const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-  const there = { ...project, dataDir: target.dataDir, server: target.server };
-  const { definition, others } = await loadWorkflow(call, there, file, inProject(options).project);
-  const how = { activate: false, ...inProject(options) };
+  const { definition, others } = (await loadForLocation(call, file)).loaded;
+  const how = { activate: false, ...inProject(call.options) };
   const { version } = await withApi(call, 'change', ({ api }) => registerAll(api, others, definition, how));
   return version;
 }

@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '@nebula/core';
 import { allItems, ofWorkflow, pageOf, withApi } from '../api.ts';
 import { definedMembers, inProject, textOption, versionOf } from '../command-options.ts';
-import { locationOf, locationText } from '../location.ts';
+import { locationText } from '../location.ts';
 import { print, printDone, writeLines } from '../print.ts';
 import { ago, listCommand } from '../record-commands.ts';
 import type { Command, OpenCall } from '../services.ts';
@@ -12,7 +12,7 @@ import { pictureLines } from '../views/graph-picture.ts';
 import { triggerScheduleId, triggerText } from '../views/triggers.ts';
 import { plural } from '../views/words.ts';
 import { graphOf } from '../views/workflow-graph.ts';
-import { type LoadedWorkflow, loadWorkflow, registerAll } from '../workflow-file.ts';
+import { type LoadedWorkflow, loadForLocation, registerAll } from '../workflow-file.ts';
 
 const BY = 'started by  ';
 /** The number of versions listed; older ones are counted. */
@@ -20,14 +20,9 @@ const MAX_VERSIONS = 10;
 
 /** Checks all files before it stores the first. */
 export const register: Command = async (call, files) => {
-  const { io, options, services } = call;
-  const target = await services.openProject(locationOf(options));
+  const { io, options } = call;
   const loaded: LoadedWorkflow[] = [];
-  for (const file of files) {
-    const project = await services.openProject({ ...(file !== '-' && { file }), ...locationOf(options) });
-    const there = { ...project, dataDir: target.dataDir, server: target.server };
-    loaded.push(await loadWorkflow(call, there, file, inProject(options).project));
-  }
+  for (const file of files) loaded.push((await loadForLocation(call, file)).loaded);
   const work = async ({ api, project }: OpenCall): Promise<number> => {
     const { colors } = io.out;
     const workflows = [];

@@ -2,9 +2,8 @@
 import { NebulaError } from '@nebula/core';
 import type { Frame, ReplayResult } from '@nebula/testing';
 import { withApi } from '../api.ts';
-import { inProject, textOption } from '../command-options.ts';
+import { textOption } from '../command-options.ts';
 import { EXIT } from '../exit-code.ts';
-import { locationOf } from '../location.ts';
 import { print, writeLines } from '../print.ts';
 import { journalOf, runsOf } from '../runs.ts';
 import type { Call, OpenCall } from '../services.ts';
@@ -12,7 +11,7 @@ import { readingWidth } from '../terminal/io.ts';
 import { wrap } from '../terminal/width.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { agoText, plural } from '../views/words.ts';
-import { loadWorkflow } from '../workflow-file.ts';
+import { loadForLocation } from '../workflow-file.ts';
 
 const DEFAULT_RUNS = 20;
 const MAX_RUNS = 1_000;
@@ -51,10 +50,8 @@ function runCount(call: Call): number {
 
 async function ofFile(call: Call, file: string, limit: number) {
   const { services, options, io } = call;
-  const target = await services.openProject(locationOf(options));
-  const project = await services.openProject({ file, ...locationOf(options) });
-  const there = { ...project, dataDir: target.dataDir, server: target.server };
-  const { definition, others } = await loadWorkflow(call, there, file, inProject(options).project);
+  const { loaded, project } = await loadForLocation(call, file);
+  const { definition, others } = loaded;
   const { replay } = await import('@nebula/testing');
   const { retryPolicies, capabilities } = project.config;
   const config = { ...(retryPolicies && { retryPolicies }), ...(capabilities && { capabilities }) };

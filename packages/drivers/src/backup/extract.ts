@@ -26,7 +26,7 @@ import { cutOff, type TarEntry, tarEntries } from './tar.ts';
 
 /** Files that are read into memory: the head, the manifest and secrets. */
 const MAX_SMALL_BYTES = 64 * 1024 * 1024;
-/** What `folderName` of `fs/blobs.ts` makes of an execution id. */
+/** The folder names that `folderName` of `fs/blobs.ts` makes of execution ids. */
 const BLOB_NAME = /^blobs\/((?:[A-Za-z0-9_-]|%[0-9a-f]{2}){1,255})\/([0-9a-f]{64})$/;
 
 export interface Extraction {

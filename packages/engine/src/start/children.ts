@@ -146,7 +146,7 @@ export class Children {
   }
 
   /**
-   * Those of the children that have not ended: the node waits for them, and no result is in the inbox. A child that has
+   * Returns the children that have not ended: the node waits for them, and no result is in the inbox. A child that has
    * ended may have been deleted, and would run a second time. Journal and inbox are read at one moment: the frame that
    * journals a result takes it from the inbox.
    */

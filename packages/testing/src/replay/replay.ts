@@ -85,7 +85,7 @@ export async function replay(
   return { same: true, frames: frames.length, unclear };
 }
 
-/** What follows a migration was decided by another version than what precedes it. */
+/** Frames after a migration were decided by another version than those before it. */
 function beforeMigration(frames: readonly Frame[]): readonly Frame[] {
   const at = frames.findIndex(({ entries }) => entries.some(({ type }) => type === 'run.migrated'));
   return at < 0 ? frames : frames.slice(0, at);

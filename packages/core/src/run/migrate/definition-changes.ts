@@ -15,7 +15,7 @@ interface NodeText {
   readonly incoming: string;
   /** Conditions of the edges out of it. */
   readonly outgoing: string;
-  /** What it needs before it begins. */
+  /** The gates that it passes before it begins. */
   readonly gates: string;
 }
 
