@@ -1,6 +1,6 @@
 /** Rows of executions: deletion, retention and claims. Lists have a suite of their own. */
 
-import { FEED_START, type Store } from '@nebula/ports';
+import { FEED_START, type Store, type Write } from '@nebula/ports';
 import { expect } from 'vitest';
 import { accepted, creating, framed, listed, type Parts, portSuite, put, seqs } from './store-subject.ts';
 
@@ -87,6 +87,67 @@ export const executionsSuite = portSuite('executions', (test) => {
     expect(accepted(await store.append([framed('a', 2), { executionId: 'a', wakeAt: 5 }]))).toEqual([false, false]);
     expect(await store.feed({ after: FEED_START, limit: 10 })).toEqual([]);
     expect(accepted(await store.append([creating('a')]))).toEqual([true]);
+  });
+
+  test('[STO-141] a deleted child is not created again while its parent exists', async ({ store, reopen }) => {
+    await put(store, 'parent');
+    await put(store, 'other');
+    expect(await store.append([childOf('parent', 'child')])).toEqual([{ ok: true }]);
+    expect(await store.append([childOf('parent', 'child')])).toEqual([{ ok: false }]);
+    expect(await store.deleteExecution('child')).toBe(true);
+    const batch = [childOf('parent', 'child'), framed('child', 2), childOf('parent', 'sibling')];
+    expect(await store.append(batch)).toEqual([{ ok: false, isGone: true }, { ok: false }, { ok: true }]);
+    await store.append([framed('parent', 2, { status: 'completed' })]);
+    const again = reopen === undefined ? store : await reopen();
+    const permits = { at: 1, requests: [{ key: 'k', node: '', limit: 1, messageId: 'm', body: '' }] };
+    const sends = [{ messageId: 'm', executionId: 'other', body: 'x', wakeAt: 5 }];
+    const refused = { ...childOf('parent', 'child'), permits, sends };
+    expect(await again.append([refused])).toEqual([{ ok: false, isGone: true }]);
+    expect(await again.known(['child'])).toEqual(new Set());
+    expect(await seqs(again, 'child')).toEqual([]);
+    expect(await again.permits('k')).toEqual([]);
+    expect(await again.inbox('other')).toEqual([]);
+    expect(await listed(again, { limit: 5 })).toEqual(['sibling', 'other', 'parent']);
+  });
+
+  test('[STO-141] a child that another process deleted is not created again', async ({ store, beside }) => {
+    await store.append([creating('parent'), childOf('parent', 'child')]);
+    if (beside === undefined) return;
+    const other = await beside();
+    expect(await other.deleteExecution('child')).toBe(true);
+    await other.close();
+    expect(await store.append([childOf('parent', 'child')])).toEqual([{ ok: false, isGone: true }]);
+  });
+
+  test('[STO-141] a child whose parent does not exist is not created', async ({ store }) => {
+    expect(await store.append([childOf('parent', 'child')])).toEqual([{ ok: false, isGone: true }]);
+    const batch = [creating('parent', { status: 'failed' }), childOf('parent', 'child')];
+    expect(accepted(await store.append(batch))).toEqual([true, true]);
+    expect(await store.deleteExecution('parent')).toBe(true);
+    expect(await store.append([childOf('parent', 'late')])).toEqual([{ ok: false, isGone: true }]);
+    // The child that exists is independent of its parent.
+    expect(await store.append([framed('child', 2)])).toEqual([{ ok: true }]);
+    expect(await store.deleteExecution('child')).toBe(true);
+  });
+
+  test('[STO-142] the ids of deleted children go with their parent', async ({ store }) => {
+    const parent = (): Promise<void> => put(store, 'parent', { status: 'completed' });
+    await parent();
+    await store.append([childOf('parent', 'child'), childOf('parent', 'late')]);
+    await store.deleteExecution('child');
+    await store.deleteExecution('parent');
+    // Its parent is gone already, and another execution has the id of the parent.
+    await parent();
+    await store.deleteExecution('late');
+    expect(accepted(await store.append([childOf('parent', 'child'), childOf('parent', 'late')]))).toEqual([true, true]);
+  });
+
+  test('[STO-142] the id of a deleted child is free for an execution that is no child of that parent', async ({
+    store,
+  }) => {
+    await store.append([creating('parent'), creating('other'), childOf('parent', 'a'), childOf('parent', 'b')]);
+    for (const id of ['a', 'b']) expect(await store.deleteExecution(id)).toBe(true);
+    expect(accepted(await store.append([creating('a'), childOf('other', 'b')]))).toEqual([true, true]);
   });
 
   test('[STO-19] expired executions, oldest first', async ({ store }) => {
@@ -206,4 +267,10 @@ export const executionsSuite = portSuite('executions', (test) => {
 
 async function reclaim(store: Store): Promise<void> {
   for (let piece = 0; await store.reclaimSpace(); piece++) expect(piece).toBeLessThan(10_000);
+}
+
+/** Creates a child, which has ended at once. */
+function childOf(parent: string, executionId: string): Write {
+  const write = creating(executionId, { status: 'completed' });
+  return { ...write, create: { workflowId: 'orders', version: 1, createdAt: 1_000, owner: null, parent } };
 }

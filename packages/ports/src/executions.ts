@@ -47,6 +47,8 @@ export interface NewExecution {
   readonly version: number;
   readonly createdAt: number;
   readonly owner: string | null;
+  /** Only for a child, which more than one engine may start: makes sure that it is created once (S7). */
+  readonly parent?: ExecutionId;
 }
 
 /** Status, end and retention change together. */
@@ -117,7 +119,10 @@ export interface Executions {
    * With `only`, no other executions are claimed.
    */
   claimDue(now: number, until: number, owner: string, limit: number, only?: readonly string[]): Promise<DueClaim>;
-  /** Deletes a finished execution and everything that belongs to it. Returns false if it is unknown or unfinished. */
+  /**
+   * Deletes a finished execution and everything that belongs to it. Returns false if it is unknown or unfinished. The id
+   * of a child is kept as long as its parent exists (S7).
+   */
   deleteExecution(executionId: ExecutionId): Promise<boolean>;
   /** Finished executions whose `expiresAt` has passed, oldest first. */
   expired(now: number, limit: number): Promise<readonly string[]>;

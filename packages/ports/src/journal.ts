@@ -8,6 +8,9 @@
  *  S3 The seqs of an execution are dense from 1. A frame whose predecessor is missing is a conflict.
  *  S4 Positions grow in commit order: a reader that has seen position p never sees a new frame at or before p.
  *  S5 Everything named in one write changes together with its frame, or not at all.
+ *  S7 A child is created once. The store keeps the ids of deleted children as long as their parent, and creates neither
+ *     such a child nor one whose parent does not exist, also if the deletion is committed while the creation is under
+ *     way.
  *
  * For a store across a network: `append` takes one round trip per turn, and so does `load` per run that is read.
  */
@@ -22,7 +25,7 @@ import type { Position } from './position.ts';
 /** One execution's part of an `append`. Parts that are left out change nothing. */
 export interface Write {
   readonly executionId: ExecutionId;
-  /** Creates the execution; a conflict if the id exists. Every other write needs an existing execution. */
+  /** Creates the execution; a conflict if the id exists, or is that of a deleted child. Every other write needs an existing execution. */
   readonly create?: NewExecution;
   /** The fence of the write: refused if another frame has its seq. Without a frame only the row changes. */
   readonly frame?: StoredFrame;
@@ -46,8 +49,11 @@ export interface Write {
 export type WriteOutcome =
   /** `rates`: the granted moments, in the order of the requests. */
   | { readonly ok: true; readonly rates?: readonly number[] }
-  /** `heldBy`: the holder of a permit that the write requires. */
-  | { readonly ok: false; readonly heldBy?: PermitHolder };
+  /**
+   * `heldBy`: the holder of a permit that the write requires. `isGone`: the child that the write would create, or its
+   * parent, was deleted.
+   */
+  | { readonly ok: false; readonly heldBy?: PermitHolder; readonly isGone?: true };
 
 export interface StoredFrame {
   readonly seq: number;

@@ -11,6 +11,8 @@ export interface StoredRun {
   snapshot: SnapshotRow | undefined;
   /** Messages in order of arrival. */
   readonly inbox: Map<string, InboxRow>;
+  readonly parent: StoredRun | undefined;
+  readonly deletedChildren: Set<string>;
 }
 
 export interface MemoryData {

@@ -61,6 +61,7 @@ export function memoryExecutions(open: OpenData): Executions {
       const run = data.runs.get(executionId);
       if (run === undefined || !isFinished(run.row)) return false;
       data.runs.delete(executionId);
+      run.parent?.deletedChildren.add(executionId);
       data.permits.forget(executionId);
       data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
       open.wrote();

@@ -72,10 +72,13 @@ function append(open: OpenData, data: MemoryData, write: Write): WriteOutcome {
   if (conflict || (write.frame !== undefined && write.frame.seq !== (known?.frames.length ?? 0) + 1)) {
     return { ok: false };
   }
+  const parent = write.create?.parent === undefined ? undefined : data.runs.get(write.create.parent);
+  const isChild = write.create?.parent !== undefined;
+  if (isChild && (parent === undefined || parent.deletedChildren.has(executionId))) return { ok: false, isGone: true };
   const heldBy = write.permits && data.permits.inTheWay(executionId, write.permits);
   if (heldBy !== undefined) return { ok: false, heldBy };
   if (write.create !== undefined || write.frame !== undefined) data.position++;
-  const run = known ?? newRun(write, data.position);
+  const run = known ?? newRun(write, data.position, parent);
   data.runs.set(executionId, run);
   if (write.frame !== undefined) {
     const frame = { executionId, ...write.frame, position: positionOf(data.position) };
@@ -97,7 +100,7 @@ function append(open: OpenData, data: MemoryData, write: Write): WriteOutcome {
   return rates.length === 0 ? { ok: true } : { ok: true, rates };
 }
 
-function newRun({ executionId, create }: Write, number: number): StoredRun {
+function newRun({ executionId, create }: Write, number: number, parent: StoredRun | undefined): StoredRun {
   if (create === undefined) throw new Error('invariant broken: a run without its creation');
   const row: ExecutionRow = {
     executionId,
@@ -111,7 +114,7 @@ function newRun({ executionId, create }: Write, number: number): StoredRun {
     owner: create.owner,
     expiresAt: null,
   };
-  return { number, row, frames: [], snapshot: undefined, inbox: new Map() };
+  return { number, row, frames: [], snapshot: undefined, inbox: new Map(), parent, deletedChildren: new Set() };
 }
 
 function changed(row: ExecutionRow, write: Write, messagesWait: boolean): ExecutionRow {

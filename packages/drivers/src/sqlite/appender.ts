@@ -27,12 +27,14 @@ const VALUES_PER_STATEMENT = ROWS_PER_STATEMENT * COLUMNS_PER_ROW;
 
 const ACCEPTED: WriteOutcome = { ok: true };
 const REFUSED: WriteOutcome = { ok: false };
+const GONE: WriteOutcome = { ok: false, isGone: true };
 const PENDING: StatusChange = { status: 'pending', finishedAt: null, expiresAt: null };
 
 export class Appender {
   readonly #find: Statement<[string], Known>;
   readonly #newest: Statement<[], number>;
   readonly #create: Statement<unknown[]>;
+  readonly #isDeleted: Statement<[number, string]>;
   readonly #insertOne: Statement<unknown[]>;
   readonly #insertMany: Statement<unknown[]>;
   readonly #take: Statement<[number, string]>;
@@ -60,9 +62,11 @@ export class Appender {
       .pluck();
     this.#create = connection.prepare(
       `INSERT INTO executions
-         (number, execution_id, workflow_id, version, status, created_at, finished_at, wake_at, owner, expires_at, project)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+         (number, execution_id, workflow_id, version, status, created_at, finished_at, wake_at, owner, expires_at, project,
+          parent)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
     );
+    this.#isDeleted = connection.prepare('SELECT 1 FROM deleted_children WHERE parent = ? AND execution_id = ?');
     const insert = 'INSERT INTO frames (position, execution, seq, at, entries) VALUES';
     const row = '(?, ?, ?, ?, ?)';
     this.#insertOne = connection.prepare(`${insert} ${row}`);
@@ -130,6 +134,8 @@ export class Appender {
   #createWith(write: Write, heldBy: PermitHolder | undefined): WriteOutcome {
     const { executionId, create, frame } = write;
     if (create === undefined || (frame !== undefined && frame.seq !== 1)) return REFUSED;
+    const parent = create.parent === undefined ? null : this.#parentOf(executionId, create.parent);
+    if (parent === 'gone') return GONE;
     if (heldBy !== undefined) return { ok: false, heldBy };
     const number = this.position() + 1;
     const { wakeAt = null } = write;
@@ -147,12 +153,20 @@ export class Appender {
       owner,
       expiresAt,
       project,
+      parent,
     );
     if (changes === 0) return REFUSED;
     this.#position = number;
     if (frame !== undefined) this.#rows.push(number, number, 1, frame.at, frame.entries);
     this.#remember(executionId, { number, head: frame === undefined ? 0 : 1 });
     return ACCEPTED;
+  }
+
+  /** The number of the parent of a child that is to be created; `gone` if the child or the parent was deleted. */
+  #parentOf(executionId: ExecutionId, parentId: ExecutionId): number | 'gone' {
+    const parent = this.#known(parentId);
+    if (parent === undefined || this.#isDeleted.get(parent.number, executionId) !== undefined) return 'gone';
+    return parent.number;
   }
 
   #known(executionId: ExecutionId): Known | undefined {

@@ -140,17 +140,25 @@ export class Writes {
 
   deleteExecution(executionId: ExecutionId): boolean {
     return this.#transaction(() => {
-      const number = this.#statements.value<number>(
-        `SELECT number FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
+      const found = this.#statements.first<{ readonly number: number; readonly parent: number | null }>(
+        `SELECT number, parent FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
         executionId,
       );
-      if (number === undefined) return false;
+      if (found === undefined) return false;
+      const { number, parent } = found;
       this.#statements.run("UPDATE meta SET value = ? WHERE key = 'last_position'", this.#appender.position());
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
       this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      if (parent !== null) {
+        this.#statements.run(
+          'INSERT INTO deleted_children SELECT number, ? FROM executions WHERE number = ?',
+          executionId,
+          parent,
+        );
+      }
       this.#permits.forget(executionId);
-      if (!this.#deleteFrames(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
+      if (!this.#deletePiece(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
       return true;
     });
@@ -163,7 +171,7 @@ export class Writes {
     return this.#transaction(() => {
       const doomed = this.#statements.value<number>('SELECT execution FROM doomed LIMIT 1');
       if (doomed !== undefined) {
-        if (this.#deleteFrames(doomed)) this.#statements.run('DELETE FROM doomed WHERE execution = ?', doomed);
+        if (this.#deletePiece(doomed)) this.#statements.run('DELETE FROM doomed WHERE execution = ?', doomed);
         return true;
       }
       this.#connection.exec(`PRAGMA incremental_vacuum(${PIECE_PAGES})`);
@@ -322,9 +330,12 @@ export class Writes {
     }
   }
 
-  /** Returns true if none is left. */
-  #deleteFrames(number: number): boolean {
-    return this.#statements.run(`DELETE FROM frames WHERE execution = ? LIMIT ${PIECE_FRAMES}`, number) < PIECE_FRAMES;
+  /** Deletes a bounded part of the frames, then of the ids of deleted children. Returns true if none is left. */
+  #deletePiece(number: number): boolean {
+    const frames = this.#statements.run(`DELETE FROM frames WHERE execution = ? LIMIT ${PIECE_FRAMES}`, number);
+    if (frames === PIECE_FRAMES) return false;
+    const ids = this.#statements.run(`DELETE FROM deleted_children WHERE parent = ? LIMIT ${PIECE_FRAMES}`, number);
+    return ids < PIECE_FRAMES;
   }
 
   #transaction<T>(body: () => T): T {

@@ -26,6 +26,7 @@ function someWrite(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, n
   const fields = {
     create: draw.maybe({
       ...draw.pick([{}, { project: 'p' }]),
+      ...draw.pick([{}, { parent: `run-${draw.below(6)}` }]),
       workflowId: draw.pick(['a', 'b']),
       version: 1,
       createdAt: draw.below(50),

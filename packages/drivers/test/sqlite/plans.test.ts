@@ -72,6 +72,13 @@ const USES: Readonly<Record<string, (writes: Writes, reads: Reads) => void>> = {
       [],
     ),
   'reap workers': (writes) => writes.reapWorkers(5, 'me', 5, 'wrk'),
+  'delete a child': (writes) => {
+    const create = { workflowId: 'orders', version: 1, createdAt: 1, owner: null, parent: 'a' };
+    for (let time = 0; time < 2; time++) {
+      writes.append([creating('child', { create, status: changed('completed') })], []);
+      writes.deleteExecution('child');
+    }
+  },
   delete: (writes) => {
     writes.append([{ executionId: 'a', status: changed('completed') }], []);
     writes.deleteExecution('a');

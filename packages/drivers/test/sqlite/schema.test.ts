@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { MIGRATIONS } from '../../src/sqlite/migrations/index.ts';
 import { migrate } from '../../src/sqlite/schema.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { creating, framed, tempStore } from './opened.ts';
+import { changed, creating, framed, tempStore } from './opened.ts';
 
 const FIXTURE = new URL('./fixtures/version-1.sql', import.meta.url);
 
@@ -55,9 +55,17 @@ test('a database of version 1 opens, with everything that is in it', async () =>
   expect(await store.logs.read({ executionId: 'exe_done', limit: 5 })).toMatchObject([
     { message: 'hello', level: 'warn', fields: { n: 1 } },
   ]);
+  const child = creating('exe_child', {
+    create: { workflowId: 'orders', version: 1, createdAt: 1, owner: null, parent: 'exe_open' },
+    status: changed('completed'),
+  });
+  expect(await store.deleteExecution('exe_done')).toBe(true);
   // The last position of all belonged to a deleted run, and is not given again.
   expect(await store.append([framed('exe_open', 3)])).toEqual([{ ok: true }]);
   expect(await store.lastPosition()).toBe('10');
+  expect(await store.append([child])).toEqual([{ ok: true }]);
+  expect(await store.deleteExecution('exe_child')).toBe(true);
+  expect(await store.append([child])).toEqual([{ ok: false, isGone: true }]);
 });
 
 test('the fixture has version 1, and the migrations give the current schema', async () => {

@@ -46,3 +46,24 @@ test('frames of a long run that was deleted go piece by piece, also after a rest
   await again.close();
   expect(count()).toEqual({ frames: 0, doomed: 0 });
 });
+
+test('[STO-142] the ids of many deleted children go piece by piece with their parent', async () => {
+  const { open, path } = await tempStore();
+  const store = await open({ durability: 'relaxed' });
+  const create = { workflowId: 'orders', version: 1, createdAt: 1, owner: null, parent: 'parent' };
+  const ids = Array.from({ length: 4_500 }, (_, index) => `child-${index}`);
+  await store.append([creating('parent', { status: changed('completed') })]);
+  await store.append(ids.map((id) => creating(id, { create, status: changed('completed') })));
+  for (const id of ids) await store.deleteExecution(id);
+  const kept = (): number => {
+    const database = new Database(path, { readonly: true });
+    const count = database.prepare('SELECT count(*) FROM deleted_children').pluck().get() as number;
+    database.close();
+    return count;
+  };
+  expect(kept()).toBe(4_500);
+  expect(await store.deleteExecution('parent')).toBe(true);
+  expect(kept()).toBe(2_500);
+  while (await store.reclaimSpace());
+  expect(kept()).toBe(0);
+});

@@ -5,6 +5,15 @@ import { registrations } from './0003-registrations.ts';
 import { moments } from './0004-moments.ts';
 import { records } from './0005-records.ts';
 import { lists } from './0006-lists.ts';
+import { deletedChildren } from './0007-deleted-children.ts';
 import type { Migration } from './migration.ts';
 
-export const MIGRATIONS: readonly Migration[] = [journal, shared, registrations, moments, records, lists];
+export const MIGRATIONS: readonly Migration[] = [
+  journal,
+  shared,
+  registrations,
+  moments,
+  records,
+  lists,
+  deletedChildren,
+];
