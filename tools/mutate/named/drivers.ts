@@ -43,6 +43,22 @@ export const DRIVERS: readonly Mutation[] = [
     killers: ['packages/drivers/test/sqlite/conformance.test.ts'],
   },
   {
+    id: 'deleted-child-forgotten',
+    file: 'packages/drivers/src/sqlite/writes.ts',
+    find: 'if (parent !== null) {',
+    replace: 'if (parent === 0) {',
+    breaks: 'A deleted child can be created again.',
+    killers: ['packages/drivers/test/sqlite/conformance.test.ts'],
+  },
+  {
+    id: 'ids-of-children-outlive-parent',
+    file: 'packages/drivers/src/sqlite/writes.ts',
+    find: 'DELETE FROM deleted_children WHERE parent = ?',
+    replace: 'DELETE FROM deleted_children WHERE parent = -?',
+    breaks: 'The ids of deleted children are kept for ever.',
+    killers: ['packages/drivers/test/sqlite/space.test.ts'],
+  },
+  {
     id: 'failed-call-is-kept',
     file: 'packages/drivers/src/sqlite/writes.ts',
     find: "if (this.#connection.inTransaction) this.#connection.exec('ROLLBACK');\n      this.#appender",

@@ -13,7 +13,7 @@ export const ENGINE: readonly Mutation[] = [
   {
     id: 'refused-frame-counts',
     file: 'packages/engine/src/turn/turns.ts',
-    find: 'if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);\n        else this.parts.recovery.refused(run, outcome?.heldBy);',
+    find: 'if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);\n        else this.parts.recovery.refused(run, outcome);',
     replace: 'this.carryOut(run, write, outcome?.ok ? (outcome.rates ?? []) : []);',
     breaks: 'A frame that the store refused is carried out.',
     killers: ['packages/engine/test/fleet.test.ts'],
@@ -87,6 +87,22 @@ export const ENGINE: readonly Mutation[] = [
     replace: 'return name;',
     breaks: 'Projects share keys, signals and rates.',
     killers: ['packages/engine/test/projects.test.ts'],
+  },
+  {
+    id: 'child-written-without-parent',
+    file: 'packages/engine/src/turn/write.ts',
+    find: 'const parent = state.parent === null ? {} : { parent: state.parent.executionId };',
+    replace: 'const parent = {};',
+    breaks: 'An engine that stalled creates a child that was deleted meanwhile.',
+    killers: ['packages/engine/test/deleted-elsewhere.test.ts'],
+  },
+  {
+    id: 'deleted-child-awaited',
+    file: 'packages/engine/src/start/children.ts',
+    find: '.has(child.executionId)) this.failAsGone(parentId, child);',
+    replace: '.has(child.executionId)) return;',
+    breaks: 'A parent waits for ever for a child that was deleted.',
+    killers: ['packages/engine/test/deleted-elsewhere.test.ts'],
   },
   {
     id: 'mail-lost-with-frame',

@@ -1,3 +1,4 @@
+import type { ExecutionId } from '@nebula/core';
 import {
   EXECUTION_STATUSES,
   type ExecutionCounts,
@@ -57,15 +58,9 @@ export function memoryExecutions(open: OpenData): Executions {
       return { executionIds: due.map((run) => run.row.executionId), nextWakeAt, dueSince };
     },
     async deleteExecution(executionId) {
-      const data = open.get();
-      const run = data.runs.get(executionId);
-      if (run === undefined || !isFinished(run.row)) return false;
-      data.runs.delete(executionId);
-      run.parent?.deletedChildren.add(executionId);
-      data.permits.forget(executionId);
-      data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
-      open.wrote();
-      return true;
+      const isDeleted = deleteFrom(open.get(), executionId);
+      if (isDeleted) open.wrote();
+      return isDeleted;
     },
     async expired(now, limit) {
       return [...open.get().runs.values()]
@@ -83,6 +78,16 @@ export function memoryExecutions(open: OpenData): Executions {
       return false;
     },
   };
+}
+
+function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {
+  const run = data.runs.get(executionId);
+  if (run === undefined || !isFinished(run.row)) return false;
+  data.runs.delete(executionId);
+  run.parent?.deletedChildren.add(executionId);
+  data.permits.forget(executionId);
+  data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
+  return true;
 }
 
 function stalledIn({ runs }: MemoryData, { dueBy, movedBefore, limit }: StalledFilter): readonly StalledRow[] {

@@ -1,6 +1,7 @@
 /**
  * Child executions. The journal of the parent names a child before it exists, so a second start has no effect, and an
- * engine that reads the parent starts the children that are missing.
+ * engine that reads the parent starts the children that are missing. A start may be late by any time, for example by an
+ * engine that stalled: the store creates no child that was deleted meanwhile.
  */
 
 import { type ExecutionId, NebulaError } from '@nebula/core';
@@ -22,6 +23,7 @@ import { RETRY_MS, untilDone } from '../lifecycle.ts';
 import type { StoreExecutionService } from '../requests/execution-service.ts';
 import type { LiveRun } from '../turn/live-run.ts';
 import { cancelMessage, receivedMessage } from '../turn/messages.ts';
+import { ChildGone } from '../turn/recovery.ts';
 import type { Starts } from './starts.ts';
 
 export interface ChildrenParts {
@@ -59,25 +61,25 @@ export class Children {
       const options = { executionId, input, trigger, parent, project, ...withSlot, ...more };
       return this.parts.starts.start(workflowId, version, options);
     });
+    const concluded = (): void => {
+      run.childrenInDoubt--;
+      this.count(parentId, -1);
+    };
     started.then(
-      () =>
-        untilDone(this.context, async () => {
-          await this.cancelUnlessWanted(parent, executionId);
-          run.childrenInDoubt--;
-          this.count(parentId, -1);
-        }),
+      () => untilDone(this.context, () => this.cancelUnlessWanted(parent, executionId).then(concluded)),
       (error: unknown) => {
+        if (error instanceof ChildGone)
+          return untilDone(this.context, () => this.failIfAwaited(parentId, child).then(concluded));
         const isLost = error instanceof NebulaError && !error.retryable;
         // The message is sent before the parent may leave memory: a parent that is read again would start the child
         // again.
         if (isLost && lifecycle.isOpen) {
           mailbox.send(parentId, childLost(child, { code: error.code, message: error.message }, true));
         }
-        run.childrenInDoubt--;
-        this.count(parentId, -1);
+        concluded();
         if (isLost || !lifecycle.isOpen) return;
         effects.trouble(error);
-        clock.timer(RETRY_MS, () => untilDone(this.context, () => this.startAgain(run, child)));
+        clock.timer(RETRY_MS, () => this.start(run, child));
       },
     );
   }
@@ -98,12 +100,23 @@ export class Children {
    * Continues a child. The frame of the parent has sent its retry. A child that was deleted meanwhile is not run again.
    */
   private async retryChild(parentId: ExecutionId, child: ChildStart): Promise<void> {
-    const { node, executionId } = child;
-    const { selection, store, mailbox } = this.context;
+    const { executionId } = child;
+    const { selection, store } = this.context;
     selection.include(executionId);
-    if ((await store.known([executionId])).has(executionId)) return;
-    const message = `It has been deleted, so nothing in it can continue. To run it anew, replay '${node}'.`;
-    mailbox.send(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
+    if (!(await store.known([executionId])).has(executionId)) this.failAsGone(parentId, child);
+  }
+
+  /**
+   * The store does not create a child that was deleted. It had ended then, so the journal or the inbox of the parent has
+   * its result; a parent without the result must not wait for it.
+   */
+  private async failIfAwaited(parentId: ExecutionId, child: ChildStart): Promise<void> {
+    if ((await this.awaitedOf(parentId, [child])).has(child.executionId)) this.failAsGone(parentId, child);
+  }
+
+  private failAsGone(parentId: ExecutionId, child: ChildStart): void {
+    const message = `It has been deleted, so nothing in it can continue. To run it anew, replay '${child.node}'.`;
+    this.context.mailbox.send(parentId, childLost(child, { code: 'CHILD_GONE', message }, false));
   }
 
   /**
@@ -130,6 +143,7 @@ export class Children {
     // One query for all of them: a run with 10,000 children is read whenever one of them has ended.
     const known = await store.known(open.map(({ executionId }) => executionId));
     const missing = open.filter(({ executionId }) => !known.has(executionId));
+    // The store has no id of a child that an earlier version deleted, and would create it again.
     const awaited = missing.length === 0 ? known : await this.awaitedOf(parentId, missing);
     for (const { stop, input, ...child } of open) {
       if (stop !== null) await this.cancel(parentId, { ...child, ...stop });
@@ -139,16 +153,9 @@ export class Children {
     }
   }
 
-  /** The first start failed, but the store may have written it. */
-  private async startAgain(run: LiveRun, child: ChildStart): Promise<void> {
-    const { executionId } = child;
-    if ((await this.awaitedOf(run.executionId, [child])).has(executionId)) this.start(run, child);
-  }
-
   /**
-   * Returns the children that have not ended: the node waits for them, and no result is in the inbox. A child that has
-   * ended may have been deleted, and would run a second time. Journal and inbox are read at one moment: the frame that
-   * journals a result takes it from the inbox.
+   * Returns the children that have not ended: the node waits for them, and no result is in the inbox. Journal and inbox
+   * are read at one moment: the frame that journals a result takes it from the inbox.
    */
   private async awaitedOf(
     parentId: ExecutionId,

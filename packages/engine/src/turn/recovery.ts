@@ -9,7 +9,7 @@
 
 import { NebulaError } from '@nebula/core';
 import { blobsToDecide } from '@nebula/core/run';
-import type { InboxRow, PermitHolder } from '@nebula/ports';
+import type { InboxRow, PermitHolder, WriteOutcome } from '@nebula/ports';
 import type { Attempts } from '../attempts/attempts.ts';
 import type { EngineContext } from '../context.ts';
 import { BlobMissing, type Values } from '../storage/values.ts';
@@ -28,6 +28,11 @@ export class StartTaken extends Error {
     this.holder = holder;
   }
 }
+
+/** The start of a child was refused: the child, which another start had created, or its parent was deleted. */
+export class ChildGone extends Error {}
+
+type Refusal = Partial<Omit<Extract<WriteOutcome, { readonly ok: false }>, 'ok'>>;
 
 export class Recovery {
   private readonly context: EngineContext;
@@ -117,25 +122,30 @@ export class Recovery {
    * The store refused a frame, because another engine wrote to the run: reads the journal and decides on the mail
    * again.
    */
-  refused(run: LiveRun, heldBy: PermitHolder | undefined): void {
+  refused(run: LiveRun, outcome: Refusal = {}): void {
     this.context.meter.add('engine.conflicts');
-    if (run.isNew) {
-      this.drop(run);
-      if (heldBy !== undefined) {
-        for (const done of run.onCreated.splice(0)) done(new StartTaken(heldBy));
-        return;
-      }
-      void this.confirm(run);
+    if (!run.isNew) {
+      this.rewind(run);
+      void this.reload(run);
       return;
     }
-    this.rewind(run);
-    void this.reload(run);
+    this.drop(run);
+    const { heldBy, isGone } = outcome;
+    if (isGone === true) this.answerStarts(run, new ChildGone(`${run.executionId} was deleted`));
+    else if (heldBy !== undefined) this.answerStarts(run, new StartTaken(heldBy));
+    else void this.confirm(run);
+  }
+
+  /** `error`: undefined if the execution exists. */
+  private answerStarts({ onCreated }: LiveRun, error: unknown): void {
+    for (const done of onCreated.splice(0)) done(error);
   }
 
   /**
    * Confirms the start of an execution that exists already (a second start has no effect); otherwise the start fails.
    */
-  private async confirm({ executionId, onCreated }: LiveRun): Promise<void> {
+  private async confirm(run: LiveRun): Promise<void> {
+    const { executionId } = run;
     let error: unknown;
     try {
       const isThere = (await this.context.store.execution(executionId)) !== undefined;
@@ -143,7 +153,7 @@ export class Recovery {
     } catch (failure) {
       error = failure;
     }
-    for (const done of onCreated.splice(0)) done(error);
+    this.answerStarts(run, error);
   }
 
   /** Puts the mail of the draft back into the mailbox, and releases the attempts that it would have started. */
@@ -222,7 +232,7 @@ export class Recovery {
   putOff(run: LiveRun, error: unknown): void {
     if (run.isNew) {
       this.drop(run);
-      for (const done of run.onCreated.splice(0)) done(error);
+      this.answerStarts(run, error);
       this.later(run, () => void this.recoverAttempts(run));
       return;
     }
@@ -255,7 +265,7 @@ export class Recovery {
 
   putAside(run: LiveRun, error: unknown): void {
     this.drop(run);
-    for (const done of run.onCreated.splice(0)) done(error);
+    this.answerStarts(run, error);
     this.context.effects.fault(run.executionId, error);
   }
 }

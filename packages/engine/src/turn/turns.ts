@@ -234,7 +234,7 @@ export class Turns {
       try {
         const outcome = outcomes[index];
         if (outcome?.ok) this.carryOut(run, write, outcome.rates ?? []);
-        else this.parts.recovery.refused(run, outcome?.heldBy);
+        else this.parts.recovery.refused(run, outcome);
       } catch (error) {
         this.parts.recovery.putAside(run, error);
       }

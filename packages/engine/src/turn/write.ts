@@ -68,7 +68,8 @@ export function writeOf(
   }
   if (run.isNew) {
     const { workflowId, version } = run.plan;
-    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId };
+    const parent = state.parent === null ? {} : { parent: state.parent.executionId };
+    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId, ...parent };
     write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
