@@ -233,7 +233,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   ALREADY_SETTLED: 'The outcome of the attempt has already been settled.',
   BLOB_CORRUPT: 'A large value on the disk is damaged.',
   BLOB_KEY_INVALID: 'The key of a stored value is invalid.',
-  CHILD_GONE: 'The child execution that a retry would continue has been deleted; a replay starts another.',
+  CHILD_GONE:
+    'The child execution that a node waits for, or that a retry would continue, has been deleted; a replay starts another.',
   BLOB_MISSING: 'A large value is missing from the data folder.',
   BUSY: 'The engine has reached its maximum number of unfinished runs.',
   CURSOR_INVALID: 'The cursor does not belong to this list.',
