@@ -125,6 +125,23 @@ describe('a journal', () => {
     expect(complaintsOf(definition, ...green)).toContain('it completes although a failed');
   });
 
+  it('[SIM-24] accepts that a finally does not run what is behind a node whose condition failed before it', () => {
+    const definition = {
+      nodes: {
+        a: act({ onError: 'ignore' }),
+        clean: act({ needs: ['a'] }),
+        b: act({ needs: ['a', 'clean'], join: 'any', when: '$input.no.never', onError: 'ignore' }),
+        c: act({ needs: ['a', 'b'], join: 2 }),
+      },
+      edges: [{ from: 'a', to: 'clean', on: 'always' }],
+    };
+    const ready: Entry = { type: 'node.scheduled', nodes: ['clean', 'c'] };
+    const begun = [[started('a')], [failed('a', 'ignored'), failed('b', 'ignored'), ready]];
+    const cleaned = [[stopping, started('clean')], [completed('clean')]];
+    expect(complaintsOf(definition, ...begun, ...cleaned)).toEqual([]);
+    expect(complaintsOf(definition, ...begun, [stopping])).toEqual(['clean is left, and its join is satisfied']);
+  });
+
   it('[SIM-24] accepts the end of a node behind a finally that was ready without it', () => {
     const definition = {
       nodes: { a: act(), clean: act(), b: act({ needs: ['a', 'clean'], join: 'any' }), c: act({ needs: ['b'] }) },

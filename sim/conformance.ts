@@ -323,6 +323,8 @@ export class Conformance {
     if (status === 'pending') {
       const join = this.joinOf(scope, id);
       this.demand(join === 'satisfied' || join === 'broken', `${path} fails, and its join is ${join}`);
+      // Its condition failed: it never begins, and what is behind it follows no finally because of it.
+      fact.isFollower = this.isFollowing(scope, id);
     }
     if (status === 'active' && fact.started && !fact.isSettled && !scope.isEnding) this.exhausted(path, fact, error);
     fact.status = 'failed';
