@@ -470,12 +470,13 @@ describe('people', () => {
 });
 
 describe('doctor', () => {
-  test('[CLI-261] a folder with a server, one without, and a server alone', async () => {
+  test('[CLI-261] [CLI-590] a folder with a server, one without, and a server alone', async () => {
     expect((await say(served.cwd, ['secrets', 'set', 'checked'], { stdin: 'some value' })).code).toBe(0);
     const well = await say(served.cwd, ['doctor', '--json']);
     expect(JSON.parse(well.out)).toMatchObject({ ok: true });
     expect(JSON.parse(well.out).checks.map(({ name }: { name: string }) => name)).toEqual([
       'node',
+      'config',
       'folder',
       'disk',
       'database',
@@ -485,6 +486,9 @@ describe('doctor', () => {
       'server',
       'access',
     ]);
+    const configured = projectFolder({ 'nebula.config.yaml': 'concurrency: 2' });
+    const named = await say(configured, ['doctor'], { columns: 200 });
+    expect(named.out).toMatch(/✓ config +\S+nebula\.config\.yaml/);
     const fresh = await say(projectFolder({}), ['doctor']);
     expect([fresh.code, fresh.out]).toEqual([0, expect.stringMatching(/✓ database +it is created with the first run/)]);
     const there = await served.nebula(['doctor']);
