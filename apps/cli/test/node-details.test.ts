@@ -73,14 +73,33 @@ describe('one node of a run', () => {
     expect(logs.out).not.toContain('stack=');
   });
 
-  test('[CLI-472] a node of an iteration that has ended', async () => {
+  test('[CLI-591] a node of an iteration that has ended has its input and output, also after a migration', async () => {
     const project = new MemoryProject();
-    const { json } = await project.run({
+    const looping = (last: string) => ({
       id: 'looping',
-      nodes: { items: { forEach: { in: ['a', 'b'] }, do: { nodes: { pack: { action: 'note@1' } } } } },
+      nodes: {
+        lines: {
+          forEach: { in: ['a', 'b'] },
+          do: { nodes: { pack: { action: 'core.set@1', with: { value: 'box {{ $item }}' } } } },
+        },
+        last: { needs: ['lines'], action: 'core.set@1', with: { value: `{{ ${last} }}` } },
+      },
     });
-    const { out, err } = await project.nebula(['executions', 'show', json.executionId, 'items/1/pack']);
-    expect(out, err).toMatch(/^items\/1\/pack\n\nATTEMPT.*\n +1 .*completed/);
+    const { json } = await project.run(looping('$lines[0] * 2'));
+    expect(json).toMatchObject({ error: { code: 'EXPRESSION_TYPE' } });
+    const show = (node: string) => project.nebula(['executions', 'show', json.executionId, node]);
+    const { out, err } = await show('lines/1/pack');
+    expect(out, err).toMatch(/^✓ lines\/1\/pack {2}completed in .*\n\nATTEMPT.*\n +1 .*completed\n\ninput\n/);
+    expect(out).toMatch(/\ninput\n\{ "value": "box b" \}\n\noutput\n"box b"\n$/);
+    const retried = await project.nebula(['executions', 'retry', json.executionId, '--to', '-'], {
+      stdin: JSON.stringify(looping('$lines.length')),
+    });
+    expect(retried.code, retried.err).toBe(0);
+    expect((await show('lines/1/pack')).out).toBe(out);
+    const explained = await project.nebula(['executions', 'explain', json.executionId, 'lines/1/pack']);
+    expect(explained.out).toMatch(/is completed\n.*It completed with attempt 1\.\n/);
+    expect((await show('lines/1/pakc')).err).toContain('UNKNOWN_NODE');
+    expect((await show('lines/2/pack')).err).toContain('UNKNOWN_NODE');
   });
 });
 

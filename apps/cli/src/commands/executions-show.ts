@@ -26,7 +26,7 @@ export const execute: Command = (call, args) =>
   withApi(call, 'read', async (open) => {
     const { io, options } = call;
     const executionId = args[0] ?? (await newestRun(open));
-    const document = await runNamed(open, executionId);
+    const document = await runNamed(open, executionId, args[1]);
     if (args[1] !== undefined) return showNode(open, document, args[1]);
     const isAll = options.all === true;
     const ended = isAll ? endedNodes(document, await timelineOf(open.api, executionId)) : new Map<string, EndedNode>();
@@ -50,7 +50,7 @@ export const execute: Command = (call, args) =>
     return 0;
   });
 
-/** A node that has ended in a dropped iteration is known by its attempts alone. */
+/** In a very long journal, a node of an ended iteration is known by its attempts alone. */
 async function showNode(open: OpenCall, { executionId, nodes }: RunDocument, path: string): Promise<number> {
   const { io, options } = open;
   const attempts = await attemptsOf(open.api, executionId, path);

@@ -211,6 +211,14 @@ export function spilledInDocument(state: RunState): BlobRef[] {
     ...state.root.realm.vars.values(),
   ];
   for (const scope of state.scopes.values()) for (const node of scope.nodes) stored.push(node.input, node.output);
+  return blobsOf(stored);
+}
+
+export function spilledInNode({ input, output }: NodeState): BlobRef[] {
+  return blobsOf([input, output]);
+}
+
+function blobsOf(stored: readonly (StoredValue | undefined)[]): BlobRef[] {
   return stored.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
 }
 

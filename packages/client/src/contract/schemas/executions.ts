@@ -166,6 +166,10 @@ export const DocumentQuery = Type.Object(
     values: Type.Optional(
       Type.Literal('none', { description: 'Omits inputs, outputs and variables, so that no stored value is read.' }),
     ),
+    node: Type.Optional({
+      ...NodePath,
+      description: 'The path of a node. If its iteration has ended, its document is read from the journal.',
+    }),
   },
   closed,
 );
