@@ -85,11 +85,13 @@ async function runLines(
   const command = commandWriter(open, result.document.executionId);
   if (!result.parked) {
     const { summaryLines } = await import('./views/summary.ts');
+    const { retryCommands } = await import('./retry-commands.ts');
     return summaryLines(result.document, {
       ...view,
       ...how,
       command,
       cause: await causeOf(open, result.document, how),
+      retry: await retryCommands(open, result.document, how.folder),
     });
   }
   const { parkedLines } = await import('./views/parked.ts');

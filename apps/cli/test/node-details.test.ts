@@ -133,6 +133,65 @@ test('[CLI-548] the stack of a failed run is read from the log of its node, and 
   expect(await stack(3)).toBeUndefined();
 });
 
+describe('a loop that fails', () => {
+  const text = (value: string) =>
+    ['id: each', 'nodes:', '  lines:', '    forEach: { in: [1, x, 3], parallel: true }', '    do:', '      nodes:']
+      .concat(`        twice: { action: core.set@1, with: { value: "{{ ${value} }}" } }`, '')
+      .join('\n');
+
+  test('[CLI-592] points to the failed iteration, and to a retry with the corrected file', async () => {
+    const cwd = projectFolder({ 'flows/each.yaml': text('$item * 2') });
+    const project = new MemoryProject(cwd);
+    const run = await project.nebula(['run', 'flows/each.yaml']);
+    const id = /exe_\w+/.exec(run.out)?.[0] ?? '';
+    const inside = `nebula executions show ${id} lines/1/twice`;
+    const retry = `nebula executions retry ${id} --to`;
+    expect(run.out).toContain(`${retry} flows/each.yaml`);
+    expect(run.out).not.toMatch(/executions retry exe_\w+$/m);
+
+    const node = await project.nebula(['executions', 'show', id, 'lines']);
+    expect(node.out).toMatch(/^✗ lines {2}failed in .* {2}1 of 3 iterations, 1 failed, 2 cancelled\n/);
+    expect(node.out).toContain('error EXPRESSION_TYPE at lines/1/twice: ');
+    expect(node.out).toContain(`next  ${inside}\n`);
+    const explained = await project.nebula(['executions', 'explain', id, 'lines'], { columns: 60 });
+    expect(explained.out).toContain("It failed in iteration 1, at 'lines/1/twice'.");
+    expect(explained.out).toContain(`→ ${inside}\n`);
+    expect(explained.out).not.toContain('retries');
+    const whole = await project.nebula(['executions', 'explain', id], { columns: 60 });
+    // The workflow is not among the files of this folder, so the command leaves its file open.
+    expect(whole.out).toContain(`→ ${inside}\n  → ${retry} FILE\n`);
+
+    for (const command of [inside, `nebula executions explain ${id} lines/1/twice`]) {
+      const copied = await project.nebula(command.split(' ').slice(1));
+      expect([copied.code, copied.err], command).toEqual([0, '']);
+    }
+    writeFileSync(path.join(cwd, 'flows/each.yaml'), text('$item'));
+    const mended = await project.nebula([
+      'executions',
+      'retry',
+      id,
+      '--to',
+      'flows/each.yaml',
+      '--again',
+      'lines/twice',
+    ]);
+    expect([mended.code, mended.err]).toEqual([0, expect.not.stringContaining('error')]);
+  });
+
+  test('[CLI-593] counts its iterations, and the header the nodes that ended', async () => {
+    const project = new MemoryProject(
+      projectFolder({ 'each.yaml': `${text('$item * 2')}  after: { needs: [lines], action: core.noop@1 }\n` }),
+    );
+    const { out } = await project.nebula(['run', 'each.yaml']);
+    const id = /exe_\w+/.exec(out)?.[0] ?? '';
+    const shown = (await project.nebula(['executions', 'show', id])).out;
+    expect(shown).toMatch(/^✗ each v1 · failed · .* · 1\/2 · exe_/);
+    expect(shown).toMatch(/✗ lines +\S+ +1 of 3 iterations, 1 failed, 2 cancelled/);
+    const { items } = await project.json('executions', 'iterations', id, 'lines');
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(['cancelled', 'failed', 'cancelled']);
+  });
+});
+
 describe('an expression that fails', () => {
   const text = [
     'id: broken',

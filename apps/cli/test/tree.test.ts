@@ -84,7 +84,7 @@ describe('live tree', () => {
     );
     expect(picture(run, 3_000)).toMatchInlineSnapshot(`
       "
-      ⠋ Order fulfilment · running · 3.0s · 5/7 · exe_1
+      ⠋ Order fulfilment · running · 3.0s · 4/7 · exe_1
 
       ✓ fetch          300ms
       ✓ validate       630ms  2 attempts

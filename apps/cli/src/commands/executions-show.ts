@@ -7,6 +7,7 @@ import { ShownRun } from '../live/shown-run.ts';
 import { locationText } from '../location.ts';
 import { print, writeLines } from '../print.ts';
 import { causeOf, commandWriter } from '../report-runs.ts';
+import { retryCommands } from '../retry-commands.ts';
 import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, Command, OpenCall } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-iterations.ts';
@@ -46,7 +47,8 @@ export const execute: Command = (call, args) =>
     }
     if (document.finishedAt === null) return 0;
     const how = { ...view, command: commandWriter(open, executionId), isUnderTree: true, full: options.full === true };
-    writeLines(io.out, ['', ...summaryLines(document, { ...how, cause: await causeOf(open, document, how) })]);
+    const cause = await causeOf(open, document, how);
+    writeLines(io.out, ['', ...summaryLines(document, { ...how, cause, retry: await retryCommands(open, document) })]);
     return 0;
   });
 
@@ -60,8 +62,9 @@ async function showNode(open: OpenCall, { executionId, nodes }: RunDocument, pat
   }
   const full = options.full === true;
   const error = node?.error ?? null;
-  const cause = await causeOf(open, { executionId, error: error && { ...error, node: path } }, { full });
-  const view = { colors: io.out.colors, width: io.out.columns(), full, cause };
+  const cause = await causeOf(open, { executionId, error: error && { ...error, node: error.node ?? path } }, { full });
+  const command = commandWriter(open, executionId);
+  const view = { colors: io.out.colors, width: io.out.columns(), full, cause, command };
   return print(open, { executionId, path, node: node ?? null, attempts }, () =>
     nodeDetailLines(path, node, attempts, view),
   );

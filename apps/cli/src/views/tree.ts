@@ -106,7 +106,7 @@ function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: stri
   const glyph = isMoving ? spinner(frame) : statusGlyph(status);
   const paint = statusPaint(status, colors);
   const total = run.nodes.length;
-  const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
+  const done = counts.completed + counts.failed + counts.skipped;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
   const why = document?.finishedAt === null ? (document.paused?.reason ?? slotText(document.place)) : null;
   const reason = why === null ? '' : ` (${printableLine(why)})`;

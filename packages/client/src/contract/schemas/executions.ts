@@ -95,7 +95,7 @@ const NodeDocument = Type.Object({
   rounds: Type.Optional(
     Type.Object({
       total: nullable(Type.Integer()),
-      open: Type.Integer(),
+      open: Type.Integer({ description: 'Iterations under way; of an ended loop, those that it cancelled.' }),
       succeeded: Type.Integer(),
       failed: Type.Integer(),
       nextAt: Type.Optional(Moment),
@@ -107,7 +107,12 @@ const ScopeDocument = Type.Object({
   node: nullable(Type.String({ description: 'The composite node; null for the compensation of the run itself.' })),
   round: nullable(Type.Integer()),
   undoes: Type.Optional(Type.String({ description: 'The scope that it compensates; empty for the run.' })),
-  status: Type.Union([Type.Literal('open'), Type.Literal('ending'), Type.Literal('failed')]),
+  status: Type.Union([
+    Type.Literal('open'),
+    Type.Literal('ending'),
+    Type.Literal('failed'),
+    Type.Literal('cancelled'),
+  ]),
   error: nullable(RunError),
 });
 
@@ -277,7 +282,12 @@ export const IterationsQuery = numberedOf('The path of a loop: `items`, `outer/3
 export const Iteration = Type.Object(
   {
     iteration: Type.Integer(),
-    status: Type.Union([Type.Literal('open'), Type.Literal('completed'), Type.Literal('failed')]),
+    status: Type.Union([
+      Type.Literal('open'),
+      Type.Literal('completed'),
+      Type.Literal('failed'),
+      Type.Literal('cancelled'),
+    ]),
     startedAt: Moment,
     endedAt: nullable(Moment),
     error: Type.Optional(AnyJson),
