@@ -53,14 +53,10 @@ export type Changed =
 
 export function changeRuns(asked: Call, executionIds: readonly string[], change: Change): Promise<Changed> {
   return withApi(asked, 'read', async (open): Promise<Changed> => {
-    const { status, workflow, project } = asked.options;
-    const hasFilter = [status, workflow, project].some((one) => one !== undefined);
-    if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
+    const hasFilter = isFiltered(asked);
     if (change.runsNodes === true) warnOfOldCode(open);
     const call = { ...asked, project: open.project };
-    const targets = hasFilter
-      ? await filtered(open)
-      : await Promise.all([...new Set(executionIds)].map((id) => named(open, id)));
+    const targets = await targetsOf(open, executionIds, change.verb);
     const [only] = targets;
     if (!hasFilter && targets.length === 1 && only !== undefined) {
       const refusal = change.refusal(only, call);
@@ -74,6 +70,17 @@ export function changeRuns(asked: Call, executionIds: readonly string[], change:
     }
     return { one: false, call, ...(await actOnAll(fitting, open, change)) };
   });
+}
+
+function isFiltered({ options: { status, workflow, project } }: Call): boolean {
+  return [status, workflow, project].some((one) => one !== undefined);
+}
+
+/** The runs that are named, or those that the filter selects. */
+export async function targetsOf(open: OpenCall, executionIds: readonly string[], verb: string): Promise<Target[]> {
+  const hasFilter = isFiltered(open);
+  if (executionIds.length > 0 === hasFilter) throw whichRuns(verb, hasFilter);
+  return hasFilter ? await filtered(open) : await Promise.all([...new Set(executionIds)].map((id) => named(open, id)));
 }
 
 /** Refuses runs that have ended. */

@@ -40,7 +40,7 @@ function follow() {
   const view = {
     event: (_, { type, node }) => shown.push(`${type} ${node ?? ''}`.trim()),
     log: (_, { message }) => shown.push(message),
-  } as LiveView;
+  } as Partial<LiveView> as LiveView;
   const api = {
     events: () => events,
     logs: () => lines,

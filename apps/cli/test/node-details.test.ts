@@ -153,11 +153,11 @@ describe('a loop that fails', () => {
     expect(node.out).toMatch(/^✗ lines {2}failed in .* {2}1 of 3 iterations, 1 failed, 2 cancelled\n/);
     expect(node.out).toContain('error EXPRESSION_TYPE at lines/1/twice: ');
     expect(node.out).toContain(`next  ${inside}\n`);
-    const explained = await project.nebula(['executions', 'explain', id, 'lines'], { columns: 60 });
+    const explained = await project.nebula(['executions', 'explain', id, 'lines']);
     expect(explained.out).toContain("It failed in iteration 1, at 'lines/1/twice'.");
     expect(explained.out).toContain(`→ ${inside}\n`);
     expect(explained.out).not.toContain('retries');
-    const whole = await project.nebula(['executions', 'explain', id], { columns: 60 });
+    const whole = await project.nebula(['executions', 'explain', id]);
     // The workflow is not among the files of this folder, so the command leaves its file open.
     expect(whole.out).toContain(`→ ${inside}\n  → ${retry} FILE\n`);
 
@@ -187,8 +187,12 @@ describe('a loop that fails', () => {
     const shown = (await project.nebula(['executions', 'show', id])).out;
     expect(shown).toMatch(/^✗ each v1 · failed · .* · 1\/2 · exe_/);
     expect(shown).toMatch(/✗ lines +\S+ +1 of 3 iterations, 1 failed, 2 cancelled/);
-    const { items } = await project.json('executions', 'iterations', id, 'lines');
-    expect(items.map(({ status }: { status: string }) => status)).toEqual(['cancelled', 'failed', 'cancelled']);
+    const { out: listed } = await project.nebula(['executions', 'iterations', id, 'lines', '--json']);
+    expect(JSON.parse(listed).items.map(({ status }: { status: string }) => status)).toEqual([
+      'cancelled',
+      'failed',
+      'cancelled',
+    ]);
   });
 });
 

@@ -145,7 +145,7 @@ describe('views of a run', () => {
     const large = 'x'.repeat(100_000);
     const executionId = await started(booted, definition, ['a', large]);
     const params = { executionId };
-    const read = async (query: Parameters<typeof client.call<'getExecution'>>[1]['query']) =>
+    const read = async (query: { node?: string; at?: number; values?: 'none' }) =>
       (await client.call('getExecution', { params, query })).nodes;
     expect(Object.keys(await read({}))).toEqual(['each']);
     const node = 'each/1/say';

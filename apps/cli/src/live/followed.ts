@@ -98,7 +98,7 @@ export class Followed {
     for await (const sent of this.#api.events(this.#run.executionId, { signal, onProgress })) {
       const event = timelineEvent(sent);
       if (toSkip-- <= 0) await this.#show(event);
-      if (event.type === 'NodeStarted') this.#noteStart(event.node, event.details.attempt);
+      if (event.type === 'NodeStarted' && event.node !== null) this.#noteStart(event.node, event.details.attempt);
       if (isFinalEvent(event)) this.#endedAt = event.at;
     }
   }

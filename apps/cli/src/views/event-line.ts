@@ -45,6 +45,7 @@ export class EventLines {
 
   #text(event: TimelineEvent): string | undefined {
     if (isRunEvent(event)) return this.#runText(event);
+    if (event.type === 'WorkflowMigrated') return `${this.#options.colors.cyan('●')} run moved ${eventWords(event)}`;
     if (event.type === 'RoundFailed') return `${this.#options.colors.red('✗')} ${event.node} failed${errorPart(event)}`;
     // Every node is scheduled before it starts, and a failure has its own event.
     if (!isNodeEvent(event) || event.type === 'NodeScheduled' || event.type === 'NodeUnhandled') return undefined;

@@ -28,8 +28,14 @@ const WORDS: { readonly [T in TimelineEventType]: (details: Details<T>, at: numb
   WorkflowCancelled: none,
   WorkflowTimedOut: none,
   WorkflowReopened: ({ nodes }) => `${pathsText(nodes)} ${nodes.length === 1 ? 'runs' : 'run'} again`,
-  WorkflowMigrated: ({ version, nodes, back }) =>
-    `${back ? 'back ' : ''}to version ${version}${nodes.length === 0 ? '' : `; ${nodes.join(', ')} begin again`}`,
+  WorkflowMigrated: ({ version, nodes, decisions = {}, back }) => {
+    const decided = Object.entries(decisions).map(([node, decision]) => `${decision} ${node}`);
+    return [
+      `${back ? 'back ' : ''}to version ${version}`,
+      ...(decided.length === 0 ? [] : [`decided: ${decided.join(', ')}`]),
+      ...(nodes.length === 0 ? [] : [`${pathsText(nodes)} ${nodes.length === 1 ? 'runs' : 'run'} again`]),
+    ].join('; ');
+  },
   StateCheckpointed: ({ seq }) => `frame ${seq}`,
   NodeScheduled: none,
   NodeConfigured: (details) =>

@@ -72,9 +72,9 @@ function iterationRows(
 ): Row[] {
   if (iterations === undefined) return [];
   const all = scopes.filter(isIteration);
-  const open = all.filter(({ state: { status } }) => status === 'open' || status === 'ending');
-  const cancelled = all.filter(({ state }) => state.status === 'cancelled');
-  const failed = all.filter(({ state }) => state.status === 'failed');
+  const open = all.filter(({ state }) => state.status !== 'failed');
+  const cancelled = all.filter(({ isCancelled }) => isCancelled);
+  const failed = all.filter(({ state, isCancelled }) => state.status === 'failed' && !isCancelled);
   const ended = [...failed.slice(-FAILED_ITERATIONS), ...cancelled.slice(0, CANCELLED_ITERATIONS)];
   const shown = [...open.slice(0, OPEN_ITERATIONS), ...ended.sort(byIteration)];
   const rows = shown.flatMap((scope) => oneIteration(scope, prefix));

@@ -86,8 +86,8 @@ export interface ScopeDocument {
   readonly round: number | null;
   /** The scope whose nodes this one undoes; '' is the run. */
   readonly undoes?: string;
-  /** `cancelled`: an iteration that was under way when its loop ended. */
-  readonly status: 'open' | 'ending' | 'failed' | 'cancelled';
+  /** An iteration that was under way when its loop failed is `failed`, too, with the error of the loop. */
+  readonly status: 'open' | 'ending' | 'failed';
   readonly error: RunError | null;
 }
 
@@ -292,17 +292,9 @@ function scopeDocument(scope: ScopeState): ScopeDocument {
     node: parent === null ? null : pathOf(parent),
     round: parent === null || runsOnce(parent.plan) || iteration < 0 ? null : iteration,
     ...(undoes === null ? {} : { undoes: undoes.path }),
-    status: isClosed ? closedStatus(scope) : stopping === null ? 'open' : 'ending',
+    status: isClosed ? 'failed' : stopping === null ? 'open' : 'ending',
     error: stopping?.error ?? deferredError,
   };
-}
-
-/** A closed iteration whose error is of a node outside it was cancelled: its loop ended first. */
-function closedStatus(scope: ScopeState): 'failed' | 'cancelled' {
-  const { path, parent, stopping, deferredError } = scope;
-  const at = (stopping?.error ?? deferredError)?.node;
-  const isOwn = at === undefined || at.startsWith(`${path}/`);
-  return isOwn || parent === null || runsOnce(parent.plan) ? 'failed' : 'cancelled';
 }
 
 let second = Number.NaN;

@@ -110,25 +110,6 @@ describe('the document of a run', () => {
     expect(run.document.scopes['~undo']).toEqual({ node: null, round: null, undoes: '', status: 'open', error: null });
   });
 
-  it('[VIEW-46] iterations that were under way when their loop failed are cancelled, not open and not failed', () => {
-    const run = drive({
-      nodes: { each: { forEach: { in: [1, 2, 3, 4], parallel: true }, do: { nodes: { x: {} } } } },
-    });
-    run.complete('each/0/x').fail('each/1/x', { code: 'BAD' });
-    expect(run.document.nodes['each']?.rounds).toEqual({ total: 4, succeeded: 1, failed: 1, open: 2 });
-    run.breakOff('each/2/x').breakOff('each/3/x');
-    const { nodes, scopes } = run.document;
-    expect(nodes['each']?.rounds).toEqual({ total: 4, succeeded: 1, failed: 1, open: 2 });
-    expect(Object.entries(scopes).map(([path, { status }]) => [path, status])).toEqual([
-      ['each/1', 'failed'],
-      ['each/2', 'cancelled'],
-      ['each/3', 'cancelled'],
-    ]);
-    run.retry();
-    expect(run.document.nodes['each']?.rounds).toEqual({ total: 4, succeeded: 1, failed: 0, open: 3 });
-    expect(run.document.scopes['each/2']).toMatchObject({ status: 'open', error: null });
-  });
-
   it('[VIEW-11] a run that waits for its concurrency slot is pending, and its first event shows it', () => {
     const slot = { key: 'nightly', limit: 1, policy: 'wait' } as const;
     const run = drive({ nodes: { a: {} } }, { slot });

@@ -77,7 +77,7 @@ describe('an explanation', () => {
   });
 
   it('[VIEW-44] counts the retries of a node only if it has any', () => {
-    const retriesOf = (retry: object, code = 'BUSY') => {
+    const retriesOf = (retry: Record<string, unknown>, code = 'BUSY') => {
       const run = drive({ nodes: { a: retry } }).fail('a', { code });
       return explainNode(run.state, 'a', run.now)
         ?.causes.filter((one) => one.code === 'retries')

@@ -54,7 +54,7 @@ import { type PlanSource, readState } from '../turn/runs.ts';
 import { endedNode } from './ended-node.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
-import { Migrations, reportOf, versionBefore } from './migrations.ts';
+import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
@@ -279,7 +279,8 @@ export class StoreExecutionService implements ExecutionService {
   readonly requestMigrationBack: ExecutionService['requestMigrationBack'] = async (executionId) => {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
-    const version = versionBefore(state);
+    if (state.migrated === null) throw await notMigrated(state, this.frames(executionId));
+    const version = state.migrated.from;
     // Rejects with `PLAN_INVALID` if that version cannot run here any more.
     await this.#plans.get(state.plan.workflowId, version);
     await this.#send(executionId, { type: 'migrate', version, back: true });

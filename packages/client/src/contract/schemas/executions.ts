@@ -107,12 +107,7 @@ const ScopeDocument = Type.Object({
   node: nullable(Type.String({ description: 'The composite node; null for the compensation of the run itself.' })),
   round: nullable(Type.Integer()),
   undoes: Type.Optional(Type.String({ description: 'The scope that it compensates; empty for the run.' })),
-  status: Type.Union([
-    Type.Literal('open'),
-    Type.Literal('ending'),
-    Type.Literal('failed'),
-    Type.Literal('cancelled'),
-  ]),
+  status: Type.Union([Type.Literal('open'), Type.Literal('ending'), Type.Literal('failed')]),
   error: nullable(RunError),
 });
 
