@@ -189,11 +189,11 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
 }
 
 /** Reports on several changed runs. `recorded`: words about the requests, if an engine still has to act on them. */
-export function reportChange(
+export async function reportChange(
   { verb, done }: Change,
   { call, changed, failures }: Changed & { readonly one: false },
   recorded?: string,
-): number {
+): Promise<number> {
   const { io } = call;
   const items = [
     ...changed.map(({ executionId }) => ({ executionId, [done]: true })),
@@ -202,11 +202,9 @@ export function reportChange(
       ...(failureDocument(failureOf(error, false)) as object),
     })),
   ];
-  print(call, { items }, () => {
-    if (changed.length === 0) return [];
-    const after = recorded === undefined ? [] : recordedLines(call, undefined, recorded);
-    return [`${verb}: ${plural(changed.length, 'run')}`, ...after];
-  });
+  const isRecorded = recorded !== undefined && changed.length > 0;
+  const after = isRecorded ? await recordedLines(call, undefined, recorded) : [];
+  print(call, { items }, () => (changed.length === 0 ? [] : [`${verb}: ${plural(changed.length, 'run')}`, ...after]));
   for (const { target, error } of call.options.json === true ? [] : failures) {
     const { code, message } = failureOf(error, false);
     writeLines(io.err, [`${io.err.colors.red(`error ${code}:`)} ${target.executionId}: ${message}`]);

@@ -1,7 +1,7 @@
 /** The commands that continue a failed run, with the file of its workflow where one is found. */
 import { type RunDocument, retrySteps } from '@nebula/core';
 import { workflowFileHere } from './error-source.ts';
-import { localCommand } from './report-runs.ts';
+import { localCommand } from './local-command.ts';
 import { findBareRun } from './runs.ts';
 import type { OpenCall } from './services.ts';
 import { shellWord } from './views/words.ts';

@@ -36,7 +36,7 @@ const locations = [
 ] as const;
 
 describe.each(locations)('workflows %s', (name, location) => {
-  test('[CLI-257] are registered, listed, shown, activated and compared', async () => {
+  test('[CLI-602, CLI-257] are registered, listed, shown, activated and compared', async () => {
     const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const first = await nebula('workflows', 'register', 'one.yaml');
@@ -48,7 +48,7 @@ describe.each(locations)('workflows %s', (name, location) => {
     expect(list).toMatchObject({
       items: [{ workflowId: 'greeting', activeVersion: 1, newestVersion: 2, versions: 2 }],
     });
-    expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +(?:just now|\d+s ago)/);
+    expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +2 +(?:just now|\d+s ago)/);
     const shown = (await nebula('workflows', 'show', 'greeting')).out;
     expect(shown).toContain('greeting  v1 is active  default\nSays it.\n');
     expect(shown).toMatch(/started by {2}POST \/hooks\/greeting\nstarted by {2}0 2 \* \* \* Europe\/Berlin, next /);

@@ -51,6 +51,15 @@ function halfWay(): ShownRun {
 }
 
 describe('live tree', () => {
+  test('[CLI-599] a run that is parked is called so', () => {
+    const parked = orderRun({ ...openDocument(HALF_WAY), parked: true } as RunDocument);
+    expect(
+      picture(parked, 2_000)
+        .split('\n')
+        .find((line) => line.includes('exe_1')),
+    ).toContain('⏸ Order fulfilment · parked · ');
+  });
+
   test('[CLI-51] shows status, attempts, duration, progress and the last log line', () => {
     expect(picture(halfWay(), 2_000)).toMatchInlineSnapshot(`
       "

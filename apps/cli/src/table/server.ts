@@ -408,6 +408,7 @@ the configuration. The command prints the ceiling that results.`,
       ['backup monday.tar', 'runs, workflows, logs, stored values, and sealed secrets without their key'],
       ['backup /var/backups', 'a folder: the file gets a name of its time'],
       ['backup --server https://nebula.example.com monday.tar', 'download it; administrators only'],
+      ['backup verify monday.tar', 'check a backup: hashes, database and stored values; `backup verify --help`'],
     ],
     notes:
       'The key of the secrets is not in the backup unless you pass --with-key: keep it elsewhere. Workflow files and nebula.config.ts are not in the data folder, and not in the backup.',

@@ -2,7 +2,7 @@
 import { formatDuration } from '../duration.ts';
 import type { RunError } from '../error.ts';
 import type { ExecutionId } from '../ids.ts';
-import { isExpressionError } from '../retry/retry.ts';
+import { isExpressionError } from '../run/decide/not-retried.ts';
 
 import { goneFrom } from '../run/decide/preconditions.ts';
 import { runsOnce } from '../run/state/scopes.ts';
