@@ -124,7 +124,7 @@ async function readYaml(file: string): Promise<unknown> {
   }
   const code = Object.keys(config as object).find((key) => key in CONFIG_KEYS && isCode(CONFIG_KEYS, key));
   if (code === undefined) return config;
-  throw new NebulaError('CONFIG_INVALID', `${file}: ${code} is code, and has no place in YAML`, {
+  throw new NebulaError('CONFIG_INVALID', `${file}: '${code}' is code and cannot be written in YAML`, {
     hint: 'use nebula.config.ts instead: the other keys are the same there',
   });
 }

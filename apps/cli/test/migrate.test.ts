@@ -85,7 +85,7 @@ describe('a failed run and a mended file', () => {
     await project.nebula(['workflows', 'register', file]);
     const plain = await project.nebula(['executions', 'retry', id]);
     expect(plain.code).toBe(1);
-    expect(plain.err).toContain('note the run stays in version 1 of order; version 2 is there, too:');
+    expect(plain.err).toContain('note the run stays in version 1 of order; version 2 is registered:');
     const latest = await project.nebula(['executions', 'retry', id, '--latest']);
     expect([latest.code, project.notes]).toEqual([0, [{ n: 3 }]]);
   });

@@ -150,7 +150,7 @@ describe('the end of a run', () => {
 
       next  nebula executions explain exe_1 charge   why it ended like this
             nebula executions show exe_1 charge      its attempts and input
-            nebula executions timeline exe_1         what happened when
+            nebula executions timeline exe_1         when each step ran
             nebula executions retry exe_1            run the failed nodes again
             nebula executions retry exe_1 --to FILE  continue with a corrected file
       "
@@ -178,7 +178,7 @@ describe('the end of a run', () => {
         nebula executions settle exe_1 charge --retry
         # it did not: let the node fail
         nebula executions settle exe_1 charge --fail
-        # go on afterwards
+        # then continue the run
         nebula resume exe_1
       "
     `);

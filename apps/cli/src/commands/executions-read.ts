@@ -96,7 +96,8 @@ export const explain: Command = (call, [executionId = '', node]) =>
     const cause = await causeOf(open, { executionId, error: errorOf(document, node) });
     return print(call, { executionId, ...explanation, next, ...present(links) }, () => {
       const view = { colors: out.colors, width: out.columns() };
-      const isParked = node === undefined && document.status === 'running' && document.parked === true;
+      const isParked =
+        node === undefined && document.status === 'running' && document.finishedAt === null && document.parked;
       const shown = { ...explanation, next, ...(isParked && { status: 'parked' }) };
       const blocks = [explanationLines(shown, view), cause, linkLines(links, view)];
       return blocks.filter((block) => block.length > 0).flatMap((block, at) => (at === 0 ? block : ['', ...block]));

@@ -57,7 +57,7 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
   const next: [string, string][] = [
     [command('executions explain', node), 'why it ended like this'],
     ...(node === undefined ? [] : [[command('executions show', node), 'its attempts and input'] as [string, string]]),
-    [command('executions timeline'), 'what happened when'],
+    [command('executions timeline'), 'when each step ran'],
   ];
   for (const step of options.retry ?? []) next.push([step, retryPurpose(step)]);
   if (document.status === 'failed' && !next.some(([step]) => isWithFile(step))) {

@@ -103,7 +103,7 @@ export function headerLine(run: ShownRun, options: TreeOptions): string {
 function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: string): string {
   const { status, counts, document } = run;
   const isMoving = frame >= 0 && (status === 'running' || status === 'pending');
-  const isParked = status === 'running' && document?.parked === true;
+  const isParked = status === 'running' && document?.finishedAt === null && document.parked;
   const glyph = isMoving && !isParked ? spinner(frame) : isParked ? '⏸' : statusGlyph(status);
   const paint = isParked ? colors.yellow : statusPaint(status, colors);
   const total = run.nodes.length;

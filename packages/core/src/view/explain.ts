@@ -106,8 +106,7 @@ function openCauses(state: RunState, now: number): Cause[] {
   }
   const pending = open.filter(({ phase }) => phase.status === 'pending').length;
   if (pending === 0) return causes;
-  const who =
-    pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
+  const who = pending === 1 ? '1 node waits for earlier nodes' : `${pending} nodes wait for earlier nodes`;
   return [...causes, cause('pending', `${who}.`, { value: { nodes: pending } })];
 }
 
