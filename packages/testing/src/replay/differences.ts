@@ -211,16 +211,12 @@ function unlike(
   return { kind, node, recorded: before, now: after, text: `${text}: ${short(after)} instead of ${short(before)}` };
 }
 
-/** The difference in words; where these are the same, the member that has changed. */
+/** The difference in words, where the events or the deadline differ. */
 function compareWaits(recorded: Waiting, now: Waiting, about: string | undefined): Difference | undefined {
-  const found = unlike(about, 'other-wait', recorded, now, '');
-  if (found === undefined) return undefined;
+  const found = unlike(about, 'other-wait', recorded, now, `'${about}' would wait in another way`);
   const [before, after] = [waitText(recorded), waitText(now)];
-  if (before !== after) return { ...found, text: `'${about}' would wait ${after} instead of ${before}` };
-  const members = (entry: Waiting) => Object.assign({}, ...entry.waits) as Record<string, unknown>;
-  const [old, edited] = [members(recorded), members(now)];
-  const keys = Object.keys({ ...old, ...edited }).filter((key) => !jsonEquals(plain(old[key]), plain(edited[key])));
-  return { ...found, text: `'${about}' would wait ${after}, with another ${keys.join(', ') || 'number of events'}` };
+  if (found === undefined || before === after) return found;
+  return { ...found, text: `'${about}' would wait ${after} instead of ${before}` };
 }
 
 type Waiting = Extract<Entry, { type: 'node.waiting' }>;
