@@ -3,11 +3,12 @@ import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { didYouMean, NebulaError } from '@nebula/core';
 import { textOption } from './command-options.ts';
+import { dataDirOption } from './local-command.ts';
 import { locationOf } from './location.ts';
 import { passwordOf } from './passwords.ts';
 import { codeChangedSince } from './project-code.ts';
 import { readNote } from './remote/found-server.ts';
-import type { ApiSession, Call, MissingFolder, OpenCall, ProjectCall, Purpose } from './services.ts';
+import type { ApiSession, Call, MissingFolder, OpenCall, Project, ProjectCall, Purpose } from './services.ts';
 import { printable } from './terminal/width.ts';
 
 /**
@@ -54,8 +55,16 @@ export function warnOfOldCode({ io, project, session, program }: OpenCall): void
   const verb = changed.length === 1 ? 'has' : 'have';
   io.err.write(
     `${io.err.colors.yellow('warning:')} ${printable(names)} ${verb} changed since the server started; it runs the old code.\n` +
-      `${io.err.colors.cyan('hint:')} restart it: ${program} stop && ${program} serve --detach\n`,
+      `${io.err.colors.cyan('hint:')} restart it: ${restartCommand(program, project, note.options)}\n`,
   );
+}
+
+/** Stops the server of the folder and starts it with the options that it has now. */
+function restartCommand(program: string, project: Project, options = ''): string {
+  const dataDir = dataDirOption(project);
+  const given = options === '' ? [] : [options];
+  const serve = [program, 'serve --detach', ...given, ...dataDir].join(' ');
+  return `${[program, 'stop', ...dataDir].join(' ')} && ${serve}`;
 }
 
 /** Returns undefined if the thing does not exist or the caller may not see it. */

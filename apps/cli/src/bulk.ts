@@ -53,14 +53,10 @@ export type Changed =
 
 export function changeRuns(asked: Call, executionIds: readonly string[], change: Change): Promise<Changed> {
   return withApi(asked, 'read', async (open): Promise<Changed> => {
-    const { status, workflow, project } = asked.options;
-    const hasFilter = [status, workflow, project].some((one) => one !== undefined);
-    if (executionIds.length > 0 === hasFilter) throw whichRuns(change.verb, hasFilter);
+    const hasFilter = isFiltered(asked);
     if (change.runsNodes === true) warnOfOldCode(open);
     const call = { ...asked, project: open.project };
-    const targets = hasFilter
-      ? await filtered(open)
-      : await Promise.all([...new Set(executionIds)].map((id) => named(open, id)));
+    const targets = await targetsOf(open, executionIds, change.verb);
     const [only] = targets;
     if (!hasFilter && targets.length === 1 && only !== undefined) {
       const refusal = change.refusal(only, call);
@@ -74,6 +70,17 @@ export function changeRuns(asked: Call, executionIds: readonly string[], change:
     }
     return { one: false, call, ...(await actOnAll(fitting, open, change)) };
   });
+}
+
+function isFiltered({ options: { status, workflow, project } }: Call): boolean {
+  return [status, workflow, project].some((one) => one !== undefined);
+}
+
+/** The runs that are named, or those that the filter selects. */
+export async function targetsOf(open: OpenCall, executionIds: readonly string[], verb: string): Promise<Target[]> {
+  const hasFilter = isFiltered(open);
+  if (executionIds.length > 0 === hasFilter) throw whichRuns(verb, hasFilter);
+  return hasFilter ? await filtered(open) : await Promise.all([...new Set(executionIds)].map((id) => named(open, id)));
 }
 
 /** Refuses runs that have ended. */
@@ -182,11 +189,11 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
 }
 
 /** Reports on several changed runs. `recorded`: words about the requests, if an engine still has to act on them. */
-export function reportChange(
+export async function reportChange(
   { verb, done }: Change,
   { call, changed, failures }: Changed & { readonly one: false },
   recorded?: string,
-): number {
+): Promise<number> {
   const { io } = call;
   const items = [
     ...changed.map(({ executionId }) => ({ executionId, [done]: true })),
@@ -195,11 +202,9 @@ export function reportChange(
       ...(failureDocument(failureOf(error, false)) as object),
     })),
   ];
-  print(call, { items }, () => {
-    if (changed.length === 0) return [];
-    const after = recorded === undefined ? [] : recordedLines(call, undefined, recorded);
-    return [`${verb}: ${plural(changed.length, 'run')}`, ...after];
-  });
+  const isRecorded = recorded !== undefined && changed.length > 0;
+  const after = isRecorded ? await recordedLines(call, undefined, recorded) : [];
+  print(call, { items }, () => (changed.length === 0 ? [] : [`${verb}: ${plural(changed.length, 'run')}`, ...after]));
   for (const { target, error } of call.options.json === true ? [] : failures) {
     const { code, message } = failureOf(error, false);
     writeLines(io.err, [`${io.err.colors.red(`error ${code}:`)} ${target.executionId}: ${message}`]);

@@ -21,12 +21,13 @@ export async function continueHere(
   return await withSession(call, session, (open) => resumeSome(open, executionIds));
 }
 
-export function reportRecorded(call: ProjectCall, executionIds: readonly string[]): number {
+export async function reportRecorded(call: ProjectCall, executionIds: readonly string[]): Promise<number> {
   const only = executionIds.length === 1 ? executionIds[0] : undefined;
   const documents = executionIds.map((executionId) => ({ executionId, requested: true }));
   const words = only === undefined ? 'Requests recorded' : `Request for ${only} recorded`;
   const document = only === undefined ? { items: documents } : documents[0];
-  return print(call, document, () => recordedLines(call, only, words));
+  const lines = await recordedLines(call, only, words);
+  return print(call, document, () => lines);
 }
 
 /** Continues runs and their children, and reports how they ended. */

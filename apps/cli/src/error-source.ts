@@ -17,7 +17,7 @@ import {
 import { definitionOf, definitionOfRun } from './runs.ts';
 import type { OpenCall } from './services.ts';
 import type { Colors } from './terminal/io.ts';
-import { fileWithWorkflow } from './workflow-folder.ts';
+import { fileWithWorkflow, type OtherFile } from './workflow-folder.ts';
 
 export async function errorSourceLines(
   open: OpenCall,
@@ -78,18 +78,27 @@ interface Source {
 
 /** The file in this project that has the definition, unless it has changed since. */
 async function ownFile(
-  { io, project }: OpenCall,
+  open: OpenCall,
   definition: WorkflowDefinition,
   folder: string | undefined,
 ): Promise<Source | undefined> {
-  const dir = path.relative(io.cwd, project.dir);
-  const folders = [...(folder === undefined ? [] : [folder]), '', dir, path.join(dir, 'workflows')];
-  const other = await fileWithWorkflow(folders, io.cwd, definition.id);
+  const other = await workflowFileHere(open, definition.id, folder);
   if (other?.definition === undefined) return undefined;
   // The stored definition names the versions of the workflows that it inlines; the file usually does not.
   const versions = new Map(usedWorkflows(definition).map(({ id, version }) => [id, version]));
   const pinned = pinWorkflows(other.definition, (id) => versions.get(id));
   return contentOf(pinned) === contentOf(definition) ? other : undefined;
+}
+
+/** The file of this project that has a workflow with this id. */
+export async function workflowFileHere(
+  { io, project }: OpenCall,
+  workflowId: string,
+  folder: string | undefined,
+): Promise<OtherFile | undefined> {
+  const dir = path.relative(io.cwd, project.dir);
+  const folders = [...(folder === undefined ? [] : [folder]), '', dir, path.join(dir, 'workflows')];
+  return await fileWithWorkflow(folders, io.cwd, workflowId);
 }
 
 function contentOf({ version: _, ...content }: WorkflowDefinition): string {

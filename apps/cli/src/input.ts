@@ -142,7 +142,7 @@ function parseSetting(setting: string): { keys: string[]; value: Json } {
     .split('.');
   if (cut <= 0 || keys.some((key) => key === '')) {
     throw new NebulaError('USAGE', `--set ${shown(setting)}: not of the form key=value`, {
-      hint: '--set order.items.0.sku=A7',
+      hint: 'write NAME=VALUE, e.g. --set order.items.0.sku=A7',
     });
   }
   const value = settingValue(setting.slice(cut + 1));

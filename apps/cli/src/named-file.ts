@@ -69,7 +69,7 @@ function unreadable(file: string, what: string, error: NodeJS.ErrnoException): N
       });
     default:
       return new NebulaError('FILE_UNREADABLE', `${file} cannot be read: ${error.message}`, {
-        hint: 'look at its permissions',
+        hint: 'check that this user may read it',
         cause: error,
       });
   }

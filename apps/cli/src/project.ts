@@ -1,8 +1,8 @@
 /**
  * Finds the project that a command works in.
  *
- * The configuration is the nearest `nebula.config.*`, looking upwards from the workflow's file, else from the folder of
- * an explicit `--data-dir`, else from the current folder. The project folder is its folder; without one, the nearest
+ * The configuration is the nearest `nebula.config.*`, looking upwards from the workflow's file, else from the folder
+ * above `--data-dir` or `$NEBULA_DATA_DIR`, else from the current folder. The project folder is its folder; without one, the nearest
  * folder upwards from here that has a `package.json` or a `.nebula`, else the current folder.
  * The data folder is `--data-dir`, else `$NEBULA_DATA_DIR`, else the one in the configuration, else `.nebula` there.
  */
@@ -27,33 +27,31 @@ const FOLDER_MARKS = ['.nebula', 'package.json'];
 const DEFAULT_DATA_DIR = '.nebula';
 
 export async function openProject(io: Io, options: ProjectOptions): Promise<Project> {
-  const given = options.dataDir === undefined ? undefined : path.resolve(io.cwd, options.dataDir);
+  const fromEnvironment = absolute(io, io.env.NEBULA_DATA_DIR || undefined);
+  const named = absolute(io, options.dataDir) ?? fromEnvironment;
   const fromHere = findUpwards(io.cwd, CONFIG_NAMES);
   const configFile =
     (options.file === undefined
       ? undefined
       : findUpwards(path.dirname(path.resolve(io.cwd, options.file)), CONFIG_NAMES)) ??
-    (given === undefined ? undefined : findUpwards(path.dirname(given), CONFIG_NAMES)) ??
+    (named === undefined ? undefined : findUpwards(path.dirname(named), CONFIG_NAMES)) ??
     fromHere;
   const config = configFile === undefined ? {} : await loadConfig(configFile);
   const dir = configFile === undefined ? plainProjectDir(io.cwd) : path.dirname(configFile);
-  const byDefault = defaultDataDir(io, dir, config);
-  const dataDir = given ?? byDefault;
+  const byDefault = fromEnvironment ?? path.resolve(dir, config.dataDir ?? DEFAULT_DATA_DIR);
+  const dataDir = named ?? byDefault;
   return {
     dir,
     configFile,
     config,
     dataDir,
-    needsDataDirOption: dataDir !== byDefault || (configFile !== fromHere && io.env.NEBULA_DATA_DIR === undefined),
+    needsDataDirOption: dataDir !== byDefault || (configFile !== fromHere && fromEnvironment === undefined),
     server: await serverLocation(io, options, dataDir),
   };
 }
 
-/** The data folder without `--data-dir`. */
-function defaultDataDir(io: Io, dir: string, config: NebulaConfig): string {
-  const { NEBULA_DATA_DIR: fromEnvironment } = io.env;
-  if (fromEnvironment !== undefined && fromEnvironment !== '') return path.resolve(io.cwd, fromEnvironment);
-  return path.resolve(dir, config.dataDir ?? DEFAULT_DATA_DIR);
+function absolute({ cwd }: Io, dir: string | undefined): string | undefined {
+  return dir === undefined ? undefined : path.resolve(cwd, dir);
 }
 
 function plainProjectDir(from: string): string {
@@ -126,7 +124,7 @@ async function readYaml(file: string): Promise<unknown> {
   }
   const code = Object.keys(config as object).find((key) => key in CONFIG_KEYS && isCode(CONFIG_KEYS, key));
   if (code === undefined) return config;
-  throw new NebulaError('CONFIG_INVALID', `${file}: ${code} is code, and has no place in YAML`, {
+  throw new NebulaError('CONFIG_INVALID', `${file}: '${code}' is code and cannot be written in YAML`, {
     hint: 'use nebula.config.ts instead: the other keys are the same there',
   });
 }

@@ -5,6 +5,7 @@
 
 import { NebulaError } from '@nebula/core';
 import { print } from './print.ts';
+import { readNote } from './remote/found-server.ts';
 import { commandWriter } from './report-runs.ts';
 import type { ApiSession, ProjectCall } from './services.ts';
 import { readingWidth } from './terminal/io.ts';
@@ -20,19 +21,33 @@ export async function engineHere({ services, project }: ProjectCall): Promise<Ap
   }
 }
 
-/** Says who acts on a recorded request: the server, a running engine, or else `nebula resume`. */
-export function recordedLines(call: ProjectCall, executionId: string | undefined, words: string): string[] {
+/** Says who acts on a recorded request: the server, the engine of another process, or else `nebula resume`. */
+export async function recordedLines(
+  call: ProjectCall,
+  executionId: string | undefined,
+  words: string,
+): Promise<string[]> {
   const { out } = call.io;
-  if (call.project.server !== undefined) return wrap(`${words}. The server acts on it.`, readingWidth(out));
-  const said = wrap(`${words}. A running engine picks it up; otherwise run`, readingWidth(out));
+  const actor = await actorOf(call);
+  if (actor !== undefined) return wrap(`${words}. ${actor} acts on it.`, readingWidth(out));
+  const said = wrap(`${words}. No engine is running here: continue with`, readingWidth(out));
   return [...said, `  ${out.colors.bold(commandWriter(call, executionId)('resume'))}`];
 }
 
+async function actorOf({ project, services }: ProjectCall): Promise<string | undefined> {
+  if (project.server !== undefined) return 'The server';
+  const holder = await services.engineHolder(project);
+  if (holder === undefined) return undefined;
+  const note = readNote(project.dataDir);
+  return note?.pid === holder.pid ? `The server at ${note.url}` : `The engine of process ${holder.pid}`;
+}
+
 /** Prints the document, or words about the request of a run. */
-export function printRecorded(
+export async function printRecorded(
   call: ProjectCall,
   document: { readonly executionId: string; [member: string]: unknown },
   words: string,
-): number {
-  return print(call, document, () => recordedLines(call, document.executionId, words));
+): Promise<number> {
+  const lines = await recordedLines(call, document.executionId, words);
+  return print(call, document, () => lines);
 }

@@ -6,17 +6,16 @@ import { stackOfFailure } from './attempts.ts';
 import { errorSourceLines } from './error-source.ts';
 import { EXIT, exitCodeOf, worstExitCode } from './exit-code.ts';
 import { linkedDocument } from './links.ts';
+import { type CommandContext, locationOption } from './local-command.ts';
 import { writeLines } from './print.ts';
 import { findRun } from './runs.ts';
-import type { CommandOptions, OpenCall, Project, ProjectCall } from './services.ts';
+import type { CommandOptions, OpenCall } from './services.ts';
 import type { Output } from './terminal/io.ts';
 import { jsonDocument } from './views/json.ts';
 import type { ParkedRun } from './views/parked.ts';
 import { stackLines } from './views/stack.ts';
-import { plural, shellWord } from './views/words.ts';
+import { plural } from './views/words.ts';
 import type { WaitResult } from './wait-for-run.ts';
-
-type CommandContext = Pick<ProjectCall, 'program' | 'project'>;
 
 /** Writes a command for a run: `executions show` → `nebula executions show exe_1 --data-dir …`. */
 export function commandWriter(context: CommandContext, executionId: string | undefined) {
@@ -27,19 +26,6 @@ export function commandWriter(context: CommandContext, executionId: string | und
 export function anyCommandWriter({ program, project }: CommandContext) {
   return (executionId: string | undefined, verb: string, rest?: string): string =>
     [program, verb, executionId, rest, locationOption(project)].filter((part) => part !== undefined).join(' ');
-}
-
-/** The option with which a later command finds the same runs, or undefined if it needs none. */
-function locationOption({ server, needsDataDirOption, dataDir }: Project): string | undefined {
-  if (server !== undefined) return server.isDefault ? undefined : `--server ${shellWord(server.url)}`;
-  return needsDataDirOption ? `--data-dir ${shellWord(dataDir)}` : undefined;
-}
-
-/** Rewrites `nebula …` from another source so that it works in this shell and folder. */
-export function localCommand({ program, project }: CommandContext, text: string): string {
-  if (!text.startsWith('nebula ')) return text;
-  const option = locationOption(project);
-  return program + text.slice('nebula'.length) + (option === undefined ? '' : ` ${option}`);
 }
 
 function waitExitCode(result: WaitResult): number {
@@ -85,11 +71,13 @@ async function runLines(
   const command = commandWriter(open, result.document.executionId);
   if (!result.parked) {
     const { summaryLines } = await import('./views/summary.ts');
+    const { retryCommands } = await import('./retry-commands.ts');
     return summaryLines(result.document, {
       ...view,
       ...how,
       command,
       cause: await causeOf(open, result.document, how),
+      retry: await retryCommands(open, result.document, how.folder),
     });
   }
   const { parkedLines } = await import('./views/parked.ts');

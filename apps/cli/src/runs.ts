@@ -19,9 +19,10 @@ export interface JournalFrame {
   readonly entries: readonly Json[];
 }
 
-/** Returns undefined if the run does not exist. */
-export async function findRun(api: NebulaClient, executionId: string): Promise<RunDocument | undefined> {
-  return (await unlessAbsent(api.call('getExecution', { params: { executionId } }))) as RunDocument | undefined;
+/** Returns undefined if the run does not exist. With `node`, the document has that node even if its iteration has ended. */
+export async function findRun(api: NebulaClient, executionId: string, node?: string): Promise<RunDocument | undefined> {
+  const query = node === undefined ? {} : { node };
+  return (await unlessAbsent(api.call('getExecution', { params: { executionId }, query }))) as RunDocument | undefined;
 }
 
 /** The document of a run without its values. */
@@ -30,8 +31,8 @@ export async function findBareRun(api: NebulaClient, executionId: string): Promi
   return (await unlessAbsent(api.call('getExecution', { params: { executionId }, query }))) as BareRun | undefined;
 }
 
-export async function runNamed({ api, project }: OpenCall, executionId: string): Promise<RunDocument> {
-  return (await findRun(api, executionId)) ?? unknownExecution(project, executionId);
+export async function runNamed({ api, project }: OpenCall, executionId: string, node?: string): Promise<RunDocument> {
+  return (await findRun(api, executionId, node)) ?? unknownExecution(project, executionId);
 }
 
 /** Awaits a request; throws `UNKNOWN_EXECUTION` with the usual hint if the run does not exist. */

@@ -36,7 +36,7 @@ const locations = [
 ] as const;
 
 describe.each(locations)('workflows %s', (name, location) => {
-  test('[CLI-257] are registered, listed, shown, activated and compared', async () => {
+  test('[CLI-602, CLI-257] are registered, listed, shown, activated and compared', async () => {
     const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });
     const first = await nebula('workflows', 'register', 'one.yaml');
@@ -48,7 +48,7 @@ describe.each(locations)('workflows %s', (name, location) => {
     expect(list).toMatchObject({
       items: [{ workflowId: 'greeting', activeVersion: 1, newestVersion: 2, versions: 2 }],
     });
-    expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +(?:just now|\d+s ago)/);
+    expect((await nebula('workflows', 'list')).out).toMatch(/WORKFLOW.*\ngreeting +v1 +v2 +2 +(?:just now|\d+s ago)/);
     const shown = (await nebula('workflows', 'show', 'greeting')).out;
     expect(shown).toContain('greeting  v1 is active  default\nSays it.\n');
     expect(shown).toMatch(/started by {2}POST \/hooks\/greeting\nstarted by {2}0 2 \* \* \* Europe\/Berlin, next /);
@@ -470,12 +470,13 @@ describe('people', () => {
 });
 
 describe('doctor', () => {
-  test('[CLI-261] a folder with a server, one without, and a server alone', async () => {
+  test('[CLI-261] [CLI-590] a folder with a server, one without, and a server alone', async () => {
     expect((await say(served.cwd, ['secrets', 'set', 'checked'], { stdin: 'some value' })).code).toBe(0);
     const well = await say(served.cwd, ['doctor', '--json']);
     expect(JSON.parse(well.out)).toMatchObject({ ok: true });
     expect(JSON.parse(well.out).checks.map(({ name }: { name: string }) => name)).toEqual([
       'node',
+      'config',
       'folder',
       'disk',
       'database',
@@ -485,6 +486,9 @@ describe('doctor', () => {
       'server',
       'access',
     ]);
+    const configured = projectFolder({ 'nebula.config.yaml': 'concurrency: 2' });
+    const named = await say(configured, ['doctor'], { columns: 200 });
+    expect(named.out).toMatch(/✓ config +\S+nebula\.config\.yaml/);
     const fresh = await say(projectFolder({}), ['doctor']);
     expect([fresh.code, fresh.out]).toEqual([0, expect.stringMatching(/✓ database +it is created with the first run/)]);
     const there = await served.nebula(['doctor']);

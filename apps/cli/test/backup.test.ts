@@ -32,6 +32,10 @@ const locations = [
 ] as const;
 
 describe.each(locations)('a backup %s', (name, location) => {
+  test('[CLI-603] its help names the check of a backup', async () => {
+    expect((await say(projectFolder({}), ['backup', '--help'])).out).toContain('backup verify monday.tar');
+  });
+
   test('[CLI-500, CLI-501, CLI-502] is made, verified and restored, and its runs continue', async () => {
     const { cwd, env } = location();
     const nebula = (...argv: string[]) => say(cwd, argv, { env });

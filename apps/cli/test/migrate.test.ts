@@ -51,6 +51,31 @@ describe('a failed run and a mended file', () => {
     expect(project.notes).toEqual([{ n: 5 }]);
   });
 
+  test('[CLI-596] a refused dry run has the exit code of the refusal, for one run and for many', async () => {
+    const { project, id } = await failed();
+    const { json: other } = await project.run(order('$a.wrong'));
+    const dry = (...args: string[]) => project.nebula(['executions', 'migrate', ...args, '--dry-run']);
+    const same = await dry(id);
+    expect([same.code, same.out]).toEqual([2, expect.stringContaining('refused SAME_VERSION')]);
+    await project.nebula(['workflows', 'register', mended(5)]);
+    const refused = await dry('--workflow', 'order');
+    expect(refused.code).toBe(2);
+    expect(refused.out).toMatch(new RegExp(`${id} +v1 → v2 +refused +DECISION_NEEDED: `));
+    const fine = await dry(id, other.executionId, '--again', 'a');
+    expect([fine.code, fine.err]).toEqual([0, '']);
+    expect(fine.out).toMatch(new RegExp(`${id} +v1 → v2 +can move +2 nodes changed\n[\\s\\S]*No run was changed`));
+    expect(await project.json('executions', 'show', id)).toMatchObject({ version: 1 });
+  });
+
+  test('[CLI-597, VIEW-47] the journal, the timeline and the live lines have the decisions of a migration', async () => {
+    const { project, id } = await failed();
+    await project.nebula(['executions', 'migrate', id, '--to', mended(5), '--again', 'a']);
+    const journal = await project.nebula(['executions', 'journal', id]);
+    expect(journal.out).toMatch(/run\.migrated .*decisions=again:a/);
+    const timeline = await project.nebula(['executions', 'timeline', id, '--events']);
+    expect(timeline.out).toMatch(/WorkflowMigrated .*to version 2; decided: again a; a, b run again/);
+  });
+
   test('[CLI-482] retry says that a newer version exists; --latest and --to continue with it', async () => {
     const { project, id } = await failed();
     const file = mended();
@@ -60,7 +85,7 @@ describe('a failed run and a mended file', () => {
     await project.nebula(['workflows', 'register', file]);
     const plain = await project.nebula(['executions', 'retry', id]);
     expect(plain.code).toBe(1);
-    expect(plain.err).toContain('note the run stays in version 1 of order; version 2 is there, too:');
+    expect(plain.err).toContain('note the run stays in version 1 of order; version 2 is registered:');
     const latest = await project.nebula(['executions', 'retry', id, '--latest']);
     expect([latest.code, project.notes]).toEqual([0, [{ n: 3 }]]);
   });

@@ -73,14 +73,33 @@ describe('one node of a run', () => {
     expect(logs.out).not.toContain('stack=');
   });
 
-  test('[CLI-472] a node of an iteration that has ended', async () => {
+  test('[CLI-591] a node of an iteration that has ended has its input and output, also after a migration', async () => {
     const project = new MemoryProject();
-    const { json } = await project.run({
+    const looping = (last: string) => ({
       id: 'looping',
-      nodes: { items: { forEach: { in: ['a', 'b'] }, do: { nodes: { pack: { action: 'note@1' } } } } },
+      nodes: {
+        lines: {
+          forEach: { in: ['a', 'b'] },
+          do: { nodes: { pack: { action: 'core.set@1', with: { value: 'box {{ $item }}' } } } },
+        },
+        last: { needs: ['lines'], action: 'core.set@1', with: { value: `{{ ${last} }}` } },
+      },
     });
-    const { out, err } = await project.nebula(['executions', 'show', json.executionId, 'items/1/pack']);
-    expect(out, err).toMatch(/^items\/1\/pack\n\nATTEMPT.*\n +1 .*completed/);
+    const { json } = await project.run(looping('$lines[0] * 2'));
+    expect(json).toMatchObject({ error: { code: 'EXPRESSION_TYPE' } });
+    const show = (node: string) => project.nebula(['executions', 'show', json.executionId, node]);
+    const { out, err } = await show('lines/1/pack');
+    expect(out, err).toMatch(/^✓ lines\/1\/pack {2}completed in .*\n\nATTEMPT.*\n +1 .*completed\n\ninput\n/);
+    expect(out).toMatch(/\ninput\n\{ "value": "box b" \}\n\noutput\n"box b"\n$/);
+    const retried = await project.nebula(['executions', 'retry', json.executionId, '--to', '-'], {
+      stdin: JSON.stringify(looping('$lines.length')),
+    });
+    expect(retried.code, retried.err).toBe(0);
+    expect((await show('lines/1/pack')).out).toBe(out);
+    const explained = await project.nebula(['executions', 'explain', json.executionId, 'lines/1/pack']);
+    expect(explained.out).toMatch(/is completed\n.*It completed with attempt 1\.\n/);
+    expect((await show('lines/1/pakc')).err).toContain('UNKNOWN_NODE');
+    expect((await show('lines/2/pack')).err).toContain('UNKNOWN_NODE');
   });
 });
 
@@ -112,6 +131,69 @@ test('[CLI-548] the stack of a failed run is read from the log of its node, and 
   expect(asked[0]).toMatchObject({ node: 'n', level: 'debug' });
   // The third attempt has none: it timed out.
   expect(await stack(3)).toBeUndefined();
+});
+
+describe('a loop that fails', () => {
+  const text = (value: string) =>
+    ['id: each', 'nodes:', '  lines:', '    forEach: { in: [1, x, 3], parallel: true }', '    do:', '      nodes:']
+      .concat(`        twice: { action: core.set@1, with: { value: "{{ ${value} }}" } }`, '')
+      .join('\n');
+
+  test('[CLI-592] points to the failed iteration, and to a retry with the corrected file', async () => {
+    const cwd = projectFolder({ 'flows/each.yaml': text('$item * 2') });
+    const project = new MemoryProject(cwd);
+    const run = await project.nebula(['run', 'flows/each.yaml']);
+    const id = /exe_\w+/.exec(run.out)?.[0] ?? '';
+    const inside = `nebula executions show ${id} lines/1/twice`;
+    const retry = `nebula executions retry ${id} --to`;
+    expect(run.out).toContain(`${retry} flows/each.yaml`);
+    expect(run.out).not.toMatch(/executions retry exe_\w+$/m);
+
+    const node = await project.nebula(['executions', 'show', id, 'lines']);
+    expect(node.out).toMatch(/^✗ lines {2}failed in .* {2}1 of 3 iterations, 1 failed, 2 cancelled\n/);
+    expect(node.out).toContain('error EXPRESSION_TYPE at lines/1/twice: ');
+    expect(node.out).toContain(`next  ${inside}\n`);
+    const explained = await project.nebula(['executions', 'explain', id, 'lines']);
+    expect(explained.out).toContain("It failed in iteration 1, at 'lines/1/twice'.");
+    expect(explained.out).toContain(`→ ${inside}\n`);
+    expect(explained.out).not.toContain('retries');
+    const whole = await project.nebula(['executions', 'explain', id]);
+    // The workflow is not among the files of this folder, so the command leaves its file open.
+    expect(whole.out).toContain(`→ ${inside}\n  → ${retry} FILE\n`);
+
+    for (const command of [inside, `nebula executions explain ${id} lines/1/twice`]) {
+      const copied = await project.nebula(command.split(' ').slice(1));
+      expect([copied.code, copied.err], command).toEqual([0, '']);
+    }
+    writeFileSync(path.join(cwd, 'flows/each.yaml'), text('$item'));
+    const mended = await project.nebula([
+      'executions',
+      'retry',
+      id,
+      '--to',
+      'flows/each.yaml',
+      '--again',
+      'lines/twice',
+    ]);
+    expect([mended.code, mended.err]).toEqual([0, expect.not.stringContaining('error')]);
+  });
+
+  test('[CLI-593] counts its iterations, and the header the nodes that ended', async () => {
+    const project = new MemoryProject(
+      projectFolder({ 'each.yaml': `${text('$item * 2')}  after: { needs: [lines], action: core.noop@1 }\n` }),
+    );
+    const { out } = await project.nebula(['run', 'each.yaml']);
+    const id = /exe_\w+/.exec(out)?.[0] ?? '';
+    const shown = (await project.nebula(['executions', 'show', id])).out;
+    expect(shown).toMatch(/^✗ each v1 · failed · .* · 1\/2 · exe_/);
+    expect(shown).toMatch(/✗ lines +\S+ +1 of 3 iterations, 1 failed, 2 cancelled/);
+    const { out: listed } = await project.nebula(['executions', 'iterations', id, 'lines', '--json']);
+    expect(JSON.parse(listed).items.map(({ status }: { status: string }) => status)).toEqual([
+      'cancelled',
+      'failed',
+      'cancelled',
+    ]);
+  });
 });
 
 describe('an expression that fails', () => {

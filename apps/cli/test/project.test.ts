@@ -33,6 +33,23 @@ describe('the project', () => {
     expect(await open('b', { file: path.join(root, 'x.yaml') })).toMatchObject({ config: { concurrency: 9 } });
   });
 
+  test('[CLI-590] --data-dir and NEBULA_DATA_DIR find the same configuration', async () => {
+    write('a/nebula.config.mjs', 'export default { concurrency: 7 };');
+    write('b/nebula.config.mjs', 'export default { concurrency: 9 };');
+    const byOption = await open('b', { dataDir: '../a/.nebula' });
+    const byVariable = await open('b', {}, { NEBULA_DATA_DIR: '../a/.nebula' });
+    expect(byVariable).toEqual({ ...byOption, needsDataDirOption: false });
+    expect(byVariable.config).toEqual({ concurrency: 7 });
+    expect(await open('b', { dataDir: '.nebula' }, { NEBULA_DATA_DIR: '../a/.nebula' })).toMatchObject({
+      config: { concurrency: 9 },
+      needsDataDirOption: true,
+    });
+    expect(await open('b', {}, { NEBULA_DATA_DIR: '' })).toMatchObject({ config: { concurrency: 9 } });
+    expect(await open('b', {}, { NEBULA_DATA_DIR: path.join(root, 'elsewhere/.nebula') })).toMatchObject({
+      config: { concurrency: 9 },
+    });
+  });
+
   test('[CLI-31] where runs are kept', async () => {
     expect((await open('a')).dataDir).toBe(path.join(root, 'a/.nebula'));
     write('a/package.json', '{}');

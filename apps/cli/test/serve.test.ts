@@ -102,7 +102,7 @@ describe('a server process', TIMEOUT, () => {
     expect((await again.ended).code).toBe(0);
   });
 
-  test('[CLI-550] code that changes under a server is reported, by the server and by `run`', async () => {
+  test('[CLI-550, CLI-600] code that changes under a server is reported, by the server and by `run`', async () => {
     const action = (text: string) =>
       `export const say = { id: 'own.say', version: '1', effect: 'pure', run: () => '${text}' };\n`;
     const cwd = projectFolder({
@@ -120,7 +120,7 @@ describe('a server process', TIMEOUT, () => {
     const after = await nebula(['run', 'say.yaml', '--json'], outside(cwd));
     expect(JSON.parse(after.stdout).output).toBe('old');
     expect(after.stderr).toMatch(
-      /^warning: actions\/say\.mjs has changed since the server started; it runs the old code\.\nhint: restart it: nebula stop && nebula serve --detach\n$/,
+      /^warning: actions\/say\.mjs has changed since the server started; it runs the old code\.\nhint: restart it: nebula stop && nebula serve --detach --port 0\n$/,
     );
     server.child.kill('SIGTERM');
     await server.ended;

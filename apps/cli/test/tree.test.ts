@@ -51,6 +51,15 @@ function halfWay(): ShownRun {
 }
 
 describe('live tree', () => {
+  test('[CLI-599] a run that is parked is called so', () => {
+    const parked = orderRun({ ...openDocument(HALF_WAY), parked: true } as RunDocument);
+    expect(
+      picture(parked, 2_000)
+        .split('\n')
+        .find((line) => line.includes('exe_1')),
+    ).toContain('⏸ Order fulfilment · parked · ');
+  });
+
   test('[CLI-51] shows status, attempts, duration, progress and the last log line', () => {
     expect(picture(halfWay(), 2_000)).toMatchInlineSnapshot(`
       "
@@ -84,7 +93,7 @@ describe('live tree', () => {
     );
     expect(picture(run, 3_000)).toMatchInlineSnapshot(`
       "
-      ⠋ Order fulfilment · running · 3.0s · 5/7 · exe_1
+      ⠋ Order fulfilment · running · 3.0s · 4/7 · exe_1
 
       ✓ fetch          300ms
       ✓ validate       630ms  2 attempts

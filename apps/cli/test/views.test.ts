@@ -141,7 +141,8 @@ describe('the end of a run', () => {
 
   test('[CLI-40] failed: error, node, next commands', () => {
     const error = { code: 'DECLINED', kind: 'USER', message: 'card declined', node: 'charge' } as const;
-    expect(text(summaryLines(runDocument({ status: 'failed', error }), options))).toMatchInlineSnapshot(`
+    const retry = ['nebula executions retry exe_1'];
+    expect(text(summaryLines(runDocument({ status: 'failed', error }), { ...options, retry }))).toMatchInlineSnapshot(`
       "
       ✗ failed in 2.3s  exe_1
 
@@ -149,9 +150,9 @@ describe('the end of a run', () => {
 
       next  nebula executions explain exe_1 charge   why it ended like this
             nebula executions show exe_1 charge      its attempts and input
-            nebula executions timeline exe_1         what happened when
-            nebula executions retry exe_1            begin again at the failed nodes
-            nebula executions retry exe_1 --to FILE  with a mended file
+            nebula executions timeline exe_1         when each step ran
+            nebula executions retry exe_1            run the failed nodes again
+            nebula executions retry exe_1 --to FILE  continue with a corrected file
       "
     `);
   });
@@ -177,7 +178,7 @@ describe('the end of a run', () => {
         nebula executions settle exe_1 charge --retry
         # it did not: let the node fail
         nebula executions settle exe_1 charge --fail
-        # go on afterwards
+        # then continue the run
         nebula resume exe_1
       "
     `);
@@ -223,8 +224,25 @@ describe('events in words', () => {
     ['WorkflowPaused', null, { reason: 'lunch' }, 'run paused: lunch'],
     ['WorkflowResumed', null, {}, 'run resumed'],
     ['WorkflowStopping', null, { status: 'cancelled' }, 'run is ending: cancelled'],
-    ['WorkflowReopened', null, { nodes: ['a', 'b'] }, 'run reopened: from a, b'],
+    ['WorkflowReopened', null, { nodes: ['a', 'b'] }, 'run reopened: a, b run again'],
+    [
+      'WorkflowReopened',
+      null,
+      { nodes: ['x/10', 'x/9', 'e', 'd', 'c', 'b', 'a'] },
+      'a, b, c, d, e and 2 more run again',
+    ],
   ];
+
+  test('[CLI-595] a duration of zero is not printed', () => {
+    const lines = new EventLines({ executionId: 'exe_1', title: 'order' }, { colors, startedAt: T0 });
+    const error = { code: 'E', kind: 'USER', message: 'no' };
+    const said = (...given: Parameters<typeof event>) => lines.line(event(...given))?.trim();
+    expect(said(0, 'NodeFailed', 'n', { error, handling: 'fatal' })).toBe('0.00s  ✗ n failed: E: no');
+    said(0, 'NodeStarted', 'n', { attempt: 1, worker: 'w' });
+    expect(said(0, 'NodeCompleted', 'n', {})).toBe('0.00s  ✓ n completed');
+    said(0, 'NodeStarted', 'n', { attempt: 1, worker: 'w' });
+    expect(said(5, 'NodeCompleted', 'n', {})).toBe('0.01s  ✓ n completed in 5ms');
+  });
 
   test.each(cases)('[CLI-104] %s', (type, node, details, words) => {
     const one = event(0, type, node, details);

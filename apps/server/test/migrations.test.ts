@@ -55,11 +55,15 @@ describe('a run that is moved', () => {
     await seen(id, { status: 'completed', output: { b: 1 } });
   });
 
-  it('[SRV-760] is refused with a reason, and unchanged', async () => {
+  it('[SRV-760, SRV-911] is refused with a reason, and unchanged', async () => {
     const id = await failed('two');
     expect((await migrate(id, {})).json).toMatchObject({ status: 409, code: 'SAME_VERSION' });
     expect((await migrate(id, { version: 7 })).json).toMatchObject({ status: 404, code: 'UNKNOWN_WORKFLOW' });
-    expect((await migrate(id, { back: true })).json).toMatchObject({ status: 409, code: 'NOT_MIGRATED' });
+    expect((await migrate(id, { back: true })).json).toMatchObject({
+      status: 409,
+      code: 'NOT_MIGRATED',
+      detail: `Execution ${id} was never migrated: it began with version 1.`,
+    });
     await register('two', '$a.right', { a: { action: 'core.set', with: { value: { right: 2 } } } });
     expect((await migrate(id, {})).json).toMatchObject({ status: 409, code: 'DECISION_NEEDED' });
     expect((await migrate(id, { dryRun: true })).json).toMatchObject({

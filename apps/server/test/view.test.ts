@@ -137,6 +137,28 @@ describe('views of a run', () => {
     expect([bare.input, bare.output, bare.variables, bare.nodes.say?.input]).toEqual(Array(4).fill(undefined));
   });
 
+  test('[SRV-910] the document has a node of an ended iteration that is asked for', async () => {
+    booted = await boot();
+    const { client } = booted;
+    const body = { nodes: { say: { action: 'core.noop@1', with: { text: '{{ $item }}' } } } };
+    const definition = { id: 'saying', nodes: { each: { forEach: { in: '$input' }, do: body } } };
+    const large = 'x'.repeat(100_000);
+    const executionId = await started(booted, definition, ['a', large]);
+    const params = { executionId };
+    const read = async (query: { node?: string; at?: number; values?: 'none' }) =>
+      (await client.call('getExecution', { params, query })).nodes;
+    expect(Object.keys(await read({}))).toEqual(['each']);
+    const node = 'each/1/say';
+    const values = { input: { text: large }, output: { text: large } };
+    const { each, [node]: ended } = await read({ node });
+    expect(ended).toMatchObject({ status: 'completed', attempts: 1, durationMs: expect.any(Number), ...values });
+    expect(each).toEqual((await read({}))['each']);
+    const bare = (await read({ node, values: 'none' }))[node];
+    expect(bare).toEqual({ ...ended, input: undefined, output: undefined });
+    expect(Object.keys(await read({ node: 'each/2/say' }))).toEqual(['each']);
+    expect(await read({ node, at: 1 })).not.toHaveProperty([node, 'output', 'text']);
+  });
+
   test('[SRV-661, VIEW-13] an explanation has causes, and names who holds a key', async () => {
     booted = await boot();
     const { client } = booted;

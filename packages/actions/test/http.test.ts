@@ -145,7 +145,9 @@ test('[ACT-11] the details help to continue', async () => {
     retryAfterMs: 7_000,
   });
   expect((details as { body: string }).body).toHaveLength(2_000);
-  expect(message).toBe(`GET ${origin}/orders responded with 503 Service Unavailable: busy${'x'.repeat(196)}`);
+  expect(message).toBe(
+    `GET ${origin}/orders responded with 503 Service Unavailable; its body begins with: busy${'x'.repeat(196)}`,
+  );
   handle = answer(404, '{\n  "error": "no such order"\n}', { 'content-type': 'application/json' });
   expect((await error({})).message).toMatch(/responded with 404 Not Found: \{\n {2}"error": "no such order"\n\}$/);
   handle = answer(500, ' \n ');

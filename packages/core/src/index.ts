@@ -142,6 +142,7 @@ export {
   type RunEvent,
   runStatusAfter,
 } from './view/event-status.ts';
+export { retrySteps } from './view/explain.ts';
 export {
   type AttemptHistory,
   AttemptList,

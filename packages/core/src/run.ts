@@ -74,6 +74,6 @@ export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
 export type { Steps } from './steps.ts';
 export type { Explanation } from './view/cause.ts';
-export { bareDocumentOf, documentOf, spilledInDocument } from './view/document.ts';
+export { bareDocumentOf, documentOf, nodeDocument, spilledInDocument, spilledInNode } from './view/document.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';

@@ -11,6 +11,7 @@ import type {
   ExecutionId,
   Json,
   NebulaError,
+  NodeDocument,
   NodePath,
   OpenCatalog,
   Plan,
@@ -139,6 +140,11 @@ export interface ExecutionService {
   document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
   bareDocument(executionId: ExecutionId, at?: number): Promise<BareRun | undefined>;
+  /**
+   * A node of an iteration that has ended, from the journal. Undefined if there is none, or if the journal is too long
+   * to be folded for it.
+   */
+  endedNode(executionId: ExecutionId, path: NodePath, at?: number): Promise<NodeDocument | undefined>;
   /** The frames after this one, read in pieces: other work runs in between, and a reader may stop at any frame. */
   frames(executionId: ExecutionId, after?: number): AsyncIterable<JournalFrame>;
   /** All frames after this one, at once. */

@@ -61,7 +61,10 @@ describe('a run that is moved to another version', () => {
     await top.clock.advance(10);
     await top.open();
     expect(await top.engine.document(executionId)).toMatchObject({ version: 1, nodes: { a: { status: 'completed' } } });
-    await expect(top.engine.requestMigrationBack(executionId)).rejects.toMatchObject({ code: 'NOT_MIGRATED' });
+    await expect(top.engine.requestMigrationBack(executionId)).rejects.toMatchObject({
+      code: 'NOT_MIGRATED',
+      message: `The migration of execution ${executionId} is taken back already: it is in version 1.`,
+    });
   });
 
   it('[ENG-301] is read from a snapshot after its migration', async () => {

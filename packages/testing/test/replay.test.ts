@@ -128,6 +128,18 @@ describe('replay of a journal against another version', () => {
     expect((await divergence(branch('b'), branch('c')))?.text).toMatch(/'go' would lead to 'c' instead of 'b'$/);
   });
 
+  it('[CLI-598] the change of a wait in words', async () => {
+    const ask = (title: string) => ({ a: { wait: { approval: { title } } } });
+    const said = async (...given: Parameters<typeof divergence>) => (await divergence(...given))?.text;
+    expect(await said(ask('Ship?'), ask('Really?'))).toBe(
+      "frame 1: 'a' would wait for an approval “Really?” instead of for an approval “Ship?”",
+    );
+    const limited = { a: { wait: { ...ask('Ship?').a.wait, deadline: '1d' } } };
+    expect(await said(ask('Ship?'), limited)).toMatch(
+      /“Ship\?”, at most until \S+ instead of for an approval “Ship\?”$/,
+    );
+  });
+
   it('[TST-14] other retries, waits and outputs', async () => {
     const failing = { mocks: { 'x.do': sequence([fail('NO'), 1]) } };
     const once = { a: node() };

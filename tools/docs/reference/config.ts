@@ -14,8 +14,9 @@ export function configPage(): Page {
     'Configuration',
     '`packages/sdk/src/config-keys.ts`',
     [
-      'A project is configured in `nebula.config.ts` (or `.mts`, `.js`, `.mjs`), or in `nebula.config.yaml` with the same keys except those that are code. The nearest one above the workflow counts. What is misspelt or of the wrong type is `CONFIG_INVALID` before anything runs.',
-      'A running server takes up changes of the keys marked *live* by itself; when another one changes, it says that it waits for a restart.',
+      'A project is configured in `nebula.config.ts` (or `.mts`, `.js`, `.mjs`), or in `nebula.config.yaml` with the same keys except those that are code. A misspelt key or a value of the wrong type is `CONFIG_INVALID` before anything runs.',
+      'A command uses one configuration file: the nearest one in the folder of the workflow file that the command names, or above it; else above the data folder that `--data-dir` or `$NEBULA_DATA_DIR` names; else in the current folder or above it. `nebula doctor` prints its path.',
+      'A running server applies changes of the keys marked *live* by itself. When another key changes, it says that the change takes effect after a restart.',
       '## Keys',
       keyTable(plain),
       ...sections.flatMap(([name, { doc, example }]) => [

@@ -84,7 +84,7 @@ async function fileOf({ io }: Call, target: string): Promise<string> {
   throw new NebulaError(
     'USAGE',
     found === undefined ? `there is no folder ${given}` : `${given} exists already; a backup overwrites nothing`,
-    { hint: 'give a new file, or an existing folder, in which the backup gets a name of its time' },
+    { hint: 'give a new file, or an existing folder, in which the backup is named after the current time' },
   );
 }
 

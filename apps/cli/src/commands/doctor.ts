@@ -57,6 +57,7 @@ export async function checkUp(context: Context, project: Project): Promise<reado
   const { dataDir, server } = project;
   const findings = [checkNode()];
   if (server === undefined) {
+    findings.push(well('config', project.configFile ?? 'no nebula.config.*: the defaults apply'));
     findings.push(checkFolder(dataDir), ...checkDisk(dataDir), await checkDatabase(context, project));
     findings.push(...checkToken(dataDir), ...checkSecretsKey(context, dataDir));
   }

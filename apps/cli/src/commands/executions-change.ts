@@ -192,7 +192,7 @@ async function tellNewer(
   if (latest <= version) return;
   const { err } = open.io;
   writeLines(err, [
-    `${err.colors.yellow('note')} the run stays in version ${version} of ${workflowId}; version ${latest} is there, too:`,
+    `${err.colors.yellow('note')} the run stays in version ${version} of ${workflowId}; version ${latest} is registered:`,
     `  ${err.colors.bold(commandWriter(open, executionId)('executions retry --latest'))}`,
   ]);
 }

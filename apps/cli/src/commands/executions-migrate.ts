@@ -4,8 +4,9 @@ import path from 'node:path';
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { NebulaError } from '@nebula/core';
 import { withApi, withSession } from '../api.ts';
-import { type Change, changeRuns, reportChange, type Target } from '../bulk.ts';
+import { type Change, changeRuns, reportChange, type Target, targetsOf } from '../bulk.ts';
 import { definedMembers, inProject, textOption, textsOption, versionOf } from '../command-options.ts';
+import { EXIT } from '../exit-code.ts';
 import { print, writeLines } from '../print.ts';
 import { engineHere, printRecorded } from '../recorded-requests.ts';
 import { commandWriter } from '../report-runs.ts';
@@ -76,25 +77,53 @@ export async function move(open: OpenCall, executionId: string, body: MigrateBod
   throw new NebulaError(refusal.code, refusal.message, hint === undefined ? {} : { hint });
 }
 
+/** Checks the runs and changes none. A refusal has the exit code that the migration itself would have. */
 async function dryRun(call: Call, executionIds: readonly string[], body: MigrateBody): Promise<number> {
-  const [executionId, second] = executionIds;
-  if (executionId === undefined || second !== undefined) {
-    throw new NebulaError('USAGE', '--dry-run needs exactly one run', { hint: 'name it: exe_…' });
-  }
   return await withApi(call, 'read', async (open) => {
-    const checking = open.api.call('migrateExecution', { params: { executionId }, body: { ...body, dryRun: true } });
-    const report = await requested(open, executionId, checking);
-    const { refusal } = report;
-    print(call, report, () => [
-      ...changeLines(open, report, call.io.out),
-      '',
-      refusal === null
-        ? `The run was not changed. To move it: ${moveCommand(open, executionId, report)}`
-        : `${call.io.out.colors.yellow(`refused ${refusal.code}:`)} ${refusal.message}`,
-      ...(refusal?.hint === undefined ? [] : [`  ${refusal.hint}`]),
-    ]);
-    return refusal === null ? 0 : 1;
+    const from = versionOf(textOption(call.options, 'from'));
+    const targets = await targetsOf(open, executionIds, 'migrate');
+    const checked: Checked[] = [];
+    for (const { executionId } of targets.filter((target) => otherVersion(target, from) === undefined)) {
+      const checking = open.api.call('migrateExecution', { params: { executionId }, body: { ...body, dryRun: true } });
+      checked.push({ executionId, report: await requested(open, executionId, checking) });
+    }
+    const [only] = checked;
+    const isOne = executionIds.length === 1 && only !== undefined;
+    const document = isOne ? only.report : { items: checked.map(({ report, ...run }) => ({ ...run, ...report })) };
+    print(call, document, () => (isOne ? checkedLines(open, only) : checkedTable(open, checked)));
+    return checked.every(({ report }) => report.refusal === null) ? EXIT.completed : EXIT.invalid;
   });
+}
+
+interface Checked {
+  readonly executionId: string;
+  readonly report: Report;
+}
+
+function checkedLines(open: OpenCall, { executionId, report }: Checked): string[] {
+  const { out } = open.io;
+  const { refusal } = report;
+  return [
+    ...changeLines(open, report, out),
+    '',
+    ...(refusal === null
+      ? ['The run was not changed. To move it:', `  ${moveCommand(open, executionId, report)}`]
+      : [`${out.colors.yellow(`refused ${refusal.code}:`)} ${refusal.message}`]),
+    ...(refusal?.hint === undefined ? [] : [`  ${refusal.hint}`]),
+  ];
+}
+
+/** One row for each run. */
+function checkedTable({ io: { out } }: OpenCall, checked: readonly Checked[]): string[] {
+  if (checked.length === 0) return ['no run matches'];
+  const rows = checked.map(({ executionId, report: { from, to, changes, refusal } }) => [
+    executionId,
+    `v${from} → v${to}`,
+    refusal === null ? 'can move' : out.colors.yellow('refused'),
+    refusal === null ? `${plural(changes.length, 'node')} changed` : `${refusal.code}: ${refusal.message}`,
+  ]);
+  const headings = ['EXECUTION', 'VERSION', 'RESULT', 'DETAILS'];
+  return [...tableLines(headings, rows, { colors: out.colors, width: readingWidth(out) }), 'No run was changed.'];
 }
 
 /** The command without `--dry-run`. A file is registered by then. */

@@ -17,7 +17,8 @@ import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { type Links, linkLines, linksOf, present } from '../links.ts';
 import { unknownExecution } from '../location.ts';
 import { print, printList } from '../print.ts';
-import { causeOf, localCommand } from '../report-runs.ts';
+import { causeOf } from '../report-runs.ts';
+import { stepHere } from '../retry-commands.ts';
 import { journalOf, requested, runNamed, timelineOf } from '../runs.ts';
 import type { Call, Command } from '../services.ts';
 import { readingWidth, type View } from '../terminal/io.ts';
@@ -90,12 +91,15 @@ export const explain: Command = (call, [executionId = '', node]) =>
     const explained = await unlessAbsent(api.call('explainExecution', { params: { executionId }, query }));
     if (explained === undefined) return unknownNode(node ?? '', idsInOrder(document));
     const explanation = explained as Explanation;
-    const next = explanation.next.map((step) => localCommand(open, step));
+    const next = await Promise.all(explanation.next.map((step) => stepHere(open, step)));
     const links = linksFor(await linksOf(api, document), node);
     const cause = await causeOf(open, { executionId, error: errorOf(document, node) });
     return print(call, { executionId, ...explanation, next, ...present(links) }, () => {
       const view = { colors: out.colors, width: out.columns() };
-      const blocks = [explanationLines({ ...explanation, next }, view), cause, linkLines(links, view)];
+      const isParked =
+        node === undefined && document.status === 'running' && document.finishedAt === null && document.parked;
+      const shown = { ...explanation, next, ...(isParked && { status: 'parked' }) };
+      const blocks = [explanationLines(shown, view), cause, linkLines(links, view)];
       return blocks.filter((block) => block.length > 0).flatMap((block, at) => (at === 0 ? block : ['', ...block]));
     });
   });

@@ -7,6 +7,7 @@ import { ShownRun } from '../live/shown-run.ts';
 import { locationText } from '../location.ts';
 import { print, writeLines } from '../print.ts';
 import { causeOf, commandWriter } from '../report-runs.ts';
+import { retryCommands } from '../retry-commands.ts';
 import { definitionOfRun, runNamed, runsOf, timelineOf } from '../runs.ts';
 import type { ApiSession, Command, OpenCall } from '../services.ts';
 import { type EndedNode, endedLines, endedNodes } from '../views/ended-iterations.ts';
@@ -26,7 +27,7 @@ export const execute: Command = (call, args) =>
   withApi(call, 'read', async (open) => {
     const { io, options } = call;
     const executionId = args[0] ?? (await newestRun(open));
-    const document = await runNamed(open, executionId);
+    const document = await runNamed(open, executionId, args[1]);
     if (args[1] !== undefined) return showNode(open, document, args[1]);
     const isAll = options.all === true;
     const ended = isAll ? endedNodes(document, await timelineOf(open.api, executionId)) : new Map<string, EndedNode>();
@@ -46,11 +47,12 @@ export const execute: Command = (call, args) =>
     }
     if (document.finishedAt === null) return 0;
     const how = { ...view, command: commandWriter(open, executionId), isUnderTree: true, full: options.full === true };
-    writeLines(io.out, ['', ...summaryLines(document, { ...how, cause: await causeOf(open, document, how) })]);
+    const cause = await causeOf(open, document, how);
+    writeLines(io.out, ['', ...summaryLines(document, { ...how, cause, retry: await retryCommands(open, document) })]);
     return 0;
   });
 
-/** A node that has ended in a dropped iteration is known by its attempts alone. */
+/** In a very long journal, a node of an ended iteration is known by its attempts alone. */
 async function showNode(open: OpenCall, { executionId, nodes }: RunDocument, path: string): Promise<number> {
   const { io, options } = open;
   const attempts = await attemptsOf(open.api, executionId, path);
@@ -60,8 +62,9 @@ async function showNode(open: OpenCall, { executionId, nodes }: RunDocument, pat
   }
   const full = options.full === true;
   const error = node?.error ?? null;
-  const cause = await causeOf(open, { executionId, error: error && { ...error, node: path } }, { full });
-  const view = { colors: io.out.colors, width: io.out.columns(), full, cause };
+  const cause = await causeOf(open, { executionId, error: error && { ...error, node: error.node ?? path } }, { full });
+  const command = commandWriter(open, executionId);
+  const view = { colors: io.out.colors, width: io.out.columns(), full, cause, command };
   return print(open, { executionId, path, node: node ?? null, attempts }, () =>
     nodeDetailLines(path, node, attempts, view),
   );

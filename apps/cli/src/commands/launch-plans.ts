@@ -103,7 +103,7 @@ function concurrencyOf(before: Concurrency | undefined, options: CommandOptions)
   if (limit === 0 && policy === undefined) return undefined;
   const missing = limit > 0 ? '--policy' : '--limit';
   throw new NebulaError('USAGE', `--limit and --policy belong together: ${missing} is missing`, {
-    hint: '--limit 1 --policy wait',
+    hint: 'give both, e.g. --limit 1 --policy wait',
   });
 }
 

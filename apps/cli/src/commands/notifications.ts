@@ -39,7 +39,8 @@ export const list = listCommand({
       return io.out.colors.red(`${printableLine(lastError)}${next}`);
     },
   },
-  none: (program) => `nobody is told of failed runs; ${program} notifications set NAME --url URL changes that`,
+  none: (program) =>
+    `no notifications are configured: a server tells nobody of failed, stuck or waiting runs; add one with ${program} notifications set NAME --url URL`,
 });
 
 /** Creates or changes a notification. Options that are not given keep their value. */

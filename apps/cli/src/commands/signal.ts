@@ -25,8 +25,10 @@ export const execute: Command = async (call, [signal = '']) => {
     const until = executionId === undefined ? { keptUntil: new Date(keptUntil).toISOString() } : {};
     const document = { signal, key: key ?? '', executionId: executionId ?? null, ...until };
     const name = `signal ${printableLine(signal)}${key === undefined ? '' : ` (key ${printableLine(key)})`}`;
+    const words = `${name} sent to ${executionId}`;
+    const lines = executionId === undefined ? undefined : await recordedLines(open, executionId, words);
     return print(call, document, () => {
-      if (executionId !== undefined) return recordedLines(open, executionId, `${name} sent to ${executionId}`);
+      if (lines !== undefined) return lines;
       return [
         `${colors.yellow('⏸')} no run waits for ${name} yet`,
         `The signal is buffered for the next run that waits for it, until ${momentText(keptUntil, io.now())}`,

@@ -47,7 +47,8 @@ export const list = listCommand({
     WORKFLOW: ({ workflowId }) => workflowId,
     ACTIVE: ({ activeVersion }, { io }) =>
       activeVersion === null ? io.out.colors.dim('–') : io.out.colors.green(`v${activeVersion}`),
-    NEWEST: ({ newestVersion }) => `v${newestVersion}`,
+    'LAST REGISTERED': ({ newestVersion }) => `v${newestVersion}`,
+    VERSIONS: ({ versions }) => String(versions),
     CHANGED: ({ updatedAt }, context) => ago(updatedAt, context),
     PROJECT: ({ project }) => project,
     NAME: ({ name }) => printableLine(name ?? ''),

@@ -24,6 +24,7 @@ import { holdingServer, leaveNote, makeToken, tokenFile } from '../remote/found-
 import type { Project, ServeOptions, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
 import type { Io } from '../terminal/io.ts';
+import { shellWord } from '../views/words.ts';
 import { engineOptions, sizeOf } from './engine-options.ts';
 import { ReservedFiles } from './reserved-files.ts';
 import {
@@ -90,7 +91,8 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
     const server = await listening(project, parts, config, { ...options, preset, token, env, reserved, openEngine });
     const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
-    const takeNoteBack = leaveNote(project.dataDir, { url: reachable(server.url), pid: process.pid, startedAt });
+    const note = { url: reachable(server.url), pid: process.pid, startedAt, options: givenOptions(options) };
+    const takeNoteBack = leaveNote(project.dataDir, note);
     return {
       url: reachable(server.url),
       preset,
@@ -304,4 +306,11 @@ function alreadyServed({ dataDir }: Project, error: unknown): unknown {
       details: { url: found.url, pid: found.pid },
     },
   );
+}
+
+/** The options that were given, as a command line has them. */
+function givenOptions(options: ServeOptions): string {
+  return (['port', 'host', 'preset'] as const)
+    .flatMap((name) => (options[name] === undefined ? [] : [`--${name} ${shellWord(String(options[name]))}`]))
+    .join(' ');
 }

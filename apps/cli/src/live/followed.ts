@@ -5,6 +5,7 @@
  *  2 The view shows the document of the run, which is read after events.
  *  3 Every line after the start of following is shown once; lines that the stream missed at the end
  *     are read.
+ *  4 A line of an attempt is shown after the start of that attempt. Lines have their own stream, which is faster.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NebulaClient } from '@nebula/client';
@@ -45,6 +46,10 @@ export class Followed {
   readonly #events: Promise<void>;
   readonly #lines: Promise<void> | undefined;
   #position = 0;
+  /** The newest attempt of each node whose start was sent. */
+  readonly #started = new Map<string, number>();
+  /** Lines of attempts whose start was not sent yet. */
+  #early: StoredLogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isStale = false;
   /** The time of the newest end event. */
@@ -82,6 +87,7 @@ export class Followed {
     if (this.#lines === undefined) return;
     await this.#lines;
     await this.#showLines().catch(() => undefined);
+    this.#releaseLines(() => true);
   }
 
   async #followEvents(known: number): Promise<void> {
@@ -92,13 +98,17 @@ export class Followed {
     for await (const sent of this.#api.events(this.#run.executionId, { signal, onProgress })) {
       const event = timelineEvent(sent);
       if (toSkip-- <= 0) await this.#show(event);
+      if (event.type === 'NodeStarted' && event.node !== null) this.#noteStart(event.node, event.details.attempt);
       if (isFinalEvent(event)) this.#endedAt = event.at;
     }
   }
 
   async #show(event: TimelineEvent): Promise<void> {
     // Lines have their own stream, so those before the end are read and shown before the end event.
-    if (isFinalEvent(event) && this.#lines !== undefined) await this.#showLines();
+    if (isFinalEvent(event) && this.#lines !== undefined) {
+      await this.#showLines();
+      this.#releaseLines(() => true);
+    }
     this.#view.event(this.#run, event);
     this.#readSoon();
   }
@@ -137,7 +147,23 @@ export class Followed {
   #showLine(line: StoredLogLine): void {
     if (line.position <= this.#position) return;
     this.#position = line.position;
-    this.#view.log(this.#run, line);
+    if (this.#isEarly(line)) this.#early.push(line);
+    else this.#view.log(this.#run, line);
+  }
+
+  #isEarly({ node, attempt }: StoredLogLine): boolean {
+    return node !== null && attempt !== null && attempt > (this.#started.get(node) ?? 0);
+  }
+
+  #noteStart(node: string, attempt: number): void {
+    this.#started.set(node, attempt);
+    if (this.#early.length > 0) this.#releaseLines((line) => !this.#isEarly(line));
+  }
+
+  #releaseLines(isDue: (line: StoredLogLine) => boolean): void {
+    const due = this.#early.filter(isDue);
+    this.#early = this.#early.filter((line) => !due.includes(line));
+    for (const line of due) this.#view.log(this.#run, line);
   }
 
   async #readLines(): Promise<StoredLogLine[]> {

@@ -31,6 +31,8 @@ export interface ShownNode {
 
 export interface ShownScope {
   readonly state: ScopeDocument;
+  /** An iteration that was under way when its loop failed: its error is of a node outside it. */
+  readonly isCancelled: boolean;
   readonly nodes: readonly ShownNode[];
 }
 
@@ -184,8 +186,10 @@ class Layout {
   }
 
   #scopeAt(path: string, state: ScopeDocument, outline: readonly OutlineRow[]): ShownScope {
-    if (state.undoes === undefined) return { state, nodes: this.nodesIn(path, outline) };
-    return { state, nodes: this.nodesIn(path, [], (id) => id.replaceAll(':', '/')) };
+    const at = state.status === 'failed' && state.round !== null ? state.error?.node : undefined;
+    const isCancelled = at !== undefined && !at.startsWith(`${path}/`);
+    if (state.undoes === undefined) return { state, isCancelled, nodes: this.nodesIn(path, outline) };
+    return { state, isCancelled, nodes: this.nodesIn(path, [], (id) => id.replaceAll(':', '/')) };
   }
 }
 

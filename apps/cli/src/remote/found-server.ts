@@ -17,6 +17,8 @@ export interface ServerNote {
   readonly pid: number;
   /** When the process began; it has loaded its code since. Left out by earlier versions. */
   readonly startedAt?: string;
+  /** The options of `nebula serve`, for the command that starts it again: `--port 8080`. */
+  readonly options?: string;
 }
 
 export function tokenFile(dataDir: string): string {
@@ -57,9 +59,14 @@ export function makeToken(dataDir: string): string {
 
 export function readNote(dataDir: string): ServerNote | undefined {
   try {
-    const { url, pid, startedAt } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
+    const { url, pid, startedAt, options } = JSON.parse(readFileSync(path.join(dataDir, NOTE), 'utf8')) as ServerNote;
     if (typeof url !== 'string' || !Number.isInteger(pid)) return undefined;
-    return { url, pid, ...(typeof startedAt === 'string' && { startedAt }) };
+    return {
+      url,
+      pid,
+      ...(typeof startedAt === 'string' && { startedAt }),
+      ...(typeof options === 'string' && { options }),
+    };
   } catch {
     return undefined;
   }

@@ -237,7 +237,7 @@ ${BULK_NOTE}`,
   {
     usage: 'executions pause [execution...]',
     summary: 'pause runs: running attempts finish, nothing new starts',
-    options: [{ flags: '--reason <text>', text: 'kept with the run' }, ...BULK, ...AT],
+    options: [{ flags: '--reason <text>', text: 'the reason, stored with the run' }, ...BULK, ...AT],
     examples: [
       ['executions pause exe_01k9… --reason "the bank is down"', 'one run'],
       ['executions pause --workflow order --status running', 'all runs of a workflow'],
@@ -263,7 +263,7 @@ ${EXIT_CODES}`,
     usage: 'executions cancel [execution...]',
     summary: 'cancel runs, or one node of them',
     options: [
-      { flags: '--reason <text>', text: 'kept with the run' },
+      { flags: '--reason <text>', text: 'the reason, stored with the run' },
       { flags: '--no-compensate', text: 'run no compensations' },
       { flags: '--node <path>', text: 'only this node and its body; the run continues without it' },
       NO_RUN,
@@ -290,7 +290,7 @@ ${BULK_NOTE}`,
     ],
     examples: [
       ['executions retry exe_01k9…', 'completed nodes do not run again'],
-      ['executions retry exe_01k9… --to order.yaml', 'with the mended file'],
+      ['executions retry exe_01k9… --to order.yaml', 'with the corrected file'],
       ['executions retry --status failed --workflow order', 'all failed runs of a workflow'],
     ],
     notes: `${BULK_NOTE}
@@ -312,7 +312,7 @@ ${EXIT_CODES}`,
     ],
     examples: [
       ['executions migrate exe_01k9… --dry-run', 'which nodes changed, and what the run did with them'],
-      ['executions migrate exe_01k9… --to order.yaml', 'register the mended file, and continue with it'],
+      ['executions migrate exe_01k9… --to order.yaml', 'register the corrected file and move the run to it'],
       [
         'executions migrate exe_01k9… --again charge',
         'a completed node that changed, and everything after it, runs again',

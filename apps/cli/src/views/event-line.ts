@@ -45,6 +45,7 @@ export class EventLines {
 
   #text(event: TimelineEvent): string | undefined {
     if (isRunEvent(event)) return this.#runText(event);
+    if (event.type === 'WorkflowMigrated') return `${this.#options.colors.cyan('●')} run moved ${eventWords(event)}`;
     if (event.type === 'RoundFailed') return `${this.#options.colors.red('✗')} ${event.node} failed${errorPart(event)}`;
     // Every node is scheduled before it starts, and a failure has its own event.
     if (!isNodeEvent(event) || event.type === 'NodeScheduled' || event.type === 'NodeUnhandled') return undefined;
@@ -93,7 +94,7 @@ export class EventLines {
     if (status !== 'running' && status !== 'waiting') this.#begun.delete(path);
     const words = eventWords(event);
     const more = words === '' ? '' : `: ${words}`;
-    const took = formatDuration(at - since);
+    const took = (word: string): string => (at === since ? '' : ` ${word} ${formatDuration(at - since)}`);
     const sign = (text: string): string =>
       `${statusPaint(status, colors)(statusGlyph(status))} ${shownPath(path)} ${text}`;
     switch (event.type) {
@@ -108,9 +109,9 @@ export class EventLines {
         this.#begun.set(path, { at, attempt: 1 });
         return sign(words);
       case 'NodeCompleted':
-        return sign(words || `completed in ${took}`);
+        return sign(words || `completed${took('in')}`);
       case 'NodeFailed':
-        return sign(`failed after ${took}${error}`);
+        return sign(`failed${took('after')}${error}`);
       case 'NodeStopping':
         return sign(`is ending${error}`);
       case 'NodeRetried':

@@ -27,9 +27,15 @@ const WORDS: { readonly [T in TimelineEventType]: (details: Details<T>, at: numb
   WorkflowFailed: none,
   WorkflowCancelled: none,
   WorkflowTimedOut: none,
-  WorkflowReopened: ({ nodes }) => `from ${nodes.join(', ')}`,
-  WorkflowMigrated: ({ version, nodes, back }) =>
-    `${back ? 'back ' : ''}to version ${version}${nodes.length === 0 ? '' : `; ${nodes.join(', ')} begin again`}`,
+  WorkflowReopened: ({ nodes }) => `${pathsText(nodes)} ${nodes.length === 1 ? 'runs' : 'run'} again`,
+  WorkflowMigrated: ({ version, nodes, decisions = {}, back }) => {
+    const decided = Object.entries(decisions).map(([node, decision]) => `${decision} ${node}`);
+    return [
+      `${back ? 'back ' : ''}to version ${version}`,
+      ...(decided.length === 0 ? [] : [`decided: ${decided.join(', ')}`]),
+      ...(nodes.length === 0 ? [] : [`${pathsText(nodes)} ${nodes.length === 1 ? 'runs' : 'run'} again`]),
+    ].join('; ');
+  },
   StateCheckpointed: ({ seq }) => `frame ${seq}`,
   NodeScheduled: none,
   NodeConfigured: (details) =>
@@ -77,6 +83,16 @@ export function errorWords({ details }: TimelineEvent): string {
   const error = 'error' in details ? details.error : undefined;
   if (error === undefined || typeof error !== 'object') return '';
   return `${error.code}: ${printableLine(error.message)}`;
+}
+
+/** The paths that are listed; the others are counted. */
+const MAX_PATHS = 5;
+
+/** `a, items/2/pack and 3 more`, in the order of paths. */
+function pathsText(paths: readonly string[]): string {
+  const sorted = paths.toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+  const shown = sorted.slice(0, MAX_PATHS).join(', ');
+  return sorted.length > MAX_PATHS ? `${shown} and ${sorted.length - MAX_PATHS} more` : shown;
 }
 
 function signalWords({ signal, key }: { readonly signal: string; readonly key: string }): string {

@@ -61,6 +61,11 @@ function valueText(name: string, value: Json): string {
   if (name === 'error' && isJsonObject(value)) {
     return printableLine(`${String(value.code)} ${JSON.stringify(value.message ?? '')}`);
   }
+  if (name === 'decisions' && isJsonObject(value)) {
+    return Object.entries(value)
+      .map(([node, decision]) => `${String(decision)}:${printableLine(node)}`)
+      .join(',');
+  }
   // Inputs and outputs have a small envelope; readers want its content.
   if (STORED.has(name) && isJsonObject(value) && 'value' in value) {
     return plainText(value.value as Json);

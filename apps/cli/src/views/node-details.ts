@@ -4,6 +4,8 @@ import type { Attempt } from '../attempts.ts';
 import type { View } from '../terminal/io.ts';
 import { printableLine } from '../terminal/width.ts';
 import { jsonLines } from './json.ts';
+import { iterationsText } from './scope-rows.ts';
+import { nextLines } from './summary.ts';
 import { tableLines } from './table.ts';
 import { statusGlyph, statusPaint } from './theme.ts';
 import { clockText, plural } from './words.ts';
@@ -16,6 +18,8 @@ export interface NodeDetailsOptions extends View {
   readonly full: boolean;
   /** The lines that follow the error: where it comes from. */
   readonly cause: readonly string[];
+  /** Writes a command for the run: `executions show`, `items/3/pack`. */
+  readonly command: (verb: string, rest?: string) => string;
 }
 
 export function nodeDetailLines(
@@ -28,12 +32,21 @@ export function nodeDetailLines(
   if (node === undefined) return [colors.bold(path), '', ...attemptLines(attempts, options)];
   const paint = statusPaint(node.status, colors);
   const took = node.durationMs === null ? '' : ` in ${formatDuration(node.durationMs)}`;
-  const lines = [`${paint(`${statusGlyph(node.status)} ${colors.bold(path)}`)}  ${paint(node.status)}${took}`];
+  const iterations =
+    node.rounds === undefined
+      ? ''
+      : `  ${colors.dim(iterationsText(node.rounds, { colors, isEnded: node.finishedAt !== null }))}`;
+  const lines = [
+    `${paint(`${statusGlyph(node.status)} ${colors.bold(path)}`)}  ${paint(node.status)}${took}${iterations}`,
+  ];
   if (attempts.length > 0) lines.push('', ...attemptLines(attempts, options));
   const { error } = node;
   if (error !== null) {
-    lines.push('', `${colors.red(`error ${colors.bold(error.code)}:`)} ${printableLine(error.message)}`);
-    lines.push(...options.cause);
+    const inside = error.node !== undefined && error.node !== path ? error.node : undefined;
+    const where = inside === undefined ? '' : ` ${colors.dim('at')} ${colors.bold(inside)}`;
+    const head = `${colors.red(`error ${colors.bold(error.code)}`)}${where}${colors.red(':')}`;
+    lines.push('', `${head} ${printableLine(error.message)}`, ...options.cause);
+    if (inside !== undefined) lines.push('', ...nextLines([[options.command('executions show', inside), '']], options));
   }
   lines.push(...valueLines('input', node.input, options));
   if (node.status === 'completed') lines.push(...valueLines('output', node.output, options));

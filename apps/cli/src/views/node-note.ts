@@ -65,10 +65,10 @@ function joined(...parts: readonly string[]): string {
 }
 
 /** The progress of a loop. */
-function iterationsNote({ rounds: iterations, status }: BareNode, colors: Colors, now: number): string {
+function iterationsNote({ rounds: iterations, status, finishedAt }: BareNode, colors: Colors, now: number): string {
   if (iterations === undefined) return '';
   const { total, succeeded, failed, nextAt } = iterations;
-  const words = iterationsText(iterations, colors);
+  const words = iterationsText(iterations, { colors, isEnded: finishedAt !== null });
   if (status !== 'running') return colors.dim(words);
   const bar = total === null || total === 0 ? '' : barText((succeeded + failed) / total, colors);
   const pause = nextAt === undefined ? '' : colors.yellow(`next iteration in ${tickText(Date.parse(nextAt) - now)}`);

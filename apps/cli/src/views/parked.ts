@@ -37,7 +37,10 @@ export function parkedLines(runs: readonly ParkedRun[], options: ParkedOptions):
   const steps = runs.flatMap((run) => stepsOf(run, options));
   if (steps.length === 0 && !isPaused(main))
     steps.push([command(executionId, 'executions explain'), 'what it waits for']);
-  const resumeStep: Step = [command(executionId, 'resume'), isPaused(main) ? 'go on' : 'go on afterwards'];
+  const resumeStep: Step = [
+    command(executionId, 'resume'),
+    isPaused(main) ? 'continue the run' : 'then continue the run',
+  ];
   return [...lines, '', ...nextLines([...steps, resumeStep], options)];
 }
 

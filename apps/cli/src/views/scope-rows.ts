@@ -2,7 +2,7 @@
 import type { IterationsDocument } from '@nebula/core';
 import type { ShownNode, ShownRun, ShownScope } from '../live/shown-run.ts';
 import type { Colors } from '../terminal/io.ts';
-import { plural } from './words.ts';
+import { countText, plural } from './words.ts';
 
 /** A node, or a line of text between nodes. */
 export interface Row {
@@ -11,9 +11,10 @@ export interface Row {
   readonly node: ShownNode | null;
 }
 
-/** Iterations of one loop that are shown: those that run, and the newest that failed. */
+/** Iterations of one loop that are shown: those that run, the newest that failed, and those that were cancelled then. */
 const OPEN_ITERATIONS = 4;
 const FAILED_ITERATIONS = 3;
+const CANCELLED_ITERATIONS = 2;
 const GUIDE = '  ┊ ';
 
 export function bodyRows({ scopes, state }: ShownNode, prefix: string): Row[] {
@@ -72,16 +73,25 @@ function iterationRows(
   if (iterations === undefined) return [];
   const all = scopes.filter(isIteration);
   const open = all.filter(({ state }) => state.status !== 'failed');
-  const failed = all.filter(({ state }) => state.status === 'failed');
-  const shown = [...open.slice(0, OPEN_ITERATIONS), ...failed.slice(-FAILED_ITERATIONS)];
+  const cancelled = all.filter(({ isCancelled }) => isCancelled);
+  const failed = all.filter(({ state, isCancelled }) => state.status === 'failed' && !isCancelled);
+  const ended = [...failed.slice(-FAILED_ITERATIONS), ...cancelled.slice(0, CANCELLED_ITERATIONS)];
+  const shown = [...open.slice(0, OPEN_ITERATIONS), ...ended.sort(byIteration)];
   const rows = shown.flatMap((scope) => oneIteration(scope, prefix));
   const more = [
-    iterations.open > OPEN_ITERATIONS ? `${plural(iterations.open - OPEN_ITERATIONS, 'more iteration')} open` : '',
-    iterations.failed > FAILED_ITERATIONS
-      ? `${plural(iterations.failed - FAILED_ITERATIONS, 'more iteration')} failed`
-      : '',
+    moreText(open.length === 0 ? 0 : iterations.open, OPEN_ITERATIONS, 'open'),
+    moreText(iterations.failed, FAILED_ITERATIONS, 'failed'),
+    moreText(cancelled.length, CANCELLED_ITERATIONS, 'cancelled'),
   ].filter((part) => part !== '');
   return more.length === 0 ? rows : [...rows, text(prefix, `… ${more.join(', ')}`)];
+}
+
+function byIteration(one: ShownScope, other: ShownScope): number {
+  return (one.state.round ?? 0) - (other.state.round ?? 0);
+}
+
+function moreText(count: number, shown: number, status: string): string {
+  return count > shown ? `${plural(count - shown, 'more iteration')} ${status}` : '';
 }
 
 /** A body of one node needs no heading. */
@@ -102,13 +112,16 @@ function text(prefix: string, words: string): Row {
   return { prefix, name: words, node: null };
 }
 
-/** `12 of 100 iterations, 3 open, 1 failed`. */
-export function iterationsText({ total, open, succeeded, failed }: IterationsDocument, colors: Colors): string {
+/** `12 of 100 iterations, 3 open, 1 failed`. An ended loop has cancelled those that were open. */
+export function iterationsText(
+  { total, open, succeeded, failed }: IterationsDocument,
+  { colors, isEnded }: { readonly colors: Colors; readonly isEnded: boolean },
+): string {
   const ended = succeeded + failed;
-  const done = total === null ? plural(ended, 'iteration') : `${ended} of ${plural(total, 'iteration')}`;
-  return [done, open > 0 ? `${open} open` : '', failed > 0 ? colors.red(`${failed} failed`) : '']
-    .filter((part) => part !== '')
-    .join(', ');
+  const done = total === null ? plural(ended, 'iteration') : `${countText(ended)} of ${plural(total, 'iteration')}`;
+  const lost = failed > 0 ? [colors.red(`${countText(failed)} failed`)] : [];
+  const rest = open > 0 ? [`${countText(open)} ${isEnded ? 'cancelled' : 'open'}`] : [];
+  return [done, ...(isEnded ? [...lost, ...rest] : [...rest, ...lost])].join(', ');
 }
 
 /** Cuts to at most `budget` rows, with a note of the rest. */

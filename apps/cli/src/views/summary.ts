@@ -13,6 +13,8 @@ export interface SummaryOptions extends View {
   readonly full?: boolean;
   /** The lines that follow the error: where it comes from. */
   readonly cause?: readonly string[];
+  /** The commands that continue a failed run. */
+  readonly retry?: readonly string[];
 }
 
 const MAX_OUTPUT_LINES = 24;
@@ -55,13 +57,21 @@ function errorPart(document: RunDocument, options: SummaryOptions): string[] {
   const next: [string, string][] = [
     [command('executions explain', node), 'why it ended like this'],
     ...(node === undefined ? [] : [[command('executions show', node), 'its attempts and input'] as [string, string]]),
-    [command('executions timeline'), 'what happened when'],
+    [command('executions timeline'), 'when each step ran'],
   ];
-  if (document.status === 'failed') {
-    next.push([command('executions retry'), 'begin again at the failed nodes']);
-    next.push([command('executions retry', '--to FILE'), 'with a mended file']);
+  for (const step of options.retry ?? []) next.push([step, retryPurpose(step)]);
+  if (document.status === 'failed' && !next.some(([step]) => isWithFile(step))) {
+    next.push([command('executions retry', '--to FILE'), 'continue with a corrected file']);
   }
   return [...lines, '', ...nextLines(next, options)];
+}
+
+function isWithFile(step: string): boolean {
+  return step.includes(' --to ');
+}
+
+function retryPurpose(step: string): string {
+  return isWithFile(step) ? 'continue with the corrected file' : 'run the failed nodes again';
 }
 
 function runErrorLines(error: RunError, { colors, full, cause = [] }: SummaryOptions): string[] {

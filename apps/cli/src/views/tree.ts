@@ -103,14 +103,21 @@ export function headerLine(run: ShownRun, options: TreeOptions): string {
 function headerText(run: ShownRun, { colors, now, frame }: TreeOptions, id: string): string {
   const { status, counts, document } = run;
   const isMoving = frame >= 0 && (status === 'running' || status === 'pending');
-  const glyph = isMoving ? spinner(frame) : statusGlyph(status);
-  const paint = statusPaint(status, colors);
+  const isParked = status === 'running' && document?.finishedAt === null && document.parked;
+  const glyph = isMoving && !isParked ? spinner(frame) : isParked ? '⏸' : statusGlyph(status);
+  const paint = isParked ? colors.yellow : statusPaint(status, colors);
   const total = run.nodes.length;
-  const done = total - counts.pending - counts.queued - counts.running - counts.waiting - counts.unknown;
+  const done = counts.completed + counts.failed + counts.skipped;
   const count = total === 0 ? '' : colors.dim(`${countText(done)}/${countText(total)}`);
   const why = document?.finishedAt === null ? (document.paused?.reason ?? slotText(document.place)) : null;
   const reason = why === null ? '' : ` (${printableLine(why)})`;
-  const parts = [colors.bold(printableLine(run.title)), paint(status + reason), elapsedText(run, now), count, id];
+  const parts = [
+    colors.bold(printableLine(run.title)),
+    paint((isParked ? 'parked' : status) + reason),
+    elapsedText(run, now),
+    count,
+    id,
+  ];
   return `${paint(glyph)} ${parts.filter((part) => part !== '').join(colors.dim(' · '))}`;
 }
 

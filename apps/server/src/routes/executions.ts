@@ -26,12 +26,18 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
       return ok({ counts: { ...(await store.counts(filterOf(query, who, project))) } });
     },
 
-    async getExecution({ params: { executionId }, query: { at, values }, isLocal }) {
+    async getExecution({ params: { executionId }, query: { at, values, node }, isLocal }) {
       // A command that watches its own engine reads often, so the live run is read from memory.
       const live = isLocal && at === undefined ? peek(executionId) : undefined;
       const read = () =>
         values === 'none' ? executions.bareDocument(executionId, at) : executions.document(executionId, at);
-      return ok((live ?? known(executionId, await read())) as AnswerOf<'getExecution'>);
+      const document = (live ?? known(executionId, await read())) as AnswerOf<'getExecution'>;
+      if (node === undefined || Object.hasOwn(document.nodes, node)) return ok(document);
+      const ended = await executions.endedNode(executionId, node, at);
+      if (ended === undefined) return ok(document);
+      const { input, output, ...bare } = ended;
+      const added = values === 'none' ? bare : { ...bare, input, output };
+      return ok({ ...document, nodes: { ...document.nodes, [node]: added } } as AnswerOf<'getExecution'>);
     },
 
     async getResult({ params: { executionId }, query: { wait }, signal }) {

@@ -75,8 +75,11 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
   const body = await readExcerpt(response, MAX_EXCERPT_BYTES);
   const answer = `${target} responded with ${status} ${statusText}`.trim();
   // Cut and nothing more: part of a credential is found and redacted at the end of a text only.
-  const beginning = body.trimStart().slice(0, MAX_SHOWN_CHARS);
-  return new ActionError(beginning === '' ? answer : `${answer}: ${beginning}`, {
+  const text = body.trimStart();
+  const beginning = text.slice(0, MAX_SHOWN_CHARS);
+  // For the same reason, words before the body say that it is cut, and not an ellipsis behind it.
+  const words = beginning.length < text.length ? `${answer}; its body begins with: ` : `${answer}: `;
+  return new ActionError(beginning === '' ? answer : `${words}${beginning}`, {
     code: `HTTP_${status}`,
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {

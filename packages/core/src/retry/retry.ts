@@ -7,7 +7,6 @@ import type { RetryPlan, RetryRule } from '../plan/plan.ts';
 import { isJsonObject, type Json, memberOf } from '../value.ts';
 
 /** Error codes that a retry cannot fix: the same definition and input cause the same error again. */
-
 const UNMENDABLE: ReadonlySet<string> = new Set([
   // Denied capabilities.
   'CAPABILITY_DENIED',
@@ -28,7 +27,12 @@ const UNMENDABLE: ReadonlySet<string> = new Set([
 const EXPRESSION = 'EXPRESSION_';
 
 export function isUnmendable(code: string): boolean {
-  return UNMENDABLE.has(code) || code.startsWith(EXPRESSION);
+  return UNMENDABLE.has(code) || isExpressionError(code);
+}
+
+/** The error of an expression of the definition: it is evaluated in the same way again until the definition changes. */
+export function isExpressionError(code: string): boolean {
+  return code.startsWith(EXPRESSION);
 }
 
 /** A failed node and its retry history. */

@@ -20,6 +20,7 @@ export type CauseCode =
   | 'handling'
   | 'held-back'
   | 'held-by'
+  | 'inside'
   | 'level'
   | 'never-started'
   | 'once'

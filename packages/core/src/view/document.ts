@@ -52,6 +52,7 @@ export interface NodeDocument {
 export interface IterationsDocument {
   /** Null if the number is not known. */
   readonly total: number | null;
+  /** Iterations under way; of an ended loop, those that it cancelled. */
   readonly open: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -85,6 +86,7 @@ export interface ScopeDocument {
   readonly round: number | null;
   /** The scope whose nodes this one undoes; '' is the run. */
   readonly undoes?: string;
+  /** An iteration that was under way when its loop failed is `failed`, too, with the error of the loop. */
   readonly status: 'open' | 'ending' | 'failed';
   readonly error: RunError | null;
 }
@@ -211,6 +213,14 @@ export function spilledInDocument(state: RunState): BlobRef[] {
     ...state.root.realm.vars.values(),
   ];
   for (const scope of state.scopes.values()) for (const node of scope.nodes) stored.push(node.input, node.output);
+  return blobsOf(stored);
+}
+
+export function spilledInNode({ input, output }: NodeState): BlobRef[] {
+  return blobsOf([input, output]);
+}
+
+function blobsOf(stored: readonly (StoredValue | undefined)[]): BlobRef[] {
   return stored.flatMap((one) => (one?.blob === undefined ? [] : [one.blob]));
 }
 

@@ -1,5 +1,9 @@
 /** Explains why a run, or one of its nodes, is in its state. Reads the state and decides nothing. */
 import { formatDuration } from '../duration.ts';
+import type { RunError } from '../error.ts';
+import type { ExecutionId } from '../ids.ts';
+import { isExpressionError } from '../run/decide/not-retried.ts';
+
 import { goneFrom } from '../run/decide/preconditions.ts';
 import { runsOnce } from '../run/state/scopes.ts';
 import {
@@ -17,15 +21,24 @@ import {
 } from '../run/state/selectors.ts';
 import type { Ending, FinishedPhase, NodeState, RunState } from '../run/state/state.ts';
 import { isInDoubt, undoingIn } from '../run/undo/transactions.ts';
+import { isJsonObject } from '../value.ts';
 import { type Cause, cause, type Explanation, explanation } from './cause.ts';
-import { LISTED, nodeCauses } from './node-causes.ts';
+import { failedPath, LISTED, nodeCauses } from './node-causes.ts';
 
 export function explainRun(state: RunState, now: number): Explanation {
   const { phase, executionId } = state;
   const { status } = phase;
   if (isFinishedPhase(phase)) {
-    const next = status === 'completed' ? [] : [`nebula executions retry ${executionId}`];
-    return explanation(null, status, [finishedCause(phase)], next);
+    if (phase.status === 'completed') return explanation(null, status, [finishedCause(phase)]);
+    return explanation(
+      null,
+      status,
+      [finishedCause(phase), ...sameAgainCauses(phase.error)],
+      [
+        ...(phase.error.node === undefined ? [] : [`nebula executions show ${executionId} ${phase.error.node}`]),
+        ...retrySteps(executionId, phase.error),
+      ],
+    );
   }
   const next = [...state.unknown].flatMap((node) => settleHint(state, node));
   return explanation(null, status, [...runCauses(state, now), ...openCauses(state, now)], next);
@@ -36,6 +49,22 @@ function finishedCause(phase: FinishedPhase): Cause {
   const { code, message, node } = phase.error;
   const where = node === undefined ? '' : ` in '${node}'`;
   return cause('error', `${code}${where}: ${message}`, { value: { code }, ...(node === undefined ? {} : { node }) });
+}
+
+/** A retry alone evaluates the same expression again. */
+function sameAgainCauses({ code }: RunError): Cause[] {
+  if (!isExpressionError(code)) return [];
+  return [
+    cause('retries', 'A retry of the same version fails in the same way: correct the workflow file and retry with it.'),
+  ];
+}
+
+/** The commands that continue a failed run. A child is corrected first: its result is that of the node. */
+export function retrySteps(executionId: ExecutionId, { code, details }: RunError): string[] {
+  const retry = `nebula executions retry ${executionId}`;
+  if (!isExpressionError(code)) return [retry];
+  const child = isJsonObject(details) && isJsonObject(details['cause']) ? details['cause']['executionId'] : undefined;
+  return typeof child === 'string' ? [`nebula executions retry ${child} --to FILE`, retry] : [`${retry} --to FILE`];
 }
 
 function runCauses(state: RunState, now: number): Cause[] {
@@ -77,8 +106,7 @@ function openCauses(state: RunState, now: number): Cause[] {
   }
   const pending = open.filter(({ phase }) => phase.status === 'pending').length;
   if (pending === 0) return causes;
-  const who =
-    pending === 1 ? '1 node waits for what comes before it' : `${pending} nodes wait for what comes before them`;
+  const who = pending === 1 ? '1 node waits for earlier nodes' : `${pending} nodes wait for earlier nodes`;
   return [...causes, cause('pending', `${who}.`, { value: { nodes: pending } })];
 }
 
@@ -145,6 +173,10 @@ export function explainEnded(collapsed: Explanation, state: RunState, node: Node
 function hintsOf(state: RunState, node: NodeState): string[] {
   const { phase } = node;
   if (phase.status === 'child') return [`nebula executions explain ${phase.executionId}`];
+  if (phase.status === 'failed') {
+    const path = failedPath(node, phase.error);
+    return path === undefined ? [] : [`nebula executions show ${state.executionId} ${path}`];
+  }
   if (phase.status !== 'unknown') return [];
   const reopen = isFinished(state.phase.status) ? [`nebula executions retry ${state.executionId}`] : [];
   return [...reopen, ...settleHint(state, node)];

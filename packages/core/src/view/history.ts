@@ -35,12 +35,17 @@ export interface NodeHistory {
 
 export interface IterationHistory {
   readonly iteration: number;
-  readonly status: 'open' | 'completed' | 'failed';
+  /** `cancelled`: it was under way when its loop ended. */
+  readonly status: 'open' | 'completed' | 'failed' | 'cancelled';
   readonly startedAt: number;
   /** Null while the iteration is open. */
   readonly endedAt: number | null;
   readonly error?: RunError;
 }
+
+type Status = IterationHistory['status'];
+
+const ENDS: ReadonlySet<TimelineEvent['type']> = new Set(['NodeCompleted', 'NodeFailed', 'NodeCancelled'] as const);
 
 interface Lane {
   readonly path: string;
@@ -82,7 +87,15 @@ function errorOf({ type, details }: TimelineEvent): Pick<Span, 'error'> {
 }
 
 /** Entries about loops and their iterations. */
-const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>(['node.opened', 'scopes.opened', 'scope.closed']);
+const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>([
+  'node.opened',
+  'scopes.opened',
+  'scope.closed',
+  'node.completed',
+  'node.failed',
+  'node.cancelled',
+  'run.reopened',
+]);
 
 /** One page of the iterations of a loop, from the journal of its run. Keeps nothing but the page. */
 export class IterationPage {
@@ -107,7 +120,9 @@ export class IterationPage {
   private noteEvent(event: TimelineEvent): void {
     const { node } = event;
     if (node === this.loop) {
-      this.isOpened = true;
+      this.isOpened ||= event.type === 'NodeOpened';
+      this.history.note(event);
+    } else if (event.type === 'WorkflowReopened') {
       this.history.note(event);
     } else if (node?.startsWith(`${this.loop}/`)) {
       const iteration = Number(node.slice(this.loop.length + 1));
@@ -169,11 +184,13 @@ export class RunHistory {
 
   note(event: TimelineEvent): void {
     const { type, node, at } = event;
+    if (type === 'WorkflowReopened') return this.reopen(event.details.nodes);
     if (node === null) return;
     if (type === 'RoundStarted') return this.iteration(node, at);
     if (type === 'RoundCompleted') return this.iteration(node, at, { status: 'completed' });
     if (type === 'RoundFailed') return this.iteration(node, at, { status: 'failed', error: event.details.error });
     if (type === 'NodeOpened') this.loops.delete(node);
+    if (ENDS.has(type)) this.change(node, 'open', { status: 'cancelled', endedAt: at });
     if (!isNodeEvent(event)) return;
     const change = CHANGES[event.type];
     if (change === undefined) return;
@@ -190,6 +207,21 @@ export class RunHistory {
     this.loops.set(loop, iterations);
     const startedAt = (ended && iterations[iteration]?.startedAt) ?? at;
     iterations[iteration] = { iteration, status: 'open', startedAt, endedAt: ended ? at : null, ...ended };
+  }
+
+  /** The cancelled iterations of a loop continue when nodes of the loop do. */
+  private reopen(nodes: readonly string[]): void {
+    for (const loop of this.loops.keys()) {
+      const isInside = nodes.some((node) => node === loop || node.startsWith(`${loop}/`));
+      if (isInside) this.change(loop, 'cancelled', { status: 'open', endedAt: null });
+    }
+  }
+
+  private change(loop: string, from: Status, to: Pick<IterationHistory, 'status' | 'endedAt'>): void {
+    const iterations = this.loops.get(loop);
+    iterations?.forEach((one, at) => {
+      if (one.status === from) iterations[at] = { ...one, ...to };
+    });
   }
 
   private enter(path: string, status: NodeStatus, at: number, next?: Span, end?: Pick<Span, 'end' | 'error'>): void {

@@ -1,9 +1,10 @@
 /** Explains why a node is in its state. The most important cause comes first. */
 import { formatDuration } from '../duration.ts';
 import { type RunError, unreachable } from '../error.ts';
+import type { NodePath } from '../ids.ts';
 import { type EdgePlan, isImplied } from '../plan/plan.ts';
 import { HERE, parseRoute } from '../plan/route.ts';
-import { whyNotRetried } from '../run/decide/not-retried.ts';
+import { isUnmendable, whyNotRetried } from '../run/decide/not-retried.ts';
 import { isTaken, verdictOf } from '../run/joins/joins.ts';
 import type { CacheHit, SkipReason } from '../run/journal/entry.ts';
 import { runsOnce } from '../run/state/scopes.ts';
@@ -37,7 +38,7 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
     case 'running':
       return runningCauses(phase, now);
     case 'waiting':
-      return [retryCause(node, phase, now), budgetCause(node)];
+      return [retryCause(node, phase, now), ...budgetCauses(node, phase.error)];
     case 'open':
       return openCauses(node, phase, now);
     case 'gated':
@@ -53,8 +54,9 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
       const handling = cause('handling', HANDLING[phase.handling], { value: { handling: phase.handling } });
       return [
         cause('error', `${code}: ${message}`, { value: { code } }),
+        ...failedInside(node, phase.error),
         handling,
-        budgetCause(node),
+        ...budgetCauses(node, phase.error),
         ...notRetriedCauses(node, phase.error),
         ...deadEdges(node),
       ];
@@ -133,13 +135,33 @@ function retryCause({ attempts }: NodeState, { error, until }: PhaseOf<'waiting'
   return cause('attempt-failed', message, { value: { attempt: attempts, code: error.code, until } });
 }
 
-function budgetCause(node: NodeState): Cause {
+/** The node at which a composite node failed. */
+function failedInside(node: NodeState, error: RunError): Cause[] {
+  const path = failedPath(node, error);
+  if (path === undefined) return [];
+  const [iteration = ''] = path.slice(pathOf(node).length + 1).split('/');
+  const where = runsOnce(node.plan) ? 'at' : `in iteration ${iteration}, at`;
+  return [cause('inside', `It failed ${where} '${path}'.`, { node: path })];
+}
+
+/** Undefined if the error is of the node itself. */
+export function failedPath(node: NodeState, { node: path }: RunError): NodePath | undefined {
+  return path?.startsWith(`${pathOf(node)}/`) ? path : undefined;
+}
+
+/** The retries that were used. A node without any says so, unless no retry would help. */
+function budgetCauses(node: NodeState, { code }: RunError): Cause[] {
   const { rules, lost } = retryPlanOf(node);
   const counts = rules.map(({ attempts }, index) => ({ used: node.retries[index] ?? 0, of: attempts - 1 }));
-  const used = counts.map((count) => `${count.used} of ${count.of}`);
-  const retries = used.length === 0 ? 'No error is retried' : `Used ${used.join(', ')} retries of errors`;
   const value = { retries: counts, lost: { used: node.lost, of: lost } };
-  return cause('retries', `${retries}; ${node.lost} of ${lost} lost attempts were repeated.`, { value });
+  const used = counts.filter((count) => count.of > 0).map((count) => `${count.used} of ${count.of}`);
+  const sentences = [
+    ...(used.length > 0 ? [`It used ${used.join(', ')} retries.`] : []),
+    ...(node.lost > 0 ? [`It repeated ${node.lost} of at most ${lost} lost attempts.`] : []),
+  ];
+  if (sentences.length > 0) return [cause('retries', sentences.join(' '), { value })];
+  const couldRetry = node.plan.work.kind === 'action' && !isUnmendable(code);
+  return couldRetry ? [cause('retries', 'It has no retries (`retry`).', { value })] : [];
 }
 
 /** Why retries that are left were not used. */

@@ -35,7 +35,12 @@ export interface TimelineDetails {
   readonly WorkflowTimedOut: MaybeError;
   readonly WorkflowReopened: { readonly nodes: readonly string[] };
   /** `back`: the last migration was taken back. */
-  readonly WorkflowMigrated: { readonly version: number; readonly nodes: readonly string[]; readonly back?: true };
+  readonly WorkflowMigrated: {
+    readonly version: number;
+    readonly nodes: readonly string[];
+    readonly decisions?: Readonly<Record<string, 'keep' | 'again' | 'drop'>>;
+    readonly back?: true;
+  };
   readonly StateCheckpointed: { readonly seq: number };
   readonly NodeScheduled: Nothing;
   readonly NodeConfigured: SettingValues;
@@ -163,8 +168,8 @@ const EVENTS: { readonly [T in Entry['type']]: EventsOf<T> } = {
   'run.finished': ({ status, error }, event) =>
     event(FINISH_EVENTS[status], null, error === undefined ? {} : { error }),
   'run.reopened': ({ nodes }, event) => event('WorkflowReopened', null, { nodes }),
-  'run.migrated': ({ version, nodes = [], back }, event) =>
-    event('WorkflowMigrated', null, { version, nodes, ...(back && { back }) }),
+  'run.migrated': ({ version, nodes = [], decisions, back }, event) =>
+    event('WorkflowMigrated', null, { version, nodes, ...(decisions && { decisions }), ...(back && { back }) }),
   'run.checkpointed': ({ seq }, event) => event('StateCheckpointed', null, { seq }),
 };
 

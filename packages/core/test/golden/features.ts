@@ -651,7 +651,7 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
 };
 
 export const FEATURES: Readonly<Record<string, Feature>> = {
-  'migrated-1': {
+  'migrated-2': {
     definition: {
       variables: { n: 1 },
       nodes: { a: undo, b: { needs: ['a'] }, c: { needs: ['b'], with: { x: '{{ $b.y }}' } } },

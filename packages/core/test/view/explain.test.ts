@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gateWords, SKIP_WORDS, waitWords } from '../../src/index.ts';
+import { gateWords, retrySteps, SKIP_WORDS, waitWords } from '../../src/index.ts';
 import { explainNode, explainRun, holderCauses } from '../../src/run.ts';
 import { drive } from '../run/drive.ts';
 
@@ -50,6 +50,63 @@ describe('an explanation', () => {
     expect(said('a')).toEqual(['It was not retried: BAD does not match `retry.on`, which names TIMEOUT, HTTP_429.']);
     expect(said('b')).toEqual(['CAPABILITY_DENIED is never retried: a further attempt would fail in the same way.']);
     expect(said('d')).toEqual([]);
+  });
+
+  it('[VIEW-43] after a failed expression suggests a retry with the corrected file, not a plain one', () => {
+    const failed = (value: string) =>
+      drive({ nodes: { a: {}, b: { needs: ['a'], with: { value } } } }).complete('a', {});
+    const expression = explainRun(failed('{{ $a.x.y }}').state, 0);
+    expect(expression.next).toEqual([
+      'nebula executions show exe_test b',
+      'nebula executions retry exe_test --to FILE',
+    ]);
+    expect(expression.reasons.at(-1)).toMatch(/^A retry of the same version fails in the same way/);
+    const other = explainRun(failed('{{ 1 }}').fail('b', { code: 'BUSY' }).state, 0);
+    expect(other.next).toEqual(['nebula executions show exe_test b', 'nebula executions retry exe_test']);
+    expect(other.reasons).toHaveLength(1);
+    const error = {
+      code: 'EXPRESSION_TYPE',
+      kind: 'USER',
+      message: '',
+      details: { cause: { executionId: 'exe_2' } },
+    } as const;
+    expect(retrySteps('exe_1', error)).toEqual([
+      'nebula executions retry exe_2 --to FILE',
+      'nebula executions retry exe_1',
+    ]);
+  });
+
+  it('[VIEW-44] counts the retries of a node only if it has any', () => {
+    const retriesOf = (retry: Record<string, unknown>, code = 'BUSY') => {
+      const run = drive({ nodes: { a: retry } }).fail('a', { code });
+      return explainNode(run.state, 'a', run.now)
+        ?.causes.filter((one) => one.code === 'retries')
+        .map(({ message }) => message);
+    };
+    expect(retriesOf({})).toEqual(['It has no retries (`retry`).']);
+    expect(retriesOf({}, 'EXPRESSION_TYPE')).toEqual([]);
+    expect(retriesOf({ retry: { attempts: 2, delay: '1s' } })).toEqual(['It used 1 of 1 retries.']);
+    const lost = drive({ nodes: { a: { effect: 'idempotent' } } })
+      .loseWorker()
+      .fail('a', { code: 'BUSY' });
+    expect(explainNode(lost.state, 'a', 0)?.reasons).toContain('It repeated 1 of at most 10 lost attempts.');
+  });
+
+  it('[VIEW-45] of a failed composite node names the node inside it that failed', () => {
+    const run = drive({
+      nodes: {
+        each: { forEach: { in: [1, 2] }, do: { nodes: { x: {} } } },
+      },
+    })
+      .complete('each/0/x')
+      .fail('each/1/x', { code: 'BAD' });
+    expect(explainNode(run.state, 'each', 0)).toMatchObject({
+      causes: [{ code: 'error' }, { code: 'inside', node: 'each/1/x' }, { code: 'handling' }],
+      next: ['nebula executions show exe_test each/1/x'],
+    });
+    expect(explainNode(run.state, 'each', 0)?.reasons[1]).toBe("It failed in iteration 1, at 'each/1/x'.");
+    const group = drive({ nodes: { whole: { group: { nodes: { y: {} } } } } }).fail('whole/y', { code: 'BAD' });
+    expect(explainNode(group.state, 'whole', 0)?.reasons[1]).toBe("It failed at 'whole/y'.");
   });
 
   it('[VIEW-12] names the edges that decided, with their verdicts', () => {

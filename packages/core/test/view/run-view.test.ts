@@ -171,6 +171,30 @@ describe('a view of a run', () => {
     expect(viewOf(run).history.iterations('nobody')).toEqual([]);
   });
 
+  it('[VIEW-46] the history of a loop that failed has the other iterations as cancelled, until a retry continues them', () => {
+    const run = drive({
+      nodes: { each: { forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {} } } } },
+    });
+    run.advance(5).fail('each/0/x', { code: 'BAD' }).breakOff('each/1/x');
+    const statuses = () =>
+      viewOf(run)
+        .history.iterations('each')
+        .map(({ status, endedAt }) => [status, endedAt !== null]);
+    const paged = () => {
+      const page = new IterationPage('each', -1, 10);
+      for (const { at, entries } of run.frames) for (const entry of entries) page.note(entry, at);
+      return page.items;
+    };
+    expect(statuses()).toEqual([
+      ['failed', true],
+      ['cancelled', true],
+    ]);
+    expect(paged()).toEqual(viewOf(run).history.iterations('each'));
+    run.retry();
+    expect(statuses()[1]).toEqual(['open', false]);
+    expect(paged()).toEqual(viewOf(run).history.iterations('each'));
+  });
+
   it('[VIEW-19] pages of a loop are the parts of its history, also after the loop began again', () => {
     const items = Array.from({ length: 25 }, (_, index) => index);
     const run = drive({

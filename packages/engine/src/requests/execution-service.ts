@@ -23,10 +23,12 @@ import {
   documentOf,
   isAwaitedCall,
   nodeAt,
+  nodeDocument,
   type RunState,
   refuseCancel,
   refuseSettle,
   spilledInDocument,
+  spilledInNode,
   spilledInUndoPlan,
   undoPlanOf,
 } from '@nebula/core/run';
@@ -49,9 +51,10 @@ import { Values } from '../storage/values.ts';
 import { framesOf } from '../turn/codec.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
 import { type PlanSource, readState } from '../turn/runs.ts';
+import { endedNode } from './ended-node.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
-import { Migrations, reportOf, versionBefore } from './migrations.ts';
+import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
@@ -169,8 +172,23 @@ export class StoreExecutionService implements ExecutionService {
   readonly explain: ExecutionService['explain'] = async (executionId, node) => {
     const { store, clock } = this.#drivers;
     const state = await this.state(executionId);
-    const parts = { store, state: (other: string) => this.state(other), permits: this.permits };
-    return state && explanationOf(parts, state, node, clock.now());
+    if (state === undefined) return undefined;
+    const { workflowId } = state.plan;
+    const planOf = (version: number) => this.#plans.getWithoutActions(workflowId, version);
+    const parts = { store, state: (other: string) => this.state(other), permits: this.permits, planOf };
+    return explanationOf(parts, state, node, clock.now());
+  };
+
+  readonly endedNode: ExecutionService['endedNode'] = async (executionId, path, at) => {
+    const { store } = this.#drivers;
+    const row = await store.execution(executionId);
+    if (row === undefined) return undefined;
+    const planOf = (version: number) => this.#plans.getWithoutActions(row.workflowId, version);
+    const found = await endedNode({ store, planOf }, executionId, path, at);
+    if (found === undefined || found === 'too-long') return undefined;
+    const values = this.#values();
+    await values.fetch(executionId, spilledInNode(found.node));
+    return nodeDocument(found.node, values.lookup);
   };
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
@@ -261,7 +279,8 @@ export class StoreExecutionService implements ExecutionService {
   readonly requestMigrationBack: ExecutionService['requestMigrationBack'] = async (executionId) => {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
-    const version = versionBefore(state);
+    if (state.migrated === null) throw await notMigrated(state, this.frames(executionId));
+    const version = state.migrated.from;
     // Rejects with `PLAN_INVALID` if that version cannot run here any more.
     await this.#plans.get(state.plan.workflowId, version);
     await this.#send(executionId, { type: 'migrate', version, back: true });

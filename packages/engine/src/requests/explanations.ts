@@ -1,5 +1,5 @@
 /** Explains why a run or a node waits, including what only other runs know: the holders of permits. */
-import { type Entry, type ExecutionId, type NodePath, type Plan, RunView } from '@nebula/core';
+import type { ExecutionId, NodePath, Plan } from '@nebula/core';
 import {
   type Explanation,
   explainEnded,
@@ -15,13 +15,8 @@ import {
   slotPermit,
 } from '@nebula/core/run';
 import type { Journal, PermitRow, Permits } from '@nebula/ports';
-import { framesOf } from '../turn/codec.ts';
+import { endedNode } from './ended-node.ts';
 
-/**
- * Longer journals are not folded from their beginning for an explanation: a fold of this many entries takes about a
- * second.
- */
-const MAX_FOLDED_ENTRIES = 200_000;
 /** The limits on gated nodes whose holders are looked up, and on holders of each whose state is read. */
 const MAX_GATED = 10;
 const MAX_HOLDERS = 5;
@@ -31,6 +26,8 @@ export interface ExplanationParts {
   readonly store: Journal & Permits;
   state(executionId: ExecutionId): Promise<RunState | undefined>;
   permits(executionId: ExecutionId, key: string): Promise<readonly PermitRow[]>;
+  /** A version of the workflow of the explained run. */
+  planOf(version: number): Promise<Plan>;
 }
 
 /** Explains one node, or without `node` the run. */
@@ -44,7 +41,7 @@ export async function explanationOf(
     return withHolders(parts, state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED), now);
   }
   const explanation = explainNode(state, node, now);
-  if (explanation?.status === 'collapsed') return explainCollapsed(parts.store, state, node, explanation);
+  if (explanation?.status === 'collapsed') return explainCollapsed(parts, state, node, explanation);
   const gated = nodeAt(state, node);
   return explanation && withHolders(parts, state, explanation, gated === undefined ? [] : [gated], now);
 }
@@ -93,23 +90,12 @@ async function holdersOf(
 
 /** Explains the node as it was at the end of its iteration, from the journal. */
 async function explainCollapsed(
-  store: Journal,
-  { plan, executionId }: RunState,
+  parts: ExplanationParts,
+  { executionId }: RunState,
   path: NodePath,
   collapsed: Explanation,
 ): Promise<Explanation | undefined> {
-  const view = new RunView(plan, executionId, { keeps: (other) => other === path });
-  let folded = 0;
-  for await (const frame of framesOf(store, executionId, 0)) {
-    folded += frame.entries.length;
-    if (folded > MAX_FOLDED_ENTRIES || isOfOtherVersion(frame.entries[0], plan)) return collapsed;
-    view.apply(frame);
-  }
-  const node = view.node(path);
-  return node && explainEnded(collapsed, view.state, node);
-}
-
-/** A run that was migrated began with another version. */
-function isOfOtherVersion(first: Entry | undefined, { version }: Plan): boolean {
-  return first?.type === 'run.started' && first.version !== version;
+  const found = await endedNode(parts, executionId, path);
+  if (found === 'too-long') return collapsed;
+  return found && explainEnded(collapsed, found.state, found.node);
 }

@@ -1,8 +1,8 @@
 /** Checks whether a run can be moved to another version of its workflow. */
-import { canonicalJson, type Json, NebulaError, type Plan } from '@nebula/core';
+import { canonicalJson, type Entry, type Json, NebulaError, type Plan } from '@nebula/core';
 import { checkMigration, isMovable, type Migration, type RunState } from '@nebula/core/run';
 import { type Clock, inSlices } from '@nebula/ports';
-import type { MigrationReport, MigrationRequest } from '../api.ts';
+import type { JournalFrame, MigrationReport, MigrationRequest } from '../api.ts';
 import type { Plans } from '../start/plans.ts';
 import type { Values } from '../storage/values.ts';
 
@@ -63,11 +63,24 @@ export function reportOf({ migration: { from, to, changes, refusal } }: CheckedM
   return { from, to, changes, refusal };
 }
 
-/** The version before the last migration. Throws `NOT_MIGRATED` if the run has continued since. */
-export function versionBefore({ migrated, executionId, plan }: RunState): number {
-  if (migrated !== null) return migrated.from;
-  const message = `Execution ${executionId} was not migrated to version ${plan.version}, or has continued since.`;
-  throw new NebulaError('NOT_MIGRATED', message, {
-    hint: `Migrate it to the other version instead: \`nebula executions migrate ${executionId} --to N\`.`,
+/** The refusal to take a migration back. `frames`: the journal, which has the reason. */
+export async function notMigrated(
+  { executionId, plan: { version } }: RunState,
+  frames: AsyncIterable<JournalFrame>,
+): Promise<NebulaError> {
+  let last: Extract<Entry, { type: 'run.migrated' }> | undefined;
+  for await (const { entries } of frames) last = entries.findLast(isMigration) ?? last;
+  const message =
+    last === undefined
+      ? `Execution ${executionId} was never migrated: it began with version ${version}.`
+      : last.back === true
+        ? `The migration of execution ${executionId} is taken back already: it is in version ${version}.`
+        : `Execution ${executionId} has continued in version ${version}, so its migration cannot be taken back.`;
+  return new NebulaError('NOT_MIGRATED', message, {
+    hint: `To move it to another version: \`nebula executions migrate ${executionId} --to VERSION\`.`,
   });
+}
+
+function isMigration(entry: Entry): entry is Extract<Entry, { type: 'run.migrated' }> {
+  return entry.type === 'run.migrated';
 }

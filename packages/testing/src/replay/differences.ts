@@ -1,5 +1,5 @@
 /** Compares two decisions on the same frame: the recorded one and that of a new version. */
-import { canonicalJson, type Entry, isJsonObject, type Json, jsonEquals, type Plan } from '@nebula/core';
+import { canonicalJson, type Entry, isJsonObject, type Json, jsonEquals, type Plan, waitWords } from '@nebula/core';
 
 export type DivergenceKind =
   /** The journal mentions a node that the new version does not have. */
@@ -134,7 +134,7 @@ function compare(recorded: Entry, now: Entry, about: string | undefined, plan: P
     case 'node.failed':
       return compareEnds(recorded, now as typeof recorded, about, plan);
     case 'node.waiting':
-      return unlike(about, 'other-wait', recorded, now, `'${about}' would wait for something else`);
+      return compareWaits(recorded, now as typeof recorded, about);
     case 'run.finished':
       return unlike(
         about,
@@ -209,6 +209,22 @@ function unlike(
   const [before, after] = [plain(recorded), plain(now)];
   if (jsonEquals(before, after)) return undefined;
   return { kind, node, recorded: before, now: after, text: `${text}: ${short(after)} instead of ${short(before)}` };
+}
+
+/** The difference in words, where the events or the deadline differ. */
+function compareWaits(recorded: Waiting, now: Waiting, about: string | undefined): Difference | undefined {
+  const found = unlike(about, 'other-wait', recorded, now, `'${about}' would wait in another way`);
+  const [before, after] = [waitText(recorded), waitText(now)];
+  if (found === undefined || before === after) return found;
+  return { ...found, text: `'${about}' would wait ${after} instead of ${before}` };
+}
+
+type Waiting = Extract<Entry, { type: 'node.waiting' }>;
+
+function waitText({ waits, deadline }: Waiting): string {
+  const moment = (at: number): string => new Date(at).toISOString();
+  const until = deadline === undefined ? '' : `, at most until ${moment(deadline)}`;
+  return `${waitWords(waits, moment)}${until}`;
 }
 
 function inputOf(entry: Entry): unknown {

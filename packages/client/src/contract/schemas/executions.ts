@@ -95,7 +95,7 @@ const NodeDocument = Type.Object({
   rounds: Type.Optional(
     Type.Object({
       total: nullable(Type.Integer()),
-      open: Type.Integer(),
+      open: Type.Integer({ description: 'Iterations under way; of an ended loop, those that it cancelled.' }),
       succeeded: Type.Integer(),
       failed: Type.Integer(),
       nextAt: Type.Optional(Moment),
@@ -166,6 +166,10 @@ export const DocumentQuery = Type.Object(
     values: Type.Optional(
       Type.Literal('none', { description: 'Omits inputs, outputs and variables, so that no stored value is read.' }),
     ),
+    node: Type.Optional({
+      ...NodePath,
+      description: 'The path of a node. If its iteration has ended, its document is read from the journal.',
+    }),
   },
   closed,
 );
@@ -273,7 +277,12 @@ export const IterationsQuery = numberedOf('The path of a loop: `items`, `outer/3
 export const Iteration = Type.Object(
   {
     iteration: Type.Integer(),
-    status: Type.Union([Type.Literal('open'), Type.Literal('completed'), Type.Literal('failed')]),
+    status: Type.Union([
+      Type.Literal('open'),
+      Type.Literal('completed'),
+      Type.Literal('failed'),
+      Type.Literal('cancelled'),
+    ]),
     startedAt: Moment,
     endedAt: nullable(Moment),
     error: Type.Optional(AnyJson),

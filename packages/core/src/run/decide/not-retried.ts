@@ -6,6 +6,8 @@ import { pathOf } from '../state/selectors.ts';
 import { retryPlanOf } from '../state/settings.ts';
 import type { NodeState } from '../state/state.ts';
 
+export { isExpressionError, isUnmendable } from '../../retry/retry.ts';
+
 export type NotRetried =
   /** A further attempt would fail in the same way. */
   | { readonly why: 'unmendable' }

@@ -27,7 +27,9 @@ export function migrate(turn: Turn, { plan, decisions, input, back }: Migrate): 
   const migration = checkMigration(state, plan, decisions);
   if (migration.refusal !== undefined) return;
   const entry = possibleEntry(turn, migration, plan.version);
-  if (entry !== undefined) follow(turn, { ...entry, ...(input === undefined ? {} : { input: turn.store(input) }) });
+  if (entry === undefined) return;
+  const decided = decisions !== undefined && Object.keys(decisions).length > 0 && { decisions };
+  follow(turn, { ...entry, ...decided, ...(input === undefined ? {} : { input: turn.store(input) }) });
 }
 
 /** Returns whether the run can be moved: a trial finds what the comparison of the versions does not. */
