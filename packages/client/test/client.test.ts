@@ -320,6 +320,21 @@ describe('streams', () => {
     expect(sent[1]?.headers['last-event-id']).toBe('1.0');
   });
 
+  it('[CLT-31] of a log end with the `end` of its run, over a broken connection', async () => {
+    const line = (position: number): string => `id: ${position}\ndata: ${JSON.stringify({ position })}\n\n`;
+    const end = 'event: end\ndata: {"executionId":"e","status":"failed"}\n\n';
+    const { client, sent } = talking((_, count, signal) =>
+      count === 1 ? stream(line(1), 100, 'close', signal) : stream(line(2) + end, 100, 'silence', signal),
+    );
+    const positions: number[] = [];
+    const reading = (async () => {
+      for await (const { position } of client.logs('e')) positions.push(position);
+    })();
+    await passing(reading);
+    expect(positions).toEqual([1, 2]);
+    expect(sent[1]?.headers['last-event-id']).toBe('1');
+  });
+
   it('[CLT-8] of logs begin after a position', async () => {
     const line = `id: 8\ndata: ${JSON.stringify({ position: 8, message: 'm' })}\n\n`;
     const { client, sent } = talking((_, __, signal) => stream(line, 100, 'silence', signal));
