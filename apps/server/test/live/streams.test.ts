@@ -103,6 +103,7 @@ describe('Server-Sent Events', () => {
       after = Number(page.next);
     }
     expect(wanted.length).toBeGreaterThan(8_000);
+    // The client has read nothing so far.
     const seen: LiveEvent[] = [];
     let rest = '';
     const decoder = new TextDecoder();
@@ -114,7 +115,6 @@ describe('Server-Sent Events', () => {
         if (data !== undefined && !block.startsWith('event:')) seen.push(JSON.parse(data));
       }
       if (seen.length >= wanted.length) break;
-      await new Promise((resolve) => setTimeout(resolve, 2));
     }
     expect(seen.map(({ type, node }) => `${type} ${node}`)).toEqual(wanted);
     expect(new Set(seen.map(({ id }) => id)).size).toBe(wanted.length);
@@ -293,14 +293,16 @@ describe('the socket', () => {
   it('[SRV-55] a name that is given up and taken again is the new subscription’s', async () => {
     booted = await boot();
     await registered(echo());
+    const executionId = await run('echo');
     const { messages, say } = await socket();
     for (let round = 0; round < 5; round++) {
       say({ subscribe: 'a', after: 'now' });
       say({ unsubscribe: 'a' });
     }
     say({ subscribe: 'a', after: 'now' });
-    await until(() => listeners() === 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Messages are handled in order: with the end of this subscription, those before it are over, too.
+    say({ subscribe: 'b', executionId });
+    await until(() => messages.some((message) => 'end' in message) && listeners() === 1);
     await run('echo');
     await until(() => typesOf(messages, 'a').includes('WorkflowCompleted'));
     expect(messages.some((message) => 'problem' in message)).toBe(false);
