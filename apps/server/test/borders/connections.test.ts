@@ -183,8 +183,8 @@ describe('bodies', () => {
       const body = JSON.stringify({ text: 'x'.repeat(bytes) });
       return (await fetch(`${server.server.url}/hooks/open`, { ...POST, headers: JSON_ONLY, body })).status;
     };
-    await expect.poll(() => hook(300_000)).toBe(503);
-    expect(await Promise.race([held.over, 'held'])).toBe('held');
+    await expect.poll(() => hook(300_000), { timeout: 10_000 }).toBe(503);
+    expect(await Promise.race([held.over, Promise.resolve('held')])).toBe('held');
     expect(await hook(60_000)).toBe(202);
     const body = JSON.stringify({ workflowId: 'echo', input: { text: 'x'.repeat(1_000_000) } });
     expect((await fetch(`${server.server.url}/api/v1/executions`, { ...POST, body })).status).toBe(201);
