@@ -6,6 +6,7 @@ import {
   errorProblem,
   isJsonObject,
   type Json,
+  NebulaError,
   pinWorkflows,
   type ReadResult,
   type RunError,
@@ -30,7 +31,28 @@ export async function errorSourceLines(
   const place = errorPlace(error);
   if (place === undefined) return [];
   const definition = await definitionWith(open, executionId, place.workflowId);
-  if (definition === undefined) return [];
+  return definition === undefined ? [] : await placeLines(open, error, definition, { colors, folder });
+}
+
+/** Puts the place in the workflow file before the error of a start, if the error names one. */
+export async function startFailure(open: OpenCall, error: unknown, folder: string | undefined): Promise<unknown> {
+  if (!(error instanceof NebulaError)) return error;
+  const { code, message, details } = error;
+  const failure: RunError = { code, kind: 'USER', message, ...(details !== undefined && { details }) };
+  const place = errorPlace(failure);
+  if (place === undefined) return error;
+  const definition = await definitionOf(open.api, place.workflowId).catch(() => undefined);
+  if (definition === undefined) return error;
+  const preface = await placeLines(open, failure, definition, { colors: open.io.err.colors, folder });
+  return Object.assign(error, { preface });
+}
+
+async function placeLines(
+  open: OpenCall,
+  error: RunError,
+  definition: WorkflowDefinition,
+  { colors, folder }: { readonly colors: Colors; readonly folder?: string | undefined },
+): Promise<string[]> {
   const { file, read } = (await ownFile(open, definition, folder)) ?? stored(definition);
   const problem = errorProblem(error, read.source);
   return problem === undefined

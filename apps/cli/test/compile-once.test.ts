@@ -1,8 +1,9 @@
 /** A file is compiled once, by the check that comes before the data folder is opened. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { announcedAction } from '@nebula/core';
+import type { OperationId } from '@nebula/client/contract';
+import { announcedAction, NebulaError } from '@nebula/core';
 import { describe, expect, test } from 'vitest';
 import { composeServices } from '../src/compose/services.ts';
 import { WorkflowFiles } from '../src/serve/workflow-files.ts';
@@ -51,6 +52,41 @@ describe('one compilation', () => {
     const { code, err } = await say(cwd, ['run', 'wrong.yaml']);
     expect([code, err, counter.nodes]).toEqual([2, expect.stringContaining('wrong.yaml has 1 error'), 1]);
     expect(existsSync(path.join(cwd, '.nebula'))).toBe(false);
+  });
+
+  test('[CLI-624] a workflow that cannot be deactivated is tried again', async () => {
+    const cwd = projectFolder(FILES);
+    const io = memoryIo({ cwd, env: {} });
+    const services = composeServices(io);
+    const project = await services.openProject({});
+    const server = await services.openServer(project, { port: 0, onLog: () => undefined, onRequest: () => undefined });
+    try {
+      let failures = 1;
+      const api = Object.create(server.api) as typeof server.api;
+      const call = (operation: OperationId, input?: object): Promise<unknown> => {
+        if (operation === 'deactivateWorkflow' && failures-- > 0)
+          return Promise.reject(new NebulaError('STORE_BUSY', 'the store is busy'));
+        return server.api.call(operation, input as never);
+      };
+      Object.defineProperty(api, 'call', { value: call });
+      const context = { io, services: { ...services, checks: async () => server.engine.checks }, program: 'nebula' };
+      const files = new WorkflowFiles(context, project, api, io.out.colors);
+      await files.registerChanged(['small.yaml']);
+      rmSync(path.join(cwd, 'small.yaml'));
+      expect(await files.registerChanged(['small.yaml'])).toMatchObject([
+        {
+          kind: 'broken',
+          file: 'small.yaml',
+          message: 'it was removed, and small cannot be deactivated: the store is busy',
+        },
+      ]);
+      expect(await files.registerChanged(['small.yaml'])).toMatchObject([
+        { kind: 'gone', file: 'small.yaml', workflowId: 'small', isDeactivated: true },
+      ]);
+      expect(await files.registerChanged(['small.yaml'])).toEqual([]);
+    } finally {
+      await server.close();
+    }
   });
 
   test('[CLI-450] serve compiles a file once, and once more when actions were announced', async () => {

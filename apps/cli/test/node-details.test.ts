@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { NebulaClient } from '@nebula/client';
 import { describe, expect, test } from 'vitest';
@@ -261,6 +264,88 @@ describe('an expression that fails', () => {
     const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
     expect(out, err).toContain(`\n${file}:${line}:${column}\n`);
     expect(out).toMatch(/│ +\^{5}\n +hint: did you mean "total"/);
+  });
+
+  const LONG = 'a'.repeat(20_000);
+  // Takes more operations than a pattern may take.
+  const SLOW = '(?:[ab][bc]?){300}$';
+  test.each([
+    [
+      'the pattern of an edge',
+      SLOW,
+      '',
+      ['edges:', `  - { from: a, to: b, on: result, match: { long: { regex: "${SLOW}" } } }`],
+    ],
+    [
+      'the pattern of a branch',
+      SLOW,
+      '',
+      [`  c: { needs: [a], branch: { cases: [{ match: { long: { regex: "${SLOW}" } }, to: b }] } }`],
+    ],
+    [
+      'a wait',
+      '"{{ $a.long.slice(0, 3) }}"',
+      'wait.for',
+      ['  c: { needs: [a], wait: { for: "{{ $a.long.slice(0, 3) }}" } }'],
+    ],
+    ['a date', '$a.name', 'wait.until', ['  c: { needs: [a], wait: { until: $a.name } }']],
+    ['a setting', '"{{ $a.name }}"', 'timeout', ['  c: { needs: [a], action: core.noop@1, timeout: "{{ $a.name }}" }']],
+    [
+      'a parameter that does not fit',
+      '"{{ $a.name }}"',
+      'INPUT_INVALID at c',
+      ['  c: { needs: [a], action: core.log@1, with: { message: hi, fields: "{{ $a.name }}" } }'],
+    ],
+  ])('[CLI-621] of %s is shown in its file', async (_, wrong, key, lines) => {
+    const giver = `  a: { action: core.set@1, with: { value: { name: Ada, long: ${LONG} } } }`;
+    const text = ['id: main', 'nodes:', giver, '  b: { action: core.noop@1 }', ...lines, ''].join('\n');
+    const project = new MemoryProject(projectFolder({ 'main.yaml': text }));
+    const { out, err } = await project.nebula(['run', 'main.yaml']);
+    const before = text.slice(0, text.lastIndexOf(wrong));
+    const [line, column] = [before.split('\n').length, before.length - before.lastIndexOf('\n')];
+    expect(out, err).toContain(`\nmain.yaml:${line}:${column}\n`);
+    expect(out).toContain(`${'^'.repeat(Math.min(wrong.length, 10))}`);
+    expect(out).toContain(key);
+  });
+
+  test('[CLI-621] of a request is shown at its URL', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('no such order'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const request = '  get: { action: http.request@1, with: { url: "http://127.0.0.1:PORT/orders/7" } }';
+      for (const [at, message] of [
+        [
+          String(port),
+          `error HTTP_404 at get: GET http://127.0.0.1:${port}/orders/7 responded with 404 Not Found: no such order`,
+        ],
+        ['2', 'error ECONNREFUSED at get: GET http://127.0.0.1:2/orders/7 failed: connect ECONNREFUSED 127.0.0.1:2'],
+      ] as const) {
+        const granted = `config: { capabilities: { network: ["127.0.0.1:${at}"] } }`;
+        const text = `id: main\nnodes:\n${request.replace('PORT', at)}\n${granted}\n`;
+        const project = new MemoryProject(projectFolder({ 'main.yaml': text }));
+        const { out, err } = await project.nebula(['run', 'main.yaml']);
+        expect(out, err).toContain(`${message}\nmain.yaml:3:47\n\n`);
+        expect(out).toMatch(/│ {47}\^{20,}\n/);
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  test('[CLI-622] of the key of a start is shown in its file', async () => {
+    const lines = [
+      'id: main',
+      'config:',
+      '  start:',
+      '    key: $input.order.id',
+      'nodes: { a: { action: core.noop@1 } }',
+      '',
+    ];
+    const project = new MemoryProject(projectFolder({ 'flows/main.yaml': lines.join('\n') }));
+    const { code, err } = await project.nebula(['run', 'flows/main.yaml', '--set', 'orders=7']);
+    expect([code, err]).toEqual([2, expect.stringContaining('error START_KEY_INVALID: config.start.key: ')]);
+    expect(err).toMatch(/^flows\/main.yaml:4:\d+\n\n.*\n +4 │ {5}key: \$input\.order\.id\n +│ +\^+\n/);
   });
 
   test('[CLI-473] is shown in the stored definition when the file is not there, or has changed', async () => {

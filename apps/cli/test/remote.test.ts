@@ -26,6 +26,13 @@ nodes:
   ask: { wait: { approval: { who: [ann], title: Ship it? } } }
   go: { needs: [ask], wait: { signal: go } }
 `;
+const NOISY = `
+id: noisy
+nodes:
+  before: { action: core.log@1, with: { message: one } }
+  hold: { needs: [before], wait: { signal: go } }
+  after: { needs: [hold], action: core.log@1, with: { message: two } }
+`;
 const SAGA = `
 id: saga
 nodes:
@@ -42,6 +49,7 @@ beforeAll(async () => {
     'failing.yaml': FAILING,
     'waiting.yaml': WAITING,
     'saga.yaml': SAGA,
+    'noisy.yaml': NOISY,
   });
 });
 
@@ -118,6 +126,14 @@ describe('runs at a server', () => {
     }
     const none = await served.nebula(['executions', 'logs', executionId, '--level', 'error']);
     expect([none.code, none.out]).toEqual([0, '']);
+  });
+
+  test('[CLI-620] logs that are followed end with their run', async () => {
+    const { executionId } = await served.json('run', 'noisy.yaml');
+    const following = served.nebula(['executions', 'logs', executionId, '--follow']);
+    expect((await served.nebula(['executions', 'signal', executionId, 'go'])).code).toBe(0);
+    const { code, out, err } = await following;
+    expect([code, plain(out), err]).toEqual([0, '⏱ info before one\n⏱ info after two\n', '']);
   });
 
   test('[CLI-251] a parked run, approvals, signals', async () => {

@@ -34,9 +34,7 @@ describe('the engine that acts on a request', () => {
     const project = new MemoryProject();
     const { json } = await project.run(SIGNAL);
     await project.nebula(['executions', 'signal', json.executionId, 'other']);
-    const since = performance.now();
     const said = await project.nebula(['executions', 'pause', json.executionId]);
-    expect(performance.now() - since).toBeLessThan(1_500);
     expect(said.out).toContain(`⏸ paused  ${json.executionId}`);
     expect((await project.json('executions', 'show', json.executionId)).status).toBe('paused');
     expect(project.notes).toEqual([]);

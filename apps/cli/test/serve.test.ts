@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -124,6 +124,38 @@ describe('a server process', TIMEOUT, () => {
     );
     server.child.kill('SIGTERM');
     await server.ended;
+  });
+
+  test('[CLI-623] a folder that is missing deactivates nothing; one that is back is watched', async () => {
+    const cwd = projectFolder({
+      'workflows/hello.yaml': HELLO,
+      'workflows/other.yaml': HELLO.replaceAll('hello', 'other'),
+    });
+    const [folder, away] = ['workflows', 'elsewhere'].map((name) => path.join(cwd, name)) as [string, string];
+    const versions = async () => {
+      const { items } = JSON.parse((await say(cwd, ['workflows', 'list', '--json'])).out) as { items: Line[] };
+      return Object.fromEntries(items.map(({ workflowId, activeVersion }) => [workflowId, activeVersion]));
+    };
+    const server = await serve(cwd);
+    renameSync(folder, away);
+    await server.until(/"workflow\.folder-missing","folder":"workflows","workflowIds":\["hello","other"\]/);
+    expect(await versions()).toEqual({ hello: 1, other: 1 });
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'hello.yaml'), HELLO.replace('0 2', '0 3'));
+    await server.until(/"workflow\.registered".*"hello","version":2/);
+    await server.until(/"workflow\.file-gone".*"other","deactivated":true/);
+    writeFileSync(path.join(folder, 'new.yaml'), HELLO.replaceAll('hello', 'new'));
+    await server.until(/"workflow\.registered".*"new","version":1/);
+    server.child.kill('SIGTERM');
+    await server.ended;
+    rmSync(folder, { recursive: true });
+    const again = await serve(cwd);
+    expect(linesOf(again).filter(({ event }) => event.startsWith('workflow.'))).toMatchObject([
+      { event: 'workflow.folder-missing', folder: 'workflows', workflowIds: ['hello', 'new'] },
+    ]);
+    expect(await versions()).toEqual({ hello: 2, new: 1, other: null });
+    again.child.kill('SIGTERM');
+    await again.ended;
   });
 
   test('[CLI-546] the workflow of a removed file is deactivated, also if it was removed while no server ran', async () => {

@@ -79,6 +79,8 @@ export const LIVE_LIMITS = {
   maxDecodedBytesPerTurn: 512 * 1024,
   /** Lines of a log that are read at once, and sent as one write: up to 3 MB, about 12 ms. */
   maxLogLinesPerPage: 200,
+  /** How long after the end of a run, or of a job, its log stays open for lines that are on their way. */
+  lastLinesMs: 500,
   /** Followers that are sent new events in one turn of the event loop: each takes about 30 µs. */
   maxWokenPerTurn: 128,
   /** Subscriptions of one WebSocket. */

@@ -18,5 +18,5 @@ export function sizeBytes(value: string | number, name: string): number {
 
 function accept(parsed: number | { readonly message: string; readonly hint: string }, name: string): number {
   if (typeof parsed === 'number') return parsed;
-  throw new ActionError(`${name}: ${parsed.message}`, { code: 'INPUT_INVALID', hint: parsed.hint });
+  throw new ActionError(`${name}: ${parsed.message}`, { code: 'INPUT_INVALID', parameter: name, hint: parsed.hint });
 }

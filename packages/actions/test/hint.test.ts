@@ -1,5 +1,6 @@
 /** The hint of a refusal can be pasted into the workflow. */
 import type { Action, Json } from '@nebula/core';
+import { ActionError, defineAction } from '@nebula/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { fileRead, fileWrite, httpRequest, shellRun } from '../src/index.ts';
@@ -33,6 +34,20 @@ const refused: (readonly [action: Action, input: Json, capabilities: Json])[] = 
   program('./build.sh'),
   [shellRun, { command: 'ls' }, { shell: ['sh'] }],
 ];
+
+test('[SDK-58] an ActionError names its parameter, and so does the error of the run', async () => {
+  for (const parameter of ['url', ['items', 0, 'sku']]) {
+    const action = defineAction({
+      id: 'my.picky',
+      version: '1',
+      effect: 'pure',
+      async run() {
+        throw new ActionError('no', { parameter, details: { card: 1 } });
+      },
+    });
+    expect(await project.error(action, {})).toMatchObject({ details: { card: 1, parameter } });
+  }
+});
 
 test.each(refused.map(([action, input, capabilities]) => ({ id: action.id, action, input, capabilities })))(
   '[SBX-21] the hint for $id $input is the YAML that grants it',

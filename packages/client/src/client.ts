@@ -129,7 +129,10 @@ export class NebulaClient {
     return this.follow<LiveEvent>('followAll', { query: { project, workflowId } }, rest);
   }
 
-  /** The past log lines of a run and its actions, then new ones; `after` is the position of a line. */
+  /**
+   * The past log lines of a run and its actions, then new ones; finishes after the last line of the ended run. `after` is
+   * the position of a line.
+   */
   logs(executionId: string, options: LogOptions = {}): AsyncGenerator<LogLine> {
     const { node, level, after, signal } = options;
     const rest = { ...(after !== undefined && { after: String(after) }), ...(signal && { signal }) };

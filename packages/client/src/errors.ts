@@ -8,8 +8,10 @@ export class ApiError extends Error {
   readonly hint: string | undefined;
   readonly retryable: boolean;
   readonly problem: ProblemDetails;
+  /** The method and the URL of the request, without its query and without secrets. */
+  readonly request: string;
 
-  constructor(problem: ProblemDetails) {
+  constructor(problem: ProblemDetails, request: string) {
     super(problem.detail);
     this.name = 'ApiError';
     this.status = problem.status;
@@ -17,6 +19,7 @@ export class ApiError extends Error {
     this.hint = problem.hint;
     this.retryable = problem.retryable ?? problem.status === 503;
     this.problem = problem;
+    this.request = request;
   }
 }
 

@@ -48,6 +48,7 @@ export class HttpTransport implements Transport {
     const isRepeatable = (method !== 'POST' && input.ifMatch === undefined) || REPEATABLE.has(operation);
     const key = input.idempotencyKey ?? (REPEATABLE.has(operation) ? newKey() : undefined);
     const url = this.options.url + API_PREFIX + filled(path, input.params) + queryText(input.query);
+    const request = this.shown(method, path, input);
     const retries = isRepeatable ? (this.options.retries ?? 3) : 0;
     for (let attempt = 0; ; attempt++) {
       try {
@@ -55,8 +56,8 @@ export class HttpTransport implements Transport {
         if (response.ok || response.status === 304) return response;
         // Already deleted: an earlier try succeeded, and its response was lost.
         if (attempt > 0 && method === 'DELETE' && response.status === 404) return new Response(null, { status: 204 });
-        const problem = await problemIn(response);
-        if (!(problem.retryable ?? response.status === 503) || attempt >= retries) throw new ApiError(problem);
+        const problem = await problemIn(response, request);
+        if (!(problem.retryable ?? response.status === 503) || attempt >= retries) throw new ApiError(problem, request);
       } catch (error) {
         if (error instanceof ApiError || input.signal?.aborted) throw error;
         if (attempt >= retries) throw new ConnectionError(this.options.url, error);
@@ -112,7 +113,15 @@ export class HttpTransport implements Transport {
       ...(input.signal !== undefined && { signal: input.signal }),
     });
     if (response.ok && response.body !== null) return response.body;
-    throw new ApiError(await problemIn(response));
+    const request = this.shown(method, path, input);
+    throw new ApiError(await problemIn(response, request), request);
+  }
+
+  /** The request for people: without credentials, without the query, and without the ids of leases, which are tokens. */
+  private shown(method: HttpMethod, path: string, { params }: RequestInput): string {
+    const { leaseId: _, ...others } = params ?? {};
+    const { origin, pathname } = new URL(this.options.url);
+    return `${method} ${origin}${pathname.replace(/\/$/, '')}${API_PREFIX}${filled(path, others)}`;
   }
 }
 
@@ -133,7 +142,9 @@ async function* piecesOf(stream: ReadableStream<Uint8Array>, url: string): Async
 }
 
 function filled(path: string, params: RequestInput['params'] = {}): string {
-  return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  return path.replaceAll(/:(\w+)/g, (given, name: string) =>
+    params[name] === undefined ? given : encodeURIComponent(String(params[name])),
+  );
 }
 
 function queryText(query: RequestInput['query'] = {}): string {
@@ -142,7 +153,11 @@ function queryText(query: RequestInput['query'] = {}): string {
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }
 
-async function problemIn(response: Response): Promise<ProblemDetails> {
+/** The beginning of a body that is no problem of the server, in a message. */
+const MAX_SHOWN_LINES = 3;
+const MAX_SHOWN_CHARS = 300;
+
+async function problemIn(response: Response, request: string): Promise<ProblemDetails> {
   const text = await response.text();
   try {
     const problem = JSON.parse(text) as ProblemDetails;
@@ -150,8 +165,15 @@ async function problemIn(response: Response): Promise<ProblemDetails> {
   } catch {
     // The response is from an intermediary, not from the server.
   }
-  const { status } = response;
-  const detail = `The server responded with ${status}${text === '' ? '' : `: ${text.slice(0, 200)}`}`;
+  const { status, statusText } = response;
+  const lines = text.split('\n').map((line) => line.trim());
+  const beginning = lines
+    .filter((line) => line !== '')
+    .slice(0, MAX_SHOWN_LINES)
+    .join('\n')
+    .slice(0, MAX_SHOWN_CHARS);
+  const answer = `${request} responded with ${status} ${statusText}`.trim();
+  const detail = beginning === '' ? answer : `${answer}: ${beginning}`;
   return { type: 'about:blank', title: 'Error', status, detail, code: `HTTP_${status}` };
 }
 

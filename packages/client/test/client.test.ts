@@ -157,6 +157,27 @@ describe('calls', () => {
     expect(error).toMatchObject({ code: 'SERVER_UNREACHABLE', hint: expect.stringContaining('nebula serve') });
   });
 
+  it('[CLT-32] that are refused name the request, without secrets', async () => {
+    const html = '<html>\n\n  <h1>Bad gateway</h1>\n  <p>try later</p>\n  <p>unseen</p>\n';
+    const fetch = async () => new Response(html, { status: 502, statusText: 'Bad Gateway' });
+    const client = createClient({ url: 'http://ann:pass@nebula.test/here/', token: 'secret', retries: 0, fetch });
+    const query = { after: 3 };
+    const error = await client
+      .call('listLogs', { params: { executionId: 'exe_1' }, query })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'HTTP_502',
+      request: 'GET http://nebula.test/here/api/v1/executions/exe_1/logs',
+      message:
+        'GET http://nebula.test/here/api/v1/executions/exe_1/logs responded with 502 Bad Gateway: <html>\n<h1>Bad gateway</h1>\n<p>try later</p>',
+    });
+    const leased = await client
+      .call('completeLease', { params: { leaseId: 'a-token' }, body: { output: null } })
+      .catch((thrown: unknown) => thrown);
+    expect(leased).toMatchObject({ request: 'POST http://nebula.test/here/api/v1/leases/:leaseId/complete' });
+    expect(String(leased)).not.toMatch(/a-token|secret|pass/);
+  });
+
   it('[CLT-5] a repeated DELETE that gets 404 has succeeded; a first one has not', async () => {
     const lost = talking((_, count) => {
       if (count === 1) throw new TypeError('the answer was lost');
@@ -318,6 +339,21 @@ describe('streams', () => {
     await passing(reading);
     expect(ids).toEqual(['1.0', '1.1']);
     expect(sent[1]?.headers['last-event-id']).toBe('1.0');
+  });
+
+  it('[CLT-31] of a log end with the `end` of its run, over a broken connection', async () => {
+    const line = (position: number): string => `id: ${position}\ndata: ${JSON.stringify({ position })}\n\n`;
+    const end = 'event: end\ndata: {"executionId":"e","status":"failed"}\n\n';
+    const { client, sent } = talking((_, count, signal) =>
+      count === 1 ? stream(line(1), 100, 'close', signal) : stream(line(2) + end, 100, 'silence', signal),
+    );
+    const positions: number[] = [];
+    const reading = (async () => {
+      for await (const { position } of client.logs('e')) positions.push(position);
+    })();
+    await passing(reading);
+    expect(positions).toEqual([1, 2]);
+    expect(sent[1]?.headers['last-event-id']).toBe('1');
   });
 
   it('[CLT-8] of logs begin after a position', async () => {

@@ -70,6 +70,7 @@ export {
   isOperators,
   listFunctions,
   parseExpression,
+  placeOf,
   type Scope,
   StepBudget,
   stepCost,

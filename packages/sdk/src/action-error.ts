@@ -7,16 +7,20 @@ export interface ActionErrorOptions extends Pick<NebulaErrorOptions, 'cause' | '
   readonly code?: string;
   /** USER (default): the work itself failed. SYSTEM: its environment failed, and a retry may succeed. */
   readonly kind?: ErrorKind;
+  /** The parameter that the error is about: a key of `with`, or the path to a value inside. Reports show its line. */
+  readonly parameter?: string | readonly (string | number)[];
 }
 
 export class ActionError extends NebulaError {
   /** Sandboxes recognise the class by this field and not by identity: two copies of the SDK may be installed. */
   readonly kind: ErrorKind;
+  readonly parameter: ActionErrorOptions['parameter'];
 
   constructor(message: string, options: ActionErrorOptions = {}) {
     const kind = options.kind ?? 'USER';
     super(options.code ?? 'ACTION_FAILED', message, { ...options, retryable: kind === 'SYSTEM' });
     this.name = 'ActionError';
     this.kind = kind;
+    this.parameter = options.parameter;
   }
 }

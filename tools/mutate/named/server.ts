@@ -125,9 +125,17 @@ export const SERVER: readonly Mutation[] = [
   {
     id: 'frame-given-twice',
     file: 'apps/server/src/live/feed.ts',
-    find: 'if (!listener.isLevel || comparePositions(position, listener.cursor.position) <= 0) return;',
-    replace: 'if (!listener.isLevel) return;',
+    find: 'if (comparePositions(position, listener.cursor.position) <= 0) {',
+    replace: 'if (comparePositions(position, FEED_START) < 0) {',
     breaks: 'A follower gets a frame from the store and from the reader.',
+    killers: ['apps/server/test/live/feed.test.ts'],
+  },
+  {
+    id: 'reopening-unnoticed',
+    file: 'apps/server/src/live/feed.ts',
+    find: 'note(listener, events);\n      if (listener.endStatus !== null)',
+    replace: 'if (listener.endStatus !== null)',
+    breaks: 'A stream from now on ends although its run was just reopened.',
     killers: ['apps/server/test/live/feed.test.ts'],
   },
   {

@@ -48,14 +48,8 @@ function filterOf(options: CommandOptions): Filter {
   };
 }
 
-async function read(
-  api: NebulaClient,
-  executionId: string,
-  { limit, ...which }: Filter,
-  show: Show,
-  from?: number,
-): Promise<number> {
-  let after = from;
+async function read(api: NebulaClient, executionId: string, { limit, ...which }: Filter, show: Show): Promise<number> {
+  let after: number | undefined;
   for (let left = limit; left > 0; ) {
     const query = { ...which, limit: Math.min(left, PAGE), ...(after !== undefined && { after }) };
     const { items, next } = await api.call('listLogs', { params: { executionId }, query });
@@ -67,7 +61,7 @@ async function read(
   return EXIT.completed;
 }
 
-/** Prints lines until the run has ended and its last lines are read, or until Ctrl-C. */
+/** Prints lines until the run has ended, or until Ctrl-C. */
 async function follow(api: NebulaClient, executionId: string, filter: Filter, show: Show): Promise<number> {
   const stop = new AbortController();
   const { signal } = stop;
@@ -77,21 +71,13 @@ async function follow(api: NebulaClient, executionId: string, filter: Filter, sh
     exitCode = EXIT.interrupted;
     stop.abort();
   });
-  let position = 0;
-  const ended = api
-    .run(executionId)
-    .result({ signal })
-    .finally(() => stop.abort());
-  ended.catch(() => undefined);
   const { limit: _, ...which } = filter;
-  for await (const line of api.logs(executionId, { ...which, signal })) {
-    position = line.position;
-    show(storedLine(executionId, line));
+  try {
+    for await (const line of api.logs(executionId, { ...which, signal })) show(storedLine(executionId, line));
+  } finally {
+    interrupt.release();
   }
-  interrupt.release();
-  if (exitCode !== EXIT.completed) return exitCode;
-  await ended;
-  return await read(api, executionId, filter, show, position);
+  return exitCode;
 }
 
 function lineDocument(line: StoredLogLine): Record<string, unknown> {

@@ -90,7 +90,10 @@ export async function startWatched(
   let answered = executionId;
   const ended = await watch(open, [run], view, async () => {
     await open.session.work([executionId]);
-    answered = await start();
+    answered = await start().catch(async (error: unknown) => {
+      const { startFailure } = await import('../error-source.ts');
+      throw await startFailure(open, error, run.folder);
+    });
     return answered === executionId;
   });
   if (answered !== executionId) return { existing: answered };

@@ -96,6 +96,10 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
       report.say('info', 'server.started', facts);
     },
     file(news: FileNews): void {
+      if (news.kind === 'missing') {
+        const { folder, workflowIds } = news;
+        return report.say('warn', 'workflow.folder-missing', { folder, workflowIds });
+      }
       const { file } = news;
       if (news.kind === 'broken') {
         const { message, problems } = news;
@@ -156,8 +160,8 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       lines(screenLines(facts, { colors, width: out.columns(), program, now: now(), shown }));
     },
     file(news) {
-      if (news.kind === 'gone') {
-        say('warn', colors.yellow('!'), goneText(news));
+      if (news.kind === 'gone' || news.kind === 'missing') {
+        say('warn', colors.yellow('!'), news.kind === 'gone' ? goneText(news) : missingText(news));
       } else if (news.kind === 'broken') {
         if (news.report.length > 0) lines(['', ...news.report]);
         const what = `${printableLine(news.file)} is broken: ${printableLine(news.message)}`;
@@ -212,6 +216,10 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       say('info', colors.green('✓'), 'stopped; nothing finished is lost, and other runs continue with the next start'),
   };
   return report;
+}
+
+function missingText({ folder, workflowIds }: FileNews & { readonly kind: 'missing' }): string {
+  return `the folder ${printableLine(folder)} is missing; ${workflowIds.join(', ')} stay active until it is back`;
 }
 
 function goneText({ file, workflowId, isDeactivated }: FileNews & { readonly kind: 'gone' }): string {
@@ -302,7 +310,7 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
       .flatMap(({ workflowId, grants }) => (grants === undefined ? [] : grantLines(workflowId, grants, colors)))
       .flatMap((line) => wrap(line, width - INDENT.length).map((part) => INDENT + part)),
     ...news
-      .flatMap((one) => (one.kind === 'gone' ? [goneText(one)] : []))
+      .flatMap((one) => (one.kind === 'gone' ? [goneText(one)] : one.kind === 'missing' ? [missingText(one)] : []))
       .flatMap((line) => wrap(`! ${line}`, width - INDENT.length).map((part) => INDENT + colors.yellow(part))),
     ...broken.flatMap(({ file, report }) => [
       ...report.map((line) => `${INDENT}${line}`),

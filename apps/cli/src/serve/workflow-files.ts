@@ -7,6 +7,7 @@
  *  4 One scan at a time; a change during a scan causes one more.
  *  5 The workflow of a removed file is deactivated, unless another file has it or another version was activated since.
  *     `workflow-files.json` in the data folder names the files, so that one that is removed while no server runs is missed.
+ *  6 Files are not removed while the folder of their pattern is missing, as after a failed mount: their workflows stay active.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -46,6 +47,12 @@ export type FileNews =
       readonly workflowId: string;
       /** False if the workflow stays active: another file has it, or another version was activated. */
       readonly isDeactivated: boolean;
+    }
+  | {
+      readonly kind: 'missing';
+      readonly folder: string;
+      /** The workflows of its files, which stay active. */
+      readonly workflowIds: readonly string[];
     };
 
 export interface ServedWorkflow {
@@ -75,6 +82,8 @@ export class WorkflowFiles {
   readonly #colors: Colors;
   /** By file: the registered workflow, or the problems of the file. */
   readonly #known = new Map<string, Known>();
+  /** Folders that were missing at the last look. */
+  #missing: ReadonlySet<string> = new Set();
   #registering: Promise<readonly FileNews[]> | undefined;
 
   constructor(context: Context, project: Project, api: NebulaClient, colors: Colors) {
@@ -113,19 +122,48 @@ export class WorkflowFiles {
       const one = await this.#take(path.relative(this.#context.io.cwd, path.join(this.#project.dir, file)) || file);
       if (one !== undefined) news.push(one);
     }
-    for (const [file, known] of this.#known) {
-      if (existsSync(path.resolve(this.#context.io.cwd, file))) continue;
-      this.#known.delete(file);
-      const { workflowId } = known;
-      if (workflowId === undefined) continue;
-      news.push({ kind: 'gone', file, workflowId, isDeactivated: await this.#deactivate(workflowId, known.version) });
-    }
+    news.push(...(await this.#removeGone(patterns)));
     if (news.length > 0) this.#note();
     return news;
   }
 
-  async #deactivate(workflowId: string, version: number | undefined): Promise<boolean> {
-    if ([...this.#known.values()].some((other) => other.workflowId === workflowId)) return false;
+  async #removeGone(patterns: readonly string[]): Promise<FileNews[]> {
+    const { cwd } = this.#context.io;
+    const gone = [...this.#known].filter(([file]) => !existsSync(path.resolve(cwd, file)));
+    const roots = patterns.map((pattern) => path.resolve(this.#project.dir, baseFolder(pattern)));
+    const rootOf = ([file]: readonly [string, Known]): string =>
+      roots.find((root) => path.resolve(cwd, file).startsWith(root + path.sep)) ?? this.#project.dir;
+    const news: FileNews[] = [];
+    const missing = new Set<string>();
+    for (const [root, files] of Map.groupBy(gone, rootOf)) {
+      if (existsSync(root)) {
+        for (const [file, known] of files) news.push(...(await this.#removed(file, known)));
+        continue;
+      }
+      missing.add(root);
+      if (this.#missing.has(root)) continue;
+      const workflowIds = files.flatMap(([, { workflowId }]) => workflowId ?? []);
+      news.push({ kind: 'missing', folder: path.relative(cwd, root) || '.', workflowIds });
+    }
+    this.#missing = missing;
+    return news;
+  }
+
+  /** Forgets the file once its workflow is deactivated; if that fails, the next look tries again. */
+  async #removed(file: string, { workflowId, version }: Known): Promise<FileNews[]> {
+    try {
+      const isDeactivated = workflowId !== undefined && (await this.#deactivate(file, workflowId, version));
+      this.#known.delete(file);
+      return workflowId === undefined ? [] : [{ kind: 'gone', file, workflowId, isDeactivated }];
+    } catch (error) {
+      if (!(error instanceof NebulaError)) throw error;
+      const message = `it was removed, and ${workflowId} cannot be deactivated: ${error.message}`;
+      return [{ kind: 'broken', file, report: [], problems: [], message }];
+    }
+  }
+
+  async #deactivate(file: string, workflowId: string, version: number | undefined): Promise<boolean> {
+    if ([...this.#known].some(([name, other]) => name !== file && other.workflowId === workflowId)) return false;
     const workflow = await unlessAbsent(this.#api.call('getWorkflow', { params: { workflowId } }));
     if (workflow === undefined || workflow.activeVersion === null || workflow.activeVersion !== version) return false;
     await this.#api.call('deactivateWorkflow', { params: { workflowId } });

@@ -45,7 +45,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   'executions iterations': ['listIterations'],
   'executions explain': ['explainExecution'],
   'executions permits': ['listPermits'],
-  'executions logs': ['listLogs', 'followLogs', 'getResult'],
+  'executions logs': ['listLogs', 'followLogs'],
   'executions value': ['getBlob'],
   events: ['followAll'],
   'executions journal': ['getJournal'],

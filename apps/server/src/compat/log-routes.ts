@@ -18,8 +18,6 @@ import { chunkDocument } from './wire.ts';
 
 const PAGE = LIVE_LIMITS.maxLogLinesPerPage;
 const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
-/** A worker may send the last lines of a job after its end. */
-const LAST_LINES_MS = 500;
 
 export function logRoutes(app: FastifyInstance, compat: Compat): void {
   const { parts, feed, followers } = compat;
@@ -118,5 +116,5 @@ async function* chunkEvents(
 
 async function endAfterLastLines({ logs }: Parts, ended: AbortController): Promise<void> {
   await logs.flush().catch(() => undefined);
-  setTimeout(() => ended.abort(), LAST_LINES_MS).unref();
+  setTimeout(() => ended.abort(), LIVE_LIMITS.lastLinesMs).unref();
 }

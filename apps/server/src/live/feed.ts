@@ -364,8 +364,14 @@ export class Feed {
   }
 
   private give(listener: Listener, position: Position, events: readonly FeedEvent[]): void {
-    // The follower may have read this frame from the store before it became level.
-    if (!listener.isLevel || comparePositions(position, listener.cursor.position) <= 0) return;
+    if (!listener.isLevel) return;
+    // The follower may have read this frame from the store before it became level, or follows from a later one on. Its page
+    // may also be older than the cursor, so an end of the run, or its reopening, counts in any case.
+    if (comparePositions(position, listener.cursor.position) <= 0) {
+      note(listener, events);
+      if (listener.endStatus !== null) listener.wake?.();
+      return;
+    }
     if (listener.buffer.length + events.length > BUFFER && listener.buffer.length > 0) {
       this.leaveBehind(listener);
       return;

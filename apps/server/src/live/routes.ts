@@ -27,7 +27,7 @@ export function liveRoutes(parts: Parts, feed: Feed, followers: Followers) {
         ...(level !== undefined && { level }),
         ...(from !== undefined && { after: from }),
       };
-      return ok(followers.count(who, logEvents(parts, subscription, signal)));
+      return ok(followers.count(who, logEvents(parts, feed, subscription, signal)));
     },
   } satisfies Partial<Handlers>;
 }

@@ -8,7 +8,7 @@
  *   ← {"subscription": "a", "events": […]}                            in batches
  *   ← {"subscription": "a", "lines": […]}                             of a log
  *   ← {"subscription": "a", "progress": {…}}
- *   ← {"subscription": "a", "end": {"executionId": "exe_…", "status": "completed"}}   the run has ended; so has "a"
+ *   ← {"subscription": "a", "end": {"executionId": "exe_…", "status": "completed"}}   the run has ended; so has "a", also of a log
  *   ← {"subscription": "a", "problem": {…}}
  *
  * A browser sends its session cookie; other clients send a bearer token in a header or in a first message {"token": "…"}.
@@ -189,7 +189,7 @@ class Connection {
         throw unknownExecution(executionId);
       }
       return wanted.kind === 'logs'
-        ? logEvents(parts, wanted, signal)
+        ? logEvents(parts, feed, wanted, signal)
         : feed.follow({ ...wanted.start, executionId, signal });
     }
     if (judge(who, 'followAll', 'viewer', wanted.project) !== 'allowed') {

@@ -97,7 +97,11 @@ async function post(
     signal,
   });
   if (status >= 200 && status < 300) return;
-  throw new NebulaError('NOTIFICATION_REFUSED', `The receiver answered with ${status}.`, { retryable: true });
+  // The path of a webhook is often a secret.
+  const origin = URL.parse(recipient.url)?.origin ?? 'the receiver';
+  throw new NebulaError('NOTIFICATION_REFUSED', `POST ${origin}: the receiver answered with ${status}.`, {
+    retryable: true,
+  });
 }
 
 function outgoingOf({ outgoing }: Parts): NonNullable<Parts['outgoing']> {

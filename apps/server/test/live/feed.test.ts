@@ -447,6 +447,23 @@ describe('the feed', () => {
     feed.close();
   });
 
+  it('[SRV-840] a run that is reopened before the reader has noticed is followed from now on', async () => {
+    const { feed, model, clock } = await fed();
+    model.write('e0', [FINISHED]);
+    await passTime(clock);
+    const ended = listenTo(feed, 'now');
+    await passTime(clock);
+    expect([ended.sent, ended.isOver()]).toEqual([['end'], true]);
+    model.write('e0', [REOPENED]);
+    const reopened = listenTo(feed, 'now');
+    await passTime(clock);
+    expect([reopened.sent, reopened.isOver()]).toEqual([[], false]);
+    model.write('e0', [FINISHED]);
+    await passTime(clock);
+    expect([reopened.sent, reopened.isOver()]).toEqual([['3.0', 'end'], true]);
+    feed.close();
+  });
+
   it('[SRV-840] a request that was taken while the end was checked is seen in the journal', async () => {
     const clock = virtualClock(0);
     const model = new ModelStore(none);

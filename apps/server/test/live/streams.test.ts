@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { raw, upgradeHead } from '../support/sockets.ts';
 import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
-import { chatty, echo, waiting } from '../support/workflows.ts';
+import { chatty, echo, verbose, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 
@@ -103,6 +103,7 @@ describe('Server-Sent Events', () => {
       after = Number(page.next);
     }
     expect(wanted.length).toBeGreaterThan(8_000);
+    // The client has read nothing so far.
     const seen: LiveEvent[] = [];
     let rest = '';
     const decoder = new TextDecoder();
@@ -114,7 +115,6 @@ describe('Server-Sent Events', () => {
         if (data !== undefined && !block.startsWith('event:')) seen.push(JSON.parse(data));
       }
       if (seen.length >= wanted.length) break;
-      await new Promise((resolve) => setTimeout(resolve, 2));
     }
     expect(seen.map(({ type, node }) => `${type} ${node}`)).toEqual(wanted);
     expect(new Set(seen.map(({ id }) => id)).size).toBe(wanted.length);
@@ -127,12 +127,30 @@ describe('Server-Sent Events', () => {
     expect(line).toMatchObject({ message: 'on my way', node: 'say', level: 'info' });
     const { items } = await booted.client.call('listLogs', { params: { executionId } });
     expect(items).toEqual([line]);
-    const gone = new AbortController();
-    setTimeout(() => gone.abort(), 200);
-    const after = line?.position as number;
-    const later: unknown[] = [];
-    for await (const one of booted.client.logs(executionId, { after, signal: gone.signal })) later.push(one);
-    expect(later).toEqual([]);
+    expect(await all(booted.client.logs(executionId, { after: line?.position as number }))).toEqual([]);
+  });
+
+  it('[SRV-889] the log of a run ends after its last line, and that of a reopened run with its second end', async () => {
+    await registered(verbose());
+    const { executionId } = await booted.client.start('verbose', { input: { list: ['a', 'b'] } });
+    const reading = all(booted.client.logs(executionId));
+    await until(() => listeners() === 1);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    const lines = await reading;
+    expect(lines.map(({ message }) => message)).toEqual(['a', 'b']);
+    expect(await all(booted.client.logs(executionId, { node: 'hold' }))).toEqual([]);
+    await booted.client.call('replayExecution', { params: { executionId }, body: { node: 'hold' } });
+    const further = all(booted.client.logs(executionId, { after: lines.at(-1)?.position as number }));
+    await until(() => listeners() === 1);
+    await booted.client.call('signalExecution', { params: { executionId }, body: { signal: 'go' } });
+    expect((await further).map(({ message }) => message)).toEqual(['a', 'b']);
+    const text = await (
+      await fetch(`${booted.server.url}/api/v1/executions/${executionId}/logs/stream`, { headers })
+    ).text();
+    expect(text.match(/^id: /gm)).toHaveLength(4);
+    expect(text).toMatch(/\n\nevent: end\ndata: {"executionId":"exe_\w+","status":"completed"}\n\n$/);
+    await until(() => listeners() === 0);
+    expect(booted.troubles).toEqual([]);
   });
 
   it('[SRV-54] an invalid line position is refused, and unknown parameters are not ignored', async () => {
@@ -220,6 +238,20 @@ describe('the socket', () => {
     }
   });
 
+  it('[SRV-889] a subscription to a log ends with its run', async () => {
+    booted = await boot();
+    await registered(chatty());
+    const executionId = await run('chatty');
+    const { messages, say } = await socket();
+    say({ subscribe: 'log', executionId, logs: true });
+    await until(() => messages.length === 2);
+    expect(messages).toMatchObject([
+      { subscription: 'log', lines: [{ message: 'on my way' }] },
+      { subscription: 'log', end: { executionId, status: 'completed' } },
+    ]);
+    await until(() => listeners() === 0);
+  });
+
   it('[SRV-410] it carries the logs of runs, from a position, a node or a level on', async () => {
     booted = await boot();
     await registered(chatty());
@@ -234,9 +266,9 @@ describe('the socket', () => {
     say({ subscribe: 'past', executionId, logs: true, after: items.at(-1)?.position });
     await until(() => linesOf('log').length === items.length && linesOf('node').length === items.length);
     expect(linesOf('log')).toEqual(items);
-    for (const name of ['log', 'level', 'node', 'past']) say({ unsubscribe: name });
-    say({ subscribe: 'log', executionId, logs: true });
-    await until(() => linesOf('log').length === 2 * items.length);
+    const ends = () => messages.flatMap((message) => ('end' in message ? [message['subscription']] : []));
+    await until(() => ends().length === 4);
+    expect(ends().toSorted()).toEqual(['level', 'log', 'node', 'past']);
     expect([linesOf('level'), linesOf('past')]).toEqual([[], []]);
     expect(messages.some((message) => 'problem' in message)).toBe(false);
   });
@@ -261,14 +293,16 @@ describe('the socket', () => {
   it('[SRV-55] a name that is given up and taken again is the new subscription’s', async () => {
     booted = await boot();
     await registered(echo());
+    const executionId = await run('echo');
     const { messages, say } = await socket();
     for (let round = 0; round < 5; round++) {
       say({ subscribe: 'a', after: 'now' });
       say({ unsubscribe: 'a' });
     }
     say({ subscribe: 'a', after: 'now' });
-    await until(() => listeners() === 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Messages are handled in order: with the end of this subscription, those before it are over, too.
+    say({ subscribe: 'b', executionId });
+    await until(() => messages.some((message) => 'end' in message) && listeners() === 1);
     await run('echo');
     await until(() => typesOf(messages, 'a').includes('WorkflowCompleted'));
     expect(messages.some((message) => 'problem' in message)).toBe(false);

@@ -50,6 +50,19 @@ export const chatty = (id = 'chatty') => ({
   nodes: { say: { action: 'core.log', with: { message: 'on my way' } } },
 });
 
+/** Waits for the signal `go`, then logs the texts of `list`, one after the other. */
+export const verbose = (id = 'verbose') => ({
+  id,
+  nodes: {
+    hold: { wait: { signal: 'go' } },
+    each: {
+      needs: ['hold'],
+      forEach: { in: '$input.list' },
+      do: { nodes: { say: { action: 'core.log', with: { message: '{{ $item }}' } } } },
+    },
+  },
+});
+
 /** A workflow whose only node has an unknown outcome. */
 export const unsure = (id = 'unsure') => ({
   id,

@@ -97,6 +97,7 @@ function parseJson(text: string): Json {
   } catch (error) {
     throw new ActionError(`the response is not JSON: ${(error as Error).message}`, {
       code: 'RESPONSE_NOT_JSON',
+      parameter: 'url',
       details: { body: text.slice(0, 500) },
     });
   }
@@ -105,6 +106,7 @@ function parseJson(text: string): Json {
 function tooLarge(maxBytes: number): ActionError {
   return new ActionError(`the response is larger than ${maxBytes} bytes`, {
     code: 'RESPONSE_TOO_LARGE',
+    parameter: 'url',
     details: { maxBytes },
     hint: 'Raise maxBytes, or request less data',
   });

@@ -60,7 +60,7 @@ export async function exchange(ctx: ActionContext, input: RequestInput, isOnce: 
     };
   } catch (error) {
     if (deadline?.aborted && !ctx.signal.aborted) throw timedOut(target, input.timeout, isOnce);
-    throw isOnce ? onceError(error, target) : error;
+    throw isOnce ? onceError(error, target) : unreached(error, target);
   }
 }
 
@@ -81,6 +81,7 @@ async function statusError(ctx: ActionContext, response: Response, target: strin
   const words = beginning.length < text.length ? `${answer}; its body begins with: ` : `${answer}: `;
   return new ActionError(beginning === '' ? answer : `${words}${beginning}`, {
     code: `HTTP_${status}`,
+    parameter: 'url',
     kind: isSystem ? 'SYSTEM' : 'USER',
     details: {
       status,
@@ -96,6 +97,7 @@ function timedOut(target: string, timeout: string | number | undefined, isOnce: 
   const shown = typeof timeout === 'number' ? `${timeout} ms` : timeout;
   return new ActionError(`${target} did not respond within ${shown}`, {
     code: 'HTTP_TIMEOUT',
+    parameter: 'url',
     kind: isOnce ? 'USER' : 'SYSTEM',
     ...(isOnce && { details: UNKNOWN, hint: KEY_HINT }),
   });
@@ -115,13 +117,23 @@ const NEVER_SENT =
 function onceError(error: unknown, target: string): unknown {
   const cause =
     error instanceof TypeError ? (error.cause as { code?: unknown; message?: unknown } | undefined) : undefined;
-  if (cause === undefined || (typeof cause.code === 'string' && NEVER_SENT.test(cause.code))) return error;
+  if (cause === undefined || (typeof cause.code === 'string' && NEVER_SENT.test(cause.code)))
+    return unreached(error, target);
   return new ActionError(`${target} was sent, but the response was lost: ${String(cause.message ?? cause.code)}`, {
     code: 'HTTP_OUTCOME_UNKNOWN',
+    parameter: 'url',
     details: UNKNOWN,
     hint: KEY_HINT,
     cause: error,
   });
+}
+
+/** `fetch` says neither what was requested nor why it failed; its cause, which decides about retries, is kept. */
+function unreached(error: unknown, target: string): unknown {
+  if (!(error instanceof Error) || error instanceof ActionError) return error;
+  const isOfFetch = error instanceof TypeError && error.cause !== undefined;
+  const shown = isOfFetch ? new TypeError(`${target} failed`, { cause: error.cause }) : error;
+  return Object.assign(shown, { parameter: 'url' });
 }
 
 function responseHeaders(headers: Headers): Record<string, string | string[]> {

@@ -10,6 +10,7 @@ export function requestUrl(url: string, query: Query): URL {
   if (parsed === null) {
     throw new ActionError(`'${url.slice(0, 200)}' is not a URL`, {
       code: 'INPUT_INVALID',
+      parameter: 'url',
       hint: 'Use an absolute URL, e.g. https://api.example.com/orders',
     });
   }
@@ -31,6 +32,7 @@ export function requestHeaders(given: Readonly<Record<string, Scalar>>): Headers
     } catch {
       throw new ActionError(`the header ${JSON.stringify(name)} has a name or value that HTTP does not allow`, {
         code: 'INPUT_INVALID',
+        parameter: ['headers', name],
       });
     }
   }
@@ -43,6 +45,7 @@ export function requestBody(body: Json | undefined, method: string, headers: Hea
   if (method === 'GET' || method === 'HEAD') {
     throw new ActionError(`a ${method} request cannot have a body`, {
       code: 'INPUT_INVALID',
+      parameter: 'body',
       hint: 'Use query, or another method',
     });
   }

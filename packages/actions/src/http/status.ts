@@ -14,6 +14,7 @@ function rangeOf(part: string, name: string): readonly [from: number, to: number
   if (range) return [Number(range[1]), Number(range[2] ?? range[1])];
   throw new ActionError(`${name}: '${part}' is not a status`, {
     code: 'INPUT_INVALID',
+    parameter: name,
     hint: 'Write it as 404, 4xx or 500-599, several with commas, or none',
   });
 }

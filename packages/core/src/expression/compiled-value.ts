@@ -22,6 +22,8 @@ export interface CompiledValue {
    */
   readonly constant: boolean;
   readonly references: readonly ValueReference[];
+  /** Where the value is in a workflow. */
+  readonly origin?: ValueOrigin | undefined;
   evaluate(scope: Scope, budget: Budget): Json;
 }
 
@@ -66,9 +68,9 @@ class ValueCompiler {
   }
 
   finish(part: Part): CompiledValue {
-    const { references } = this;
-    if ('literal' in part) return { constant: true, references, evaluate: () => part.literal };
-    return { constant: false, references, evaluate: part.evaluate };
+    const { references, origin } = this;
+    if ('literal' in part) return { constant: true, references, origin, evaluate: () => part.literal };
+    return { constant: false, references, origin, evaluate: part.evaluate };
   }
 
   part(raw: Json, path: DocumentPath): Part {

@@ -1,6 +1,7 @@
 /** Errors of expressions: code, message, hint and position in the source. */
 import { NebulaError, type NebulaErrorOptions } from '../error.ts';
 import { clipped, type DocumentPath } from '../problem.ts';
+import type { Json } from '../value.ts';
 
 /**
  * Error codes:
@@ -48,6 +49,10 @@ export class ExpressionError extends NebulaError {
     this.span = options.at;
   }
 
+  get hasSpan(): boolean {
+    return this.span !== undefined;
+  }
+
   get offset(): number {
     return this.span?.offset ?? 0;
   }
@@ -84,6 +89,30 @@ export class ExpressionError extends NebulaError {
     this.valueOrigin = origin;
     return this;
   }
+}
+
+/** Runs a step that knows where its value is in a workflow: an error that has no more exact place gets this one. */
+export function placed<T>(step: () => T, origin: ValueOrigin | undefined, path: DocumentPath = [], span?: Span): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof ExpressionError && error.origin === undefined) {
+      if (span !== undefined) error.locate(span);
+      error.locateIn(path, origin);
+    }
+    throw error;
+  }
+}
+
+/** The place of an error for `details.at`; undefined if its value is not part of a workflow. Without a span, the whole value. */
+export function placeOf(error: ExpressionError): Json | undefined {
+  const { origin, path, offset, length } = error;
+  if (origin === undefined) return undefined;
+  return {
+    workflowId: origin.workflowId,
+    path: [...origin.path, ...path],
+    ...(error.hasSpan && { offset, length }),
+  };
 }
 
 export function quoted(text: string): string {

@@ -9,7 +9,7 @@ export {
   type ValueReference,
 } from './compiled-value.ts';
 export { type Expression, parseExpression } from './expression.ts';
-export { ExpressionError } from './expression-error.ts';
+export { ExpressionError, placeOf, type ValueOrigin } from './expression-error.ts';
 export { foreignMeaning } from './foreign-names.ts';
 export { isTrue } from './kind.ts';
 export { type FunctionListing, listFunctions } from './library/registry.ts';

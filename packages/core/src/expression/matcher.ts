@@ -8,10 +8,10 @@ import { didYouMean } from '../problem.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject, memberOf } from '../value.ts';
 import { Allowance } from './allowance.ts';
 import type { Budget } from './budget.ts';
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError, placed, type ValueOrigin } from './expression-error.ts';
 import { kindOf } from './kind.ts';
 import { compareText, valuesEqual } from './order.ts';
-import { compilePattern, type Pattern } from './regex.ts';
+import { compilePattern } from './regex.ts';
 
 export interface Matcher {
   matches(value: Json, budget: Budget): boolean;
@@ -39,17 +39,21 @@ const ERROR_KINDS = ['USER', 'SYSTEM'];
 const PATTERN_CHARS = 32;
 
 /** Matches equal values, objects by the members of the pattern, or operators such as `{ gt: 5 }`. */
-export function compileMatcher(raw: Json, allowance?: Allowance): CompiledMatcher<Matcher> {
-  const compiler = new MatcherCompiler(allowance);
+export function compileMatcher(raw: Json, allowance?: Allowance, origin?: ValueOrigin): CompiledMatcher<Matcher> {
+  const compiler = new MatcherCompiler(allowance, origin);
   const test = compiler.pattern(raw, []);
-  return compiler.finish({ matches: (value, budget) => test(value, budget) });
+  return compiler.finish({ matches: (value, budget) => placed(() => test(value, budget), origin) });
 }
 
 /** Matches errors by code, kind and message. */
-export function compileErrorMatcher(raw: Json, allowance?: Allowance): CompiledMatcher<ErrorMatcher> {
-  const compiler = new MatcherCompiler(allowance);
+export function compileErrorMatcher(
+  raw: Json,
+  allowance?: Allowance,
+  origin?: ValueOrigin,
+): CompiledMatcher<ErrorMatcher> {
+  const compiler = new MatcherCompiler(allowance, origin);
   const test = compiler.errorPattern(raw);
-  return compiler.finish({ matches: test });
+  return compiler.finish({ matches: (error, budget) => placed(() => test(error, budget), origin) });
 }
 
 class MatcherCompiler {
@@ -57,8 +61,11 @@ class MatcherCompiler {
   /** A regular expression counts by the instructions it compiles to: each takes about 2 µs. */
   private readonly allowance: Allowance;
 
-  constructor(allowance = new Allowance()) {
+  private readonly origin: ValueOrigin | undefined;
+
+  constructor(allowance = new Allowance(), origin?: ValueOrigin) {
     this.allowance = allowance;
+    this.origin = origin;
   }
 
   finish<M>(matcher: M): CompiledMatcher<M> {
@@ -126,8 +133,8 @@ class MatcherCompiler {
         return (value, budget) => value !== undefined && options.some((option) => valuesEqual(budget, value, option));
       }
       case 'regex': {
-        const pattern = this.regex(String(operand), path);
-        return (value, budget) => typeof value === 'string' && pattern?.test(budget, value) === true;
+        const test = this.regex(String(operand), path, String(operand).length);
+        return (value, budget) => typeof value === 'string' && test(value, budget);
       }
       default:
         return orderTest(operator, operand as number | string);
@@ -169,8 +176,7 @@ class MatcherCompiler {
     }
     const regex = /^\/(.+)\/(i?)$/s.exec(option);
     if (regex !== null) {
-      const pattern = this.regex(`${regex[2] === 'i' ? '(?i)' : ''}${regex[1]}`, path);
-      return (text, budget) => pattern?.test(budget, text) === true;
+      return this.regex(`${regex[2] === 'i' ? '(?i)' : ''}${regex[1]}`, path, option.length);
     }
     if (key === 'kind' && !ERROR_KINDS.includes(option)) {
       const meant = didYouMean(option, ERROR_KINDS);
@@ -184,16 +190,18 @@ class MatcherCompiler {
     return (text) => text === option;
   }
 
-  private regex(source: string, path: DocumentPath): Pattern | undefined {
-    if (this.allowance.isOver) return undefined;
+  /** `length`: of the text at the path, which an error of the test points at. */
+  private regex(source: string, path: DocumentPath, length: number): (text: string, budget: Budget) => boolean {
+    if (this.allowance.isOver) return () => false;
+    const { origin } = this;
     try {
       const pattern = compilePattern(source);
       this.allowance.take(PATTERN_CHARS + pattern.programSize);
-      return pattern;
+      return (text, budget) => placed(() => pattern.test(budget, text), origin, path, { offset: 0, length });
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       this.report(this.allowance.isOver ? error.code : 'MATCH_REGEX', error.message, path, error.hint);
-      return undefined;
+      return () => false;
     }
   }
 

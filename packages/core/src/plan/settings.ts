@@ -110,14 +110,15 @@ export function hasSettings(key: 'retry' | 'timeout', value: Json | undefined): 
 const PERCENT = new RegExp(PERCENT_PATTERN);
 
 /** Returns the value in its stored form; throws when the key does not accept it. */
-export function acceptedSetting({ key, type }: Pick<SettingPlan, 'key' | 'type'>, value: Json): number | string {
+export function acceptedSetting({ key, type, value: { origin } }: SettingPlan, value: Json): number | string {
   const accepted = acceptable(type, value);
   if (accepted !== undefined) return accepted;
-  throw new ExpressionError(
+  const error = new ExpressionError(
     'EXPRESSION_VALUE',
     `\`${key}\` must be ${wordsOf(type)}, not ${JSON.stringify(value) ?? String(value)}`,
     { hint: 'the expression is evaluated when the node becomes ready' },
   );
+  throw error.locateIn([], origin);
 }
 
 function acceptable(type: SettingType, value: Json): number | string | undefined {

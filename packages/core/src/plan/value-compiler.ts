@@ -12,6 +12,7 @@ import {
   type ErrorMatcher,
   type ExpressionError,
   type Matcher,
+  type ValueOrigin,
 } from '../expression/index.ts';
 import { DEFINITION_LIMITS } from '../limits.ts';
 import type { DocumentPath } from '../problem.ts';
@@ -50,17 +51,23 @@ export class ValueCompiler {
   }
 
   matcher(raw: Json | undefined, path: DocumentPath): Matcher | undefined {
-    return raw === undefined ? undefined : this.located(compileMatcher(raw, this.allowance), path);
+    return raw === undefined ? undefined : this.located(compileMatcher(raw, this.allowance, this.originAt(path)), path);
   }
 
   errorMatcher(raw: Json | undefined, path: DocumentPath, isTightened = false): ErrorMatcher | undefined {
-    const { allowance } = this;
-    return raw === undefined ? undefined : this.located(compileErrorMatcher(raw, allowance), path, isTightened);
+    if (raw === undefined) return undefined;
+    return this.located(compileErrorMatcher(raw, this.allowance, this.originAt(path)), path, isTightened);
   }
 
   private optionsAt(path: DocumentPath): CompileOptions {
-    const { allowance, workflowId, report } = this;
-    return workflowId === undefined ? { allowance, report } : { allowance, report, origin: { workflowId, path } };
+    const { allowance, report } = this;
+    const origin = this.originAt(path);
+    return origin === undefined ? { allowance, report } : { allowance, report, origin };
+  }
+
+  private originAt(path: DocumentPath): ValueOrigin | undefined {
+    const { workflowId } = this;
+    return workflowId === undefined ? undefined : { workflowId, path };
   }
 
   private readonly report = (error: ExpressionError): void => {

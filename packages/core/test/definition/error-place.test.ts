@@ -29,6 +29,13 @@ describe('[DEF-133] the place of an error', () => {
     expect([text.slice(offset, offset + length), line]).toEqual(['$input.x', 6]);
   });
 
+  it('is the whole value if no part of it is named', () => {
+    const { offset: _, length: __, ...whole } = at;
+    const problem = errorProblem({ ...error, details: { at: whole } }, source);
+    const { offset = 0, length = 0 } = problem?.range ?? {};
+    expect(text.slice(offset, offset + length)).toBe('"a {{ $input.x + 1 }}"');
+  });
+
   it('is unknown for any other error', () => {
     const others = [
       undefined,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RunError } from '../../src/error.ts';
-import { compileErrorMatcher, compileMatcher, createBudget } from '../../src/expression/index.ts';
+import {
+  compileErrorMatcher,
+  compileMatcher,
+  createBudget,
+  ExpressionError,
+  placeOf,
+} from '../../src/expression/index.ts';
+import { EXPRESSION_LIMITS } from '../../src/limits.ts';
 import type { Json } from '../../src/value.ts';
 
 function matches(pattern: Json, value: Json): boolean {
@@ -153,5 +160,41 @@ describe('bad patterns', () => {
     let deep: Json = 1;
     for (let level = 0; level < 20_000; level++) deep = { a: deep };
     expect(compileMatcher(deep).problems).toMatchObject([{ severity: 'error', code: 'MATCH_INVALID' }]);
+  });
+});
+
+describe('errors of matchers in a run', () => {
+  const origin = { workflowId: 'w', path: ['edges', 0, 'match'] };
+  const few = createBudget({ ...EXPRESSION_LIMITS, maxOperations: 1 });
+  const placeIn = (run: () => unknown): unknown => {
+    try {
+      return run();
+    } catch (error) {
+      return error instanceof ExpressionError ? placeOf(error) : error;
+    }
+  };
+
+  it('[RUN-570] have the place of the pattern, or of the whole matcher', () => {
+    const pattern = '(?:[ab][bc]?){300}$';
+    const text = 'ab'.repeat(2_000);
+    const { matcher } = compileMatcher({ long: { regex: pattern } }, undefined, origin);
+    expect(placeIn(() => matcher?.matches({ long: text }, few))).toEqual({
+      workflowId: 'w',
+      path: ['edges', 0, 'match', 'long', 'regex'],
+      offset: 0,
+      length: pattern.length,
+    });
+    const { matcher: ofErrors } = compileErrorMatcher({ message: ['never', `/${pattern}/`] }, undefined, origin);
+    expect(placeIn(() => ofErrors?.matches({ code: 'X', kind: 'USER', message: text }, few))).toEqual({
+      workflowId: 'w',
+      path: ['edges', 0, 'match', 'message', 1],
+      offset: 0,
+      length: pattern.length + 2,
+    });
+    const { matcher: equal } = compileMatcher({ list: Array.from({ length: 5_000 }, (_, n) => n) }, undefined, origin);
+    expect(placeIn(() => equal?.matches({ list: Array.from({ length: 5_000 }, (_, n) => n) }, few))).toEqual({
+      workflowId: 'w',
+      path: ['edges', 0, 'match'],
+    });
   });
 });

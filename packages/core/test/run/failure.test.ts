@@ -13,6 +13,17 @@ describe('failure', () => {
     expect(run.statusOf('a')).toBe('failed');
   });
 
+  it('[RUN-571] the error of an action has the place of the parameter that it names', () => {
+    const run = drive({ nodes: { a: { with: { url: 'u', items: [{ sku: 1 }] }, onError: 'ignore' }, b: {} } });
+    run.fail('a', { details: { parameter: ['items', 0, 'sku'] } });
+    expect(run.document.nodes['a']?.error?.details).toEqual({
+      parameter: ['items', 0, 'sku'],
+      at: { workflowId: expect.any(String), path: ['nodes', 'a', 'with', 'items', 0, 'sku'] },
+    });
+    run.fail('b', { details: { parameter: 'url' } });
+    expect(run.error?.details).toMatchObject({ at: { path: ['nodes', 'b', 'with', 'url'] } });
+  });
+
   it('[RUN-21] halt ends the run at once, whatever the policy', () => {
     const run = drive({ config: { onFailure: 'finish-running' }, nodes: { a: { onError: 'halt' }, b: {} } });
     run.fail('a');

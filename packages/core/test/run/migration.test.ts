@@ -91,6 +91,41 @@ describe('a failed run that is moved', () => {
     expect(refusal(failed(), { nodes })).toBeUndefined();
   });
 
+  it('[RUN-572] needs a decision on a compensation only if its action or parameters change', () => {
+    const of = (compensate?: object): Short => ({
+      nodes: { a: compensate === undefined ? {} : { compensate }, b: { needs: ['a'], wait: { signal: 'go' } } },
+    });
+    const check = (before?: object, after?: object) => {
+      const run = drive(of(before)).complete('a', 1);
+      return checkMigration(run.state, run.versionOf(of(after))).refusal;
+    };
+    expect(check(UNDO, { ...UNDO, retry: { attempts: 5 }, timeout: '5s' })).toBeUndefined();
+    for (const [before, after] of [
+      [UNDO, { ...UNDO, action: 'do@1' }],
+      [UNDO, { ...UNDO, with: { of: 1 } }],
+      [UNDO, undefined],
+      [undefined, UNDO],
+    ]) {
+      const why = check(before, after);
+      expect([why?.code, why?.hint]).toEqual([
+        'DECISION_NEEDED',
+        expect.stringContaining('The compensation of a completed node has its parameters already'),
+      ]);
+    }
+  });
+
+  it('[RUN-572] undoes a completed node with the retries of the new version', () => {
+    const of = (retries: number): Short => ({
+      nodes: {
+        a: { compensate: { ...UNDO, retry: { attempts: retries, delay: '1s' } } },
+        b: { needs: ['a'], wait: { signal: 'go' } },
+      },
+    });
+    const undone = (run: Drive) => run.cancel().fail('~undo/a').statusOf('~undo/a');
+    expect(undone(drive(of(1)).complete('a', 1))).toBe('failed');
+    expect(undone(drive(of(1)).complete('a', 1).migrate(of(3)))).toBe('waiting');
+  });
+
   it('[RUN-501] names the changed keys and the nodes of the run', () => {
     const run = failed();
     const { changes, from, to } = checkMigration(run.state, run.versionOf(MENDED));

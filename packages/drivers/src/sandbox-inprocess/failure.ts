@@ -33,7 +33,7 @@ const MAYBE_SENT = new Set([
 /** `redactor` removes credentials before texts are cut to their limits. */
 export function toRunError(thrown: unknown, node: string, redactor?: Redactor): RunError {
   try {
-    return capError(runErrorOf(thrown, node), redactor);
+    return capError(withParameter(runErrorOf(thrown, node), thrown), redactor);
   } catch {
     // A proxy or a getter threw while the error was read.
     return { code: 'ACTION_FAILED', kind: 'USER', message: 'the action threw something that cannot be read', node };
@@ -78,6 +78,14 @@ function runErrorOf(thrown: unknown, node: string): UncappedError {
     ...(typeof code === 'string' && { code }),
   };
   return make('ACTION_FAILED', 'USER', withCause(thrown), node, Object.keys(details).length > 0 ? details : undefined);
+}
+
+/** The parameter that an error names goes into its details, if these are an object. */
+function withParameter(error: UncappedError, thrown: unknown): UncappedError {
+  const { details = {} } = error;
+  const parameter = isErrorLike(thrown) ? (thrown as { readonly parameter?: unknown }).parameter : undefined;
+  const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
+  return parameter === undefined || !isObject ? error : { ...error, details: { parameter, ...details } };
 }
 
 /** `fetch failed` says nothing; its cause does. */

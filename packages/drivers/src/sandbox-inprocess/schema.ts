@@ -37,11 +37,12 @@ export function checkSchema(
 
 function refuseMisfit(problems: readonly SchemaProblem[] | undefined, side: Side, action: string): void {
   if (problems === undefined) return;
-  throw new NebulaError(
+  const error = new NebulaError(
     side === 'input' ? 'INPUT_INVALID' : 'OUTPUT_INVALID',
     `${side} of ${action} does not fit its schema: ${describeProblems(problems, `the ${side}`)}`,
     { details: { problems: problems.map(({ path, message }) => ({ path: describePath(path, ''), message })) } },
   );
+  throw side === 'input' ? Object.assign(error, { parameter: problems[0]?.path }) : error;
 }
 
 function compiled(side: Side, schema: JsonSchema, action: string): SchemaCheck {

@@ -3,9 +3,11 @@
 import {
   type ConcurrencySlot,
   type ExecutionId,
+  ExpressionError,
   type Json,
   NebulaError,
   type Plan,
+  placeOf,
   type WorkflowId,
 } from '@nebula/core';
 import { slotPermit, startKey, startPermit } from '@nebula/core/run';
@@ -226,8 +228,10 @@ function keyOf(plan: Plan, input: Json): string {
     return startKey(plan, input);
   } catch (error) {
     if (!(error instanceof NebulaError)) throw error;
+    const at = error instanceof ExpressionError ? placeOf(error) : undefined;
     throw new NebulaError('START_KEY_INVALID', `config.start.key: ${error.message}`, {
       hint: error.hint ?? 'See `config.start` in the definition.',
+      ...(at !== undefined && { details: { at } }),
     });
   }
 }

@@ -47,6 +47,7 @@ import {
   leaveDone,
   stop,
 } from './advance.ts';
+import { withPlace } from './failure-place.ts';
 import { undoesMore } from './preconditions.ts';
 import { replay, retry } from './reopen.ts';
 import type { Stimulus } from './stimulus.ts';
@@ -222,9 +223,9 @@ function ended(turn: Turn, { node: path, outcome }: Pick<Of<'ended'>, 'node' | '
       if (work.kind === 'dynamic') return expand(turn, node, work, outcome.output);
       return completeNode(turn, node, outcome.output);
     case 'failed':
-      return failAttempt(turn, node, outcome.error);
+      return failAttempt(turn, node, withPlace(node, outcome.error));
     case 'broken-off':
-      return breakOff(turn, node, outcome.error);
+      return breakOff(turn, node, withPlace(node, outcome.error));
     case 'returned':
       if (isStopped(turn.state, node)) return endCancelled(turn, node);
       return emit(turn, { type: 'node.returned', node: path });

@@ -1,7 +1,7 @@
 /** Decides the edges out of a node that has just ended. The results are journalled, so this happens once per node. */
 
 import type { RunError } from '../../error.ts';
-import { type Budget, ExpressionError, isTrue } from '../../expression/index.ts';
+import { type Budget, ExpressionError, isTrue, placeOf } from '../../expression/index.ts';
 import type { NodePath } from '../../ids.ts';
 import { type BranchWork, caseKeys, type EdgeError, type EdgePlan, isPlain } from '../../plan/plan.ts';
 import type { Turn } from '../decide/turn.ts';
@@ -147,13 +147,8 @@ function judge(
 /** Converts the error of an expression into one of its node. Any other error is a programming error and is rethrown. */
 export function expressionFailure(error: unknown, where: string, node?: NodePath): RunError {
   if (!(error instanceof ExpressionError)) throw error;
-  const { hint, origin } = error;
-  const at = origin && {
-    workflowId: origin.workflowId,
-    path: [...origin.path, ...error.path],
-    offset: error.offset,
-    length: error.length,
-  };
+  const { hint } = error;
+  const at = placeOf(error);
   const details = { ...(hint !== undefined && { hint }), ...(at !== undefined && { at }) };
   return {
     code: error.code,

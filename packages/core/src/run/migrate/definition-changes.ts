@@ -64,6 +64,9 @@ const LIMITS: Readonly<Record<string, readonly string[]>> = {
   while: ['maxIterations'],
   retryUntil: ['attempts', 'backoff'],
   merge: ['timeout'],
+  // A compensation runs as the new version says, with the parameters that were resolved when its node completed. Another
+  // action, or other parameters, may not fit these.
+  compensate: ['retry', 'timeout'],
 };
 
 export function definitionChanges(from: Plan, to: Plan): ReadonlyMap<string, DefinitionChange> {

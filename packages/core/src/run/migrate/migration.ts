@@ -226,6 +226,13 @@ function refuseBlocked({ executionId }: RunState, [first]: readonly NodeState[])
   });
 }
 
+function changesOnlyUndo({ change, keys }: MigrationChange): boolean {
+  return change === 'changed' && keys.length === 1 && keys[0] === 'compensate';
+}
+
+const UNDO_HINT =
+  ' The compensation of a completed node has its parameters already: with `keep` it is undone by the action of the new version with these parameters, and not at all if it had no compensation before.';
+
 function refuseDecisions(
   { executionId }: RunState,
   changes: readonly MigrationChange[],
@@ -251,7 +258,7 @@ function refuseDecisions(
   const names = open.map(({ node }) => `'${node}'`).join(', ');
   const flags = first.choices.map((choice) => `--${choice} ${first.node}`).join(' or ');
   return new NebulaError('DECISION_NEEDED', `The version changes ${names}, which ran in ${executionId} already.`, {
-    hint: `Decide for each: ${flags}.`,
+    hint: `Decide for each: ${flags}.${open.some(changesOnlyUndo) ? UNDO_HINT : ''}`,
     details: { nodes: open.map(({ node, choices }) => ({ node, choices: [...choices] })) },
   });
 }

@@ -4,7 +4,7 @@
 
 import { parseDuration } from '../../duration.ts';
 import type { RunError } from '../../error.ts';
-import { ExpressionError } from '../../expression/index.ts';
+import { type CompiledValue, ExpressionError } from '../../expression/index.ts';
 import { isDate, parseDate } from '../../expression/library/calendar.ts';
 import type { NodePath } from '../../ids.ts';
 import type { WaitPlan, WaitWork } from '../../plan/plan.ts';
@@ -28,8 +28,7 @@ const MAX_WAIT_MS = 100 * 366 * 24 * 3_600_000;
 export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   const resolved = evaluated(turn, node, 'wait', (scope) => ({
     waits: work.waits.map((plan) => awaited(turn, plan, scope)),
-    deadline:
-      work.deadline && momentOf('wait.deadline', work.deadline.evaluate(scope, turn.budgets.next()), turn.now, true),
+    deadline: work.deadline && momentOf('wait.deadline', work.deadline, scope, turn, true),
   }));
   if (resolved === undefined) return;
   const { waits, deadline } = resolved;
@@ -42,17 +41,17 @@ export function wait(turn: Turn, node: NodeState, work: WaitWork): void {
   takeBuffered(turn, node, waits);
 }
 
-function awaited({ budgets, now }: Turn, plan: WaitPlan, scope: RunScope): AwaitedEvent {
+function awaited(turn: Turn, plan: WaitPlan, scope: RunScope): AwaitedEvent {
   const { kind, name } = plan;
-  const budget = budgets.next();
   switch (kind) {
     case 'for':
-      return { kind: 'time', name, ...momentOf('wait.for', plan.for.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...momentOf('wait.for', plan.for, scope, turn) };
     case 'until':
-      return { kind: 'time', name, ...untilOf(plan.until.evaluate(scope, budget), now) };
+      return { kind: 'time', name, ...untilOf(plan.until, scope, turn) };
     case 'signal':
-      return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, budget) ?? '') };
+      return { kind, name, signal: plan.signal, key: keyText(plan.key?.evaluate(scope, turn.budgets.next()) ?? '') };
     case 'approval': {
+      const budget = turn.budgets.next();
       const title = plan.title?.evaluate(scope, budget);
       const who = plan.who?.evaluate(scope, budget) ?? null;
       return {
@@ -77,25 +76,35 @@ interface Moment {
 }
 
 /** A date as expressions know it: ISO 8601, or milliseconds since the epoch. */
-function untilOf(value: Json, now: number): Moment {
+function untilOf(until: CompiledValue, scope: RunScope, { budgets, now }: Turn): Moment {
+  const value = until.evaluate(scope, budgets.next());
   const isMoment = typeof value === 'string' || typeof value === 'number';
   if (isMoment && isDate(value)) return { at: bounded(parseDate(value), now), fixed: true };
   const isDuration = typeof value === 'string' && typeof parseDuration(value) === 'number';
-  throw new ExpressionError(
+  const error = new ExpressionError(
     'EXPRESSION_VALUE',
     `\`wait.until\` must be a date such as 2030-01-01T08:00:00Z, or milliseconds since 1970, not ${JSON.stringify(value)}`,
     {
       hint: isDuration ? 'a duration is written with `for`' : 'the expression is evaluated when the node becomes ready',
     },
   );
+  throw error.locateIn([], until.origin);
 }
 
 /** Accepts a date, or a duration (text or milliseconds) that counts from now. */
-function momentOf(key: string, value: Json, now: number, positive = false): Moment {
+function momentOf(
+  key: string,
+  moment: CompiledValue,
+  scope: RunScope,
+  { budgets, now }: Turn,
+  positive = false,
+): Moment {
+  const value = moment.evaluate(scope, budgets.next());
   if (typeof value === 'string' && typeof parseDuration(value) !== 'number' && isDate(value)) {
     return { at: bounded(parseDate(value), now), fixed: true };
   }
-  return { at: now + Number(acceptedSetting({ key, type: { is: 'duration', moment: true, positive } }, value)) };
+  const setting = { key, type: { is: 'duration', moment: true, positive }, value: moment } as const;
+  return { at: now + Number(acceptedSetting(setting, value)) };
 }
 
 function bounded(at: number, now: number): number {
