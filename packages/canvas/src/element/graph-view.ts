@@ -5,20 +5,18 @@
 
 import type { Direction, LayoutResult } from '../layout/layout.ts';
 import { LayoutRunner } from '../layout/runner.ts';
-import { copyText } from '../model/clipboard.ts';
 import { refusalOf } from '../model/connect.ts';
 import { EMPTY_GRAPH, type Graph, type GraphEdge, groupsAround, type Point, pathThrough } from '../model/graph.ts';
 import type { NodeRunState } from '../model/run-state.ts';
-import { type Camera, fitted, toWorld, zoomAt } from '../view/camera.ts';
-import { MINIMAP, minimapCamera, type Overlay, paintOverlay } from '../view/overlay-painter.ts';
+import { type Camera, fitted, type Size, toWorld, zoomAt } from '../view/camera.ts';
+import { type Overlay, paintOverlay } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
 import type { Highlight, Painting } from '../view/painting.ts';
-import { type Box, Scene, type SceneGraph, visibleOf } from '../view/scene.ts';
+import { Scene, type SceneGraph, visibleOf } from '../view/scene.ts';
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
 import type { Dispatch } from './events.ts';
-import { type Drag, distance, Gestures } from './gestures.ts';
-import { type Arrow, neighbour } from './navigation.ts';
+import { Pointing } from './pointing.ts';
 
 export interface ViewParts {
   readonly host: HTMLElement;
@@ -29,16 +27,12 @@ export interface ViewParts {
   changed(): void;
 }
 
-/** The distance at which the pointer catches an outlet, in pixels of the screen. */
-const CATCH = 12;
-const ZOOM_STEP = 1.3;
-
 export class GraphView {
   readonly #parts: ViewParts;
   readonly #stage: Stage;
   readonly #painter: Painter;
   readonly #runner: LayoutRunner;
-  readonly #gestures: Gestures;
+  readonly #pointing: Pointing;
   #sceneGraph: SceneGraph = { graph: EMPTY_GRAPH, direction: 'right', collapsed: new Set() };
   #scene: Scene;
   #placed: LayoutResult;
@@ -51,11 +45,7 @@ export class GraphView {
   #selected = new Set<string>();
   #focused: string | undefined;
   #hasFocus = false;
-  #hovered: number | undefined;
   #highlighted: Highlight | undefined;
-  #area: Box | undefined;
-  #connection: Overlay['connection'];
-  #targets: ReadonlySet<number> | undefined;
   isEditable = false;
   hasMinimap = true;
 
@@ -72,17 +62,11 @@ export class GraphView {
     });
     this.#painter = new Painter(this.#stage.graph);
     this.#runner = new LayoutRunner(parts.workerUrl);
-    this.#gestures = new Gestures(parts.host, {
-      pressAt: (point, event) => this.#press(point, event),
-      hoverAt: (point) => this.#hover(point),
-      panBy: (dx, dy) => this.panBy(dx, dy),
-      zoomAt: (point, factor) => this.#zoom(point, factor),
-      doubleAt: (point) => this.#double(point),
-    });
+    this.#pointing = new Pointing(parts.host, this, parts.dispatch);
   }
 
   close(): void {
-    this.#gestures.close();
+    this.#pointing.close();
     this.#runner.close();
     this.#stage.close();
   }
@@ -105,6 +89,66 @@ export class GraphView {
 
   get camera(): Camera {
     return this.#camera;
+  }
+
+  get scene(): Scene {
+    return this.#scene;
+  }
+
+  get sceneGraph(): SceneGraph {
+    return this.#sceneGraph;
+  }
+
+  get size(): Size {
+    return this.#stage.size;
+  }
+
+  redrawOverlay(): void {
+    this.#stage.redrawOverlay();
+  }
+
+  /** Ends what the pointer does, the selection and the highlight; returns whether there was one. */
+  escape(): boolean {
+    const isBusy =
+      this.#selected.size > 0 || this.#pointing.connection !== undefined || this.#highlighted !== undefined;
+    this.#pointing.interrupt();
+    this.select([]);
+    this.highlight(undefined);
+    return isBusy;
+  }
+
+  /** Moves nodes with the pointer, until they are dropped. */
+  dragNodes(ids: readonly string[], dx: number, dy: number): void {
+    for (const id of ids) this.#scene.move(this.#scene.indexOf.get(id)!, dx, dy);
+    this.#isFitted = false;
+    this.#stage.redraw();
+  }
+
+  dropNodes(ids: readonly string[]): void {
+    const nodes = Object.fromEntries(
+      ids.map((id) => {
+        const node = this.#scene.indexOf.get(id)!;
+        return [id, { x: this.#scene.x[node]!, y: this.#scene.y[node]! }];
+      }),
+    );
+    for (const [id, point] of Object.entries(nodes)) this.#moved.set(id, point);
+    this.#parts.dispatch('nebula-move', { nodes });
+  }
+
+  /** Takes nodes back to where they were before they were dragged. */
+  undrag(): void {
+    this.#rebuild();
+  }
+
+  connect({ from, to, kind, port }: Omit<GraphEdge, 'id'>): void {
+    if (refusalOf(this.graph, { from, to, kind, ...(port === undefined ? {} : { port }) }) !== undefined) return;
+    this.#parts.dispatch('nebula-connect', { from, to, kind, port });
+  }
+
+  /** The focus of the keyboard follows a click. */
+  focusQuietly(id: string): void {
+    this.#focused = id;
+    this.#parts.changed();
   }
 
   /** Where a node is on the screen, relative to the element. */
@@ -212,7 +256,7 @@ export class GraphView {
 
   zoomBy(factor: number): void {
     const { width, height } = this.#stage.size;
-    this.#zoom({ x: width / 2, y: height / 2 }, factor);
+    this.zoomAt({ x: width / 2, y: height / 2 }, factor);
   }
 
   setCamera(camera: Camera): void {
@@ -247,98 +291,6 @@ export class GraphView {
     this.#parts.dispatch('nebula-toggle', { group: id, isCollapsed });
   }
 
-  /** Handles a key; returns whether it meant something. */
-  key(event: KeyboardEvent): boolean {
-    const { key } = event;
-    const hasCtrl = event.ctrlKey || event.metaKey;
-    const current = this.#focused ?? this.selected[0];
-    if (key.startsWith('Arrow') && !hasCtrl) {
-      const next = neighbour(this.#sceneGraph, this.#scene, current, key as Arrow);
-      if (next !== undefined) {
-        this.focusNode(next);
-        this.select(event.shiftKey ? [...this.#selected, next] : [next]);
-      }
-      return true;
-    }
-    if (hasCtrl) return this.#ctrlKey(key.toLowerCase(), event.shiftKey);
-    switch (key) {
-      case '+':
-      case '=':
-        this.zoomBy(ZOOM_STEP);
-        return true;
-      case '-':
-        this.zoomBy(1 / ZOOM_STEP);
-        return true;
-      case 'f':
-        this.fit();
-        return true;
-      case '0':
-        this.setCamera({ ...this.#camera, zoom: 1 });
-        return true;
-      case ' ':
-        if (current !== undefined) this.toggle(current);
-        return current !== undefined;
-      case 'Enter':
-        if (current !== undefined) this.#parts.dispatch('nebula-open', { node: current });
-        return current !== undefined;
-      case 'Escape':
-        return this.#escape();
-      default:
-        return this.isEditable && this.#editKey(key, current);
-    }
-  }
-
-  #ctrlKey(key: string, hasShift: boolean): boolean {
-    if (key === 'a') {
-      this.select(this.#scene.nodes.map(({ id }) => id));
-      return true;
-    }
-    if (key === 'c' && this.#selected.size > 0) {
-      void navigator.clipboard.writeText(copyText(this.graph, this.#selected));
-      return true;
-    }
-    if (!this.isEditable) return false;
-    if (key === 'z' || key === 'y') {
-      this.#parts.dispatch('nebula-undo', { isRedo: key === 'y' || hasShift });
-      return true;
-    }
-    if (key === 'v') {
-      const into = this.#focused === undefined ? undefined : this.graph.nodes.get(this.#focused)?.parent;
-      void navigator.clipboard.readText().then((text) => this.#parts.dispatch('nebula-paste', { text, into }));
-      return true;
-    }
-    return false;
-  }
-
-  #editKey(key: string, current: string | undefined): boolean {
-    if (key === 'Delete' || key === 'Backspace') {
-      if (this.#selected.size > 0) this.#parts.dispatch('nebula-remove', { nodes: this.selected, edges: [] });
-      return true;
-    }
-    if (key === 'a') {
-      this.#parts.dispatch('nebula-add', { after: current });
-      return true;
-    }
-    if (key === 'F2' && current !== undefined) {
-      this.#parts.dispatch('nebula-rename', { node: current });
-      return true;
-    }
-    if (key === 'c' && this.selected.length === 2) {
-      const [from, to] = this.selected as [string, string];
-      this.#connect({ from, to, kind: 'success' });
-      return true;
-    }
-    return false;
-  }
-
-  #escape(): boolean {
-    const isBusy = this.#selected.size > 0 || this.#connection !== undefined || this.#highlighted !== undefined;
-    this.#gestures.interrupt();
-    this.select([]);
-    this.highlight(undefined);
-    return isBusy;
-  }
-
   /** Where a point of the element is in the graph, and in which group. */
   placeAt(point: Point): { readonly at: Point; readonly into: string | undefined } {
     const at = toWorld(this.#camera, point);
@@ -362,18 +314,18 @@ export class GraphView {
     const focused = this.#hasFocus && this.#focused !== undefined ? this.#scene.indexOf.get(this.#focused) : undefined;
     return {
       selected: this.#selected,
-      hovered: this.#hovered,
       focused,
-      area: this.#area,
-      connection: this.#connection,
-      targets: this.#targets,
-      hasMinimap: this.#showsMinimap(),
+      hasMinimap: this.showsMinimap,
+      hovered: this.#pointing.hovered,
+      area: this.#pointing.area,
+      connection: this.#pointing.connection,
+      targets: this.#pointing.targets,
       isStill: globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches,
     };
   }
 
   /** A graph that is seen whole needs no map. */
-  #showsMinimap(): boolean {
+  get showsMinimap(): boolean {
     if (!this.hasMinimap || this.#stage.size.width < 480 || this.#scene.nodes.length < 2) return false;
     const box = this.#scene.bounds()!;
     const { x, y, zoom } = this.#camera;
@@ -398,7 +350,7 @@ export class GraphView {
     if (visibleOf(this.#sceneGraph).nodes.length !== this.#placed.x.length) return;
     this.#scene = new Scene(this.#sceneGraph, this.#placed, this.#moved);
     for (const { id } of this.#scene.nodes) this.#scene.setState(id, this.#states.get(id));
-    this.#hovered = undefined;
+    this.#pointing.forget();
     if (this.#isFitted) this.#fitNow();
     this.#stage.redraw();
     this.#parts.changed();
@@ -418,193 +370,10 @@ export class GraphView {
     if (dx !== 0 || dy !== 0) this.panBy(dx, dy);
   }
 
-  #zoom(point: Point, factor: number): void {
+  zoomAt(point: Point, factor: number): void {
     this.#isFitted = false;
     this.#camera = zoomAt(this.#camera, point, factor);
     this.#stage.redraw();
-  }
-
-  #nodeAt(point: Point): number | undefined {
-    const { x, y } = toWorld(this.#camera, point);
-    return this.#scene.nodeAt(x, y);
-  }
-
-  #hover(point: Point | undefined): void {
-    const node = point === undefined ? undefined : this.#nodeAt(point);
-    if (node === this.#hovered) return;
-    this.#hovered = node;
-    this.#parts.host.toggleAttribute('data-over', node !== undefined);
-    this.#parts.dispatch('nebula-hover', { node: node === undefined ? null : this.#scene.nodes[node]!.id });
-    this.#stage.redrawOverlay();
-  }
-
-  #double(point: Point): void {
-    const node = this.#nodeAt(point);
-    if (node === undefined) return;
-    const { id, isGroup } = this.#scene.nodes[node]!;
-    if (isGroup === true) this.toggle(id);
-    else this.#parts.dispatch('nebula-open', { node: id });
-  }
-
-  #press(point: Point, event: PointerEvent): Drag {
-    if (this.#isOnMinimap(point)) return this.#minimapDrag(point);
-    const node = this.#nodeAt(point);
-    const outlet = this.isEditable ? this.#outletAt(point) : undefined;
-    if (outlet !== undefined) return this.#connectDrag(outlet);
-    if (node !== undefined && event.button === 0) return this.#nodeDrag(node);
-    return event.shiftKey && event.button === 0 ? this.#areaDrag(point) : this.#panDrag();
-  }
-
-  #panDrag(): Drag {
-    const { host } = this.#parts;
-    return {
-      move: (_, delta) => {
-        host.toggleAttribute('data-dragging', true);
-        this.panBy(delta.x, delta.y);
-      },
-      end: () => host.toggleAttribute('data-dragging', false),
-      click: () => this.select([]),
-    };
-  }
-
-  #nodeDrag(node: number): Drag {
-    const { id } = this.#scene.nodes[node]!;
-    const before = this.#camera;
-    let hasMoved = false;
-    const moved = (): number[] => {
-      const ids = this.#selected.has(id) ? this.selected : [id];
-      const chosen = ids.filter((one) => !groupsAround(this.graph, one).some((group) => ids.includes(group)));
-      return chosen.flatMap((one) => this.#scene.indexOf.get(one) ?? []);
-    };
-    return {
-      move: (_, delta) => {
-        if (!this.isEditable) {
-          this.panBy(delta.x, delta.y);
-          return;
-        }
-        hasMoved = true;
-        for (const one of moved()) this.#scene.move(one, delta.x / before.zoom, delta.y / before.zoom);
-        this.#isFitted = false;
-        this.#stage.redraw();
-      },
-      end: (point) => {
-        if (!hasMoved) return;
-        if (point === undefined) {
-          this.#rebuild();
-          return;
-        }
-        const nodes: Record<string, Point> = {};
-        for (const one of moved()) {
-          const at = { x: this.#scene.x[one]!, y: this.#scene.y[one]! };
-          nodes[this.#scene.nodes[one]!.id] = at;
-          this.#moved.set(this.#scene.nodes[one]!.id, at);
-        }
-        this.#parts.dispatch('nebula-move', { nodes });
-      },
-      click: ({ shiftKey, ctrlKey, metaKey }) => {
-        this.#focused = id;
-        if (!shiftKey && !ctrlKey && !metaKey) this.select([id]);
-        else this.select(this.#selected.has(id) ? this.selected.filter((one) => one !== id) : [...this.#selected, id]);
-        this.#parts.changed();
-      },
-    };
-  }
-
-  #areaDrag(start: Point): Drag {
-    const from = toWorld(this.#camera, start);
-    return {
-      move: (point) => {
-        const to = toWorld(this.#camera, point);
-        this.#area = {
-          left: Math.min(from.x, to.x),
-          top: Math.min(from.y, to.y),
-          right: Math.max(from.x, to.x),
-          bottom: Math.max(from.y, to.y),
-        };
-        this.#stage.redrawOverlay();
-      },
-      end: (point) => {
-        const nodes = point === undefined || this.#area === undefined ? [] : this.#scene.nodesIn(this.#area);
-        this.#area = undefined;
-        this.select(nodes.map((node) => this.#scene.nodes[node]!.id));
-        this.#stage.redrawOverlay();
-      },
-      click: () => this.select([]),
-    };
-  }
-
-  #outletAt(point: Point): Pick<GraphEdge, 'from' | 'kind' | 'port'> | undefined {
-    const at = toWorld(this.#camera, point);
-    const reach = CATCH / this.#camera.zoom;
-    const near =
-      this.#scene.nodeAt(at.x, at.y) ??
-      this.#scene.nodeAt(at.x - reach, at.y) ??
-      this.#scene.nodeAt(at.x, at.y - reach);
-    if (near === undefined) return undefined;
-    const { id, ports } = this.#scene.nodes[near]!;
-    const outlets: Pick<GraphEdge, 'from' | 'kind' | 'port'>[] =
-      ports === undefined
-        ? [
-            { from: id, kind: 'success' },
-            { from: id, kind: 'error' },
-          ]
-        : ports.map((port) => ({ from: id, kind: 'case', port: port.id }));
-    return outlets.find(({ port, kind }) => distance(this.#scene.outlet(near, port, kind), at) <= reach);
-  }
-
-  #connectDrag(outlet: Pick<GraphEdge, 'from' | 'kind' | 'port'>): Drag {
-    const from = this.#scene.outlet(this.#scene.indexOf.get(outlet.from)!, outlet.port, outlet.kind);
-    const edgeTo = (node: number) => ({ ...outlet, to: this.#scene.nodes[node]!.id });
-    this.#targets = new Set(
-      [...this.#scene.nodes.keys()].filter((node) => refusalOf(this.graph, edgeTo(node)) === undefined),
-    );
-    const over = (): void => {
-      this.#connection = undefined;
-      this.#targets = undefined;
-      this.#stage.redrawOverlay();
-    };
-    return {
-      move: (point) => {
-        const node = this.#nodeAt(point);
-        const isAllowed = node === undefined ? undefined : refusalOf(this.graph, edgeTo(node)) === undefined;
-        const to = isAllowed === true ? this.#scene.inlet(node!) : toWorld(this.#camera, point);
-        this.#connection = { from, to, isAllowed };
-        this.#stage.redrawOverlay();
-      },
-      end: (point) => {
-        const node = point === undefined ? undefined : this.#nodeAt(point);
-        over();
-        if (node !== undefined) this.#connect(edgeTo(node));
-      },
-      click: () => {
-        over();
-        this.select([outlet.from]);
-      },
-    };
-  }
-
-  #connect(edge: Omit<GraphEdge, 'id'>): void {
-    if (refusalOf(this.graph, edge) !== undefined) return;
-    const { from, to, kind, port } = edge;
-    this.#parts.dispatch('nebula-connect', { from, to, kind, port });
-  }
-
-  #isOnMinimap({ x, y }: Point): boolean {
-    const { width, height } = this.#stage.size;
-    return (
-      this.#showsMinimap() && x > width - MINIMAP.width - MINIMAP.margin && y > height - MINIMAP.height - MINIMAP.margin
-    );
-  }
-
-  #minimapDrag(start: Point): Drag {
-    const own = minimapCamera(this.#scene, this.#stage.size)!;
-    const centre = (point: Point): void => {
-      const { x, y } = toWorld(own, point);
-      const { width, height } = this.#stage.size;
-      const { zoom } = this.#camera;
-      this.setCamera({ zoom, x: width / 2 - x * zoom, y: height / 2 - y * zoom });
-    };
-    return { move: (point) => centre(point), end: () => undefined, click: () => centre(start) };
   }
 }
 

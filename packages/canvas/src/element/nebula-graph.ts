@@ -20,6 +20,7 @@ import type { Camera } from '../view/camera.ts';
 import type { ThemeName } from '../view/theme.ts';
 import type { GraphEventName, GraphEvents } from './events.ts';
 import { GraphView } from './graph-view.ts';
+import { handleKey } from './keys.ts';
 import { styleSheet } from './styles.ts';
 import { fillTree, itemId } from './tree.ts';
 
@@ -55,7 +56,9 @@ export class NebulaGraphElement extends HTMLElement {
     this.#empty.className = 'empty';
     root.append(this.#stageHost, this.#tree, this.#empty);
     this.addEventListener('keydown', (event) => {
-      if (this.#view?.key(event) === true) event.preventDefault();
+      const view = this.#view;
+      if (view === undefined) return;
+      if (handleKey(view, event, (name, detail) => this.#dispatch(name, detail))) event.preventDefault();
     });
     this.addEventListener('focus', () => this.#view?.setFocus(true));
     this.addEventListener('blur', () => this.#view?.setFocus(false));

@@ -2,10 +2,11 @@
  * Places one connected component by layers, after Sugiyama: ranks by the longest path, an order within each layer that
  * has few crossings, and coordinates that keep edges straight. Edges over several layers get a virtual node in each.
  */
+import type { Layered } from './layered.ts';
 import { orderLayers } from './order.ts';
 import { placeAcross } from './place.ts';
 import { ranksOf } from './ranks.ts';
-import type { Placed, ScopeInput } from './scope.ts';
+import type { Placed, ScopeInput } from './scope-input.ts';
 
 /** The space between two layers, between two nodes of a layer, and beside an edge that passes. */
 const LAYER_GAP = 76;
@@ -14,16 +15,6 @@ const EDGE_GAP = 14;
 
 /** More virtual nodes than this would cost seconds; their edges are drawn without bends. */
 const MAX_VIRTUAL = 40_000;
-
-/** Nodes and virtual nodes by layer, with the edges between neighbouring layers. */
-export interface Layered {
-  /** The number of nodes; the numbers above are virtual nodes. */
-  readonly real: number;
-  readonly layer: Int32Array;
-  readonly layers: Int32Array[];
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-}
 
 export function layoutComponent(input: ScopeInput): Placed {
   const { length, breadth, from, to } = input;

@@ -1,5 +1,5 @@
 /** The connected components of a scope, in the order of their first nodes. */
-import type { ScopeInput } from './scope.ts';
+import type { ScopeInput } from './scope-input.ts';
 
 export interface Component {
   readonly nodes: readonly number[];

@@ -7,7 +7,8 @@
  *  2 An edge leads forward, unless it closes a cycle.
  *  3 The same input has the same result.
  */
-import { layoutScope, type ScopeInput } from './scope.ts';
+import { layoutScope } from './scope.ts';
+import type { ScopeInput } from './scope-input.ts';
 
 export type Direction = 'right' | 'down';
 

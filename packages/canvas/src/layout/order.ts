@@ -1,5 +1,5 @@
 /** The order of the nodes within each layer: barycentre sweeps; the order with the fewest crossings wins. */
-import type { Layered } from './component.ts';
+import { type Layered, type Neighbours, neighboursOf } from './layered.ts';
 
 const SWEEPS = 8;
 /** Counting crossings costs more than a sweep; above this the last order is taken. */
@@ -28,21 +28,6 @@ export function orderLayers(layered: Layered): void {
     }
   }
   for (const [at, nodes] of best.entries()) layers[at]!.set(nodes);
-}
-
-interface Neighbours {
-  readonly before: readonly (readonly number[])[];
-  readonly after: readonly (readonly number[])[];
-}
-
-export function neighboursOf({ layer, from, to }: Layered): Neighbours {
-  const before: number[][] = Array.from(layer, () => []);
-  const after: number[][] = Array.from(layer, () => []);
-  for (let edge = 0; edge < from.length; edge++) {
-    after[from[edge]!]!.push(to[edge]!);
-    before[to[edge]!]!.push(from[edge]!);
-  }
-  return { before, after };
 }
 
 /** The moment at which a walk from the first nodes meets each node: branches stay together. */

@@ -3,8 +3,7 @@
  * the gaps are kept. The best such places of one layer are an isotonic regression, found by pooling neighbours that
  * push each other (least squares). Sweeps over all layers, there and back, move them towards each other.
  */
-import type { Layered } from './component.ts';
-import { neighboursOf } from './order.ts';
+import { type Layered, neighboursOf } from './layered.ts';
 
 /** Small graphs get more sweeps: what is left of bends of a few pixels disappears. */
 const SWEEPS = { small: 40, large: 10 } as const;

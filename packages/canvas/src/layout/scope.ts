@@ -5,23 +5,7 @@
 
 import { layoutComponent } from './component.ts';
 import { componentsOf } from './components.ts';
-
-export interface ScopeInput {
-  readonly length: Float64Array;
-  readonly breadth: Float64Array;
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-}
-
-export interface Placed {
-  /** The corner of each node with the smallest coordinates. */
-  readonly along: Float64Array;
-  readonly across: Float64Array;
-  /** Points (along, across) at which an edge bends. */
-  readonly bends: readonly (readonly number[] | undefined)[];
-  readonly length: number;
-  readonly breadth: number;
-}
+import type { Placed, ScopeInput } from './scope-input.ts';
 
 /** The space between components, and the proportion of a packed scope. */
 const COMPONENT_GAP = 56;

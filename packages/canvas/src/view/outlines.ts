@@ -1,99 +1,68 @@
 /** The outline of each kind of node. */
 import type { NodeKind } from '../model/graph.ts';
 
-type Path = Pick<CanvasRenderingContext2D, 'moveTo' | 'lineTo' | 'closePath' | 'roundRect' | 'rect'>;
+type Path = Pick<CanvasRenderingContext2D, 'moveTo' | 'lineTo' | 'closePath' | 'roundRect'>;
 
 /** Cut corners of branches and the like, in pixels. */
 const CUT = 12;
 
-export function outline(path: Path, kind: NodeKind, x: number, y: number, width: number, height: number): void {
-  switch (kind) {
-    case 'wait':
-      path.roundRect(x, y, width, height, Math.min(26, height / 2));
-      break;
-    case 'branch':
-      polygon(path, [
-        x + CUT,
-        y,
-        x + width - CUT,
-        y,
-        x + width,
-        y + height / 2,
-        x + width - CUT,
-        y + height,
-        x + CUT,
-        y + height,
-        x,
-        y + height / 2,
-      ]);
-      break;
-    case 'terminate':
-      polygon(path, [
-        x + CUT,
-        y,
-        x + width - CUT,
-        y,
-        x + width,
-        y + CUT,
-        x + width,
-        y + height - CUT,
-        x + width - CUT,
-        y + height,
-        x + CUT,
-        y + height,
-        x,
-        y + height - CUT,
-        x,
-        y + CUT,
-      ]);
-      break;
-    case 'split':
-      polygon(path, [
-        x,
-        y + CUT / 2,
-        x + CUT,
-        y,
-        x + width,
-        y,
-        x + width,
-        y + height,
-        x + CUT,
-        y + height,
-        x,
-        y + height - CUT / 2,
-      ]);
-      break;
-    case 'merge':
-      polygon(path, [
-        x,
-        y,
-        x + width - CUT,
-        y,
-        x + width,
-        y + CUT / 2,
-        x + width,
-        y + height - CUT / 2,
-        x + width - CUT,
-        y + height,
-        x,
-        y + height,
-      ]);
-      break;
-    case 'set':
-      polygon(path, [x, y, x + width - CUT, y, x + width, y + CUT, x + width, y + height, x, y + height]);
-      break;
-    case 'action':
-    case 'loop':
-    case 'group':
-    case 'workflow':
-    case 'dynamic':
-      path.roundRect(x, y, width, height, 6);
-      break;
-  }
-}
+/** Corners as shares of the size, and how many cuts they are moved inwards: [x, cuts, y, cuts]. */
+type Corner = readonly [x: number, cutsX: number, y: number, cutsY: number];
 
-function polygon(path: Path, points: readonly number[]): void {
-  path.moveTo(points[0]!, points[1]!);
-  for (let at = 2; at < points.length; at += 2) path.lineTo(points[at]!, points[at + 1]!);
+const POLYGONS: Readonly<Partial<Record<NodeKind, readonly Corner[]>>> = {
+  branch: [
+    [0, 1, 0, 0],
+    [1, -1, 0, 0],
+    [1, 0, 0.5, 0],
+    [1, -1, 1, 0],
+    [0, 1, 1, 0],
+    [0, 0, 0.5, 0],
+  ],
+  terminate: [
+    [0, 1, 0, 0],
+    [1, -1, 0, 0],
+    [1, 0, 0, 1],
+    [1, 0, 1, -1],
+    [1, -1, 1, 0],
+    [0, 1, 1, 0],
+    [0, 0, 1, -1],
+    [0, 0, 0, 1],
+  ],
+  split: [
+    [0, 0, 0, 0.5],
+    [0, 1, 0, 0],
+    [1, 0, 0, 0],
+    [1, 0, 1, 0],
+    [0, 1, 1, 0],
+    [0, 0, 1, -0.5],
+  ],
+  merge: [
+    [0, 0, 0, 0],
+    [1, -1, 0, 0],
+    [1, 0, 0, 0.5],
+    [1, 0, 1, -0.5],
+    [1, -1, 1, 0],
+    [0, 0, 1, 0],
+  ],
+  set: [
+    [0, 0, 0, 0],
+    [1, -1, 0, 0],
+    [1, 0, 0, 1],
+    [1, 0, 1, 0],
+    [0, 0, 1, 0],
+  ],
+};
+
+export function outline(path: Path, kind: NodeKind, x: number, y: number, width: number, height: number): void {
+  const corners = POLYGONS[kind];
+  if (corners === undefined) {
+    path.roundRect(x, y, width, height, kind === 'wait' ? Math.min(26, height / 2) : 6);
+    return;
+  }
+  for (const [at, [shareX, cutsX, shareY, cutsY]] of corners.entries()) {
+    const [cornerX, cornerY] = [x + shareX * width + cutsX * CUT, y + shareY * height + cutsY * CUT];
+    if (at === 0) path.moveTo(cornerX, cornerY);
+    else path.lineTo(cornerX, cornerY);
+  }
   path.closePath();
 }
