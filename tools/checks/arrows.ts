@@ -31,6 +31,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   worker: { core: 'all', ports: 'all', drivers: 'all', client: 'all' },
   actions: { core: './authoring', sdk: 'all' },
   client: {},
+  // Draws definitions and runs in the browser.
+  canvas: { core: 'types' },
   // The engine uses ports only: the app that composes it chooses the drivers.
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };

@@ -1,0 +1,1 @@
+export { type Direction, GROUP, type LayoutInput, type LayoutResult, layout } from './layout.ts';

@@ -1,0 +1,160 @@
+/**
+ * The graph of a workflow definition, as the API returns definitions: loops, groups and inlined bodies are groups, cases
+ * of a branch are its ports.
+ */
+import type { NodeDefinition, WorkflowDefinition } from '@nebula/core';
+import {
+  type EdgeKind,
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+  graphOf,
+  type NodeKind,
+  type Port,
+} from './graph.ts';
+
+type BodyDefinition = NonNullable<NodeDefinition['do']>;
+type BranchDefinition = NonNullable<NodeDefinition['branch']>;
+
+export function graphOfDefinition(definition: WorkflowDefinition): Graph {
+  const nodes: GraphNode[] = [];
+  const edges = new Map<string, GraphEdge>();
+  addBody(definition, undefined, nodes, edges);
+  return graphOf(nodes, edges.values());
+}
+
+function addBody(
+  body: BodyDefinition,
+  parent: string | undefined,
+  nodes: GraphNode[],
+  edges: Map<string, GraphEdge>,
+): void {
+  const own = body.nodes ?? {};
+  const ids = body.order ?? Object.keys(own);
+  const pathOf = (id: string): string => (parent === undefined ? id : `${parent}/${id}`);
+  for (const id of ids) {
+    const node = own[id];
+    if (node === undefined) continue;
+    const inner = node.do ?? node.group;
+    nodes.push(nodeOf(pathOf(id), id, parent, node));
+    if (inner !== undefined) addBody(inner, pathOf(id), nodes, edges);
+  }
+  const connect = (from: string, to: string, kind: EdgeKind, more: Partial<GraphEdge> = {}): void => {
+    if (own[from] === undefined || own[to] === undefined || from === to) return;
+    const id = `${pathOf(from)}→${pathOf(to)}${more.port === undefined ? '' : `:${more.port}`}${kind === 'success' || kind === 'case' ? '' : `:${kind}`}`;
+    if (!edges.has(id)) edges.set(id, { id, from: pathOf(from), to: pathOf(to), kind, ...more });
+  };
+  for (const id of ids) {
+    const node = own[id];
+    for (const { target, port } of node?.branch === undefined ? [] : casesOf(node.branch))
+      connect(id, target, 'case', { port });
+    for (const need of node?.needs ?? []) {
+      const isCase = own[need]?.branch !== undefined && casesOf(own[need].branch).some(({ target }) => target === id);
+      if (!isCase) connect(need, id, 'success');
+    }
+  }
+  for (const edge of body.edges ?? []) {
+    const label = edge.when ?? edge.match;
+    connect(edge.from, edge.to, edge.on ?? 'success', label === undefined ? {} : { label: shortText(label) });
+  }
+}
+
+function nodeOf(path: string, id: string, parent: string | undefined, node: NodeDefinition): GraphNode {
+  const detail = detailOf(node);
+  const isGroup = node.do !== undefined || node.group !== undefined;
+  return {
+    id: path,
+    kind: kindOf(node),
+    label: node.name ?? id,
+    ...(parent === undefined ? {} : { parent }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(node.branch === undefined ? {} : { ports: portsOf(node.branch) }),
+    ...(isGroup ? { isGroup } : {}),
+    ...(node.enabled === false ? { isDisabled: true } : {}),
+  };
+}
+
+function kindOf(node: NodeDefinition): NodeKind {
+  if (node.forEach !== undefined || node.while !== undefined || node.retryUntil !== undefined) return 'loop';
+  for (const kind of [
+    'branch',
+    'wait',
+    'group',
+    'workflow',
+    'dynamic',
+    'set',
+    'split',
+    'merge',
+    'terminate',
+  ] as const) {
+    if (node[kind] !== undefined) return kind;
+  }
+  return 'action';
+}
+
+function detailOf(node: NodeDefinition): string | undefined {
+  if (node.action !== undefined) return node.action;
+  if (node.forEach !== undefined) return `for each of ${shortText(node.forEach.in)}`;
+  if (node.while !== undefined) return `while ${shortText(node.while.condition)}`;
+  if (node.retryUntil !== undefined)
+    return node.retryUntil.until === undefined ? 'until it succeeds' : `until ${shortText(node.retryUntil.until)}`;
+  if (node.workflow !== undefined) return node.workflow.id ?? node.workflow.plan;
+  if (node.dynamic !== undefined) return node.dynamic.action;
+  if (node.set !== undefined) return Object.keys(node.set).join(', ');
+  if (node.terminate !== undefined) return node.terminate;
+  if (node.branch?.on !== undefined) return shortText(node.branch.on);
+  return node.wait === undefined ? undefined : waitText(node.wait);
+}
+
+type Wait = NonNullable<NodeDefinition['wait']>;
+
+function waitText(wait: Wait): string {
+  if (wait.any !== undefined) return wait.any.map((one) => waitText(one)).join(' or ');
+  if (wait.for !== undefined) return wait.for;
+  if (wait.until !== undefined) return `until ${shortText(wait.until)}`;
+  if (wait.signal !== undefined) return `signal ${wait.signal}`;
+  if (wait.approval !== undefined) return wait.approval.title ?? 'approval';
+  return wait.callback === true ? 'callback' : 'wait';
+}
+
+interface Case {
+  readonly port: string;
+  readonly label: string;
+  readonly target: string;
+}
+
+function casesOf({ cases, default: otherwise }: BranchDefinition): Case[] {
+  const found: Case[] = [];
+  const add = (port: string, label: string, to: string | readonly string[]): void => {
+    for (const target of typeof to === 'string' ? [to] : to) found.push({ port, label, target });
+  };
+  if (isList(cases)) {
+    for (const [index, one] of cases.entries()) {
+      add(String(index), shortText(one.when ?? one.match ?? one.error ?? true), one.to);
+    }
+  } else {
+    for (const [value, to] of Object.entries(cases)) add(value, value, to);
+  }
+  if (otherwise !== undefined) add('default', 'otherwise', otherwise);
+  return found;
+}
+
+function isList(cases: BranchDefinition['cases']): cases is Extract<BranchDefinition['cases'], readonly unknown[]> {
+  return Array.isArray(cases);
+}
+
+function portsOf(branch: BranchDefinition): Port[] {
+  const ports = new Map(casesOf(branch).map(({ port, label }) => [port, { id: port, label }]));
+  return [...ports.values()];
+}
+
+/** An expression without its braces; the members of an object without theirs: `code: CARD_DECLINED`. */
+function shortText(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value)
+      .map(([key, member]) => `${key}: ${shortText(member)}`)
+      .join(', ');
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replace(/^\s*\$\{\{?\s*|\s*\}\}?\s*$/g, '').replace(/\s+/g, ' ');
+}

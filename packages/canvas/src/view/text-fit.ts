@@ -1,0 +1,42 @@
+/** Text cut to a width. Measuring is slow, so what was cut is remembered. */
+
+const MAX_KNOWN = 20_000;
+
+export class TextFit {
+  readonly #ink: CanvasRenderingContext2D;
+  readonly #known = new Map<string, string>();
+
+  constructor(ink: CanvasRenderingContext2D) {
+    this.#ink = ink;
+  }
+
+  /** Sets the font, too. */
+  fit(text: string, font: string, width: number): string {
+    this.#ink.font = font;
+    const key = `${font}\n${Math.round(width)}\n${text}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    const cut = this.#cut(text, width);
+    this.#known.set(key, cut);
+    return cut;
+  }
+
+  /** Widths change when a font is loaded. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #cut(text: string, width: number): string {
+    // A name of many thousand characters is never shown whole.
+    const start = text.slice(0, 400);
+    if (start.length === text.length && this.#ink.measureText(text).width <= width) return text;
+    let [least, most] = [0, start.length];
+    while (least < most) {
+      const middle = Math.ceil((least + most) / 2);
+      if (this.#ink.measureText(`${start.slice(0, middle)}…`).width <= width) least = middle;
+      else most = middle - 1;
+    }
+    return `${start.slice(0, least)}…`;
+  }
+}

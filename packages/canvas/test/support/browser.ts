@@ -1,0 +1,77 @@
+/**
+ * A browser and pages for it. The system's Chromium is used if there is one, else the one that comes as a package. Pages
+ * are served with a policy that forbids inline scripts, inline styles and `eval`.
+ */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import packaged from '@sparticuz/chromium';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { rolldown } from 'rolldown';
+
+const SYSTEM = '/usr/bin/chromium';
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self'";
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+];
+
+export async function openBrowser(): Promise<Browser> {
+  const hasSystem = existsSync(SYSTEM);
+  return await chromium.launch({
+    executablePath: hasSystem ? SYSTEM : await packaged.executablePath(),
+    args: hasSystem ? FLAGS : [...packaged.args, ...FLAGS],
+  });
+}
+
+export interface Site {
+  readonly url: string;
+  close(): void;
+}
+
+/** Serves pages by name, and scripts that are bundled from entry files. */
+export async function serve(
+  pages: Readonly<Record<string, string>>,
+  entries: Readonly<Record<string, string>>,
+): Promise<Site> {
+  const bundle = await rolldown({
+    input: { ...entries },
+    platform: 'browser',
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  const scripts = new Map(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : '']));
+  const server = createServer((request, response) => {
+    const [path = '/'] = (request.url ?? '/').split('?');
+    const script = scripts.get(path);
+    const page = pages[path];
+    response.setHeader('content-security-policy', POLICY);
+    if (script !== undefined) response.setHeader('content-type', 'text/javascript').end(script);
+    else if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
+    else response.writeHead(path === '/favicon.ico' ? 204 : 404).end();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** Opens a page that may log no error. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+): Promise<{ readonly page: Page; readonly errors: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1_000, height: 600 } });
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.goto(url);
+  return { page, errors };
+}
