@@ -2,7 +2,6 @@
 import { type Handlers, ok } from './http/handler.ts';
 import type { Accounts } from './identity/accounts.ts';
 import { auditRoutes } from './identity/audit.ts';
-import type { DesktopIdentity } from './identity/desktop.ts';
 import { identityRoutes } from './identity/routes.ts';
 import type { Launcher } from './launcher.ts';
 import type { Feed } from './live/feed.ts';
@@ -42,7 +41,6 @@ export interface HandlerParts {
   readonly feed: Feed;
   readonly followers: Followers;
   readonly accounts: Accounts;
-  readonly desktop: DesktopIdentity | undefined;
   readonly scheduler: Scheduler;
   readonly announced: Announced;
   readonly registry: Registry;
@@ -83,7 +81,6 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {
       isSecure: options.isSecure ?? false,
-      desktop: handlerParts.desktop,
       onRemoved: () => announced.refresh(),
     }),
   };
