@@ -13,16 +13,12 @@ export interface Size {
   readonly height: number;
 }
 
-export const ZOOM = { least: 0.02, most: 3, fitMost: 1.25 } as const;
+const ZOOM = { least: 0.02, most: 3, fitMost: 1.25 } as const;
 
 const MARGIN = 40;
 
 export function toWorld({ x, y, zoom }: Camera, point: Point): Point {
   return { x: (point.x - x) / zoom, y: (point.y - y) / zoom };
-}
-
-export function toScreen({ x, y, zoom }: Camera, point: Point): Point {
-  return { x: point.x * zoom + x, y: point.y * zoom + y };
 }
 
 /** Zooms, such that the point of the screen stays where it is. */

@@ -262,7 +262,7 @@ function secondLine(state: NodeRunState): string | undefined {
   return [time, tries].filter((part) => part !== undefined).join(' · ') || undefined;
 }
 
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;

@@ -13,7 +13,7 @@ export interface Box {
   readonly bottom: number;
 }
 
-export const NODE_SIZE = { width: 184, height: 52, port: 22, collapsedHeight: 76 } as const;
+const NODE_SIZE = { width: 184, height: 52, port: 22, collapsedHeight: 76 } as const;
 
 export interface SceneGraph {
   readonly graph: Graph;
