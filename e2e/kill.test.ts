@@ -10,8 +10,8 @@ import { type EffectLine, EffectLog } from './effect-log.ts';
 import { chanceFrom, killPlan, type Moment } from './kill-plan.ts';
 import { executionIdOf, expectedRun, ONCE } from './order.ts';
 
-const RUNS = 120;
-const KILLS = 30;
+const RUNS = 80;
+const KILLS = 20;
 const DEADLINE_MS = 900_000;
 /** `E2E_SEED=… npm test -- e2e` draws the same moments again; what the process is doing then is its own. */
 const SEED = Number(process.env.E2E_SEED ?? Math.floor(Math.random() * 2 ** 32));
@@ -44,7 +44,7 @@ describe.concurrent(`a worker that is interrupted (E2E_SEED=${SEED})`, () => {
       // The kills did harm, and each part of a life had its share.
       expect(audit.cutOff.size).toBeGreaterThan(KILLS);
       expect([...audit.lost].some(isOnce)).toBe(true);
-      expect(lives.filter(({ wasOpen }) => !wasOpen).length).toBeGreaterThan(1);
+      expect(lives.filter(({ wasOpen }) => !wasOpen).length).toBeGreaterThan(0);
       expect(lives.filter(({ effects: done }) => done > 0).length).toBeGreaterThan(KILLS / 3);
     },
     DEADLINE_MS,
@@ -75,7 +75,7 @@ describe.concurrent(`a worker that is interrupted (E2E_SEED=${SEED})`, () => {
     async () => {
       const chance = chanceFrom(SEED + 3);
       let works = 0;
-      const { audit } = await play('both', SEED + 2, 60, 14, ({ when }) => {
+      const { audit } = await play('both', SEED + 2, RUNS / 2, KILLS / 2, ({ when }) => {
         const isKill = when === 'work' ? works++ % 2 === 0 : chance() < 0.5;
         return isKill ? 'SIGKILL' : 'SIGTERM';
       });

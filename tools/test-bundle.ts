@@ -76,6 +76,9 @@ async function bundled(): Promise<string> {
   });
   await build.close();
   const table = Object.entries(entries).map(([name, file]) => [pathToFileURL(file).href, `./${name}.mjs`]);
+  // Its hook would answer for the command's own modules before the redirect is asked.
+  table.push([pathToFileURL(path.join(ROOT, 'apps/cli/bin/own-modules.js')).href, './own-modules.mjs']);
+  writeFileSync(path.join(draft, 'own-modules.mjs'), 'export function findOwnModules() {}\n');
   writeFileSync(path.join(draft, 'redirect.mjs'), redirectText(table));
   try {
     renameSync(draft, folder);

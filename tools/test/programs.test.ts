@@ -22,22 +22,20 @@ describe('programs with our configuration', () => {
     expect(await findingsOf(checkTypes, { [FILE]: strictOnly })).toMatch(/double\.ts\(4,\d+\): error TS2345/);
   });
 
-  it.each([
-    ['format', `${DOUBLE}export const a  =  1\n`, /double\.ts: format/],
-    ['any', `${DOUBLE}export const a: any = 1;\n`, /noExplicitAny/],
-    [
-      'an import of types that is not marked',
-      `import { Stats } from 'node:fs';\n\nexport type A = Stats;\n${DOUBLE}`,
-      /useImportType/,
-    ],
-    ['an import that is not used', `import fs from 'node:fs';\n\n${DOUBLE}`, /noUnusedImports/],
-    ['an unsorted import', `import b from 'b';\nimport a from 'a';\n\nexport const c = [a, b];\n`, /organizeImports/],
-  ])('style: %s', { concurrent: true }, async (_, text, expected) => {
-    expect(await findingsOf(checkStyle, { [FILE]: text })).toMatch(expected);
-  });
-
-  it('style: nothing', { concurrent: true }, async () => {
+  it('style', { concurrent: true }, async () => {
     expect(await findingsOf(checkStyle, {})).toBe('');
+    const found = await findingsOf(checkStyle, {
+      'packages/core/src/format.ts': 'export const a  =  1\n',
+      'packages/core/src/any.ts': 'export const a: any = 1;\n',
+      'packages/core/src/unmarked.ts': "import { Stats } from 'node:fs';\n\nexport type A = Stats;\n",
+      'packages/core/src/unneeded.ts': `import fs from 'node:fs';\n\n${DOUBLE}`,
+      'packages/core/src/unsorted.ts': "import b from 'b';\nimport a from 'a';\n\nexport const c = [a, b];\n",
+    });
+    expect(found).toMatch(/format\.ts: format/);
+    expect(found).toMatch(/any\.ts.*noExplicitAny/);
+    expect(found).toMatch(/unmarked\.ts.*useImportType/);
+    expect(found).toMatch(/unneeded\.ts.*noUnusedImports/);
+    expect(found).toMatch(/unsorted\.ts.*organizeImports/);
   });
 
   it('promises', { concurrent: true }, async () => {
@@ -70,24 +68,21 @@ describe('programs with our configuration', () => {
     }
   });
 
-  it.each(['packages/core', 'packages/testing', 'apps/cli', 'apps/server'])(
-    'promises: a default hides a missing case in %s',
-    { concurrent: true },
-    async (folder) => {
-      const text = [
-        'export function size(kind: "a" | "b"): number {',
-        '  switch (kind) {',
-        '    case "a":',
-        '      return 1;',
-        '    default:',
-        '      return 2;',
-        '  }',
-        '}',
-      ].join('\n');
-      const found = await findingsOf(checkPromises, { [`${folder}/src/size.ts`]: `${text}\n` });
-      expect(found).toContain('switch-exhaustiveness-check');
-    },
-  );
+  it('promises: a default hides a missing case', { concurrent: true }, async () => {
+    const text = [
+      'export function size(kind: "a" | "b"): number {',
+      '  switch (kind) {',
+      '    case "a":',
+      '      return 1;',
+      '    default:',
+      '      return 2;',
+      '  }',
+      '}',
+    ].join('\n');
+    const files = ['packages/core', 'packages/testing', 'apps/cli', 'apps/server'].map((at) => `${at}/src/size.ts`);
+    const found = await findingsOf(checkPromises, Object.fromEntries(files.map((file) => [file, `${text}\n`])));
+    for (const file of files) expect(found).toMatch(new RegExp(`${file}.*switch-exhaustiveness-check`));
+  });
 
   it('unused', { concurrent: true }, async () => {
     expect(await findingsOf(checkUnused, {})).toBe('');

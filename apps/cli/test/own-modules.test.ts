@@ -31,7 +31,9 @@ async function foundBy(url: string): Promise<string> {
     await import('${CORE}');
     const { found } = await import('${url}').catch((error) => ({ found: error.code + ' ' + error.message }));
     process.stdout.write(String(found));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  // Bundles need no such hook, and replace it.
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
   return stdout;
 }
 

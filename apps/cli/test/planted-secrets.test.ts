@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nebulaHere } from './support/nebula-here.ts';
 import { nebula, projectFolder, type Result } from './support/nebula-process.ts';
 
 const TOKEN = 'sk_live_51H8x/Yz+Q"é\\9~secret token&more';
@@ -166,8 +167,8 @@ function tracesIn(text: string): string[] {
 
 describe('planted secrets', () => {
   let cwd: string;
-  const run = (args: readonly string[], stdin?: string): Promise<Result> =>
-    nebula(args, { cwd, ...(stdin !== undefined && { stdin }) });
+  /** What an action prints, throws and leaves behind needs a process of its own. */
+  const run = (...args: string[]): Promise<Result> => nebula(['run', ...args], { cwd });
   beforeAll(async () => {
     cwd = projectFolder({
       'package.json': '{"type":"module"}',
@@ -178,13 +179,13 @@ describe('planted secrets', () => {
     });
     const values = { stripe: TOKEN, tls: PEM, pin: PIN, bank: JSON.stringify(ACCOUNT) };
     for (const [name, value] of Object.entries(values)) {
-      expect(await run(['secrets', 'set', name], value)).toMatchObject({ code: 0, stderr: '' });
+      expect(await nebulaHere(['secrets', 'set', name], { cwd, stdin: value })).toMatchObject({ code: 0, stderr: '' });
     }
   });
   afterAll(() => rmSync(cwd, { recursive: true }));
 
   test('[CLI-235] are in nothing that is kept or shown', { timeout: 120_000 }, async () => {
-    const ran = await run(['run', 'plant.yaml', '--json']);
+    const ran = await run('plant.yaml', '--json');
     const { executionId, status, error } = JSON.parse(ran.stdout) as Record<string, string>;
     expect({ status, error }).toMatchObject({ status: 'failed', error: { code: 'NO_[redacted]', node: 'error' } });
 
@@ -192,7 +193,7 @@ describe('planted secrets', () => {
       ['executions', verb, executionId as string],
       ['executions', verb, executionId as string, '--json'],
     ]);
-    const shown: Result[] = [ran];
+    const shown: Result[] = [ran, await run('plant.yaml')];
     for (const args of [
       ...about,
       ['executions', 'logs', executionId as string, '--level', 'debug'],
@@ -201,9 +202,8 @@ describe('planted secrets', () => {
       ['executions', 'undo-plan', executionId as string],
       ['executions', 'list', '--json'],
       ['secrets', 'list'],
-      ['run', 'plant.yaml'],
     ]) {
-      shown.push(await run(args));
+      shown.push(await nebulaHere(args, { cwd }));
     }
     for (const { stdout, stderr } of shown) expect(tracesIn(stdout + stderr)).toEqual([]);
     const all = shown.map(({ stdout, stderr }) => stdout + stderr).join('\n');
@@ -225,7 +225,7 @@ describe('planted secrets', () => {
   });
 
   test('[CLI-236] are not in the output that an action prints itself', { timeout: 60_000 }, async () => {
-    const { code, stdout, stderr } = await run(['run', 'print.yaml']);
+    const { code, stdout, stderr } = await run('print.yaml');
     expect(code).toBe(0);
     expect(stdout + stderr).toContain('printed [redacted]');
     expect(tracesIn(stdout + stderr)).toEqual([]);
@@ -233,7 +233,7 @@ describe('planted secrets', () => {
 
   test('[CLI-236] nor in an exception that nothing caught', { timeout: 60_000 }, async () => {
     for (const more of [[], ['--json'], ['--debug']]) {
-      const { stdout, stderr } = await run(['run', 'uncaught.yaml', ...more]);
+      const { stdout, stderr } = await run('uncaught.yaml', ...more);
       expect(stderr).toContain('uncaught [redacted]');
       expect(tracesIn(stdout + stderr)).toEqual([]);
     }

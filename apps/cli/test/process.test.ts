@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -422,7 +422,7 @@ describe('interruption', () => {
     expect(second.code).toBe(2);
     expect(second.stderr).toMatch(/error STORE_LOCKED: .*\nhint: /);
     for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
-      const { code, stderr } = await nebula(['executions', verb, id], { cwd });
+      const { code, stderr } = await nebulaHere(['executions', verb, id], { cwd });
       expect([verb, code, stderr]).toEqual([verb, 0, '']);
     }
     const cancelled = await nebulaHere(['executions', 'cancel', id, '--json'], { cwd });
@@ -460,18 +460,23 @@ describe('data folders', () => {
       const run = await nebula(['run', 'hello.yaml', '--set', 'name=x', '--json'], { cwd });
       const { executionId } = JSON.parse(run.stdout);
       await promisify(execFile)('chmod', ['-R', 'a+rX,go-w', cwd]);
-      const list = await nebula(['executions', 'list', '--json'], { cwd, uid: NOBODY });
+      // Compiled code is kept for each user: without a folder of their own every command compiles anew.
+      const compiled = projectFolder({});
+      chmodSync(compiled, 0o777);
+      const asNobody = (args: readonly string[]) =>
+        nebula(args, { cwd, uid: NOBODY, env: { NODE_COMPILE_CACHE: compiled } });
+      const list = await asNobody(['executions', 'list', '--json']);
       expect([list.code, list.stderr]).toEqual([0, '']);
       expect(JSON.parse(list.stdout).items).toMatchObject([{ executionId }]);
       for (const verb of ['show', 'timeline', 'journal', 'logs', 'explain']) {
-        const { code, stderr } = await nebula(['executions', verb, executionId], { cwd, uid: NOBODY });
+        const { code, stderr } = await asNobody(['executions', verb, executionId]);
         expect([verb, code, stderr]).toEqual([verb, 0, '']);
       }
       for (const words of [['executions', 'delete', executionId], ['resume']]) {
-        const refused = await nebula(words, { cwd, uid: NOBODY });
+        const refused = await asNobody(words);
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error (DATA_DIR|STORE)_\w+: /)]);
       }
-      const init = await nebula(['init', 'p'], { cwd, uid: NOBODY });
+      const init = await asNobody(['init', 'p']);
       expect([init.code, init.stderr]).toEqual([2, expect.stringMatching(/^error INIT_FAILED: .*permission denied\n/)]);
     },
   );

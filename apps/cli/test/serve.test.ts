@@ -83,19 +83,19 @@ describe('a server process', TIMEOUT, () => {
     expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
     const started = await nebula(['start', 'hello', '--json'], outside(cwd));
     expect([started.code, JSON.parse(started.stdout).output]).toEqual([0, 'hello']);
-    const workers = await nebula(['workers', 'list'], outside(cwd));
-    expect([workers.code, workers.stdout]).toEqual([0, expect.stringContaining('no workers')]);
-    const left = await nebula(['start', 'slow', '--no-wait'], outside(cwd));
+    const workers = await say(cwd, ['workers', 'list']);
+    expect([workers.code, workers.out]).toEqual([0, expect.stringContaining('no workers')]);
+    const left = await say(cwd, ['start', 'slow', '--no-wait']);
     await server.until(/"run\.finished".*"hello"/);
     server.child.kill('SIGTERM');
     const { code, stderr } = await server.ended;
     expect([code, stderr]).toEqual([0, '']);
     expect(linesOf(server).slice(-2)).toMatchObject([{ event: 'server.stopping' }, { event: 'server.stopped' }]);
     await expect(fetch(`${server.url}/health`)).rejects.toThrow();
-    const refused = await nebula(['workers', 'list'], outside(cwd));
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error NEEDS_SERVER')]);
+    const refused = await say(cwd, ['workers', 'list']);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('error NEEDS_SERVER')]);
     const again = await serve(cwd);
-    await again.until(new RegExp(`"run\\.finished".*${left.stdout.trim()}.*"completed"`));
+    await again.until(new RegExp(`"run\\.finished".*${left.out.trim()}.*"completed"`));
     // The token survives a restart.
     expect(readFileSync(token, 'utf8').trim()).toHaveLength(43);
     again.child.kill('SIGINT');
@@ -169,7 +169,7 @@ describe('a server process', TIMEOUT, () => {
       return Object.fromEntries(items.map(({ workflowId, activeVersion }) => [workflowId, activeVersion]));
     };
     const server = await serve(cwd);
-    await nebula(['workflows', 'register', 'other.yaml'], { cwd });
+    await say(cwd, ['workflows', 'register', 'other.yaml']);
     rmSync(path.join(cwd, 'other.yaml'));
     renameSync(path.join(cwd, 'workflows/moved.yaml'), path.join(cwd, 'workflows/elsewhere.yaml'));
     await server.until(/"workflow\.file-gone".*"moved","deactivated":false/);
@@ -178,7 +178,7 @@ describe('a server process', TIMEOUT, () => {
     expect(await versions()).toEqual({ chosen: 1, first: null, kept: 1, later: 1, moved: 1, other: 1 });
     writeFileSync(path.join(cwd, 'workflows/chosen.yaml'), HELLO.replaceAll('hello', 'chosen').replace('0 2', '0 3'));
     await server.until(/"workflow\.registered".*"chosen","version":2/);
-    await nebula(['workflows', 'activate', 'chosen', '1'], { cwd });
+    await say(cwd, ['workflows', 'activate', 'chosen', '1']);
     server.child.kill('SIGTERM');
     await server.ended;
     for (const id of ['later', 'chosen']) rmSync(path.join(cwd, `workflows/${id}.yaml`));
@@ -207,8 +207,8 @@ describe('a server process', TIMEOUT, () => {
     ]);
     writeFileSync(path.join(cwd, 'workflows/typed.ts'), flow('two'));
     await server.until(/"workflow\.registered".*"typed".*"version":2/);
-    const { stdout } = await nebula(['start', 'typed', '--json'], outside(cwd));
-    expect(JSON.parse(stdout).output).toBe('it is two');
+    const { out } = await say(cwd, ['start', 'typed', '--json']);
+    expect(JSON.parse(out).output).toBe('it is two');
     server.child.kill('SIGTERM');
     expect((await server.ended).stderr).toBe('');
   });
@@ -251,9 +251,9 @@ describe('a server process', TIMEOUT, () => {
     const seenFiles = async () => {
       const runs = linesOf(server).filter(({ event }) => event === 'run.finished');
       const shown = await Promise.all(
-        runs.map(({ executionId }) => nebula(['executions', 'show', String(executionId), '--json'], outside(cwd))),
+        runs.map(({ executionId }) => say(cwd, ['executions', 'show', String(executionId), '--json'])),
       );
-      return shown.map(({ stdout }) => (JSON.parse(stdout) as { output: string }).output);
+      return shown.map(({ out }) => (JSON.parse(out) as { output: string }).output);
     };
     await expect.poll(seenFiles, { timeout: 30_000 }).toContain('inbox/last.txt');
     // A plain file that the test puts there, which is no configuration of ours.
@@ -360,7 +360,7 @@ nodes:
     ]);
     const unwritable = await nebula(['serve', '--data-dir', '/proc/nebula'], outside(other));
     expect([unwritable.code, unwritable.stderr]).toEqual([2, expect.stringContaining('error DATA_DIR_UNWRITABLE')]);
-    expect((await nebula(['serve', '--port', '99999'], outside(other))).stderr).toContain('error USAGE');
+    expect((await say(other, ['serve', '--port', '99999'])).err).toContain('error USAGE');
     server.child.kill('SIGTERM');
     await server.ended;
   });

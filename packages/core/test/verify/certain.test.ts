@@ -9,7 +9,7 @@ import { joinsIn, neverAfter, neverRuns, ran, verified } from './never.ts';
 import { live, randomGraph, randomInput } from './random-graphs.ts';
 
 const FIRST = Number(process.env.FUZZ_FROM ?? 1);
-const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 200);
 
 const actions: readonly Action[] = [
   ...testActions,

@@ -1,9 +1,12 @@
-/** Requests of the server under a grant: by the rules of `ctx.fetch`, without an attempt. */
+/**
+ * Requests of the server under a grant: by the rules of `ctx.fetch`, without an attempt. `connections.ts` brings the HTTP
+ * client, a tenth of the start of `nebula run`, and is loaded by the first request.
+ */
 import { once } from 'node:events';
 import { connect as openSocket } from 'node:net';
 import { NebulaError } from '@nebula/core';
 import type { Outgoing } from '@nebula/ports';
-import { AddressDenied, dispatcherFor, lookupFor } from './connections.ts';
+import type { AddressDenied } from './connections.ts';
 import { grants } from './grant.ts';
 import { runHostProgram } from './host-api/shell.ts';
 import { type Host, hostOf, matchesHost, namesAddresses } from './pattern.ts';
@@ -14,6 +17,7 @@ export const outgoingRequests: Outgoing = {
     const host = hostOf(url);
     if (!/^https?:$/.test(url.protocol)) throw denied(host.name, 'its address is not one of the web');
     expectGranted(network, host);
+    const { AddressDenied, dispatcherFor } = await import('./connections.ts');
     const init = {
       method: 'POST',
       headers,
@@ -33,6 +37,7 @@ export const outgoingRequests: Outgoing = {
     // `URL` writes every address in one form: 127.1 and 0x7f000001 are 127.0.0.1.
     const host = hostOf(new URL(`http://${text}:${port}`));
     expectGranted(network, host);
+    const { AddressDenied, lookupFor } = await import('./connections.ts');
     const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     ends.throwIfAborted();
     const socket = openSocket({
