@@ -196,3 +196,13 @@ describe('a retry leaves nothing of the end behind', () => {
     expect(run.complete('tell').status).toBe('failed');
   });
 });
+
+it('[RUN-582] a composite node that begins again as a whole is listed without the nodes inside', () => {
+  const group = { nodes: { x: {}, y: { needs: ['x'] } } };
+  const run = drive({ nodes: { a: {}, g: { needs: ['a'], group } } });
+  run.complete('a').complete('g/x').fail('g/y').step({ type: 'replay', node: 'a' });
+  expect(run.entries.findLast(({ type }) => type === 'run.reopened')).toMatchObject({
+    nodes: ['a', 'g'],
+    renewed: ['a', 'g'],
+  });
+});

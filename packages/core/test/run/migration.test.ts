@@ -306,6 +306,40 @@ describe('an unfinished run that is moved', () => {
     );
   });
 
+  it('[RUN-580] does not undo a node whose compensation the new version has not', () => {
+    const version = (a: object): Short => ({
+      nodes: { a, w: { needs: ['a'], wait: { signal: 's' } }, b: { needs: ['w'] } },
+    });
+    const run = drive(version({ compensate: UNDO }))
+      .complete('a')
+      .migrate(version({}), { a: 'keep' });
+    expect(run.state.plan.version).toBe(2);
+    run.step({ type: 'signal', signal: 's', key: '', payload: null }).fail('b');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-581] still fails by a failure that it had when it was moved', () => {
+    const version = (c: object): Short => ({
+      config: { onFailure: 'finish-running' },
+      nodes: { a: {}, w: { wait: { signal: 's' } }, c: { needs: ['w'], ...c } },
+    });
+    const run = drive(version({}))
+      .fail('a')
+      .migrate(version({ with: { x: 1 } }));
+    expect(run.state.plan.version).toBe(2);
+    run.step({ type: 'signal', signal: 's', key: '', payload: null }).complete('c');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-587] needs no decision about a skipped node that has changed only inside', () => {
+    const version = (x: object): Short => ({
+      nodes: { a: {}, g: { needs: ['a'], when: 'false', group: { nodes: { x } } }, b: { needs: ['a'] } },
+    });
+    const run = drive(version({})).complete('a').fail('b');
+    expect(run.statusOf('g')).toBe('skipped');
+    expect(refusal(run, version({ with: { x: 1 } }))).toBeUndefined();
+  });
+
   it('[RUN-505] resolves the parameters of a node that waits for its retry anew, if they have changed', () => {
     const nodes = (x: number) => ({ a: { retry: { attempts: 3, delay: '10s' }, with: { x } } });
     const run = drive({ nodes: nodes(1) }).fail('a');

@@ -292,3 +292,13 @@ describe('verify', () => {
     expect(unclear.settle('pay', { happened: true, output: 2 }).status).toBe('completed');
   });
 });
+
+it('[RUN-579] an entry about something that the plan does not have, or that was never opened, stops the fold', () => {
+  const { state, now } = drive({
+    nodes: { a: {}, l: { needs: ['a'], forEach: { in: '[1]' }, do: { nodes: { x: {} } } } },
+  });
+  expect(() => evolve(state, { type: 'node.completed', node: 'gone' }, now)).toThrow(
+    "the journal of exe_test names node 'gone', which its plan does not have",
+  );
+  expect(() => evolve(state, { type: 'scopes.opened', node: 'l', from: 0, to: 1 }, now)).toThrow("'l' has been opened");
+});

@@ -500,3 +500,10 @@ describe('child executions', () => {
     expect(run.status).toBe('cancelled');
   });
 });
+
+it('[RUN-584] the end of a compensation is journalled once', () => {
+  const run = drive({ config: { failureNode: 'tell' }, nodes: { a: undo(), b: { needs: ['a'] }, tell: {} } });
+  run.complete('a').fail('b').complete('~undo/a').advance(1).advance(1);
+  expect(run.running()).toEqual(['tell']);
+  expect(run.entries.filter(({ type }) => type === 'scope.compensated')).toHaveLength(1);
+});
