@@ -259,3 +259,14 @@ describe('delays', () => {
     expect(delay({ policy: () => 1e300 }, 1)).toBe(10 * 365.25 * 86_400_000);
   });
 });
+
+it('[RUN-591] expressions see the number of attempts of a node', () => {
+  const retry = { attempts: 3, delay: '1s' };
+  const nodes = {
+    a: { retry },
+    once: {},
+    b: { needs: ['a', 'once'], with: { a: '{{ $nodes.a.attempts }}', once: '{{ $nodes.once.attempts }}' } },
+  };
+  const run = drive({ nodes }).complete('once').fail('a').advance(1_000).complete('a');
+  expect(run.attempts.get('b')?.input).toEqual({ a: 2, once: 1 });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, type RunError, timelineOf } from '../../../src/index.ts';
+import { type Entry, isJsonObject, type Json, type RunError, timelineOf } from '../../../src/index.ts';
 import { evolve } from '../../../src/run/evolve/evolve.ts';
 import {
   blobsToDecide,
@@ -301,4 +301,24 @@ it('[RUN-579] an entry about something that the plan does not have, or that was 
     "the journal of exe_test names node 'gone', which its plan does not have",
   );
   expect(() => evolve(state, { type: 'scopes.opened', node: 'l', from: 0, to: 1 }, now)).toThrow("'l' has been opened");
+});
+
+describe('large values', () => {
+  const blob = { sha256: 'ab', bytes: 9 };
+  const values = { store: (value: Json) => (value === 'large' ? { blob } : inlineValue(value)), lookup: () => 'large' };
+
+  it('[RUN-592] are foreseen for everything that a timer may end', () => {
+    const nodes = { a: {}, w: { wait: { for: '1m' } }, b: { needs: ['w', 'a'], when: '$a == 1' } };
+    const run = drive({ nodes }, { values }).complete('a', 'large');
+    expect(blobsToDecide(run.state, [{ type: 'wake', lost: [], jitter: 0 }])).toEqual([blob]);
+    expect(blobsToDecide(run.state, [{ type: 'answer', node: 'gone', approved: true, by: 'Ada' }])).toEqual([]);
+  });
+
+  it('[RUN-593] are foreseen for an attempt whose parameters are one', () => {
+    const store = (value: Json) => (isJsonObject(value) && value.large === true ? { blob } : inlineValue(value));
+    const nodes = { a: { with: { large: true }, retry: { attempts: 2, delay: '1s' } } };
+    const run = drive({ nodes }, { values: { store, lookup: () => ({ large: true }) } }).fail('a');
+    expect(blobsToStart(run.state, 'a')).toEqual([blob]);
+    expect(run.advance(1_000).attempts.get('a')?.input).toEqual({ large: true });
+  });
 });
