@@ -14,6 +14,7 @@ import {
   newTurn,
   nextReady,
   type Settlement,
+  type StoredValue,
   seal,
   startAttempt,
   wakeTime,
@@ -314,11 +315,20 @@ describe('large values', () => {
     expect(blobsToDecide(run.state, [{ type: 'answer', node: 'gone', approved: true, by: 'Ada' }])).toEqual([]);
   });
 
-  it('[RUN-593] are foreseen for an attempt whose parameters are one', () => {
-    const store = (value: Json) => (isJsonObject(value) && value.large === true ? { blob } : inlineValue(value));
-    const nodes = { a: { with: { large: true }, retry: { attempts: 2, delay: '1s' } } };
-    const run = drive({ nodes }, { values: { store, lookup: () => ({ large: true }) } }).fail('a');
-    expect(blobsToStart(run.state, 'a')).toEqual([blob]);
-    expect(run.advance(1_000).attempts.get('a')?.input).toEqual({ large: true });
+  it('[RUN-593] are foreseen for an attempt that reads the input, the items or its own parameters', () => {
+    const store = (value: Json): StoredValue => {
+      const sha256 = isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : '';
+      return sha256.includes('large') ? { blob: { sha256, bytes: 9 } } : inlineValue(value);
+    };
+    const lookup = ({ sha256 }: { sha256: string }) => JSON.parse(sha256);
+    const a = { with: { large: 'parameter' }, retry: { attempts: 2, delay: '1s' } };
+    const nodes = { each: { forEach: { in: ['large item'] }, do: { nodes: { a } } } };
+    const run = drive({ nodes }, { input: { large: 'input' }, values: { store, lookup } }).fail('each/0/a');
+    expect(blobsToStart(run.state, 'each/0/a').map(({ sha256 }) => sha256)).toEqual([
+      '{"large":"input"}',
+      '["large item"]',
+      '{"large":"parameter"}',
+    ]);
+    expect(run.advance(1_000).attempts.get('each/0/a')?.input).toEqual({ large: 'parameter' });
   });
 });

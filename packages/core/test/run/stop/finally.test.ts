@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeStarted } from '../../../src/run/journal/entry.ts';
-import { explainNode, refuseCancel } from '../../../src/run.ts';
+import { explainNode, hasEndChecks, refuseCancel } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const always = (from: string, to: string) => ({ from, to, on: 'always' }) as const;
@@ -910,4 +910,22 @@ it('[RUN-588] a cleanup that is settled as failed during the compensation does n
   expect(run.entries.at(-1)).toMatchObject({ type: 'node.failed', node: 'c', handling: 'deferred' });
   run.complete('~undo/a');
   expect(run.error).toMatchObject({ code: 'BROKEN', node: 'b' });
+});
+
+it('[RUN-597] the finally of a deferred failure begins after a snapshot of a divided turn', () => {
+  // A turn looks at 1,000 ends. Those of the iterations and of their loop leave that of the run to the next turn.
+  const items = Array.from({ length: 999 }, (_, index) => index);
+  const nodes = {
+    a: {},
+    tidy: {},
+    go: {},
+    loop: { needs: ['go'], forEach: { in: items }, do: { nodes: { x: { set: { n: 1 } } } } },
+  };
+  const config = { onFailure: 'finish-running' } as const;
+  const run = drive({ config, variables: { n: 0 }, nodes, edges: [always('a', 'tidy')] })
+    .fail('a')
+    .complete('go');
+  expect(run.statusOf('loop')).toBe('completed');
+  expect([run.running(), hasEndChecks(run.state)]).toEqual([[], true]);
+  expect(run.reload().advance(0).running()).toEqual(['tidy']);
 });
