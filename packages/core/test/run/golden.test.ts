@@ -159,6 +159,19 @@ describe('golden journals', () => {
     expect(run.complete('tidy').status).toBe('failed');
   });
 
+  it('[RUN-288] an iteration that was ending before its run keeps its error', () => {
+    const { frames } = old.round;
+    const { seq, at } = frames.at(-1);
+    const error = { code: 'CANCELLED', kind: 'USER', message: 'enough' };
+    const cancelled = [
+      ...frames,
+      { seq: seq + 1, at, entries: [{ type: 'run.stopping', status: 'cancelled', error }] },
+    ];
+    const { state } = drive(oldRuns.round, { frames: cancelled });
+    expect(state.root.stopping?.error?.code).toBe('CANCELLED');
+    expect(state.scopes.get('each/0')?.stopping?.error?.code).toBe('BROKEN');
+  });
+
   it('[RUN-598] a run from before finallys that is ending, and paused, continues when it is resumed', () => {
     const { frames } = old.stopping;
     const { seq, at } = frames.at(-1);

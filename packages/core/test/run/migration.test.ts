@@ -307,7 +307,7 @@ describe('an unfinished run that is moved', () => {
   });
 
   it('[RUN-580] does not undo a node whose compensation the new version has not', () => {
-    const version = (a: object): Short => ({
+    const version = (a: Record<string, unknown>): Short => ({
       nodes: { a, w: { needs: ['a'], wait: { signal: 's' } }, b: { needs: ['w'] } },
     });
     const run = drive(version({ compensate: UNDO }))
@@ -332,7 +332,7 @@ describe('an unfinished run that is moved', () => {
   });
 
   it('[RUN-587] needs no decision about a skipped node that has changed only inside', () => {
-    const version = (x: object): Short => ({
+    const version = (x: Record<string, unknown>): Short => ({
       nodes: { a: {}, g: { needs: ['a'], when: 'false', group: { nodes: { x } } }, b: { needs: ['a'] } },
     });
     const run = drive(version({})).complete('a').fail('b');

@@ -270,3 +270,15 @@ it('[RUN-591] expressions see the number of attempts of a node', () => {
   const run = drive({ nodes }).complete('once').fail('a').advance(1_000).complete('a');
   expect(run.attempts.get('b')?.input).toEqual({ a: 2, once: 1 });
 });
+
+it('[RUN-591] an edge sees how the node before it has ended', () => {
+  const edge = (to: string, when: string) => ({ from: 'a', to, on: 'always', when }) as const;
+  const edges = [
+    edge('good', '$nodes.a.success'),
+    edge('bad', '!$nodes.a.success'),
+    edge('first', '$nodes.a.attempts == 1'),
+  ];
+  const nodes = { a: { onError: 'ignore' }, good: {}, bad: {}, first: {} };
+  expect(drive({ nodes, edges }).complete('a').running()).toEqual(['good', 'first']);
+  expect(drive({ nodes, edges }).fail('a').running()).toEqual(['bad', 'first']);
+});

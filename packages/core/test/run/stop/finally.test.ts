@@ -929,3 +929,12 @@ it('[RUN-597] the finally of a deferred failure begins after a snapshot of a div
   expect([run.running(), hasEndChecks(run.state)]).toEqual([[], true]);
   expect(run.reload().advance(0).running()).toEqual(['tidy']);
 });
+
+it('[RUN-599] a node that the finally runs later releases the permit that it holds or waits for', () => {
+  const tidy = { needs: ['b'], join: 'any', concurrency: { key: 'k', limit: 1 } };
+  const run = drive({ nodes: { a: {}, b: {}, tidy }, edges: [always('a', 'tidy')] }).complete('b');
+  expect(run.gateRequests).toMatchObject([{ node: 'tidy', gate: { kind: 'concurrency', key: 'k' } }]);
+  run.fail('a');
+  expect(run.freed).toEqual([{ key: 'key:k', node: 'tidy' }]);
+  expect(run.gateRequests).toHaveLength(2);
+});
