@@ -361,6 +361,10 @@ describe('split and merge', () => {
     expect(race.aborted).toEqual(['each/0/work']);
     race.breakOff('each/0/work');
     expect(race.output).toEqual({ all: { aggregated: ['two'] } });
+    // Ten items run at once: the eleventh does not begin after the first result.
+    const long = drive(flow('any'), { input: { list: Array.from({ length: 11 }, (_, index) => index) } });
+    long.complete('each/0/work');
+    expect(long.entries.filter(({ type }) => type === 'scopes.opened')).toMatchObject([{ from: 0, to: 10 }]);
   });
 });
 
