@@ -78,6 +78,13 @@ describe('a failed run that is moved', () => {
     expect(refusal(failed(), other)).toBe('DECISION_NEEDED');
     expect(refusal(failed(), other, { fetch: 'drop' })).toBe('DECISION_INVALID');
     expect(refusal(failed(), other, { fech: 'keep' })).toBe('DECISION_INVALID');
+    const hint = (decisions: MigrationDecisions) => {
+      const run = failed();
+      return checkMigration(run.state, run.versionOf(other), decisions).refusal?.hint;
+    };
+    expect(hint({ fetch: 'drop' })).toBe('Possible: keep, again.');
+    expect(hint({ fech: 'keep' })).toBe("did you mean 'fetch'?");
+    expect(hint({ ship: 'keep' })).toBe('Leave it out: it needs no decision.');
     expect(refusal(failed(), other, { fetch: 'keep' })).toBeUndefined();
     expect(refusal(failed(), { nodes: { charge: {}, ship: {} } })).toBe('DECISION_NEEDED');
     expect(refusal(failed(), { nodes: { charge: {}, ship: {} } }, { fetch: 'drop' })).toBeUndefined();
