@@ -27,4 +27,6 @@ it('[RUN-590] a value counts with its keys and members when its size is compared
     expect(exceedsBytes(value, 40)).toBe(true);
     expect(exceedsBytes(value, 80)).toBe(false);
   }
+  expect(exceedsBytes([null, 1, true], 19)).toBe(true);
+  expect(exceedsBytes([null, 1, true], 20)).toBe(false);
 });
