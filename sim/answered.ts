@@ -20,7 +20,9 @@ interface Wait {
 export function signalMisfit({ wait }: Keys, { signal, key }: SentSignal, payload: Json): string | undefined {
   const named = waitsIn(wait).filter((one) => one.signal === signal && (one.key ?? '') === key);
   if (named.length === 0) return `the signal ${signal} with key '${key}', which it does not wait for`;
-  const fits = named.some(({ schema }) => (schema?.required ?? []).every((name) => Object.hasOwn(Object(payload), name)));
+  const fits = named.some(({ schema }) =>
+    (schema?.required ?? []).every((name) => Object.hasOwn(Object(payload), name)),
+  );
   return fits ? undefined : `the signal ${signal}, whose payload does not fit`;
 }
 
