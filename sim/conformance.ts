@@ -9,9 +9,13 @@
  *  4 A failure is handled as its edges, its `onError` and the policy say; an attempt is repeated as often as `retry`
  *    says.
  *  5 A run ends as its nodes did, with their outputs.
+ *  6 A wait ends by an event that it waits for. Loops and grants have files of their own.
  */
 import type { Entry, Json } from '@nebula/core';
 import type { StoredValue } from '@nebula/core/run';
+import { mayAnswer, type SentSignal, signalMisfit } from './answered.ts';
+import { Grants } from './grants.ts';
+import { Loops } from './loops.ts';
 import { type BodyKeys, Graph, type Keys } from './model/graph.ts';
 import { type ErrorFact, type Evaluate, evaluatorOf, type Fact, type Join, takenBy } from './model/meaning.ts';
 import { Retries } from './model/retries.ts';
@@ -32,6 +36,8 @@ export interface ConformanceParts {
   readonly complain: (complaint: string) => void;
   readonly definitionOf: (workflowId: string, version?: number) => Definition;
   readonly valueOf: (stored: StoredValue | undefined) => Json;
+  /** The signal that was sent with this payload. */
+  readonly signalOf?: (payload: Json) => SentSignal | undefined;
 }
 
 /** The outcome of a node; a disabled one counts as skipped, as in the journal. */
@@ -99,13 +105,29 @@ export class Conformance {
   /** A replay starts at some node and leaves the rest unchanged, so the rest need not be consistent. */
   private isReplayed = false;
   private touched = new Set<Scope>();
+  private readonly loops: Loops;
+  private readonly grants: Grants;
 
   constructor(parts: ConformanceParts) {
     this.parts = parts;
+    const { complain } = parts;
+    this.grants = new Grants({ complain, keysOf: (path) => this.find(path)?.fact.keys });
+    this.loops = new Loops({
+      complain,
+      find: (path) => {
+        const found = this.find(path);
+        return found && { keys: found.fact.keys, beside: found.scope.graph.nodes };
+      },
+    });
   }
 
   frame(entries: readonly Entry[]): void {
-    for (const entry of entries) this.entry(entry);
+    for (const entry of entries) {
+      this.grants.entry(entry);
+      this.loops.entry(entry);
+      this.entry(entry);
+    }
+    this.loops.end();
     if (!this.isPaused && !this.isDelayed && !this.isFinished)
       for (const scope of this.touched) this.nothingLeft(scope);
     if (!this.isPaused && !this.isDelayed) this.touched.clear();
@@ -183,6 +205,7 @@ export class Conformance {
         if (fact.keys.terminate !== undefined) this.isTerminated = true;
         fact.output = this.parts.valueOf(entry.output);
         if (fact.keys.branch !== undefined) this.branches(path, scope, fact);
+        if (fact.keys.wait !== undefined) this.hears(path, fact);
         return this.over(path);
       case 'node.retrying':
         return this.retries(path, fact, entry.error);
@@ -196,6 +219,9 @@ export class Conformance {
         return this.over(path);
       case 'node.granted':
         this.demand(fact.status === 'active', `node.granted of ${path}, which is ${fact.status}`);
+        return;
+      case 'node.answered':
+        this.demand(mayAnswer(fact.keys, entry.by), `${path} is answered by ${entry.by}, who may not`);
         return;
       case 'node.unknown':
         fact.isUnknown = true;
@@ -397,6 +423,13 @@ export class Conformance {
       `${path} takes ${taken}, not ${expected}`,
     );
     fact.taken = taken;
+  }
+
+  private hears(path: string, { keys, output }: NodeFact): void {
+    const { payload = null } = (output ?? {}) as { readonly payload?: Json };
+    const sent = this.parts.signalOf?.(payload);
+    const misfit = sent && signalMisfit(keys, sent, payload);
+    this.demand(misfit === undefined, `${path} ends by ${misfit}`);
   }
 
   private nothingLeft(scope: Scope): void {

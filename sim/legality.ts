@@ -63,6 +63,9 @@ const LEADS_TO: Record<NodeEntry, Status> = {
  */
 const BEGINS: readonly string[] = ['node.started', 'node.opened', 'child.requested', 'node.waiting'];
 
+/** Entries after which a node has passed a gate. */
+const PASSES: readonly string[] = ['node.scheduled', 'node.gated'];
+
 /** Entries after which a node has an error to show. */
 const ERRING: readonly string[] = ['node.failed', 'node.cancelled', 'node.unknown'];
 /** Entries that leave the error as it is. */
@@ -104,6 +107,8 @@ export class Legality {
   /** How often something began anew: with a reopening, or with the retry of a composite node. */
   private generation = 0;
   pauses = 0;
+  /** The run was paused before this frame, and not resumed in it: `node.scheduled` ends the turn that also pauses. */
+  private wasPaused = false;
   isStopping = false;
   /** While the run stops: targets of `always` edges run. */
   private cleans = false;
@@ -148,6 +153,7 @@ export class Legality {
     this.demand(seq === ++this.seq, `frame ${seq} comes as number ${this.seq}`);
     this.demand(at >= this.lastAt, `frame ${seq} goes back in time`);
     this.lastAt = at;
+    this.wasPaused = this.status === 'paused';
     for (const entry of entries) this.entry(entry);
     for (const path of this.halfDone) {
       const status = this.nodes.get(path)?.status;
@@ -218,6 +224,7 @@ export class Legality {
         return;
       case 'run.resumed':
         this.demand(this.status === 'paused', `is resumed while it is ${this.status}`);
+        this.wasPaused = false;
         this.status = this.isEnding ? 'compensating' : 'running';
         return;
       case 'run.held':
@@ -280,6 +287,8 @@ export class Legality {
     // Only a check that knows the graph can tell whether the node is in a cleanup: see `Conformance`.
     const isSpared = type === 'node.granted' && node.isGatedInCleanup;
     this.demand(isSpared || MAY_COME_AFTER[type].includes(before), `${type} of ${path}, which is ${before}`);
+    const isPassed = before === 'gated' && PASSES.includes(type) && this.status === 'paused' && this.wasPaused;
+    this.demand(!isPassed, `${type} of ${path}, which passes its gate in a pause`);
     node.isGatedInCleanup = false;
     // A node that is being stopped keeps its status until it ends.
     node.status = type === 'node.stopping' ? before : LEADS_TO[type];

@@ -88,6 +88,7 @@ export class Oracle {
         complain: (complaint) => this.violated(`${executionId}: ${complaint}`),
         definitionOf: (workflowId, version) => this.definitionOf(workflowId, version),
         valueOf: (stored) => this.valueOf(stored),
+        signalOf: (payload) => this.signals.sentWith(payload),
       });
       this.conformance.set(executionId, one);
     }
@@ -140,6 +141,7 @@ export class Oracle {
     if (frame !== undefined) {
       for (const entry of entries) {
         if (entry.type === 'run.started') this.workflows.set(executionId, entry.workflowId);
+        if (entry.type === 'signal.kept') this.signals.buffered(executionId, this.valueOf(entry.payload));
         if (entry.type === 'node.gated' && entry.gate.kind === 'cache' && entry.input !== undefined)
           this.asks.set(`${executionId} ${entry.node}`, entry.input);
         // A replay may have edited the input of its first node.

@@ -1,18 +1,22 @@
 /** Each oracle complains of the violation that it looks for, and of nothing else. */
 import { readFileSync } from 'node:fs';
-import type { Entry } from '@nebula/core';
+import type { Entry, Json } from '@nebula/core';
 import { inlineValue, NULL_VALUE } from '@nebula/core/run';
 import { memoryBlobs, memoryData, memoryStore } from '@nebula/drivers/memory';
 import type { FrameRow, PermitRow } from '@nebula/ports';
 import { describe, expect, it } from 'vitest';
+import type { SentSignal } from './answered.ts';
 import { Chance } from './chance.ts';
 import { Conformance } from './conformance.ts';
 import { Coverage } from './coverage.ts';
 import { FAULT_KINDS } from './faults.ts';
 import { LIVES } from './fleet.ts';
 import { Follower } from './follower.ts';
+import { Grants } from './grants.ts';
 import { Legality } from './legality.ts';
 import { liveUntil } from './lives.ts';
+import { Loops } from './loops.ts';
+import type { Keys } from './model/graph.ts';
 import { Permits } from './permits.ts';
 import type { Process } from './process.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -304,6 +308,167 @@ it('[SIM-79] a node that was undone and does not begin again is a violation', ()
   expect(complaintsOf(['a'])).toEqual([]);
   expect(complaintsOf(['b'], true)).toEqual([]);
   expect(complaintsOf(['b'])).toEqual(['a was undone, and does not begin again']);
+});
+
+describe('loops', () => {
+  const body: Record<string, Keys> = { a: { break: true } };
+  const nodes: Record<string, Keys> = {
+    loop: { forEach: { in: [], parallel: true, maxConcurrency: 2 }, do: { nodes: body } },
+    wide: { forEach: { in: [], parallel: true }, do: { nodes: {} } },
+    one: { forEach: { in: [] }, do: { nodes: {} } },
+    chain: { retryUntil: { until: 'false' }, do: { nodes: {} } },
+    split: { split: { in: [] }, do: { nodes: {} } },
+    merge: { merge: { wait: 'any' }, needs: ['split'] },
+  };
+  const complaintsOf = (...frames: readonly (readonly Entry[])[]): string[] => {
+    const complaints: string[] = [];
+    const find = (path: string) => {
+      const beside = path.includes('/') ? body : nodes;
+      const keys = beside[path.slice(path.lastIndexOf('/') + 1)];
+      return keys && { keys, beside };
+    };
+    const loops = new Loops({ complain: (what) => complaints.push(what), find });
+    for (const entries of frames) {
+      for (const entry of entries) loops.entry(entry);
+      loops.end();
+    }
+    return complaints;
+  };
+  const opened = (node: string): Entry => ({ type: 'node.opened', node });
+  const iterations = (node: string, from: number, to: number): Entry => ({ type: 'scopes.opened', node, from, to });
+  const closed = (scope: string): Entry => ({ type: 'scope.closed', scope });
+  const failed = (scope: string): Entry => ({ type: 'scope.closed', scope, error });
+
+  it('[SIM-85] with more open iterations than allowed are a violation', () => {
+    expect(
+      complaintsOf([opened('loop'), iterations('loop', 0, 2), closed('loop/0'), iterations('loop', 2, 3)]),
+    ).toEqual([]);
+    expect(complaintsOf([opened('loop'), iterations('loop', 0, 2), iterations('loop', 2, 3)])).toEqual([
+      'loop has 3 open iterations, and may have 2',
+    ]);
+    expect(complaintsOf([opened('wide'), iterations('wide', 0, 11)])).toEqual([
+      'wide has 11 open iterations, and may have 10',
+    ]);
+    expect(complaintsOf([opened('one'), iterations('one', 0, 2)])).toEqual([
+      'one has 2 open iterations, and may have 1',
+    ]);
+    expect(complaintsOf([opened('one'), iterations('one', 0, 1), opened('one'), iterations('one', 0, 1)])).toEqual([]);
+  });
+
+  it('[SIM-85] continue their failed iterations after a retry, and begin others when there is room', () => {
+    const begun = [opened('one'), iterations('one', 0, 1), failed('one/0'), iterations('one', 1, 2), failed('one/1')];
+    const reopened: Entry = { type: 'run.reopened', nodes: [], open: ['one'] };
+    expect(complaintsOf([...begun, reopened, closed('one/0'), closed('one/1'), iterations('one', 2, 3)])).toEqual([]);
+    expect(complaintsOf([...begun, reopened, closed('one/0'), iterations('one', 2, 3)])).toEqual([
+      'one has 2 open iterations, and may have 1',
+    ]);
+    const tried = [opened('chain'), iterations('chain', 0, 1), failed('chain/0'), iterations('chain', 1, 2)];
+    const again: Entry = { type: 'run.reopened', nodes: [], open: ['chain'] };
+    expect(complaintsOf([...tried, failed('chain/1'), again, closed('chain/1'), iterations('chain', 2, 3)])).toEqual(
+      [],
+    );
+  });
+
+  it('[SIM-86] that continue after a break or a first result are a violation', () => {
+    const broken: Entry = { type: 'node.completed', node: 'loop/0/a' };
+    expect(complaintsOf([opened('loop'), iterations('loop', 0, 1), broken, closed('loop/0')])).toEqual([]);
+    expect(complaintsOf([opened('loop'), iterations('loop', 0, 1), broken, iterations('loop', 1, 2)])).toEqual([
+      'iteration 1 of loop begins after the break of loop/0/a',
+    ]);
+    const begun = [opened('split'), iterations('split', 0, 2), closed('split/0')];
+    const withdrawn: Entry = { type: 'scope.stopping', scope: 'split/1', error, finally: true };
+    expect(complaintsOf([...begun, withdrawn], [iterations('split', 2, 3)])).toEqual([
+      'iteration 2 of split begins after its first result',
+    ]);
+    expect(complaintsOf(begun)).toEqual(['split has its first result, and iterations 1 continue']);
+    expect(complaintsOf([...begun, { type: 'run.stopping', status: 'failed', error }])).toEqual([]);
+    expect(complaintsOf([opened('split'), iterations('split', 0, 2), failed('split/0')])).toEqual([]);
+  });
+});
+
+it('[SIM-87] an attempt without one of its grants is a violation', () => {
+  const complaintsOf = (...entries: readonly Entry[]): string[] => {
+    const complaints: string[] = [];
+    const keys: Keys = { concurrency: { key: 'k', limit: 1 }, rateLimit: { key: 'k', limit: 1, per: '1m' } };
+    const grants = new Grants({ complain: (what) => complaints.push(what), keysOf: () => keys });
+    for (const entry of entries) grants.entry(entry);
+    return complaints;
+  };
+  const permit: Entry = { type: 'node.gated', node: 'a', gate: { kind: 'concurrency', key: 'k', limit: 1 } };
+  const moment: Entry = { type: 'node.gated', node: 'a', gate: { kind: 'rate', key: 'k', limit: 1, perMs: 1 } };
+  const retrying: Entry = { type: 'node.retrying', node: 'a', error, until: 9 };
+  expect(complaintsOf(permit, moment, started)).toEqual([]);
+  expect(complaintsOf(permit, moment, started, { type: 'node.returned', node: 'a' }, started)).toEqual([]);
+  expect(complaintsOf(permit, started)).toEqual(['a starts, and has not asked for its rateLimit']);
+  expect(complaintsOf(permit, moment, started, retrying, moment, started)).toEqual([
+    'a starts, and has not asked for its concurrency',
+  ]);
+});
+
+it('[SIM-88] a wait that ends by an event of another wait is a violation', () => {
+  const complaintsOf = (wait: Keys, sent: SentSignal, payload: Json, ...more: readonly Entry[]): string[] => {
+    const complaints: string[] = [];
+    const conformance = new Conformance({
+      complain: (complaint) => complaints.push(complaint),
+      definitionOf: () => ({ nodes: { a: { wait } } }),
+      valueOf: (stored) => stored?.value ?? null,
+      signalOf: () => sent,
+    });
+    const waiting: Entry = { type: 'node.waiting', node: 'a', waits: [] };
+    const output = inlineValue({ event: 'signal', payload, at: '' });
+    conformance.frame([begin, waiting, ...more, { type: 'node.completed', node: 'a', output }]);
+    return complaints;
+  };
+  const sent = { signal: 's', key: 'b' };
+  const schema = { type: 'object', required: ['fits'] };
+  expect(complaintsOf({ signal: 's', key: 'b' }, sent, {})).toEqual([]);
+  expect(complaintsOf({ any: [{ signal: 't' }, { signal: 's', key: 'b', schema }] }, sent, { fits: true })).toEqual([]);
+  expect(complaintsOf({ signal: 's', key: 'a' }, sent, {})).toEqual([
+    "a ends by the signal s with key 'b', which it does not wait for",
+  ]);
+  expect(complaintsOf({ signal: 's', key: 'b', schema }, sent, {})).toEqual([
+    'a ends by the signal s, whose payload does not fit',
+  ]);
+  const answered: Entry = { type: 'node.answered', node: 'a', approved: true, by: 'eve' };
+  const either = { any: [{ signal: 's', key: 'b' }, { approval: { who: ['ann'] } }] };
+  expect(complaintsOf(either, sent, {}, answered)).toEqual(['a is answered by eve, who may not']);
+  expect(complaintsOf(either, sent, {}, { ...answered, by: 'ann' })).toEqual([]);
+});
+
+it('[SIM-89] a signal that is buffered again is a violation', () => {
+  const complaints: string[] = [];
+  const signals = new Signals((what) => complaints.push(what));
+  const message = { type: 'signal', signal: 's', key: '' };
+  signals.sent('exe_0', 'msg_1', { ...message, payload: { signal: 1 } });
+  signals.sent('exe_0', 'msg_2', { ...message, payload: { signal: 2 } });
+  signals.buffered('exe_0', { signal: 1 });
+  signals.ended('exe_0', { payload: { signal: 1 } });
+  signals.ended('exe_0', { payload: { signal: 2 } });
+  expect(complaints).toEqual([]);
+  expect(signals.sentWith({ signal: 2 })).toEqual({ signal: 's', key: '' });
+  signals.buffered('exe_0', { signal: 1 });
+  signals.buffered('exe_0', { signal: 2 });
+  expect(complaints).toEqual([
+    'signal 1 of exe_0 is buffered more often than it came',
+    'signal 2 of exe_0 is buffered more often than it came',
+  ]);
+});
+
+it('[SIM-90] a node that passes its gate in a pause is a violation', () => {
+  const complaintsOf = (...frames: readonly (readonly Entry[])[]): string[] => {
+    const journal = new Legality();
+    for (const [index, entries] of frames.entries()) journal.frame(index + 1, 1, entries);
+    return journal.complaints;
+  };
+  const gated: Entry = { type: 'node.gated', node: 'a', gate: { kind: 'concurrency', key: 'k', limit: 1 } };
+  const scheduled: Entry = { type: 'node.scheduled', nodes: ['a'] };
+  const paused: Entry = { type: 'run.paused' };
+  expect(complaintsOf([begin, gated], [paused, scheduled])).toEqual([]);
+  expect(complaintsOf([begin, gated, paused], [{ type: 'node.granted', node: 'a', until: 1 }])).toEqual([]);
+  expect(complaintsOf([begin, gated, paused], [{ type: 'run.resumed' }, scheduled])).toEqual([]);
+  expect(complaintsOf([begin, gated, paused], [scheduled])).toEqual([
+    'node.scheduled of a, which passes its gate in a pause',
+  ]);
 });
 
 it('[SIM-80] the documents have the numbers of the code', () => {

@@ -1,5 +1,6 @@
 /** The way of signals: each signal taken from an inbox ends one wait, is buffered, or is refused; nothing more. */
 import type { Entry, Json, JsonObject } from '@nebula/core';
+import type { SentSignal } from './answered.ts';
 
 export class Signals {
   private readonly complain: (what: string) => void;
@@ -10,6 +11,10 @@ export class Signals {
   private readonly heard = new Map<string, number>();
   /** Numbers of published signals, which any run may take, and how often each ended a wait. */
   private readonly published = new Map<number, number>();
+  /** Names and keys of signals, by number. */
+  private readonly signals = new Map<number, SentSignal>();
+  /** How often a signal was buffered. */
+  private readonly kept = new Map<string, number>();
   /** Names and keys of published signals, by message. */
   private readonly names = new Map<string, string>();
 
@@ -17,10 +22,11 @@ export class Signals {
     this.complain = complain;
   }
 
-  sent(executionId: string, messageId: string, { payload }: JsonObject): void {
+  sent(executionId: string, messageId: string, { signal, key, payload }: JsonObject): void {
     const number = numberIn(payload);
     if (number === undefined) return;
     this.numbers.set(messageId, number);
+    this.signals.set(number, { signal: String(signal), key: String(key ?? '') });
     add(this.arrived, `${executionId} ${number}`);
   }
 
@@ -30,7 +36,13 @@ export class Signals {
     const number = numberIn(payload);
     if (number === undefined) return;
     this.numbers.set(messageId, number);
+    this.signals.set(number, { signal: String(signal), key: String(key ?? '') });
     this.published.set(number, 0);
+  }
+
+  /** The signal with this payload; undefined if the payload is of another event. */
+  sentWith(payload: Json): SentSignal | undefined {
+    return this.signals.get(numberIn(payload) ?? 0);
   }
 
   isPublished(messageId: string, signal: string, key: string): boolean {
@@ -49,6 +61,19 @@ export class Signals {
         continue;
       this.complain(`${executionId} has taken signal ${number}, and it is nowhere`);
     }
+  }
+
+  /** A signal that no node waits for is buffered, once. */
+  buffered(executionId: string, payload: Json): void {
+    const number = numberIn(payload);
+    if (number === undefined) return;
+    const name = `${executionId} ${number}`;
+    add(this.kept, name);
+    const published = this.published.get(number);
+    const arrived = published === undefined ? (this.arrived.get(name) ?? 0) : 1;
+    const isHeard = (published ?? this.heard.get(name) ?? 0) >= arrived;
+    if (isHeard || (this.kept.get(name) ?? 0) > arrived)
+      this.complain(`signal ${number} of ${executionId} is buffered more often than it came`);
   }
 
   /** A wait has ended with this output. */

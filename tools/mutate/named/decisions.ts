@@ -59,6 +59,7 @@ export const DECISIONS: readonly Mutation[] = [
     replace: '...(!isCleaningUp(node) ? undoOf(turn, ending) : {}),',
     breaks: 'A node whose output came from the cache is compensated.',
     killers: ['packages/core/test/run/waits/gates.test.ts'],
+    sim: true,
   },
   {
     id: 'retries-without-total-limit',
@@ -166,6 +167,7 @@ export const DECISIONS: readonly Mutation[] = [
     replace: '    const target = stateIn(node.scope, edge.to);\n    if (!isForAll',
     breaks: 'Two edges between the same nodes count as two sources.',
     killers: ['packages/core/test/run/stop/finally.test.ts'],
+    sim: true,
   },
   {
     id: 'unstarted-node-takes-always',
@@ -183,6 +185,7 @@ export const DECISIONS: readonly Mutation[] = [
     replace: 'true',
     breaks: 'An error edge takes errors that it does not name.',
     killers: ['packages/core/test/run/failure.test.ts'],
+    sim: true,
   },
   {
     id: 'edge-condition-ignored',

@@ -178,6 +178,7 @@ export const ENGINE: readonly Mutation[] = [
     replace: "const version = cache?.version ?? '';",
     breaks: 'A project reads cached outputs of another one.',
     killers: ['packages/engine/test/projects.test.ts'],
+    sim: true,
   },
   {
     id: 'cache-without-account',
@@ -305,6 +306,7 @@ export const ENGINE: readonly Mutation[] = [
     replace: 'if (store.exclusive || !this.suspects.has(name)) await',
     breaks: 'The sweeper deletes the blobs of a run that another engine is starting.',
     killers: ['packages/engine/test/values.test.ts'],
+    sim: true,
   },
   {
     id: 'cached-blob-not-copied',

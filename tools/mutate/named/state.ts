@@ -9,6 +9,7 @@ export const STATE: readonly Mutation[] = [
     replace: '',
     breaks: 'Numbers of attempts are used again after a composite node begins anew.',
     killers: ['packages/core/test/run/composite/retry-body.test.ts'],
+    sim: true,
   },
   {
     id: 'retries-not-counted',
@@ -104,6 +105,7 @@ export const STATE: readonly Mutation[] = [
     replace: '',
     breaks: 'Attempts of a second compensation have the numbers of the first.',
     killers: ['packages/core/test/run/beginning-again.test.ts'],
+    sim: true,
   },
   {
     id: 'undone-not-noted',
@@ -173,6 +175,7 @@ export const STATE: readonly Mutation[] = [
     replace: 'const problem = misfit(undefined, payload);',
     breaks: 'A wait takes a payload that does not fit its schema.',
     killers: ['packages/core/test/run/waits/waits.test.ts'],
+    sim: true,
   },
   {
     id: 'called-twice',
@@ -197,6 +200,7 @@ export const STATE: readonly Mutation[] = [
     replace: 'return at !== undefined && at < now ?',
     breaks: 'A timer does not fire at its time.',
     killers: ['packages/core/test/run/stop/finally.test.ts'],
+    sim: true,
   },
   {
     id: 'timer-fires-in-pause',
@@ -257,6 +261,7 @@ export const STATE: readonly Mutation[] = [
     replace: 'return phase;',
     breaks: 'The delay of a retry runs on during a pause.',
     killers: ['packages/core/test/run/timers/pause.test.ts'],
+    sim: true,
   },
   {
     id: 'fixed-date-moved-by-pause',
@@ -273,6 +278,7 @@ export const STATE: readonly Mutation[] = [
     replace: "  undone: 'derived',",
     breaks: 'A run that was loaded from a snapshot continues after a compensated node.',
     killers: ['packages/core/test/run/snapshots.test.ts'],
+    sim: true,
   },
   {
     id: 'snapshot-drops-break',
@@ -281,6 +287,7 @@ export const STATE: readonly Mutation[] = [
     replace: "  isBroken: 'derived',",
     breaks: 'A loop that was loaded from a snapshot continues after its break.',
     killers: ['packages/core/test/run/snapshots.test.ts'],
+    sim: true,
   },
   {
     id: 'snapshot-drops-generation',
@@ -289,6 +296,7 @@ export const STATE: readonly Mutation[] = [
     replace: "  generation: 'derived',",
     breaks: 'A run that was loaded from a snapshot repeats idempotency keys.',
     killers: ['packages/core/test/run/snapshots.test.ts'],
+    sim: true,
   },
   {
     id: 'snapshot-loses-order-of-waits',
@@ -297,6 +305,7 @@ export const STATE: readonly Mutation[] = [
     replace: '',
     breaks: 'After a snapshot another wait takes the next signal.',
     killers: ['packages/core/test/run/snapshots.test.ts'],
+    sim: true,
   },
   {
     id: 'snapshot-of-other-format',

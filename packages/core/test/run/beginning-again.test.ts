@@ -196,3 +196,13 @@ describe('a retry leaves nothing of the end behind', () => {
     expect(run.complete('tell').status).toBe('failed');
   });
 });
+
+it('[RUN-582] a composite node that begins again as a whole is listed without the nodes inside', () => {
+  const group = { nodes: { x: {}, y: { needs: ['x'] } } };
+  const run = drive({ nodes: { a: { compensate: UNDO }, g: { needs: ['a'], group } } });
+  // The retry repeats the failed node inside, and then everything after the node that was undone.
+  run.complete('a').complete('g/x').fail('g/y').complete('~undo/a').retry();
+  const reopened = run.entries.findLast(({ type }) => type === 'run.reopened');
+  expect(reopened).toMatchObject({ nodes: ['a', 'g'], renewed: ['a', 'g'] });
+  expect(reopened).not.toHaveProperty('open');
+});

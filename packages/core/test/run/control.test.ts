@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/index.ts';
 import { explainRun, wakeTime } from '../../src/run.ts';
-import { drive } from './drive.ts';
+import { drive, type Short } from './drive.ts';
 
 describe('branch', () => {
   const route = (branch: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
@@ -361,6 +361,10 @@ describe('split and merge', () => {
     expect(race.aborted).toEqual(['each/0/work']);
     race.breakOff('each/0/work');
     expect(race.output).toEqual({ all: { aggregated: ['two'] } });
+    // Ten items run at once: the eleventh does not begin after the first result.
+    const long = drive(flow('any'), { input: { list: Array.from({ length: 11 }, (_, index) => index) } });
+    long.complete('each/0/work');
+    expect(long.entries.filter(({ type }) => type === 'scopes.opened')).toMatchObject([{ from: 0, to: 10 }]);
   });
 });
 
@@ -467,5 +471,24 @@ describe('a loop without workers', () => {
     while (run.status === 'running') run.step({ type: 'wake', lost: [], jitter: 0 });
     expect(run.frames.length).toBe(3);
     expect(run.output).toEqual({ each: list });
+  });
+});
+
+describe('the start key of a delayed run', () => {
+  const begun = (policy: 'debounce' | 'singleton') =>
+    drive({ config: { start: { key: '$input.k', policy, window: '4s' } }, nodes: { a: {} } } as Short, {
+      delay: 4_000,
+      start: { key: 'k' },
+    }).advance(4_000);
+
+  it('[RUN-594] is released once: when the run begins, or, of a singleton, when it ends', () => {
+    const debounced = begun('debounce');
+    expect(debounced.running()).toEqual(['a']);
+    expect(debounced.freed).toHaveLength(1);
+    expect(debounced.complete('a').freed).toHaveLength(1);
+    const singleton = begun('singleton');
+    expect(singleton.running()).toEqual(['a']);
+    expect(singleton.freed).toEqual([]);
+    expect(singleton.complete('a').freed).toEqual(debounced.freed);
   });
 });

@@ -153,6 +153,58 @@ describe('golden journals', () => {
     expect(joined.status).toBe('completed');
   });
 
+  it('[RUN-595] a run from before finallys that is ending continues as it would today after a snapshot, too', () => {
+    const run = drive(oldRuns.stopping, { frames: old.stopping.frames }).reload().breakOff('slow');
+    expect(run.running()).toEqual(['tidy']);
+    expect(run.complete('tidy').status).toBe('failed');
+  });
+
+  it('[RUN-288] an iteration that was ending before its run keeps its error', () => {
+    const { frames } = old.round;
+    const { seq, at } = frames.at(-1);
+    const error = { code: 'CANCELLED', kind: 'USER', message: 'enough' };
+    const cancelled = [
+      ...frames,
+      { seq: seq + 1, at, entries: [{ type: 'run.stopping', status: 'cancelled', error }] },
+    ];
+    const { state } = drive(oldRuns.round, { frames: cancelled });
+    expect(state.root.stopping?.error?.code).toBe('CANCELLED');
+    expect(state.scopes.get('each/0')?.stopping?.error?.code).toBe('BROKEN');
+  });
+
+  it('[RUN-598] a run from before finallys that is ending, and paused, continues when it is resumed', () => {
+    const { frames } = old.stopping;
+    const { seq, at } = frames.at(-1);
+    const paused = [...frames, { seq: seq + 1, at, entries: [{ type: 'run.paused' }] }];
+    const run = drive(oldRuns.stopping, { frames: paused }).breakOff('slow');
+    expect([run.status, run.running()]).toEqual(['paused', []]);
+    expect(run.step({ type: 'resume' }).running()).toEqual(['tidy']);
+  });
+
+  it('[RUN-596] a failure that an always edge handled before finallys stays handled when an error edge leads nowhere', () => {
+    const definition = {
+      nodes: { a: {}, b: {}, tidy: {}, mend: { needs: ['b'], join: 2 } },
+      edges: [
+        { from: 'a', to: 'tidy', on: 'always' },
+        { from: 'a', to: 'mend', on: 'error', match: { code: 'OTHER' } },
+      ],
+    } satisfies Short;
+    const { frames, now } = drive(definition);
+    const error = { code: 'BROKEN', kind: 'USER', message: 'a is broken', node: 'a' } as const;
+    const failed = { type: 'node.failed', node: 'a', error, handling: 'handled' } as const;
+    const started = {
+      type: 'node.started',
+      node: 'tidy',
+      attempt: 1,
+      worker: 'wrk_test',
+      effect: 'idempotent',
+    } as const;
+    frames.push({ seq: 2, at: now, entries: [failed, started] });
+    const run = drive(definition, { frames }).complete('b');
+    expect(run.statusOf('mend')).toBe('skipped');
+    expect(run.complete('tidy').status).toBe('completed');
+  });
+
   it.each(Object.keys(acceptedRuns) as (keyof typeof acceptedRuns)[])(
     '[RUN-470] a run of a definition that is refused today keeps its state: %s',
     (name) => {

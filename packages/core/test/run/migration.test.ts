@@ -78,6 +78,13 @@ describe('a failed run that is moved', () => {
     expect(refusal(failed(), other)).toBe('DECISION_NEEDED');
     expect(refusal(failed(), other, { fetch: 'drop' })).toBe('DECISION_INVALID');
     expect(refusal(failed(), other, { fech: 'keep' })).toBe('DECISION_INVALID');
+    const hint = (decisions: MigrationDecisions) => {
+      const run = failed();
+      return checkMigration(run.state, run.versionOf(other), decisions).refusal?.hint;
+    };
+    expect(hint({ fetch: 'drop' })).toBe('Possible: keep, again.');
+    expect(hint({ fech: 'keep' })).toBe("did you mean 'fetch'?");
+    expect(hint({ ship: 'keep' })).toBe('Leave it out: it needs no decision.');
     expect(refusal(failed(), other, { fetch: 'keep' })).toBeUndefined();
     expect(refusal(failed(), { nodes: { charge: {}, ship: {} } })).toBe('DECISION_NEEDED');
     expect(refusal(failed(), { nodes: { charge: {}, ship: {} } }, { fetch: 'drop' })).toBeUndefined();
@@ -339,6 +346,40 @@ describe('an unfinished run that is moved', () => {
     expect(refusal(run, { nodes: { ...waiting.nodes, a: { with: { x: 1 } } } }, { a: 'again' })).toBe(
       'DECISION_INVALID',
     );
+  });
+
+  it('[RUN-580] does not undo a node whose compensation the new version has not', () => {
+    const version = (a: Record<string, unknown>): Short => ({
+      nodes: { a, w: { needs: ['a'], wait: { signal: 's' } }, b: { needs: ['w'] } },
+    });
+    const run = drive(version({ compensate: UNDO }))
+      .complete('a')
+      .migrate(version({}), { a: 'keep' });
+    expect(run.state.plan.version).toBe(2);
+    run.step({ type: 'signal', signal: 's', key: '', payload: null }).fail('b');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-581] still fails by a failure that it had when it was moved', () => {
+    const version = (c: object): Short => ({
+      config: { onFailure: 'finish-running' },
+      nodes: { a: {}, w: { wait: { signal: 's' } }, c: { needs: ['w'], ...c } },
+    });
+    const run = drive(version({}))
+      .fail('a')
+      .migrate(version({ with: { x: 1 } }));
+    expect(run.state.plan.version).toBe(2);
+    run.step({ type: 'signal', signal: 's', key: '', payload: null }).complete('c');
+    expect(run.status).toBe('failed');
+  });
+
+  it('[RUN-587] needs no decision about a skipped node that has changed only inside', () => {
+    const version = (x: Record<string, unknown>): Short => ({
+      nodes: { a: {}, g: { needs: ['a'], when: 'false', group: { nodes: { x } } }, b: { needs: ['a'] } },
+    });
+    const run = drive(version({})).complete('a').fail('b');
+    expect(run.statusOf('g')).toBe('skipped');
+    expect(refusal(run, version({ with: { x: 1 } }))).toBeUndefined();
   });
 
   it('[RUN-505] resolves the parameters of a node that waits for its retry anew, if they have changed', () => {

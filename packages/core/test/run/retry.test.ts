@@ -259,3 +259,26 @@ describe('delays', () => {
     expect(delay({ policy: () => 1e300 }, 1)).toBe(10 * 365.25 * 86_400_000);
   });
 });
+
+it('[RUN-591] expressions see the number of attempts of a node', () => {
+  const retry = { attempts: 3, delay: '1s' };
+  const nodes = {
+    a: { retry },
+    once: {},
+    b: { needs: ['a', 'once'], with: { a: '{{ $nodes.a.attempts }}', once: '{{ $nodes.once.attempts }}' } },
+  };
+  const run = drive({ nodes }).complete('once').fail('a').advance(1_000).complete('a');
+  expect(run.attempts.get('b')?.input).toEqual({ a: 2, once: 1 });
+});
+
+it('[RUN-591] an edge sees how the node before it has ended', () => {
+  const edge = (to: string, when: string) => ({ from: 'a', to, on: 'always', when }) as const;
+  const edges = [
+    edge('good', '$nodes.a.success'),
+    edge('bad', '!$nodes.a.success'),
+    edge('first', '$nodes.a.attempts == 1'),
+  ];
+  const nodes = { a: { onError: 'ignore' }, good: {}, bad: {}, first: {} };
+  expect(drive({ nodes, edges }).complete('a').running()).toEqual(['good', 'first']);
+  expect(drive({ nodes, edges }).fail('a').running()).toEqual(['bad', 'first']);
+});

@@ -363,3 +363,13 @@ describe('retryUntil', () => {
     expect(run.error).toMatchObject({ code: 'UNTIL_NOT_REACHED' });
   });
 });
+
+describe('the number of items', () => {
+  it('[RUN-577] is at most a million', () => {
+    const { error } = drive(each(), { input: { list: new Array(1_000_001).fill(0) }, foldEvery: 2 });
+    expect(error).toMatchObject({
+      code: 'TOO_MANY_ITEMS',
+      message: 'A loop has at most 1000000 items, not 1000001.',
+    });
+  });
+});

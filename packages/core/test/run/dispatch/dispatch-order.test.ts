@@ -82,3 +82,11 @@ describe('order', () => {
     expect(order).toEqual(['a', 'b', 'c', 'd']);
   });
 });
+
+it('[RUN-578] an attempt knows when its node was queued', () => {
+  const run = drive({ nodes: { a: {}, b: {} } }, { slots: 1 });
+  const queuedAt = run.now;
+  run.now += 5_000;
+  run.complete('a');
+  expect(run.attempts.get('b')?.queuedAt).toBe(queuedAt);
+});

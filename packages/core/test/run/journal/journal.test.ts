@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, type RunError, timelineOf } from '../../../src/index.ts';
+import { type Entry, isJsonObject, type Json, type RunError, timelineOf } from '../../../src/index.ts';
 import { evolve } from '../../../src/run/evolve/evolve.ts';
 import {
   blobsToDecide,
@@ -14,6 +14,7 @@ import {
   newTurn,
   nextReady,
   type Settlement,
+  type StoredValue,
   seal,
   startAttempt,
   wakeTime,
@@ -290,5 +291,44 @@ describe('verify', () => {
     const unclear = verified({ happened: 'unknown' });
     expect(unclear.statusOf('pay')).toBe('unknown');
     expect(unclear.settle('pay', { happened: true, output: 2 }).status).toBe('completed');
+  });
+});
+
+it('[RUN-579] an entry about something that the plan does not have, or that was never opened, stops the fold', () => {
+  const { state, now } = drive({
+    nodes: { a: {}, l: { needs: ['a'], forEach: { in: '[1]' }, do: { nodes: { x: {} } } } },
+  });
+  expect(() => evolve(state, { type: 'node.completed', node: 'gone' }, now)).toThrow(
+    "the journal of exe_test names node 'gone', which its plan does not have",
+  );
+  expect(() => evolve(state, { type: 'scopes.opened', node: 'l', from: 0, to: 1 }, now)).toThrow("'l' has been opened");
+});
+
+describe('large values', () => {
+  const blob = { sha256: 'ab', bytes: 9 };
+  const values = { store: (value: Json) => (value === 'large' ? { blob } : inlineValue(value)), lookup: () => 'large' };
+
+  it('[RUN-592] are foreseen for everything that a timer may end', () => {
+    const nodes = { a: {}, w: { wait: { for: '1m' } }, b: { needs: ['w', 'a'], when: '$a == 1' } };
+    const run = drive({ nodes }, { values }).complete('a', 'large');
+    expect(blobsToDecide(run.state, [{ type: 'wake', lost: [], jitter: 0 }])).toEqual([blob]);
+    expect(blobsToDecide(run.state, [{ type: 'answer', node: 'gone', approved: true, by: 'Ada' }])).toEqual([]);
+  });
+
+  it('[RUN-593] are foreseen for an attempt that reads the input, the items or its own parameters', () => {
+    const store = (value: Json): StoredValue => {
+      const sha256 = isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : '';
+      return sha256.includes('large') ? { blob: { sha256, bytes: 9 } } : inlineValue(value);
+    };
+    const lookup = ({ sha256 }: { sha256: string }) => JSON.parse(sha256);
+    const a = { with: { large: 'parameter' }, retry: { attempts: 2, delay: '1s' } };
+    const nodes = { each: { forEach: { in: ['large item'] }, do: { nodes: { a } } } };
+    const run = drive({ nodes }, { input: { large: 'input' }, values: { store, lookup } }).fail('each/0/a');
+    expect(blobsToStart(run.state, 'each/0/a').map(({ sha256 }) => sha256)).toEqual([
+      '{"large":"input"}',
+      '["large item"]',
+      '{"large":"parameter"}',
+    ]);
+    expect(run.advance(1_000).attempts.get('each/0/a')?.input).toEqual({ large: 'parameter' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeStarted } from '../../../src/run/journal/entry.ts';
-import { explainNode, refuseCancel } from '../../../src/run.ts';
+import { explainNode, hasEndChecks, refuseCancel } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const always = (from: string, to: string) => ({ from, to, on: 'always' }) as const;
@@ -878,4 +878,63 @@ it('[RUN-481] failures behind broken edges do not replace the first error', () =
   expect(run.error).toMatchObject({ code: 'FIRST', node: 'a' });
   expect(run.entries.filter(({ type }) => type === 'run.stopping')).toHaveLength(1);
   expect(run.statuses()).toMatchObject({ a: 'failed', b: 'failed', c: 'failed' });
+});
+
+it('[RUN-585] an outcome that is settled after its loop has completed adds no items', () => {
+  const body = { nodes: { x: { action: 'pay@1', emit: '{{ [9] }}' }, y: { break: true } } };
+  const run = drive({ nodes: { l: { forEach: { in: '[1]' }, do: body }, other: {} } });
+  run.step({ type: 'wake', lost: [{ node: 'l/0/x', attempt: 1, worker: 'wrk_test' }], jitter: 0 }).complete('l/0/y');
+  expect(run.statuses()).toMatchObject({ l: 'completed', 'l/0/x': 'unknown' });
+  run.settle('l/0/x', { happened: true, output: 1 });
+  expect(run.entries.findLast(({ type }) => type === 'node.completed')).toMatchObject({ node: 'l/0/x' });
+  expect(run.entries.some(({ type }) => type === 'items.added')).toBe(false);
+  expect(run.complete('other').status).toBe('completed');
+});
+
+it('[RUN-586] a cancel that asks not to compensate leaves the finally of a failed run alone', () => {
+  const run = drive({
+    nodes: { a: undo, b: { needs: ['a'] }, c: {}, d: { needs: ['c'] } },
+    edges: [always('b', 'c')],
+  });
+  run.complete('a').fail('b').step({ type: 'cancel', reason: 'enough', compensate: false });
+  expect(run.entries.at(-1)).toMatchObject({ type: 'run.stopping', compensate: false, finally: true });
+  run.complete('c').complete('d');
+  expect(run.status).toBe('failed');
+  expect(started(run)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+it('[RUN-588] a cleanup that is settled as failed during the compensation does not fail the run again', () => {
+  const nodes = { a: undo, b: { needs: ['a'] }, c: { action: 'pay@1' } };
+  const run = drive({ nodes, edges: [always('b', 'c')] });
+  run.complete('a').fail('b').loseWorker().settle('c', { happened: false, then: 'fail' });
+  expect(run.entries.at(-1)).toMatchObject({ type: 'node.failed', node: 'c', handling: 'deferred' });
+  run.complete('~undo/a');
+  expect(run.error).toMatchObject({ code: 'BROKEN', node: 'b' });
+});
+
+it('[RUN-597] the finally of a deferred failure begins after a snapshot of a divided turn', () => {
+  // A turn looks at 1,000 ends. Those of the iterations and of their loop leave that of the run to the next turn.
+  const items = Array.from({ length: 999 }, (_, index) => index);
+  const nodes = {
+    a: {},
+    tidy: {},
+    go: {},
+    loop: { needs: ['go'], forEach: { in: items }, do: { nodes: { x: { set: { n: 1 } } } } },
+  };
+  const config = { onFailure: 'finish-running' } as const;
+  const run = drive({ config, variables: { n: 0 }, nodes, edges: [always('a', 'tidy')] })
+    .fail('a')
+    .complete('go');
+  expect(run.statusOf('loop')).toBe('completed');
+  expect([run.running(), hasEndChecks(run.state)]).toEqual([[], true]);
+  expect(run.reload().advance(0).running()).toEqual(['tidy']);
+});
+
+it('[RUN-599] a node that the finally runs later releases the permit that it holds or waits for', () => {
+  const tidy = { needs: ['b'], join: 'any', concurrency: { key: 'k', limit: 1 } };
+  const run = drive({ nodes: { a: {}, b: {}, tidy }, edges: [always('a', 'tidy')] }).complete('b');
+  expect(run.gateRequests).toMatchObject([{ node: 'tidy', gate: { kind: 'concurrency', key: 'k' } }]);
+  run.fail('a');
+  expect(run.freed).toEqual([{ key: 'key:k', node: 'tidy' }]);
+  expect(run.gateRequests).toHaveLength(2);
 });

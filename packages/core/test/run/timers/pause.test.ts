@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNode, foldFrames, newRunState, wakeTime } from '../../../src/run.ts';
+import { explainNode, foldFrames, newRunState, openChild, wakeTime } from '../../../src/run.ts';
 import { type Drive, drive, type Short } from '../drive.ts';
 
 const MINUTE = 60_000;
@@ -168,6 +168,24 @@ describe('a paused run stands still', () => {
   it('[RUN-551] the journal names the launch plan of a child', () => {
     const run = drive({ nodes: { sub: { workflow: { plan: 'nightly', mode: 'child' } } } });
     expect(run.entries.find(({ type }) => type === 'child.requested')).toMatchObject({ launchPlan: 'nightly' });
+  });
+
+  it('[RUN-575] the journal names the version of a child if the workflow does', () => {
+    const requested = (workflow: object) =>
+      drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child', ...workflow } } } }).entries.find(
+        ({ type }) => type === 'child.requested',
+      );
+    expect(requested({ version: 2 })).toMatchObject({ workflowId: 'other', version: 2 });
+    expect(requested({})).not.toHaveProperty('version');
+  });
+
+  it('[RUN-589] a child is open while its node waits for this execution', () => {
+    const run = drive({ nodes: { sub: { workflow: { id: 'other', mode: 'child' } }, b: {} } });
+    const executionId = run.children[0]?.executionId ?? '';
+    expect(openChild(run.state, 'sub', executionId)).toMatchObject({ executionId, workflowId: 'other' });
+    expect(openChild(run.state, 'sub', 'exe_other')).toBeUndefined();
+    expect(openChild(run.state, 'b', executionId)).toBeUndefined();
+    expect(openChild(run.state, 'gone', executionId)).toBeUndefined();
   });
 
   it('[RUN-344] a child continues while its parent is paused, and its result is kept', () => {

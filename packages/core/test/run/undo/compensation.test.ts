@@ -16,6 +16,14 @@ const undo = (input: unknown = '{{ $self.output }}', more = {}) => ({
 });
 
 describe('a node that ran twice', () => {
+  it('[RUN-545] is not compensated if it failed the second time, alone or in a group', () => {
+    const alone = drive({ nodes: { hotel: undo() } }).complete('hotel', 'h1');
+    expect(alone.step({ type: 'replay', node: 'hotel' }).fail('hotel').status).toBe('failed');
+    const trip = drive({ nodes: { ask: {}, trip: { needs: ['ask'], group: { nodes: { hotel: undo() } } } } });
+    trip.complete('ask').complete('trip/hotel').step({ type: 'replay', node: 'ask' });
+    expect(trip.complete('ask').fail('trip/hotel').status).toBe('failed');
+  });
+
   it('[RUN-545] is compensated once, for its last result', () => {
     const run = drive({ nodes: { hotel: undo(), flight: { needs: ['hotel'] } } });
     run.complete('hotel', 'h1').complete('flight').step({ type: 'replay', node: 'hotel' });
@@ -499,4 +507,11 @@ describe('child executions', () => {
     run.step({ type: 'child', node: 'sub', executionId, result: result({ status: 'cancelled' }), jitter: 0 });
     expect(run.status).toBe('cancelled');
   });
+});
+
+it('[RUN-584] the end of a compensation is journalled once', () => {
+  const run = drive({ config: { failureNode: 'tell' }, nodes: { a: undo(), b: { needs: ['a'] }, tell: {} } });
+  run.complete('a').fail('b').complete('~undo/a').advance(1).advance(1);
+  expect(run.running()).toEqual(['tell']);
+  expect(run.entries.filter(({ type }) => type === 'scope.compensated')).toHaveLength(1);
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/index.ts';
+import { stepsBefore } from '../../../src/run/decide/prepare.ts';
 import { evolve } from '../../../src/run/evolve/evolve.ts';
 import { explainRun, foldFrames, newRunState } from '../../../src/run.ts';
 import { drive } from '../drive.ts';
@@ -215,5 +217,35 @@ describe('pause', () => {
     kept.step({ type: 'cancel', reason: 'no', compensate: false });
     expect(kept.status).toBe('cancelled');
     expect(kept.attempts.has('~undo/a')).toBe(false);
+  });
+});
+
+describe('a signal that does not fit', () => {
+  const schema = { type: 'object', required: ['fits'] };
+  const sent = (payload: Json) => ({ type: 'signal', signal: 's', key: '', payload }) as const;
+
+  it('[RUN-576] is refused, and the next buffered one ends the wait', () => {
+    const run = drive({ nodes: { a: {}, w: { needs: ['a'], wait: { signal: 's', schema } } } });
+    run
+      .step(sent({}))
+      .step(sent({ fits: 1 }))
+      .complete('a');
+    expect(run.document.nodes.w?.output).toMatchObject({ payload: { fits: 1 } });
+    expect(run.status).toBe('completed');
+  });
+
+  it('[RUN-576] is given to the next node that waits, or buffered for it', () => {
+    const waits = { w: { wait: { signal: 's', schema } }, v: { wait: { signal: 's' } } };
+    expect(drive({ nodes: waits }).step(sent({})).statuses()).toEqual({ w: 'waiting', v: 'completed' });
+    const late = drive({ nodes: { ...waits, a: {}, v: { needs: ['a'], wait: { signal: 's' } } } });
+    expect(late.step(sent({})).complete('a').statuses()).toMatchObject({ w: 'waiting', v: 'completed' });
+  });
+
+  it('[RUN-583] is checked in steps before the decision, if it is a list or an object that a node may take', () => {
+    const run = drive({ nodes: { w: { wait: { signal: 's', key: 'k', schema } } } });
+    const steps = (key: string, payload: Json) => stepsBefore(run.state, { ...sent(payload), key }, () => null);
+    expect(steps('k', {})).toBeDefined();
+    expect(steps('k', 'text')).toBeUndefined();
+    expect(steps('other', {})).toBeUndefined();
   });
 });
