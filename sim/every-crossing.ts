@@ -24,7 +24,8 @@ export interface Ending {
 
 export interface Outcome {
   readonly ending: Ending;
-  readonly crossings: number;
+  /** The crossings at which a crash makes a difference. */
+  readonly crossings: readonly number[];
   readonly violations: readonly string[];
   readonly trace: readonly string[];
 }
@@ -57,10 +58,15 @@ async function playToTheEnd(scenario: Scenario, options: ScenarioOptions): Promi
     for (let index = 0; index < world.slots.length; index++) world.open(index);
     for (let index = 0; index < world.workers.length; index++) world.hire(index);
     await world.clock.advance(1);
-    for (const person of world.living().slice(0, 1)) act(world, scenario, person);
+    for (const person of world.living().slice(0, 1)) {
+      world.events++;
+      act(world, scenario, person);
+    }
     await world.clock.advance(STEP_MS);
   }
-  const { crossings } = world.faults;
+  // Remote workers ask between crossings.
+  const { distinct, crossings: count } = world.faults;
+  const crossings = world.workers.length === 0 ? [...distinct] : Array.from({ length: count }, (_, at) => at + 1);
   // Hanging calls stay so: nothing after the end may change it.
   world.faults.isOver = true;
   for (let index = 0; index < world.slots.length; index++) world.open(index);

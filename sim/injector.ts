@@ -13,8 +13,12 @@ const SELDOM =
  */
 const MAX_AT_ONE_MOMENT = 20_000;
 
+/** Sites at which nothing changes but the memory of the process, which dies with it. */
+const WITHOUT_EFFECT = new Set(['soon', 'digest', 'store.known', 'store.watch', 'store.expired']);
+
 /** A site, and the side of it, at which a process may die. */
 export interface Crossing {
+  readonly by: string;
   readonly site: string;
   readonly side: 'before' | 'after';
 }
@@ -27,6 +31,8 @@ export interface InjectorOptions {
   /** Instead of a random one: the crossing at which the process dies, counted from 1. */
   readonly crashAt?: number | undefined;
   readonly now: () => number;
+  /** The number of events in the world: effects of actions, work of remote workers, writes. */
+  readonly events: () => number;
   readonly say: (what: string) => void;
   readonly violated: (what: string) => void;
 }
@@ -35,7 +41,10 @@ export class Injector {
   readonly injected = new Map<FaultKind, number>();
   /** The number of crossings so far. */
   crossings = 0;
+  /** Crossings at which a crash differs from a crash at the one before: something has changed since, or time has passed. */
+  readonly distinct: number[] = [];
   isOver = false;
+  private last = { by: '', at: 0, events: 0 };
   private moment = { at: 0, crossings: 0 };
   private readonly options: InjectorOptions;
   /** One stream for each kind: a new kind, or fewer chances for one, changes no other. */
@@ -66,9 +75,10 @@ export class Injector {
   }
 
   /** Returns whether the process dies here. */
-  kills({ site, side }: Crossing, targets: () => Iterable<Target>): boolean {
+  kills({ by, site, side }: Crossing, targets: () => Iterable<Target>): boolean {
     const { crashAt, coverage, calm } = this.options;
     this.crossings++;
+    this.compare(by, side === 'after' && !WITHOUT_EFFECT.has(site));
     if (this.isSpinning(site)) return true;
     if (this.isOver) return false;
     const kind = side === 'before' ? 'crash before' : 'crash after';
@@ -82,6 +92,15 @@ export class Injector {
     this.inject(kind, targets());
     coverage.died(site, side);
     return true;
+  }
+
+  /** Between two crossings of one process, only its memory changes, unless the world notes an event. */
+  private compare(by: string, hasEffect: boolean): void {
+    const { last } = this;
+    const [at, events] = [this.options.now(), this.options.events()];
+    const isSame = !hasEffect && by === last.by && at === last.at && events === last.events;
+    if (!isSame) this.distinct.push(this.crossings);
+    this.last = { by, at, events };
   }
 
   private stream(kind: FaultKind): Chance {

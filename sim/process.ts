@@ -156,7 +156,7 @@ export class Process implements Performer {
   }
 
   private dies(site: string, side: 'before' | 'after'): boolean {
-    if (!this.isDead && this.parts.faults.kills({ site, side }, this.targets)) this.kill();
+    if (!this.isDead && this.parts.faults.kills({ by: this.name, site, side }, this.targets)) this.kill();
     return this.isDead;
   }
 

@@ -59,6 +59,8 @@ export class World {
   readonly clock = worldClock(BEGIN);
   readonly data = memoryData();
   readonly coverage = new Coverage();
+  /** Counts what `say` is told, with and without a trace. */
+  events = 0;
   readonly trace: string[] = [];
   readonly faults: Injector;
   readonly oracle: Oracle;
@@ -94,6 +96,7 @@ export class World {
       calm,
       crashAt,
       now: () => clock.now(),
+      events: () => this.events,
       say: (what) => this.say('   ', what),
       violated: (what) => this.oracle.violated(what),
     });
@@ -223,6 +226,7 @@ export class World {
   }
 
   say(who: string, what: string): void {
+    this.events++;
     if (this.options.keepsTrace !== true) return;
     const seconds = ((this.clock.now() - BEGIN) / 1_000).toFixed(3);
     this.trace.push(`${seconds.padStart(9)}  ${who.padEnd(4)} ${what}`);
