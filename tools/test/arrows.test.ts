@@ -216,10 +216,10 @@ describe('arrows between packages', () => {
 
   it('asks for a line about a new package', () => {
     const found = problemsWith({
-      'packages/canvas/package.json': manifest('@nebula/canvas', needs('@nebula/core')),
-      'packages/canvas/src/index.ts': "import '@nebula/core';",
+      'packages/orbit/package.json': manifest('@nebula/orbit', needs('@nebula/core')),
+      'packages/orbit/src/index.ts': "import '@nebula/core';",
     });
-    expect(found.join()).toContain('canvas has no line in tools/checks/arrows.ts');
+    expect(found.join()).toContain('orbit has no line in tools/checks/arrows.ts');
   });
 
   it('enters packages by their exports only', () => {

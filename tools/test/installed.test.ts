@@ -4,8 +4,8 @@ import { openRepository } from '../checks/repository.ts';
 import { makeWorkspace } from './workspace.ts';
 
 it('reports a package that was added since the last install', () => {
-  using workspace = makeWorkspace({ 'packages/canvas/package.json': '{ "name": "@nebula/canvas" }' });
+  using workspace = makeWorkspace({ 'packages/orbit/package.json': '{ "name": "@nebula/orbit" }' });
   expect(checkInstalled(workspace.root, openRepository(workspace.root)).problems).toEqual([
-    '@nebula/canvas is not in node_modules: run npm install',
+    '@nebula/orbit is not in node_modules: run npm install',
   ]);
 });

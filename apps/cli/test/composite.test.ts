@@ -124,7 +124,7 @@ describe('waits', () => {
     const project = new MemoryProject();
     const { out } = await project.nebula(['run', '-'], { stdin: JSON.stringify(SAGA) });
     expect(out).toContain('● items opened: 2 items');
-    expect(out).toContain('✓ items/1/pack completed in');
+    expect(out).toContain('✓ items/1/pack completed');
     expect(out).toMatch(/⏸ ok waits for signal go \(key k\)\n {12}nebula executions signal exe_\w+ go --key k\n/);
     const id = /exe_\w+/.exec(out)?.[0] as string;
     await project.nebula(['executions', 'signal', id, 'go', '--key', 'k']);

@@ -249,7 +249,7 @@ describe('files that are none', () => {
     const { code, stderr } = await nebula(['validate', 'secret.yaml'], { cwd, ...uid });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^error FILE_UNREADABLE: .*EACCES.*\nhint: .*permission/),
+      expect.stringMatching(/^error FILE_UNREADABLE: .*EACCES.*\nhint: .*may read it/),
     ]);
   });
 

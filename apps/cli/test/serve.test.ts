@@ -78,6 +78,7 @@ describe('a server process', TIMEOUT, () => {
       url: server.url,
       pid: server.child.pid,
       startedAt: expect.stringMatching(/Z$/),
+      options: '--port 0',
     });
     expect(await (await fetch(`${server.url}/hooks/hello`, { method: 'POST' })).json()).toBe('hello');
     expect((await fetch(`${server.url}/api/docs`)).status).toBe(200);
