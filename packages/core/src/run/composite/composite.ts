@@ -396,7 +396,8 @@ function attemptEnded(turn: Turn, node: NodeState, work: RetryUntilWork, error: 
     jitter: turn.jitter,
     newBudget: () => turn.budgets.next(),
   });
-  if (!decision.retry || isInDoubt(turn.state, node)) return stopNode(turn, node, cause);
+  // A break ends the loop, also if something else in its iteration failed.
+  if (!decision.retry || body.isBroken || isInDoubt(turn.state, node)) return stopNode(turn, node, cause);
   if (decision.delayMs === 0) return openIterations(turn, node, body.next + 1);
   emit(turn, { type: 'round.delayed', node: pathOf(node), until: turn.now + decision.delayMs });
 }

@@ -110,6 +110,20 @@ describe('forEach', () => {
     expect(run.output).toEqual({ items: [null, 'two'] });
   });
 
+  it('[RUN-206] a break ends a retryUntil, also if something else in its iteration failed', () => {
+    const run = drive({
+      config: { onFailure: 'finish-running' },
+      nodes: { items: { retryUntil: { attempts: 3 }, do: { nodes: { pack: {}, last: { break: true } } } } },
+    });
+    run.fail('items/0/pack', { code: 'TORN' }).complete('items/0/last');
+    expect(run.running()).toEqual([]);
+    expect(run.error).toMatchObject({ code: 'TORN' });
+    run.retry();
+    expect(run.running()).toEqual(['items/0/pack']);
+    run.complete('items/0/pack');
+    expect(run.status).toBe('completed');
+  });
+
   it('[RUN-207] a node with emit adds items while the loop runs', () => {
     const run = drive(each({}, { pack: { emit: '{{ $self.output.more }}' } }), { input: { list: ['a'] } });
     run.complete('items/0/pack', { more: ['b', 'c'] });
