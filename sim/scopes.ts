@@ -191,11 +191,9 @@ export class Scopes {
 
   /** A composite node of the scope, open and not told to stop, contains the node at the path. */
   private isIn(path: string, scope: string): boolean {
-    const id = path.slice(scope === '' ? 0 : scope.length + 1);
-    const around = id.includes('/')
-      ? this.nodes.get(path.slice(0, path.length - id.length + id.indexOf('/')))
-      : undefined;
-    return around?.status === 'open';
+    for (let cut = path.lastIndexOf('/'); cut > scope.length; cut = path.lastIndexOf('/', cut - 1))
+      if (this.nodes.get(path.slice(0, cut))?.status === 'open') return true;
+    return false;
   }
 
   private inside(scope: string): [string, NodeRecord][] {

@@ -234,6 +234,14 @@ describe('the oracle', () => {
     expect(complaintsOf(gated, stop, granted)).toEqual([]);
     expect(complaintsOf(gated, { ...stop, finally: false }, granted)).toEqual(left);
     expect(complaintsOf(stopNode, gated, { ...stop, finally: false }, granted)).toEqual(left);
+    // The same in a body of the node that is stopped.
+    const inner = [
+      { type: 'node.opened', node: 'l/0/m', items: inlineValue([1]), count: 1 },
+      { type: 'scopes.opened', node: 'l/0/m', from: 0, to: 1 },
+      { ...gated, node: 'l/0/m/0/a' },
+      stopNode,
+    ] as const;
+    expect(complaintsOf(...inner, { ...granted, node: 'l/0/m/0/a' })).toEqual([]);
   });
 
   it('[SIM-8] complains of a finally that one cancel of a failing run, or of a node that ends, takes away', () => {
