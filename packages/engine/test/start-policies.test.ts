@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodeMessage } from '../src/turn/messages.ts';
 import { BenchTop, changed } from './bench-top.ts';
 
 const hand = (more: Record<string, unknown> = {}) => ({ action: 'hand@1', ...more });
@@ -106,6 +107,63 @@ describe('starts with a key', () => {
     expect(top.calls.filter(({ node }) => node === 'a').map(({ input }) => input)).toEqual([{ n: 1 }, { n: 2 }]);
     expect(await second).toBe(first);
     expect(await top.store.inbox(first)).toEqual([]);
+  });
+
+  it.each(['kept', 'deleted'] as const)(
+    '[ENG-382] a start by a message is made once, if its run is %s when the message is found again',
+    async (fate) => {
+      const top = new BenchTop();
+      await top.open();
+      const definition = {
+        config: { start: { key: "'k'", policy: 'debounce', window: '10s' } },
+        nodes: { a: { action: 'echo@1' }, b: { needs: ['a'], when: '$input.n == 1', wait: { signal: 'go' } } },
+      };
+      const first = await top.start(definition, { n: 1 });
+      await top.clock.advance(20_000);
+      const body = encodeMessage({ type: 'restart', input: { n: 2 }, until: top.clock.now() });
+      const find = async (): Promise<void> => {
+        await top.store.send({ messageId: 'msg_1', executionId: first, body }, top.clock.now());
+        await top.clock.advance(60_000);
+      };
+      await find();
+      const [, second = ''] = top.data.runs.keys();
+      expect(top.data.runs.get(second)?.row.status).toBe('completed');
+      if (fate !== 'kept') expect(await top.engine.delete(second)).toBe(true);
+      // The process died before it took the message.
+      await top.open();
+      await find();
+      expect(top.ran).toEqual(['a', 'a']);
+      expect([...top.data.runs.keys()]).toEqual(fate === 'kept' ? [first, second] : [first]);
+    },
+  );
+
+  it('[ENG-382] a start by a message is made, if the run that had the message is deleted meanwhile', async () => {
+    const top = new BenchTop();
+    let origin: string | undefined;
+    await top.open({
+      wrapStore: (store) =>
+        changed(store, {
+          append: async (writes) => {
+            if (writes.some(({ create }) => create?.parent === origin && origin !== undefined)) {
+              expect(await store.deleteExecution(origin as string)).toBe(true);
+              origin = undefined;
+            }
+            return store.append(writes);
+          },
+        }),
+    });
+    const definition = {
+      config: { start: { key: "'k'", policy: 'debounce', window: '10s' } },
+      nodes: { a: { action: 'echo@1' } },
+    };
+    const first = await top.start(definition, { n: 1 });
+    await top.clock.advance(20_000);
+    origin = first;
+    const body = encodeMessage({ type: 'restart', input: { n: 2 }, until: top.clock.now() });
+    await top.store.send({ messageId: 'msg_1', executionId: first, body }, top.clock.now());
+    await top.clock.advance(60_000);
+    expect(origin).toBeUndefined();
+    expect(top.ran).toEqual(['a', 'a']);
   });
 
   it('[ENG-273] a debounced start while the frame that begins the run is being stored is one message', async () => {

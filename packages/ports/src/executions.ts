@@ -47,7 +47,10 @@ export interface NewExecution {
   readonly version: number;
   readonly createdAt: number;
   readonly owner: string | null;
-  /** Only for a child, which more than one engine may start: makes sure that it is created once (S7). */
+  /**
+   * The run that starts this one: of a child, and of a start that came by a message. More than one engine may make such a
+   * start; the parent makes sure that the run is created once (S7).
+   */
   readonly parent?: ExecutionId;
 }
 

@@ -17,7 +17,7 @@ import type { EngineContext } from '../context.ts';
 import { readTraceparent } from '../observe/tracing.ts';
 import type { LiveRun } from '../turn/live-run.ts';
 import { leave } from '../turn/messages.ts';
-import { StartTaken } from '../turn/recovery.ts';
+import { ChildGone, StartTaken } from '../turn/recovery.ts';
 import type { Authority } from './authority.ts';
 import type { Plans } from './plans.ts';
 
@@ -34,6 +34,12 @@ export interface StartsParts {
 const SKIPPED = 'SKIPPED';
 
 /** The key of a start, and its delay if it is debounced. */
+/** A start that a message in the inbox of a run makes. It may be made again until the message is taken. */
+interface RepeatedStart extends StartOptions {
+  /** The run that has the message. */
+  readonly origin?: ExecutionId;
+}
+
 interface StartPolicy {
   readonly key?: string;
   readonly delay?: { readonly until: number };
@@ -128,16 +134,28 @@ export class Starts {
     );
   }
 
-  /** Starts another run for a debounced start that came after `run` had begun. The same message gives the same run. */
+  /**
+   * Starts another run for a debounced start that came after `run` had begun. The same message gives the same run, also
+   * if that has ended, or was deleted, before the message is taken.
+   */
   async anew(run: LiveRun, messageId: string, input: Json): Promise<void> {
-    const { plan, project } = run;
+    const { plan, project, executionId: origin } = run;
     const { trigger, slot, authority } = run.state;
+    const { store } = this.context;
+    const executionId = this.idFor(plan.workflowId, messageId);
+    if ((await store.known([executionId])).has(executionId)) return;
     const options = { input, trigger, project, ...(slot && { slot }), ...(authority && { authority }) };
     try {
-      await this.byKey(plan, this.idFor(plan.workflowId, messageId), options);
+      await this.byKey(plan, executionId, { ...options, origin });
     } catch (error) {
+      // Without its origin, which was deleted meanwhile, the start is made all the same.
+      if (error instanceof ChildGone && !(await store.known([origin])).has(origin)) {
+        await this.byKey(plan, executionId, options);
+        return;
+      }
       // The caller of that start is gone, so no one can be told that it was skipped.
-      if (!(error instanceof NebulaError) || error.code !== SKIPPED) throw error;
+      const isDone = error instanceof ChildGone || (error instanceof NebulaError && error.code === SKIPPED);
+      if (!isDone) throw error;
     }
   }
 
@@ -147,7 +165,7 @@ export class Starts {
   }
 
   /** Starts with the same key are handled one after the other. */
-  private byKey(plan: Plan, executionId: ExecutionId, options: StartOptions): Promise<ExecutionId> {
+  private byKey(plan: Plan, executionId: ExecutionId, options: RepeatedStart): Promise<ExecutionId> {
     const key = keyOf(plan, options.input ?? {});
     const permit = startPermit(plan.workflowId, key);
     const before = this.underWay.get(permit) ?? Promise.resolve('');
@@ -160,7 +178,7 @@ export class Starts {
     return mine;
   }
 
-  private async alone(plan: Plan, executionId: ExecutionId, options: StartOptions, key: string): Promise<ExecutionId> {
+  private async alone(plan: Plan, executionId: ExecutionId, options: RepeatedStart, key: string): Promise<ExecutionId> {
     const { store, clock, effects } = this.context;
     const isDebounced = plan.start?.policy === 'debounce';
     const until = clock.now() + (plan.start?.windowMs ?? 0);
@@ -185,7 +203,7 @@ export class Starts {
   private async create(
     plan: Plan,
     executionId: ExecutionId,
-    options: StartOptions,
+    options: RepeatedStart,
     policy: StartPolicy = {},
   ): Promise<ExecutionId> {
     const { runs, mailbox, durations, selection, random } = this.context;
@@ -197,9 +215,11 @@ export class Starts {
       traceparent,
       slot,
       authority,
+      origin,
     } = options;
     const known = runs.get(executionId);
     const run = known ?? runs.create(plan, executionId, project);
+    run.origin ??= origin;
     selection.include(executionId);
     if (known === undefined) {
       const estimates = durations.estimates(plan);

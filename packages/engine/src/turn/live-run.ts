@@ -61,6 +61,8 @@ export class LiveRun {
   claims = 0;
   /** Starts of children that are under way, and checks whether all of them exist. */
   childrenInDoubt = 0;
+  /** The run whose message started this one, until its first frame is stored. */
+  origin: ExecutionId | undefined;
   /** Levels of the graph that were done at the last frame. */
   levelsDone: number;
   /** Time of the last frame: the clock may jump back, journals do not. */

@@ -29,7 +29,7 @@ export class StartTaken extends Error {
   }
 }
 
-/** The start of a child was refused: the child, which another start had created, or its parent was deleted. */
+/** The start of a child, or of a run by a message, was refused: another start had created it, and it was deleted, or its parent was. */
 export class ChildGone extends Error {}
 
 type Refusal = Partial<Omit<Extract<WriteOutcome, { readonly ok: false }>, 'ok'>>;

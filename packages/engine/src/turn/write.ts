@@ -68,8 +68,9 @@ export function writeOf(
   }
   if (run.isNew) {
     const { workflowId, version } = run.plan;
-    const parent = state.parent === null ? {} : { parent: state.parent.executionId };
-    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner: parts.workerId, ...parent };
+    const parent = state.parent?.executionId ?? run.origin;
+    const { workerId: owner } = parts;
+    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner, ...(parent && { parent }) };
     write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
   }
   if (wake !== undefined) write.wakeAt = wake.at;
