@@ -32,10 +32,11 @@ export function permitKey(
 
 /**
  * Identifies the current request of a node for a permit. A finally requests anew the permits that its node released
- * when it was returned to pending.
+ * when it was returned to pending. A node that began before, and waits between two attempts, keeps its request.
  */
-export function gateRequestId({ reopened }: RunState, { attempts, scope }: NodeState): string {
-  return `${attempts + 1}:${reopened}${scope.stopping === null ? '' : ':finally'}`;
+export function gateRequestId({ reopened }: RunState, { attempts, scope, startedAt }: NodeState): string {
+  const isAnew = scope.stopping !== null && startedAt === null;
+  return `${attempts + 1}:${reopened}${isAnew ? ':finally' : ''}`;
 }
 
 const RESERVED = 'cache:';

@@ -76,6 +76,21 @@ describe('the place for a key in a finally', () => {
     expect(run.step({ ...granted, ask: before }).statusOf('tidy')).toBe('waiting');
     expect(run.step({ ...granted, ask: gateRequestId(run.state, tidy) }).statusOf('tidy')).toBe('running');
   });
+
+  it('[RUN-455] is not requested anew by a node that began before and waits between two attempts', () => {
+    const key = { concurrency: { key: 'k', limit: 1 }, retry: { attempts: 3, delay: '1s' } };
+    const run = drive({
+      nodes: { a: {}, b: { retry: { attempts: 1 } }, tidy: key },
+      edges: [{ from: 'a', to: 'tidy', on: 'always' }],
+    }).complete('a');
+    const granted = { type: 'granted', node: 'tidy', gate: 'concurrency' } as const;
+    run.step(granted).fail('tidy').advance(1_000);
+    const tidy = run.state.root.nodes.find(({ plan }) => plan.id === 'tidy') as NodeState;
+    const ask = gateRequestId(run.state, tidy);
+    expect(run.statusOf('tidy')).toBe('waiting');
+    expect(run.fail('b').statusOf('tidy')).toBe('waiting');
+    expect(run.step({ ...granted, ask }).statusOf('tidy')).toBe('running');
+  });
 });
 
 describe('mode sequential', () => {
