@@ -6,7 +6,7 @@ import { openBrowser, openPage, type Site, serve } from './support/browser.ts';
 
 const file = (name: string): string => path.join(import.meta.dirname, name);
 const html = (body: string, script: string): string =>
-  `<!doctype html><meta charset="utf-8"><title>Graph</title>${body}<script type="module" src="/${script}.js"></script>`;
+  `<!doctype html><meta charset="utf-8"><title>Graph</title><link rel="stylesheet" href="/page.css">${body}<script type="module" src="/${script}.js"></script>`;
 
 let browser: Browser;
 let site: Site;
@@ -41,9 +41,12 @@ async function graphPage(name: string): Promise<{ page: Page; errors: string[] }
   const opened = await openPage(browser, `${site.url}/${name}`);
   await opened.page.waitForFunction(() => {
     const element = document.querySelector('nebula-graph');
-    if (element === null) return false;
-    (element as HTMLElement).style.height = '600px';
-    return (element as NebulaGraphElement).boxOf('fetch') !== undefined;
+    return element !== null && (element as NebulaGraphElement).boxOf('fetch') !== undefined;
+  });
+  // The size of the element is known, and the graph is painted.
+  await opened.page.evaluate(async () => {
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
   });
   return opened;
 }
@@ -77,18 +80,16 @@ describe('<nebula-graph>', () => {
     const { page, errors } = await graphPage('plain');
     const box = await boxOf(page, 'pack');
     const colours = await page.evaluate(
-      async ({ x, y }) => {
-        await new Promise(requestAnimationFrame);
-        await new Promise(requestAnimationFrame);
+      ({ x, y }) => {
         const graph = document.querySelector('nebula-graph') as NebulaGraphElement;
         const ink = graph.shadowRoot!.querySelector('canvas')!.getContext('2d')!;
         const { left, top } = graph.getBoundingClientRect();
         const at = (px: number, py: number): number[] => [...ink.getImageData(px - left, py - top, 1, 1).data];
-        return { border: at(x, y + 20), outside: at(x, y - 20) };
+        return { inside: at(x + 6, y + 20), outside: at(x - 6, y + 20) };
       },
       { x: Math.round(box.x), y: Math.round(box.y) },
     );
-    expect(colours.border).not.toEqual(colours.outside);
+    expect(colours.inside).not.toEqual(colours.outside);
     expect(errors).toEqual([]);
   });
 

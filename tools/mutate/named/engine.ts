@@ -91,8 +91,8 @@ export const ENGINE: readonly Mutation[] = [
   {
     id: 'child-written-without-parent',
     file: 'packages/engine/src/turn/write.ts',
-    find: 'const parent = state.parent === null ? {} : { parent: state.parent.executionId };',
-    replace: 'const parent = {};',
+    find: 'const parent = state.parent?.executionId ?? run.origin;',
+    replace: 'const parent = undefined;',
     breaks: 'An engine that stalled creates a child that was deleted meanwhile.',
     killers: ['packages/engine/test/deleted-elsewhere.test.ts'],
   },

@@ -11,6 +11,8 @@ import { rolldown } from 'rolldown';
 
 const SYSTEM = '/usr/bin/chromium';
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self'";
+/** Of the pages: an element without a height has the least one. */
+const STYLES = 'body { margin: 0 } nebula-graph { height: 600px }';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -51,6 +53,7 @@ export async function serve(
     const page = pages[path];
     response.setHeader('content-security-policy', POLICY);
     if (script !== undefined) response.setHeader('content-type', 'text/javascript').end(script);
+    else if (path === '/page.css') response.setHeader('content-type', 'text/css').end(STYLES);
     else if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
     else response.writeHead(path === '/favicon.ico' ? 204 : 404).end();
   });
