@@ -16,7 +16,7 @@ interface Wait {
   readonly any?: readonly Wait[];
 }
 
-/** What is wrong with the signal that ended a wait; undefined if nothing is. */
+/** Returns a complaint about the signal that ended a wait; undefined if the signal is right. */
 export function signalMisfit({ wait }: Keys, { signal, key }: SentSignal, payload: Json): string | undefined {
   const named = waitsIn(wait).filter((one) => one.signal === signal && (one.key ?? '') === key);
   if (named.length === 0) return `the signal ${signal} with key '${key}', which it does not wait for`;

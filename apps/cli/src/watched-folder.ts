@@ -76,7 +76,7 @@ export class WatchedFolders {
     for (const one of [...this.#watchers.keys()])
       if (one === folder || one.startsWith(folder + path.sep)) this.#drop(one);
     await this.#addTree(folder);
-    // It may have had its files before it was watched.
+    // The folder may have had its files before it was watched.
     this.#report(folder);
   }
 

@@ -167,7 +167,7 @@ function tracesIn(text: string): string[] {
 
 describe('planted secrets', () => {
   let cwd: string;
-  /** What an action prints, throws and leaves behind needs a process of its own. */
+  /** Only a process of its own shows everything that an action prints, throws and leaves behind. */
   const run = (...args: string[]): Promise<Result> => nebula(['run', ...args], { cwd });
   beforeAll(async () => {
     cwd = projectFolder({

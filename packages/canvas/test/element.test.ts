@@ -188,6 +188,7 @@ describe('<nebula-graph>', () => {
       return graph.boxOf('n999')!.width;
     });
     expect(width).toBeGreaterThan(0);
+    expect(page.workers()).toHaveLength(1);
     expect(errors).toEqual([]);
   });
 });

@@ -52,10 +52,10 @@ nodes:
   fetch: { action: http.request@1, with: { url: 'https://example.org' } }
   decide:
     needs: [fetch]
-    branch: { on: '\${ fetch.output.status }', cases: { ready: items, late: [note, items] }, default: stop }
+    branch: { on: '{{ $nodes.fetch.output.status }}', cases: { ready: items, late: [note, items] }, default: stop }
   items:
     needs: [decide]
-    forEach: { in: '\${ fetch.output.items }' }
+    forEach: { in: '{{ $nodes.fetch.output.items }}' }
     do:
       nodes:
         pick: { action: core.set@1, with: { value: 1 } }
@@ -68,8 +68,8 @@ edges:
 `);
     expect([...graph.nodes.values()].map(({ id, kind, detail, parent }) => [id, kind, detail, parent])).toEqual([
       ['fetch', 'action', 'http.request@1', undefined],
-      ['decide', 'branch', 'fetch.output.status', undefined],
-      ['items', 'loop', 'for each of fetch.output.items', undefined],
+      ['decide', 'branch', '$nodes.fetch.output.status', undefined],
+      ['items', 'loop', 'for each of $nodes.fetch.output.items', undefined],
       ['items/pick', 'action', 'core.set@1', 'items'],
       ['items/pack', 'action', 'core.set@1', 'items'],
       ['note', 'action', 'core.log@1', undefined],

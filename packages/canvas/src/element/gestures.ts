@@ -5,7 +5,7 @@
 import type { Point } from '../model/graph.ts';
 
 export interface GestureTarget {
-  /** What a press at this point begins. */
+  /** Returns the drag that a press at this point begins. */
   pressAt(point: Point, event: PointerEvent): Drag | undefined;
   hoverAt(point: Point | undefined): void;
   panBy(dx: number, dy: number): void;

@@ -12,7 +12,7 @@ import { type Camera, fitted, type Size, toWorld, zoomAt } from '../view/camera.
 import { type Overlay, paintOverlay } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
 import type { Highlight, Painting } from '../view/painting.ts';
-import { Scene, type SceneGraph, visibleOf } from '../view/scene.ts';
+import { Scene, type SceneGraph, type Visible, visibleOf } from '../view/scene.ts';
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
 import type { Dispatch } from './events.ts';
@@ -21,7 +21,7 @@ import { Pointing } from './pointing.ts';
 export interface ViewParts {
   readonly host: HTMLElement;
   readonly stageHost: HTMLElement;
-  readonly workerUrl: string | URL;
+  workerUrl(): string | URL;
   readonly dispatch: Dispatch;
   /** Nodes or their states have changed, for the tree of screen readers. */
   changed(): void;
@@ -35,6 +35,8 @@ export class GraphView {
   readonly #pointing: Pointing;
   #sceneGraph: SceneGraph = { graph: EMPTY_GRAPH, direction: 'right', collapsed: new Set() };
   #scene: Scene;
+  /** The nodes of the newest layout, and that layout. */
+  #visible: Visible;
   #placed: LayoutResult;
   #camera: Camera = { x: 0, y: 0, zoom: 1 };
   /** The view follows the graph until a person moves it. */
@@ -52,7 +54,8 @@ export class GraphView {
   constructor(parts: ViewParts) {
     this.#parts = parts;
     this.#placed = EMPTY_LAYOUT;
-    this.#scene = new Scene(this.#sceneGraph, EMPTY_LAYOUT, this.#moved);
+    this.#visible = visibleOf(this.#sceneGraph);
+    this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved);
     this.#stage = new Stage(parts.stageHost, {
       paintGraph: () => this.#painter.paint(this.#painting()),
       paintOverlay: (now) => paintOverlay(this.#stage.overlay, this.#painting(), this.#overlay(), now),
@@ -61,7 +64,7 @@ export class GraphView {
       },
     });
     this.#painter = new Painter(this.#stage.graph);
-    this.#runner = new LayoutRunner(parts.workerUrl);
+    this.#runner = new LayoutRunner(() => parts.workerUrl());
     this.#pointing = new Pointing(parts.host, this, parts.dispatch);
   }
 
@@ -339,16 +342,16 @@ export class GraphView {
   }
 
   #layOut(): void {
-    const { input } = visibleOf(this.#sceneGraph);
-    this.#runner.run(input, (placed) => {
+    const visible = visibleOf(this.#sceneGraph);
+    this.#runner.run(visible.input, (placed) => {
+      this.#visible = visible;
       this.#placed = placed;
       this.#rebuild();
     });
   }
 
   #rebuild(): void {
-    if (visibleOf(this.#sceneGraph).nodes.length !== this.#placed.x.length) return;
-    this.#scene = new Scene(this.#sceneGraph, this.#placed, this.#moved);
+    this.#scene = new Scene(this.#visible, this.#placed, this.#moved);
     for (const { id } of this.#scene.nodes) this.#scene.setState(id, this.#states.get(id));
     this.#pointing.forget();
     if (this.#isFitted) this.#fitNow();

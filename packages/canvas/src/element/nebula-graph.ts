@@ -2,8 +2,8 @@
  * `<nebula-graph>`: shows a workflow, or a run of it.
  *
  *     <nebula-graph></nebula-graph>
- *     graph.definition = await nebula.workflows.get('order');
- *     graph.run = await nebula.run(id).get();
+ *     graph.definition = (await nebula.call('getDefinition', { params: { executionId } })).definition;
+ *     graph.run = await nebula.call('getExecution', { params: { executionId } });
  *
  * With the attribute `editable`, nodes can be moved, connected and removed; the element then changes its own graph,
  * unless the page prevents the event that asks for the change.
@@ -13,7 +13,7 @@ import type { Direction } from '../layout/layout.ts';
 import type { Change } from '../model/changes.ts';
 import { pasteChange } from '../model/clipboard.ts';
 import { graphOfDefinition } from '../model/definition.ts';
-import { EMPTY_GRAPH, type Graph, type Point } from '../model/graph.ts';
+import { EMPTY_GRAPH, edgeId, type Graph, type Point } from '../model/graph.ts';
 import { GraphHistory } from '../model/history.ts';
 import { type DrawnRun, type NodeRunState, statesOf } from '../model/run-state.ts';
 import type { Camera } from '../view/camera.ts';
@@ -24,13 +24,13 @@ import { handleKey } from './keys.ts';
 import { styleSheet } from './styles.ts';
 import { fillTree, itemId } from './tree.ts';
 
-/** The tree of screen readers is filled when nothing has changed for this long. */
+/** The tree of screen readers is filled this long after the first change that it lacks. */
 const TREE_DELAY_MS = 150;
 
 export class NebulaGraphElement extends HTMLElement {
   static readonly observedAttributes = ['theme', 'direction', 'editable', 'minimap', 'label'];
-  /** The script that computes large layouts. */
-  static workerUrl: string | URL = new URL('./layout-worker.js', import.meta.url);
+  /** The script that computes large layouts. A page whose bundler moves it sets another address. */
+  static workerUrl: string | URL = new URL('../layout/layout-worker.ts', import.meta.url);
 
   readonly #tree: HTMLUListElement;
   readonly #stageHost: HTMLDivElement;
@@ -75,7 +75,7 @@ export class NebulaGraphElement extends HTMLElement {
     const view = new GraphView({
       host: this,
       stageHost: this.#stageHost,
-      workerUrl: NebulaGraphElement.workerUrl,
+      workerUrl: () => NebulaGraphElement.workerUrl,
       dispatch: (name, detail) => this.#dispatch(name, detail),
       changed: () => this.#refreshTree(),
     });
@@ -92,6 +92,7 @@ export class NebulaGraphElement extends HTMLElement {
   disconnectedCallback(): void {
     for (const query of [this.#dark, this.#contrast]) query.removeEventListener('change', this.#themeChanged);
     clearTimeout(this.#treeTimer);
+    this.#treeTimer = undefined;
     this.#view?.close();
     this.#view = undefined;
     this.#stageHost.replaceChildren();
@@ -227,8 +228,8 @@ export class NebulaGraphElement extends HTMLElement {
   }
 
   #refreshTree(): void {
-    clearTimeout(this.#treeTimer);
-    this.#treeTimer = setTimeout(() => {
+    this.#treeTimer ??= setTimeout(() => {
+      this.#treeTimer = undefined;
       const view = this.#view;
       if (view === undefined) return;
       fillTree(this.#tree, {
@@ -266,9 +267,9 @@ export class NebulaGraphElement extends HTMLElement {
       else this.#history.undo();
       this.#show();
     } else if (name === 'nebula-connect') {
-      const { from, to, kind, port } = detail as GraphEvents['nebula-connect'];
-      const id = `${from}→${to}${port === undefined ? '' : `:${port}`}${kind === 'success' || kind === 'case' ? '' : `:${kind}`}`;
-      this.apply({ type: 'add', nodes: [], edges: [{ id, from, to, kind, ...(port === undefined ? {} : { port }) }] });
+      const { port, ...ends } = detail as GraphEvents['nebula-connect'];
+      const edge = { ...ends, ...(port === undefined ? {} : { port }) };
+      this.apply({ type: 'add', nodes: [], edges: [{ id: edgeId(edge), ...edge }] });
     } else if (name === 'nebula-remove') {
       this.apply({ type: 'remove', ...(detail as GraphEvents['nebula-remove']) });
     } else if (name === 'nebula-paste') {

@@ -1,4 +1,4 @@
-/** What the pointer does with a graph: hovers, selects, moves nodes and the view, connects. */
+/** Turns gestures into actions on a graph: the pointer hovers, selects, moves nodes and the view, and connects. */
 import { refusalOf } from '../model/connect.ts';
 import { type Graph, type GraphEdge, groupsAround, type Point } from '../model/graph.ts';
 import { type Camera, type Size, toWorld } from '../view/camera.ts';

@@ -6,6 +6,8 @@ import { type Graph, linksOf } from '../model/graph.ts';
 import type { NodeRunState } from '../model/run-state.ts';
 
 const MAX_ITEMS = 500;
+/** Successors of a node that are named. */
+const MAX_NAMED = 10;
 
 export interface TreeParts {
   readonly graph: Graph;
@@ -22,7 +24,9 @@ export function fillTree(root: HTMLElement, { graph, stateOf, isCollapsed }: Tre
       const item = document.createElement('li');
       item.role = 'treeitem';
       item.id = itemId(id);
-      const next = (outgoing.get(id) ?? []).map(({ to }) => graph.nodes.get(to)!.label);
+      const leads = outgoing.get(id) ?? [];
+      const next = leads.slice(0, MAX_NAMED).map(({ to }) => graph.nodes.get(to)!.label);
+      if (leads.length > MAX_NAMED) next.push(`${leads.length - MAX_NAMED} more`);
       const status = stateOf(id)?.status;
       const text = document.createElement('span');
       text.textContent = `${label}, ${kind}${status === undefined ? '' : `, ${status}`}${next.length === 0 ? '' : `, leads to ${next.join(', ')}`}`;

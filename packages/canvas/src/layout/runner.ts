@@ -5,11 +5,12 @@ import { type LayoutInput, type LayoutResult, layout } from './layout.ts';
 const AT_ONCE_MAX = 300;
 
 export class LayoutRunner {
-  readonly #workerUrl: string | URL;
+  readonly #workerUrl: () => string | URL;
   #worker: Worker | undefined;
   #newest = 0;
 
-  constructor(workerUrl: string | URL) {
+  /** `workerUrl` is asked when a worker is needed: a page may set the address after the element exists. */
+  constructor(workerUrl: () => string | URL) {
     this.#workerUrl = workerUrl;
   }
 
@@ -20,7 +21,7 @@ export class LayoutRunner {
       done(layout(input));
       return;
     }
-    this.#worker ??= new Worker(this.#workerUrl, { type: 'module' });
+    this.#worker ??= new Worker(this.#workerUrl(), { type: 'module' });
     const worker = this.#worker;
     worker.onmessage = ({ data }: MessageEvent<{ readonly id: number; readonly result: LayoutResult }>) => {
       if (data.id === this.#newest) done(data.result);

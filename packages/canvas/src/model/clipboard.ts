@@ -1,6 +1,6 @@
 /** Copies of nodes as text, with the edges between them. Pasted nodes get new ids. */
 import type { Change } from './changes.ts';
-import { type Graph, type GraphEdge, type GraphNode, withContents } from './graph.ts';
+import { edgeId, type Graph, type GraphEdge, type GraphNode, withContents } from './graph.ts';
 
 interface Copied {
   readonly nodes: readonly GraphNode[];
@@ -33,7 +33,7 @@ export function pasteChange(graph: Graph, text: string, into?: string): Extract<
   });
   const edges = copied.edges.map((edge): GraphEdge => {
     const [from, to] = [newIds.get(edge.from)!, newIds.get(edge.to)!];
-    return { ...edge, from, to, id: edge.id.replace(edge.from, from).replace(edge.to, to) };
+    return { ...edge, from, to, id: edgeId({ ...edge, from, to }) };
   });
   return { type: 'add', nodes, edges };
 }

@@ -5,6 +5,7 @@
 import type { NodeDefinition, WorkflowDefinition } from '@nebula/core';
 import {
   type EdgeKind,
+  edgeId,
   type Graph,
   type GraphEdge,
   type GraphNode,
@@ -40,9 +41,10 @@ function addBody(
     if (inner !== undefined) addBody(inner, pathOf(id), nodes, edges);
   }
   const connect = (from: string, to: string, kind: EdgeKind, more: Partial<GraphEdge> = {}): void => {
-    if (own[from] === undefined || own[to] === undefined || from === to) return;
-    const id = `${pathOf(from)}→${pathOf(to)}${more.port === undefined ? '' : `:${more.port}`}${kind === 'success' || kind === 'case' ? '' : `:${kind}`}`;
-    if (!edges.has(id)) edges.set(id, { id, from: pathOf(from), to: pathOf(to), kind, ...more });
+    if (!Object.hasOwn(own, from) || !Object.hasOwn(own, to) || from === to) return;
+    const edge = { from: pathOf(from), to: pathOf(to), kind, ...more };
+    const id = edgeId(edge);
+    if (!edges.has(id)) edges.set(id, { id, ...edge });
   };
   for (const id of ids) {
     const node = own[id];
@@ -156,5 +158,5 @@ function shortText(value: unknown): string {
       .join(', ');
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replace(/^\s*\$\{\{?\s*|\s*\}\}?\s*$/g, '').replace(/\s+/g, ' ');
+  return text.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '').replace(/\s+/g, ' ');
 }

@@ -61,6 +61,12 @@ export interface Point {
   readonly y: number;
 }
 
+/** The id of an edge: one for each pair of nodes, kind and port. */
+export function edgeId({ from, to, kind, port }: Omit<GraphEdge, 'id'>): string {
+  const isPlain = kind === 'success' || kind === 'case';
+  return `${from}→${to}${port === undefined ? '' : `:${port}`}${isPlain ? '' : `:${kind}`}`;
+}
+
 export const EMPTY_GRAPH: Graph = { nodes: new Map(), edges: new Map() };
 
 /** Throws if an id occurs twice, an edge has no end, or a group comes after its nodes: mistakes of the caller. */

@@ -1,4 +1,4 @@
-/** What is painted, and in how much detail. */
+/** A painting has everything that a frame shows. The zoom decides how much detail is drawn. */
 import type { Camera, Size } from './camera.ts';
 import type { Scene } from './scene.ts';
 import type { Theme } from './theme.ts';

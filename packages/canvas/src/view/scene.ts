@@ -1,5 +1,5 @@
 /**
- * What is drawn: the nodes that are not hidden in a collapsed group, with their places, as typed arrays. Nodes and edges
+ * A scene has the nodes that are drawn, those not hidden in a collapsed group, with their places as typed arrays. Nodes and edges
  * have numbers. Looking at every node of a frame costs 0.1 ms at 50,000, so there is no index of places.
  */
 import { type Direction, GROUP, type LayoutInput, type LayoutResult } from '../layout/layout.ts';
@@ -22,11 +22,13 @@ export interface SceneGraph {
 }
 
 /** The visible nodes and edges of a graph, and the input of their layout. */
-export function visibleOf({ graph, direction, collapsed }: SceneGraph): {
+export interface Visible {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
   readonly input: LayoutInput;
-} {
+}
+
+export function visibleOf({ graph, direction, collapsed }: SceneGraph): Visible {
   const indexOf = new Map<string, number>();
   const nodes: GraphNode[] = [];
   const parents: number[] = [];
@@ -83,9 +85,9 @@ export class Scene {
   readonly #edgesOf: readonly (readonly number[])[];
   readonly #childrenOf: ReadonlyMap<number, readonly number[]>;
 
-  constructor(sceneGraph: SceneGraph, placed: LayoutResult, moved: ReadonlyMap<string, Point>) {
-    const { nodes, edges, input } = visibleOf(sceneGraph);
-    this.direction = sceneGraph.direction;
+  /** `placed`: the layout of the input. */
+  constructor({ nodes, edges, input }: Visible, placed: LayoutResult, moved: ReadonlyMap<string, Point>) {
+    this.direction = input.direction;
     this.nodes = nodes;
     this.edges = edges;
     this.indexOf = new Map(nodes.map(({ id }, index) => [id, index]));

@@ -1,5 +1,6 @@
-import '@nebula/canvas';
-import type { NebulaGraphElement } from '@nebula/canvas';
+import { NebulaGraphElement } from '@nebula/canvas';
+
+NebulaGraphElement.workerUrl = '/layout-worker.js';
 
 const graph = document.querySelector('nebula-graph') as NebulaGraphElement;
 graph.definition = {

@@ -550,7 +550,7 @@ export interface RunMigrated {
   readonly renewed?: readonly NodePath[];
   /** Edges out of ended nodes that were decided anew, because their conditions have changed. */
   readonly edges?: readonly DecidedAgain[];
-  /** What the request decided for changed nodes, by path in the definition. For readers: the fold ignores it. */
+  /** The decisions of the request on changed nodes, by path in the definition. They are for readers: the fold ignores them. */
   readonly decisions?: Readonly<Record<string, 'keep' | 'again' | 'drop'>>;
   /** The input of the run with the defaults of the new version. */
   readonly input?: StoredValue;
