@@ -16,8 +16,8 @@ import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
+import { DesktopIdentity } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
-import { desktopIdentity } from './identity/tokens.ts';
 import { Launcher } from './launcher.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
@@ -81,7 +81,7 @@ export interface NebulaServer {
 const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
 export async function startServer(given: EngineParts, options: ServerOptions): Promise<NebulaServer> {
-  const { token, version, preset } = options;
+  const { version, preset } = options;
   loadModules();
   await storeConfigured(given);
   let isClosing = false;
@@ -102,7 +102,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   const { feed, accounts, scheduler, files, announced, sweeper, notifier } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
-    token === undefined ? accounts.authenticate : desktopIdentity(token);
+    made.desktop?.authenticate ?? accounts.authenticate;
   const own = { ...made, parts, options };
   const handlers = handlersOf(own);
   const app = await appOf({ ...own, handlers, authenticate, audit, seen, opened });
@@ -166,7 +166,7 @@ function withOutput(parts: EngineParts, { log }: Observability): EngineParts {
 
 function makeParts(
   parts: EngineParts,
-  { leader, projectDir, reserved }: ServerOptions,
+  { leader, projectDir, reserved, token }: ServerOptions,
   { onFire }: Observability,
   onTrouble: (error: unknown) => void,
 ) {
@@ -179,6 +179,7 @@ function makeParts(
     feed: new Feed({ ...parts, onTrouble }),
     followers: new Followers(),
     accounts: new Accounts(parts),
+    desktop: token === undefined ? undefined : new DesktopIdentity(parts, token),
     files: new FileWatch({ parts, launcher, projectDir, reserved, isLeader: () => scheduler.isLeader, onTrouble }),
     announced: new Announced(parts, onTrouble),
     registry: new Registry(parts),
