@@ -36,6 +36,7 @@ export interface HandlerParts {
     readonly preset: string;
     readonly token?: string;
     readonly isSecure?: boolean;
+    readonly app?: { readonly origins?: readonly string[] };
   };
   readonly launcher: Launcher;
   readonly waits: Waits;
@@ -84,6 +85,7 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...identityRoutes(parts, accounts, {
       isSecure: options.isSecure ?? false,
       desktop: handlerParts.desktop,
+      origins: options.app?.origins ?? [],
       onRemoved: () => announced.refresh(),
     }),
   };

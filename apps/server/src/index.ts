@@ -28,6 +28,7 @@ import { Notifier } from './notifications/notifier.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import type { EngineParts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
+import { type StudioSource, studioRoutes } from './studio/studio-pages.ts';
 import { sweeping } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
@@ -42,6 +43,7 @@ export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';
 export type { EngineParts, Parts } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
+export type { StudioSource, StudioState } from './studio/studio-pages.ts';
 export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions extends ObservabilityOptions {
@@ -60,6 +62,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly reserved?: (file: string) => string | undefined;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
+  /** The Studio. Without one, `/` leads to the reference of the API. */
+  readonly studio?: StudioSource | undefined;
   /** Called when the server listens, before it handles requests. Omitted if the engine is open already. */
   openEngine?(url: string): Promise<void>;
 }
@@ -201,6 +205,7 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   const app = buildApp(
     {
       ...own,
+      studio: options.studio,
       idempotentRequests: new IdempotentRequests(parts),
       onFault: seen.onFault,
       onRequest: seen.onRequest,
@@ -208,6 +213,8 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
     { ...DEFAULTS, ...options.app },
   );
   publicRoutes(app, options.version);
+  if (options.studio === undefined) app.get('/', async (_request, reply) => reply.redirect('/api/docs'));
+  else studioRoutes(app, options.studio);
   seen.routes(app, authenticate);
   webhookRoutes(app, { parts, launcher, waits }, origins);
   compatRoutes(app, { ...own, tokenless: options.tokenless, onRequest: seen.onRequest });

@@ -1,3 +1,4 @@
+import { realClock } from '@nebula/drivers/real';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, memoryKeeping, TOKEN } from './support/boot.ts';
 
@@ -14,12 +15,16 @@ interface Session {
   readonly csrfToken: string;
 }
 
-async function signIn({ server }: Booted, code: string): Promise<Session> {
-  const response = await fetch(`${server.url}/api/v1/sign-in`, {
+async function askToSignIn(url: string, code: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  return await fetch(`${url}/api/v1/sign-in`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ code }),
   });
+}
+
+async function signIn({ server }: Booted, code: string): Promise<Session> {
+  const response = await askToSignIn(server.url, code, {});
   const { csrfToken = '' } = (await response.json()) as { readonly csrfToken?: string };
   const cookie = response.headers.get('set-cookie') ?? '';
   return { status: response.status, cookie: cookie.slice(0, cookie.indexOf(';')), csrfToken };
@@ -83,5 +88,58 @@ describe('a browser at a desktop server', () => {
   it('[SRV-918] a server with users has no codes', async () => {
     booted = await boot({ users: true });
     expect((await signIn(booted, 'guessed')).status).toBe(409);
+  });
+
+  it('[SRV-916] a code expires', async () => {
+    const start = Date.now();
+    let nowMs = start;
+    const clock = { ...realClock, now: () => nowMs };
+    booted = await boot({ clock, keeping: memoryKeeping(clock) });
+    const code = await codeOf(booted);
+    nowMs = start + 10 * 60_000 + 1;
+    expect((await signIn(booted, code)).status).toBe(401);
+  });
+
+  it('[SRV-1166] is not signed in by a page of another origin', async () => {
+    booted = await boot({ app: { origins: ['https://ours.example'] } });
+    const { url } = booted.server;
+    const statusFor = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await askToSignIn(url, await codeOf(booted as Booted), headers)).status;
+    expect(await statusFor({ origin: 'https://evil.example' })).toBe(403);
+    expect(await statusFor({ origin: 'http://127.0.0.1:1' })).toBe(403);
+    expect(await statusFor({ origin: 'null' })).toBe(403);
+    expect(await statusFor({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await statusFor({ 'sec-fetch-site': 'same-site', origin: url })).toBe(403);
+    expect(await statusFor({ 'sec-fetch-site': 'same-origin', origin: url })).toBe(200);
+    expect(await statusFor({ 'sec-fetch-site': 'cross-site', origin: 'https://ours.example' })).toBe(200);
+    expect(await statusFor({ origin: url })).toBe(200);
+  });
+
+  it('[SRV-1167] wrong codes are audited and limited; a right one is accepted nevertheless', async () => {
+    booted = await boot();
+    const code = await codeOf(booted);
+    const statuses: number[] = [];
+    for (let tried = 0; tried < 10; tried++) statuses.push((await signIn(booted, `guess ${tried}`)).status);
+    expect(statuses).toEqual([...Array<number>(8).fill(401), 429, 429]);
+    expect((await signIn(booted, code)).status).toBe(200);
+    const { items } = await booted.client.call('listAudit', {});
+    const entries = items.filter(({ operation }) => operation === 'signIn');
+    expect(entries).toHaveLength(9);
+    expect(entries[0]).toMatchObject({ who: 'owner', outcome: 200, details: { kind: 'token' } });
+    expect(entries[1]).toMatchObject({ who: 'nobody', outcome: 401 });
+    expect(JSON.stringify(items)).not.toContain(code);
+  });
+
+  it('[SRV-1168] stays signed in over a restart, under the name of the host that it used', async () => {
+    const keeping = memoryKeeping();
+    booted = await boot({ keeping });
+    const { port } = new URL(booted.server.url);
+    const there = `http://localhost:${port}`;
+    const response = await askToSignIn(there, await codeOf(booted), {});
+    const [cookie = '', ...flags] = (response.headers.get('set-cookie') ?? '').split('; ');
+    expect(flags.toSorted()).toEqual(['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Strict']);
+    await booted.close();
+    booted = await boot({ keeping, port: Number(port) });
+    expect(await (await fetch(`${there}/api/v1/me`, { headers: { cookie } })).json()).toMatchObject({ user: 'owner' });
   });
 });

@@ -8,14 +8,14 @@ import { NebulaError } from '@nebula/core';
 import { hash, verify } from '@node-rs/argon2';
 import type { FastifyRequest } from 'fastify';
 import { type Read, readRecord, type UserRecord } from '../records.ts';
+import { FailedLogins } from './failed-logins.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
 import { type OpenedSession, type SessionParts, Sessions } from './sessions.ts';
 import { bearerOf, isSameSecret } from './tokens.ts';
 
 const KEY_PREFIX = 'nbk';
+const SESSION_MS = 12 * 3_600_000;
 
-/** How long failed logins are counted. */
-export const LOGIN_WINDOW_MS = 15 * 60_000;
 /** Failed logins of one name from one address. Guesses from another address do not lock the owner out. */
 const MAX_FAILURES = 8;
 /** Failed logins from one address for all names, and of one name from all addresses. */
@@ -33,17 +33,15 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
 }
 
-interface Failures {
-  readonly count: number;
-}
-
 export class Accounts {
   private readonly parts: SessionParts;
+  private readonly failed: FailedLogins;
   readonly sessions: Sessions;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
-    this.sessions = new Sessions(parts);
+    this.failed = new FailedLogins(parts);
+    this.sessions = new Sessions(parts, SESSION_MS);
   }
 
   readonly authenticate = async (request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> => {
@@ -80,9 +78,9 @@ export class Accounts {
   async login(name: string, password: string, ip: string): Promise<OpenedSession> {
     const { records, digest } = this.parts;
     const [own, address, anywhere] = [`user ${name} at ${ip}`, `ip ${ip}`, `user ${name}`].map((text) => digest(text));
-    await this.countAttempt(own as string, MAX_FAILURES);
-    await this.countAttempt(address as string, MAX_BY_ADDRESS);
-    await this.countAttempt(anywhere as string, MAX_BY_NAME);
+    await this.failed.count(own as string, MAX_FAILURES);
+    await this.failed.count(address as string, MAX_BY_ADDRESS);
+    await this.failed.count(anywhere as string, MAX_BY_NAME);
     const user = await readRecord<UserRecord>(records, 'user', name);
     // Takes the same time for unknown names as for known ones.
     const isRight = await verifyPassword(user?.body.password ?? null, password);
@@ -90,37 +88,8 @@ export class Accounts {
       throw new NebulaError('LOGIN_FAILED', 'The name or the password is wrong.');
     }
     const session = await this.sessions.open(name, user.body.epoch, { kind: 'login', id: own as string, body: null });
-    for (const id of [address, anywhere]) await this.giveBack(id as string);
+    for (const id of [address, anywhere]) await this.failed.giveBack(id as string);
     return session;
-  }
-
-  /** Counts the try before the password is checked, so that concurrent guesses all count. */
-  private async countAttempt(id: string, limit: number): Promise<void> {
-    for (;;) {
-      const before = await readRecord<Failures>(this.parts.records, 'login', id);
-      const count = before?.body.count ?? 0;
-      if (count >= limit) {
-        throw new NebulaError('TOO_MANY_LOGINS', 'There were too many failed logins.', {
-          hint: 'Try again in a quarter of an hour.',
-        });
-      }
-      if (await this.setCount(id, count + 1, before?.revision ?? 0)) return;
-    }
-  }
-
-  /** Takes back the count of a successful login. */
-  private async giveBack(id: string): Promise<void> {
-    for (;;) {
-      const before = await readRecord<Failures>(this.parts.records, 'login', id);
-      if (before === undefined || (await this.setCount(id, before.body.count - 1, before.revision))) return;
-    }
-  }
-
-  private async setCount(id: string, count: number, expected: number): Promise<boolean> {
-    const { records, clock } = this.parts;
-    const body = JSON.stringify({ count } satisfies Failures);
-    const expiresAt = clock.now() + LOGIN_WINDOW_MS;
-    return (await records.commit([{ kind: 'login', id, body, expected, expiresAt }])).ok;
   }
 
   async newKey(

@@ -32,6 +32,8 @@ interface IdentityOptions {
   readonly isSecure: boolean;
   /** The identity of a desktop server; undefined: users sign in. */
   readonly desktop: DesktopIdentity | undefined;
+  /** Pages of these origins may call. */
+  readonly origins: readonly string[];
   /** Called when a project was deleted, with its announced actions. */
   onRemoved?(): Promise<void>;
 }
@@ -48,7 +50,7 @@ export function identityRoutes(parts: Parts, accounts: Accounts, options: Identi
 
 type SessionCall = Pick<Call<'login'>, 'headers' | 'isSecure'>;
 
-function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop }: IdentityOptions) {
+function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
   const sessions = desktop?.sessions ?? accounts.sessions;
   const cookie = (value: string, maxAge: number, { headers, isSecure: isHttps }: SessionCall): string => {
     const secure = isSecure || isHttps ? '; Secure' : '';
@@ -77,7 +79,13 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop
     },
 
     async signIn(call) {
-      return opened(await theDesktop().signIn(call.body.code), call);
+      const own = theDesktop();
+      if (isForeignPage(call.headers, origins)) {
+        throw new NebulaError('NOT_ALLOWED', 'Pages of other sites may not sign in here.', {
+          hint: 'Open the link in the browser itself.',
+        });
+      }
+      return opened(await own.signIn(call.body.code, call.ip), call);
     },
 
     async logout(call) {
@@ -99,6 +107,17 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop
       });
     },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * Whether a page of another site, or of another port of this machine, has sent the request: its user would work in a
+ * session that the page has chosen. Programs send none of these headers, and pages cannot change them.
+ */
+function isForeignPage({ origin, host, ...headers }: SessionCall['headers'], origins: readonly string[]): boolean {
+  if (typeof origin === 'string' && origins.includes(origin)) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && URL.parse(String(origin))?.host !== host;
 }
 
 function userRoutes(parts: Parts, accounts: Accounts) {

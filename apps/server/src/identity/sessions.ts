@@ -9,7 +9,6 @@ import type { FastifyRequest } from 'fastify';
 import { readRecord } from '../records.ts';
 import { isSameSecret } from './tokens.ts';
 
-const SESSION_MS = 12 * 3_600_000;
 const COOKIE = 'nebula_session';
 
 interface SessionRecord {
@@ -37,9 +36,11 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export class Sessions {
   readonly #parts: SessionParts;
+  readonly #lifetimeMs: number;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionParts, lifetimeMs: number) {
     this.#parts = parts;
+    this.#lifetimeMs = lifetimeMs;
   }
 
   /** The change that stores the session is committed with the caller's own. */
@@ -47,7 +48,7 @@ export class Sessions {
     const { records, clock, digest } = this.#parts;
     const token = randomBytes(32).toString('base64url');
     const csrfToken = randomBytes(32).toString('base64url');
-    const expiresAt = clock.now() + SESSION_MS;
+    const expiresAt = clock.now() + this.#lifetimeMs;
     const body: SessionRecord = { user, csrf: csrfToken, epoch };
     await records.commit([{ kind: 'session', id: digest(token), body: JSON.stringify(body), expiresAt }, ...also]);
     return { user, token, csrfToken, expiresAt };
