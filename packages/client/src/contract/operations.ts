@@ -541,6 +541,17 @@ export const OPERATIONS = {
       body: resources.LoginBody,
       answers: { 200: resources.Session },
     },
+    createSignInCode: {
+      summary: 'Create a code that signs in one browser at a desktop server, once',
+      needs: 'admin',
+      answers: { 201: resources.SignInCode },
+    },
+    signIn: {
+      summary: 'Sign in with a code; sets a cookie',
+      needs: 'public',
+      body: resources.SignInBody,
+      answers: { 200: resources.Session },
+    },
     logout: { summary: 'Sign out', needs: 'anyone', answers: { 204: Nothing } },
     getMe: { summary: 'Get the current principal', needs: 'anyone', answers: { 200: resources.Me } },
     listUsers: {

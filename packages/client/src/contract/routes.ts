@@ -92,6 +92,8 @@ export const ROUTES = {
   createBackup: 'POST /backup',
 
   login: 'POST /login',
+  createSignInCode: 'POST /sign-in-codes',
+  signIn: 'POST /sign-in',
   logout: 'POST /logout',
   getMe: 'GET /me',
   listUsers: 'GET /users',
