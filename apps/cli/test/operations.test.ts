@@ -10,8 +10,11 @@ import { projectFolder } from './support/nebula-process.ts';
 import { sayNoted } from './support/recording.ts';
 import { Served } from './support/served.ts';
 
-/** Foreign workers call the first: ours is seen by its claims and leases. Browsers call the second. */
-const OF_OTHERS = ['beatWorker', 'signIn'];
+/**
+ * Foreign workers call the first: ours is seen by its claims and leases. Browsers call the others; `executions show RUN NODE`
+ * shows the values of a node as a whole.
+ */
+const OF_OTHERS = ['beatWorker', 'signIn', 'getValues'];
 
 /** Reads by which any command may find a run, watch it and show it. */
 const READS_OF_RUNS: ReadonlySet<string> = new Set([

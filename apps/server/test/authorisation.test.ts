@@ -43,6 +43,7 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   explainExecution: ['viewer', 'A'],
   getUndoPlan: ['viewer', 'A'],
   getDefinition: ['viewer', 'A'],
+  getValues: ['viewer', 'A'],
   getBlob: ['viewer', 'A'],
   listLogs: ['viewer', 'A'],
   cancelExecution: ['operator', 'A'],

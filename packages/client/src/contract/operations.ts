@@ -237,6 +237,13 @@ export const OPERATIONS = {
       params: ofExecution,
       answers: { 200: workflows.WorkflowVersion },
     },
+    getValues: {
+      summary: 'Get the input and output of an execution or of one of its nodes; large ones by their beginning',
+      needs: 'viewer',
+      params: ofExecution,
+      query: executions.ValuesQuery,
+      answers: { 200: executions.Values },
+    },
     getBlob: {
       summary: 'Get a large value as bytes',
       needs: 'viewer',
