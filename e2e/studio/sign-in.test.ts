@@ -78,7 +78,7 @@ describe('a browser at a desktop server', () => {
       document.head.append(style);
       const image = document.createElement('img');
       image.src = 'http://127.0.0.1:9/x.png';
-      document.body.append(image);
+      document.body.prepend(image);
       await fetch('http://127.0.0.1:9/').catch(() => undefined);
       // In a turn of its own: code that the test injects may use eval.
       await new Promise<void>((resolve) => {
@@ -120,7 +120,7 @@ describe('a browser at a desktop server', () => {
     const one = await opened.page.screenshot();
     expect(await differingShare(browser.browser, one, one)).toBe(0);
     await opened.page.evaluate(() =>
-      document.body.append('A line of text that was not there before, which is easily overlooked in a picture'),
+      document.body.prepend('A line of text that was not there before, which is easily overlooked in a picture'),
     );
     expect(await differingShare(browser.browser, one, await opened.page.screenshot())).toBeGreaterThan(TOLERANCE);
   });
