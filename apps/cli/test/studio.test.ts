@@ -67,6 +67,7 @@ describe('nebula studio', () => {
     ]);
   });
 
+  // `xdg-open` is of Linux desktops.
   test.skipIf(process.platform !== 'linux')(
     '[CLI-762] opens a file that only the user can read, on a desktop',
     async () => {
