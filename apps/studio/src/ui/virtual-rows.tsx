@@ -50,7 +50,14 @@ export function VirtualRows(props: VirtualRowsProps): ReactElement {
   for (let index = range.from; index < Math.min(range.to, count); index++) rows.push(row(index));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region is reached by the keyboard.
-    <div ref={host} className={`virtual-rows ${className}`} onScroll={measure} tabIndex={0} role="region" aria-label={label}>
+    <div
+      ref={host}
+      className={`virtual-rows ${className}`}
+      onScroll={measure}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
       <div className="virtual-space" style={{ height: count * rowHeight }}>
         <div className="virtual-window" style={{ transform: `translateY(${range.from * rowHeight}px)` }}>
           {rows}

@@ -1,6 +1,7 @@
 /** The graph of the run: the whole plan from the start, with the state of every node. */
-import { NebulaGraph } from '@nebula/canvas/react';
+
 import type { NodeRunState } from '@nebula/canvas/model';
+import { NebulaGraph } from '@nebula/canvas/react';
 import { type ReactElement, useMemo } from 'react';
 import { useStudio } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';

@@ -28,6 +28,8 @@ export interface RunView {
   readonly seq: number | undefined;
   /** The time of that state. */
   readonly time: number;
+  /** The status of the run at that time. */
+  readonly status: string;
   readonly tab: string | undefined;
   readonly iterations: ShownIterations;
 }
@@ -47,7 +49,9 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
     [record, revision, index],
   );
   const iterations = useMemo(() => shownIterations(query.node), [query.node]);
-  const view: RunView = { node: query.node, seq, time, tab: query.tab, iterations };
+  const status =
+    (pastEvent !== undefined && index !== undefined ? record.runStatusAt(index) : undefined) ?? document.status;
+  const view: RunView = { node: query.node, seq, time, status, tab: query.tab, iterations };
   const goTo = (at: number | undefined): void => {
     const event = at === undefined ? undefined : record.events[at];
     const isNow = event === undefined || at === record.events.length - 1;

@@ -130,7 +130,9 @@ export function ticksOf(axis: TimeAxis, everyPx = 110): readonly number[] {
   });
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5];
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5,
+];
 
 function roundStep(ms: number): number {
   return STEPS.find((step) => step >= ms) ?? Math.ceil(ms / 864e5) * 864e5;

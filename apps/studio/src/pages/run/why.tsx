@@ -44,7 +44,9 @@ export function Why({ run, view, onSelect }: WhyProps): ReactElement {
 function CauseLink({ cause, onSelect }: { readonly cause: Cause; onSelect(node: string): void }): ReactElement | null {
   const { node, link } = cause;
   if (link !== undefined) {
-    return <Link href={runPath(link.executionId, { node: link.node })}> {link.node ?? link.executionId.slice(-8)} →</Link>;
+    return (
+      <Link href={runPath(link.executionId, { node: link.node })}> {link.node ?? link.executionId.slice(-8)} →</Link>
+    );
   }
   if (node === undefined) return null;
   return (
