@@ -44,6 +44,7 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
   const now = useNow(isOpen && seq === undefined ? 250 : null);
   const pastEvent = index === undefined || index < 0 ? undefined : record.events[index];
   const time = pastEvent?.at ?? (isOpen ? now : Date.parse(document.finishedAt ?? document.updatedAt ?? ''));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
   const states = useMemo(
     () => record.statesAt(index === undefined || index < 0 ? undefined : index),
     [record, revision, index],

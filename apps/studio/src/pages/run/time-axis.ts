@@ -36,8 +36,9 @@ export function timeAxis(busy: readonly Interval[], whole: Interval, width: numb
   const to = Math.max(whole.to, from + MIN_SPAN_MS);
   const merged = merge(busy, from, to);
   const busyMs = merged.reduce((sum, interval) => sum + interval.to - interval.from, 0);
+  // A run that only waits is shown in full.
   const cuts = gaps(merged, from, to).filter(
-    (gap) => gap.to - gap.from > Math.max(MIN_FOLD_MS, FOLD_SHARE * Math.max(busyMs, MIN_SPAN_MS)),
+    (gap) => busyMs > 0 && gap.to - gap.from > Math.max(MIN_FOLD_MS, FOLD_SHARE * busyMs),
   );
   const margin = MARGIN_SHARE * Math.max(busyMs, 50);
   const folded = cuts.map((gap) => ({

@@ -32,6 +32,7 @@ export function Timeline({ run, view, selected, onSelect, onMoment }: TimelinePr
   const { graph, record, revision, document } = run;
   const [host, width] = useWidth();
   const labelWidth = width < 600 ? NARROW_LABEL_WIDTH : LABEL_WIDTH;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
   const lanes = useMemo(
     () => lanesOf(graph, record.history, view.iterations),
     [graph, record, revision, view.iterations],
