@@ -43,7 +43,10 @@ export async function buildStudio({ outDir, sourceDir, effort = 'fast' }: BuildO
       define: { 'process.env.NODE_ENV': '"production"' },
     },
     plugins: [styles.plugin(), fileImports(), workers.plugin()],
-    logLevel: 'warn',
+    onLog(level, log, handle) {
+      // Directives such as "use client" are for frameworks that render on a server.
+      if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && level !== 'debug' && level !== 'info') handle(level, log);
+    },
   });
   const isReadable = effort === 'readable';
   const { output } = await bundle.generate({
