@@ -2,7 +2,7 @@
 
 import type { NodeRunState } from '@nebula/canvas/model';
 import { NebulaGraph } from '@nebula/canvas/react';
-import { type ReactElement, useMemo } from 'react';
+import { type ReactElement, useMemo, useRef } from 'react';
 import { useStudio } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';
 import { graphNodeOf, runPathOf } from './lanes.ts';
@@ -32,6 +32,9 @@ export function RunGraph({ run, states, view, onSelect }: RunGraphProps): ReactE
     return found;
   }, [graph, states, view.iterations]);
   const selected = view.node === undefined ? undefined : graphNodeOf(graph, view.node);
+  // The element reports a selection that it is given, too: before React has given it the new handler.
+  const latest = useRef({ selected, iterations: view.iterations });
+  latest.current = { selected, iterations: view.iterations };
   const selection = useMemo(() => (selected === undefined ? [] : [selected]), [selected]);
   return (
     <NebulaGraph
@@ -42,8 +45,8 @@ export function RunGraph({ run, states, view, onSelect }: RunGraphProps): ReactE
       label={words.graph}
       onSelect={({ detail }) => {
         const node = detail.nodes.at(-1);
-        const path = node === undefined ? undefined : runPathOf(graph, node, view.iterations);
-        if (node !== selected) onSelect(path);
+        const path = node === undefined ? undefined : runPathOf(graph, node, latest.current.iterations);
+        if (node !== latest.current.selected) onSelect(path);
       }}
     />
   );
