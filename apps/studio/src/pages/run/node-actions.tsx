@@ -14,8 +14,8 @@ import { Loading } from '../../ui/page.tsx';
 import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 import { actionText } from './action-text.ts';
 import { graphNodeOf } from './lanes.ts';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface NodeActionsProps {

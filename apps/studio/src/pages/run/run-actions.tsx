@@ -12,8 +12,8 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { StartDialog } from '../start/start-dialog.tsx';
 import { actionText } from './action-text.ts';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 type Asked = 'cancel' | 'retry' | 'again' | 'remove' | 'signal';

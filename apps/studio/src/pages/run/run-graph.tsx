@@ -6,9 +6,9 @@ import { type ReactElement, useMemo, useRef } from 'react';
 import { useStudio } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';
 import { graphNodeOf, runPathOf } from './lanes.ts';
-import type { RunView } from './run-page.tsx';
 import type { NodeStates } from './run-record.ts';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface RunGraphProps {

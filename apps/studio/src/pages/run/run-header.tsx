@@ -8,8 +8,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { notify } from '../../ui/notices.ts';
 import { Status } from '../../ui/status.tsx';
 import { RunActions } from './run-actions.tsx';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface RunHeaderProps {

@@ -11,6 +11,7 @@ import { graphNodeOf, type ShownIterations } from './lanes.ts';
 import { RunGraph } from './run-graph.tsx';
 import { RunHeader } from './run-header.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import { Timeline } from './timeline.tsx';
 import { type RunData, useRun } from './use-run.ts';
 import './run.css';
@@ -19,19 +20,6 @@ export default function RunPage({ executionId }: { readonly executionId: string 
   const { data, error } = useRun(executionId);
   if (data !== undefined) return <LoadedRun run={data} />;
   return error === null || error === undefined ? <Loading /> : <Failed error={error} />;
-}
-
-export interface RunView {
-  /** The selected node, by its path in the run. */
-  readonly node: string | undefined;
-  /** The frame whose state is shown; undefined: now. */
-  readonly seq: number | undefined;
-  /** The time of that state. */
-  readonly time: number;
-  /** The status of the run at that time. */
-  readonly status: string;
-  readonly tab: string | undefined;
-  readonly iterations: ShownIterations;
 }
 
 function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
