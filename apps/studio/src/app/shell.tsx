@@ -65,7 +65,9 @@ function Pages(): ReactElement {
       <Route path={PATHS.workflows}>
         <PAGES.workflows />
       </Route>
-      <Route path={PATHS.workflow}>{({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}</Route>
+      <Route path={PATHS.workflow}>
+        {({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}
+      </Route>
       <Route>
         <Empty title={words.notFound} actions={<Link href={PATHS.runs}>{words.toRuns}</Link>} />
       </Route>
@@ -105,7 +107,11 @@ function Rail(): ReactElement {
 }
 
 /** Pages of one run or workflow belong to their list. */
-const SECTION_OF: Readonly<Record<string, string>> = { '/r': PATHS.runs, '/compare': PATHS.runs, '/w': PATHS.workflows };
+const SECTION_OF: Readonly<Record<string, string>> = {
+  '/r': PATHS.runs,
+  '/compare': PATHS.runs,
+  '/w': PATHS.workflows,
+};
 
 function RailLink({ path, icon, label, count = 0 }: RailEntry): ReactElement {
   const [location] = useLocation();
@@ -129,7 +135,7 @@ function TopBar({ onSearch }: { onSearch(): void }): ReactElement {
       <ProjectSwitch />
       <span className="spring" />
       <LiveDot />
-      <button type="button" className="top-search" onClick={onSearch} aria-label={words.search}>
+      <button type="button" className="top-search" onClick={onSearch} title={words.search}>
         <Icon name="search" size={14} />
         <span>{words.search}</span>
         <Key>Ctrl K</Key>
