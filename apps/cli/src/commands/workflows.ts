@@ -26,8 +26,8 @@ export const register: Command = async (call, files) => {
   const work = async ({ api, project }: OpenCall): Promise<number> => {
     const { colors } = io.out;
     const workflows = [];
-    for (const { definition, others } of loaded) {
-      const how = { activate: options.activate !== false, ...inProject(options) };
+    for (const { definition, others, texts } of loaded) {
+      const how = { activate: options.activate !== false, texts, ...inProject(options) };
       const { workflowId, version, created, active } = await registerAll(api, others, definition, how);
       workflows.push({ workflowId, version, created, active });
       if (options.json === true) continue;

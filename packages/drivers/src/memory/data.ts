@@ -1,6 +1,13 @@
 /** The data behind memory stores: it outlives its stores, as a disk outlives its processes. */
 import { NebulaError } from '@nebula/core';
-import type { ExecutionRow, FrameRow, InboxRow, SnapshotRow, WorkflowSourceRow, WorkflowVersionRow } from '@nebula/ports';
+import type {
+  ExecutionRow,
+  FrameRow,
+  InboxRow,
+  SnapshotRow,
+  WorkflowSourceRow,
+  WorkflowVersionRow,
+} from '@nebula/ports';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import { MemoryPermits } from './permits.ts';
 

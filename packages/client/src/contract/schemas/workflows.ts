@@ -148,7 +148,9 @@ export const WorkflowSummary = Type.Object(
     archived: Type.Boolean(),
     triggers: Type.Array(TriggerSummary, { description: 'Those of the active version, else of the newest one.' }),
     recent: Type.Optional(
-      Type.Array(RecentExecution, { description: 'The newest executions, newest first, if the list was asked for them.' }),
+      Type.Array(RecentExecution, {
+        description: 'The newest executions, newest first, if the list was asked for them.',
+      }),
     ),
   },
   { $id: 'Workflow' },
@@ -250,7 +252,9 @@ const DraftHead = {
   baseVersion: nullable(
     Type.Integer({ minimum: 1, description: 'The version that the draft was begun from; null: a new workflow.' }),
   ),
-  revision: Type.Integer({ description: 'Send it as `If-Match: "<revision>"`; `"0"` means that there is no draft yet.' }),
+  revision: Type.Integer({
+    description: 'Send it as `If-Match: "<revision>"`; `"0"` means that there is no draft yet.',
+  }),
   savedAt: Moment,
   expiresAt: Moment,
 };
