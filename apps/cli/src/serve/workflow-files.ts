@@ -138,8 +138,9 @@ export class WorkflowFiles implements SavedFiles {
       const known = this.#known.get(this.#shown(origin.path));
       if (known?.workflowId !== workflowId) throw notSaved(`${origin.path} is not a workflow file of this server`);
       const file = path.join(this.#project.dir, origin.path);
-      if (known.textHash !== hashOfFile(file)) throw fileChanged(origin.path);
-      refuseUnwritable(file, this.#folders(this.#patterns), text);
+      const hash = hashOfFile(file);
+      if (hash !== undefined) refuseUnwritable(file, this.#folders(this.#patterns), text);
+      if (hash === undefined || hash !== known.textHash) throw fileChanged(origin.path);
       const registered = await register();
       // The registration took its time, and editors write whenever they like.
       if (known.textHash !== hashOfFile(file)) throw fileChanged(origin.path, registered.version);

@@ -6,7 +6,7 @@ import type { SqliteStore } from '../../src/sqlite/index.ts';
 import { tempStore } from './opened.ts';
 
 const STATUSES = ['pending', 'running', 'paused', 'compensating', ...FINISHED_STATUSES] as const;
-const CALLS = 400;
+const CALLS = 500;
 
 type AnyCall = (store: Store) => Promise<unknown>;
 
