@@ -5,6 +5,9 @@ export const coreFail = defineAction({
   version: '1',
   title: 'Fail',
   description: 'Fails with the given error. Useful for branches that must not be reached, and to test error edges.',
+  category: 'flow',
+  icon: 'circle-x',
+  examples: [{ title: 'Fail with a code of your own', with: { code: 'NO_ITEMS', message: 'The order has no items' } }],
   input: {
     type: 'object',
     properties: {
