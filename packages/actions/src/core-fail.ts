@@ -7,7 +7,7 @@ export const coreFail = defineAction({
   description: 'Fails with the given error. Useful for branches that must not be reached, and to test error edges.',
   category: 'flow',
   icon: 'circle-x',
-  examples: [{ title: 'Fail with a code of your own', with: { code: 'NO_ITEMS', message: 'The order has no items' } }],
+  examples: [{ title: 'Stop with a reason', with: { message: 'The order {{ $input.id }} has no items' } }],
   input: {
     type: 'object',
     properties: {
