@@ -24,6 +24,8 @@ export interface MemoryData {
   readonly workers: Map<string, number>;
   /** Versions in order of registration: the newest is last. */
   workflows: WorkflowVersionRow[];
+  /** Definitions of test runs, by execution. */
+  readonly testVersions: Map<string, WorkflowVersionRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
@@ -38,6 +40,7 @@ export function memoryData(): MemoryData {
     position: 0,
     workers: new Map(),
     workflows: [],
+    testVersions: new Map(),
     permits: new MemoryPermits(),
     durations: new Map(),
     watchers: new Map(),

@@ -81,9 +81,10 @@ const NodeDocument = Type.Object({
     Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The running attempt.' }),
   ),
   skipped: Type.Optional(
-    Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
-      description: 'The reason why the node was skipped.',
-    }),
+    Type.Union(
+      ['choice', 'failure', 'when', 'disabled', 'test'].map((why) => Type.Literal(why)),
+      { description: 'The reason why the node was skipped. `test`: it takes no part in a test run.' },
+    ),
   ),
   waitsFor: Type.Optional(WaitDocument),
   child: Type.Optional(
