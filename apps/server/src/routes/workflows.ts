@@ -208,7 +208,7 @@ function noneActive(workflowId: string): NebulaError {
 }
 
 /** Reads the definition from the body of a request. */
-async function compiled(
+export async function compiled(
   parts: Parts,
   { definition, source, filename = 'workflow.yaml' }: BodyOf<'validateWorkflow'>,
   project: string,
@@ -240,7 +240,7 @@ async function isClaimed(parts: Parts, workflowId: string, project: string): Pro
  * A workflow uses workflows of its own project only: the engine finds no others. Used ids that no project owns become
  * those of its project. A workflow of another project is skipped as if it did not exist.
  */
-async function claimIds(
+export async function claimIds(
   parts: Parts,
   definition: WorkflowDefinition,
   project: string,
@@ -257,7 +257,7 @@ async function claimIds(
   for (const id of new Set(usedWorkflows(definition).map((used) => used.id))) await isClaimed(parts, id, project);
 }
 
-function invalidDefinition(errors: readonly Problem[]): NebulaError {
+export function invalidDefinition(errors: readonly Problem[]): NebulaError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new NebulaError('DEFINITION_INVALID', `${first?.message ?? 'The definition cannot be read'}${more}`, {

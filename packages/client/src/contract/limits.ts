@@ -5,6 +5,10 @@ export const CONTRACT_LIMITS = {
   maxLogLineChars: 100_000,
   /** Length of the text of a definition. */
   maxSourceChars: 256 * 1024,
+  /** Of one test run. */
+  maxPins: 1_000,
+  /** Of one rehearsal. */
+  maxRehearsedRuns: 50,
 } as const;
 
 /** Items on a page of a list: unless the caller says, and at most. */

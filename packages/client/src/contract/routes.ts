@@ -50,6 +50,10 @@ export const ROUTES = {
   followLogs: 'GET /executions/:executionId/logs/stream',
   followAll: 'GET /events',
 
+  startTest: 'POST /tests',
+  listOutputs: 'GET /executions/:executionId/outputs',
+  rehearseWorkflow: 'POST /workflows/:workflowId/rehearse',
+
   listActions: 'GET /actions',
   getAction: 'GET /actions/:actionId',
   removeAnnouncedAction: 'DELETE /actions/:actionId',
@@ -128,11 +132,13 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'settleNode',
   'publishSignal',
   'fireSchedule',
+  'startTest',
 ]);
 
 /** Operations that are not reads, but only check something or are the routine traffic of a worker. */
 const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
   'validateWorkflow',
+  'rehearseWorkflow',
   'claimWork',
   'beatWorker',
   'extendLease',
@@ -147,5 +153,5 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
  */
 export function auditOf(operation: OperationId): 'never' | 'server' | 'always' {
   if (ROUTES[operation].startsWith('GET ') || UNAUDITED.has(operation)) return 'never';
-  return /^\w+ \/(executions|signals)\b/.test(ROUTES[operation]) ? 'server' : 'always';
+  return /^\w+ \/(executions|signals|tests)\b/.test(ROUTES[operation]) ? 'server' : 'always';
 }

@@ -9,6 +9,7 @@ import {
   definitionPaths,
   type ExecutionId,
   isFinished,
+  isTestVersion,
   type Json,
   NebulaError,
   type NodePath,
@@ -63,7 +64,7 @@ import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { type NodeResult, nodeResults, pinsOf, shownOutput } from './node-results.ts';
 import { rehearse } from './rehearsals.ts';
-import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, isTestRun, unknownNode, waitOf } from './request-checks.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
@@ -306,6 +307,7 @@ export class StoreExecutionService implements ExecutionService {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     const { row, state } = loaded;
+    if (isTestVersion(row.version)) throw isTestRun(executionId);
     checkReplay(state, node, input);
     const forkId = this.#drivers.random.id('exe');
     const unpin = this.#pins.pin(forkId);
@@ -335,12 +337,14 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly checkMigration: ExecutionService['checkMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
+    if (state !== undefined && isTestVersion(state.plan.version)) throw isTestRun(executionId);
     return state && reportOf(await this.#migrations().check(state, request));
   };
 
   readonly requestMigration: ExecutionService['requestMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
+    if (isTestVersion(state.plan.version)) throw isTestRun(executionId);
     const checked = await this.#migrations().check(state, request);
     const { migration, input } = checked;
     if (migration.refusal !== undefined) throw migration.refusal;
