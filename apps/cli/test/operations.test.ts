@@ -119,6 +119,9 @@ type Step = readonly string[] | Line;
 /** The command lines of each command: together they take every way that calls another operation. */
 const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
   run: () => [['run', 'quick.yaml'], { argv: ['run', 'asking.yaml'], at: 'folder' }],
+  try: () => [['try', 'quick.yaml', '--until', 'a']],
+  'executions outputs': async () => [['executions', 'outputs', await ended('quick')]],
+  'workflows rehearse': () => [['workflows', 'rehearse', 'quick.yaml']],
   resume: async () => [['resume', await paused()], ['resume']],
   start: async () => {
     await served.session.api.call('putLaunchPlan', { params: { planId: 'fast' }, body: { workflowId: 'quick' } });

@@ -22,7 +22,7 @@ export { executionOfLease, staleLease } from './remote/lease.ts';
 export { createExecutionService } from './requests/execution-service.ts';
 export { isTestRun } from './requests/request-checks.ts';
 export type { Projects } from './start/authority.ts';
-export { keyedExecutionId } from './start/starts.ts';
 export { withoutTest } from './start/plans.ts';
+export { keyedExecutionId } from './start/starts.ts';
 export { type MissingBlob, missingBlobs } from './storage/blob-references.ts';
 export type { RehearsedRun } from './test-runs.ts';

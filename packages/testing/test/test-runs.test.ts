@@ -53,7 +53,11 @@ describe('test runs', () => {
       },
       test: { until: 'ship', pins },
     });
-    expect([run.status, run.output, run.path]).toEqual(['completed', { id: 'c5' }, ['fetch', 'sum', 'charge', 'ask', 'ship']]);
+    expect([run.status, run.output, run.path]).toEqual([
+      'completed',
+      { id: 'c5' },
+      ['fetch', 'sum', 'charge', 'ask', 'ship'],
+    ]);
     expect(run.skipped).toEqual(['tell']);
     expect(run.calls('shop.fetch')).toEqual([]);
   });
@@ -77,9 +81,9 @@ const FILES = FOLDERS.flatMap((folder) =>
 );
 
 describe('the examples', () => {
-  const definitions = FILES.map((file) => readDefinition(readFileSync(file), { file: file.pathname }).definition).filter(
-    (definition) => definition !== undefined,
-  );
+  const definitions = FILES.map(
+    (file) => readDefinition(readFileSync(file), { file: file.pathname }).definition,
+  ).filter((definition) => definition !== undefined);
   const byId = new Map(definitions.map((definition) => [definition.id, definition]));
   const actions = new Map<string, Action>();
   for (const { id, version = '1' } of definitions.flatMap(actionsUsed)) {
@@ -101,7 +105,10 @@ describe('the examples', () => {
         if (!('test' in made)) throw new Error(`${until}: ${made.problems[0]?.message}`);
         const ids = made.test.parts.get('')?.ids;
         const ran = ranIn(withTest(plan, made.test));
-        expect(ran.filter((path) => ids?.has(path.split('/')[0] ?? '') === false), until).toEqual([]);
+        expect(
+          ran.filter((path) => ids?.has(path.split('/')[0] ?? '') === false),
+          until,
+        ).toEqual([]);
       }
     },
   );

@@ -1,6 +1,6 @@
 /** Test runs, the outputs that they can be pinned with, and rehearsals. */
 import type { AnswerOf, BodyOf } from '@nebula/client/contract';
-import { type Json, NebulaError, type Pin, type WorkflowDefinition } from '@nebula/core';
+import { isTestVersion, type Json, NebulaError, type Pin, type WorkflowDefinition } from '@nebula/core';
 import type { RehearsedRun } from '@nebula/engine';
 import { type Call, created, type Handlers, ok } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject, unknownExecution, unknownWorkflow } from '../http/subject.ts';
@@ -18,10 +18,15 @@ export function testRoutes(parts: EngineParts, waits: Waits) {
   const { engine, store, random, digest } = parts;
   return {
     async startTest(call) {
-      const { query, signal, repeatId } = call;
-      const executionId = repeatId === undefined ? random.id('exe') : `exe_t${digest(`test ${repeatId}`).slice(0, 40)}`;
-      const isNew = repeatId === undefined || (await store.execution(executionId)) === undefined;
+      const { query, body, signal, repeatId } = call;
+      const repeated = repeatId === undefined ? undefined : `exe_t${digest(`test ${repeatId}`).slice(0, 40)}`;
+      const executionId = body.executionId ?? repeated ?? random.id('exe');
+      const before = await store.execution(executionId);
+      const isNew = before === undefined;
       if (isNew) await start(parts, call, executionId);
+      else if (before.project !== (call.project ?? DEFAULT_PROJECT) || !isTestVersion(before.version)) {
+        throw idTaken(executionId);
+      }
       const ended = await waits.ended(executionId, query.wait, signal);
       const answer = await resultOf(parts, executionId, ended ?? engine.peek(executionId));
       return isNew ? created(answer) : ok(answer);
@@ -119,6 +124,12 @@ async function edited(
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (definition === undefined || errors.length > 0) throw invalidDefinition(errors);
   return definition;
+}
+
+function idTaken(executionId: string): NebulaError {
+  return new NebulaError('EXECUTION_ID_TAKEN', `The id '${executionId}' belongs to another run.`, {
+    hint: 'Choose another id, or leave it out.',
+  });
 }
 
 function besideDefinition(name: string): NebulaError {

@@ -30,7 +30,13 @@ describe('until a node', () => {
   it('[PLN-130] runs what leads to it, skips the rest, and has its output', () => {
     const tested = run(CHAIN, { until: 'c' }).complete('a', { n: 1 }).complete('b', 2).complete('c', { done: true });
     expect(tested.status).toBe('completed');
-    expect(tested.statuses()).toEqual({ a: 'completed', b: 'completed', c: 'completed', side: 'skipped', last: 'skipped' });
+    expect(tested.statuses()).toEqual({
+      a: 'completed',
+      b: 'completed',
+      c: 'completed',
+      side: 'skipped',
+      last: 'skipped',
+    });
     expect(tested.document.nodes.side?.skipped).toBe('test');
     expect(tested.output).toEqual({ done: true });
   });
@@ -57,7 +63,12 @@ describe('until a node', () => {
     const tested = run(short, { until: 'items/y' }).complete('list', [1, 2]);
     expect(tested.running()).toEqual(['items/0/x']);
     tested.complete('items/0/x').complete('items/0/y', 'first').complete('items/1/x').complete('items/1/y', 'second');
-    expect(tested.statuses()).toMatchObject({ list: 'completed', other: 'skipped', items: 'completed', after: 'skipped' });
+    expect(tested.statuses()).toMatchObject({
+      list: 'completed',
+      other: 'skipped',
+      items: 'completed',
+      after: 'skipped',
+    });
     expect(tested.output).toEqual(['first', 'second']);
   });
 
@@ -128,7 +139,10 @@ describe('pins', () => {
 
   it('[PLN-131] skip a node, and obey its condition', () => {
     const tested = run(CHAIN, { pins: { b: { skipped: true } } }).complete('a', { n: 1 });
-    expect(tested.document.nodes).toMatchObject({ b: { status: 'skipped', skipped: 'test' }, c: { status: 'skipped' } });
+    expect(tested.document.nodes).toMatchObject({
+      b: { status: 'skipped', skipped: 'test' },
+      c: { status: 'skipped' },
+    });
     const short: Short = { nodes: { a: {}, b: { needs: ['a'], when: '$a.ok' }, c: { needs: ['b'] } } };
     const conditional = run(short, { pins: { a: output({ ok: false }), b: output(1) } });
     expect(conditional.document.nodes.b?.skipped).toBe('when');
@@ -156,7 +170,10 @@ describe('pins', () => {
     const undo = { compensate: { action: 'look@1', with: { of: '{{ $self.output }}' } } };
     const short: Short = { nodes: { a: undo, b: { needs: ['a'] } } };
     const tested = run(short, { pins: { a: output(1) } }).fail('b');
-    expect([tested.status, tested.entries.some(({ type }) => type === 'scope.compensating')]).toEqual(['failed', false]);
+    expect([tested.status, tested.entries.some(({ type }) => type === 'scope.compensating')]).toEqual([
+      'failed',
+      false,
+    ]);
   });
 
   it('[PLN-131] in a loop hold for every iteration; break and emit apply', () => {
@@ -170,10 +187,18 @@ describe('pins', () => {
       output: '{{ $each }}',
     });
     const pins = { 'each/x': output(1), 'each/y': output({ n: 7, more: [] }) };
-    expect(run(loop({}), { pins }).output).toEqual([[1, 7], [2, 7]]);
+    expect(run(loop({}), { pins }).output).toEqual([
+      [1, 7],
+      [2, 7],
+    ]);
     expect(run(loop({ break: true }), { pins }).output).toEqual([[1, 7]]);
     const adding = run(loop({ emit: '$item < 3 ? [$item + 2] : []' }), { pins });
-    expect(adding.output).toEqual([[1, 7], [2, 7], [3, 7], [4, 7]]);
+    expect(adding.output).toEqual([
+      [1, 7],
+      [2, 7],
+      [3, 7],
+      [4, 7],
+    ]);
   });
 
   it('[PLN-131] hold again when a node is replayed', () => {
@@ -200,7 +225,10 @@ describe('pins', () => {
   it('[PLN-132] of a set assign its variables', () => {
     const short: Short = {
       variables: { k: 0, other: 1 },
-      nodes: { s: { set: { k: 5, other: 6 } }, end: { needs: ['s'], with: { k: '{{ $vars.k }}', o: '{{ $vars.other }}' } } },
+      nodes: {
+        s: { set: { k: 5, other: 6 } },
+        end: { needs: ['s'], with: { k: '{{ $vars.k }}', o: '{{ $vars.other }}' } },
+      },
     };
     const tested = run(short, { pins: { s: output({ k: 9, stranger: 1 }) } });
     expect(tested.attempts.get('end')?.input).toEqual({ k: 9, o: 1 });
@@ -320,7 +348,10 @@ describe('every kind of node', () => {
 
 describe('why', () => {
   it('[PLN-138] a node is pinned or takes no part', () => {
-    const tested = run(CHAIN, { until: 'c', pins: { a: output({ n: 1 }), b: { error: { code: 'X', message: 'no' } } } });
+    const tested = run(CHAIN, {
+      until: 'c',
+      pins: { a: output({ n: 1 }), b: { error: { code: 'X', message: 'no' } } },
+    });
     const codes = (path: string) => {
       if (nodeAt(tested.state, path) === undefined) throw new Error(path);
       return explainNode(tested.state, path, tested.now)?.causes.map(({ code, message }) => `${code} ${message}`)[0];

@@ -64,7 +64,15 @@ import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { type NodeResult, nodeResults, pinsOf, shownOutput } from './node-results.ts';
 import { rehearse } from './rehearsals.ts';
-import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, isTestRun, unknownNode, waitOf } from './request-checks.ts';
+import {
+  checkAnswer,
+  checkGiven,
+  checkReplay,
+  checkSettledOutput,
+  isTestRun,
+  unknownNode,
+  waitOf,
+} from './request-checks.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;

@@ -38,6 +38,7 @@ export const TestBody = Type.Object(
     version: Type.Optional({ ...Version, description: 'Of the registered workflow; by default the active one.' }),
     ...DefinitionBody.properties,
     input: Type.Optional(AnyJson),
+    executionId: Type.Optional(Id),
     until: Type.Optional({ ...DefinitionNode, description: 'Run this node and all that leads to it.' }),
     only: Type.Optional({
       ...DefinitionNode,
@@ -108,7 +109,9 @@ const RehearsedRun = Type.Object({
   createdAt: Moment,
   result: Type.Union([Type.Literal('same'), Type.Literal('differs'), Type.Literal('not-replayed')]),
   unclear: Type.Optional(
-    Type.Integer({ description: 'Frames that were accepted without a check: the journal does not say what caused them.' }),
+    Type.Integer({
+      description: 'Frames that were accepted without a check: the journal does not say what caused them.',
+    }),
   ),
   difference: Type.Optional(Difference),
   reason: Type.Optional(Type.String({ description: 'Why the run was not replayed.' })),
