@@ -46,7 +46,7 @@ const RESERVED: Readonly<Record<string, readonly string[]>> = { '@nebula/core/ru
  * The folders of a package that has layers, the lowest first: what each may import of the others. Files beside the
  * folders are common ground; of those, only the ones in COMPOSING import folders.
  *
- *     expression, schema, graph, definition ──▶ plan ──▶ run ──▶ view; plan ──▶ verify
+ *     expression, schema, graph, definition ──▶ plan ──▶ run ──▶ view ──▶ rehearsal; plan ──▶ verify
  */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>>>> = {
   core: {
@@ -60,6 +60,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
     plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
     run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },
     view: { plan: 'all', run: 'all' },
+    rehearsal: { plan: 'all', run: 'all', view: 'all' },
     verify: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', plan: 'all', schema: 'all' },
   },
 };

@@ -24,6 +24,7 @@ import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
+import { outputRoutes, rehearsalRoutes, testRoutes } from './routes/tests.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
 import type { Waits } from './waits.ts';
@@ -84,6 +85,9 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...fireRoutes(parts, launcher),
     ...notificationRoutes(parts),
     ...workerRoutes(parts, registry, announced),
+    ...testRoutes(parts, waits),
+    ...outputRoutes(parts),
+    ...rehearsalRoutes(parts),
     ...auditRoutes(parts),
     ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {

@@ -141,6 +141,19 @@ export const CHECK_LIMITS = {
   idleMs: 10_000,
 } as const;
 
+/** Test runs and rehearsals. */
+export const TEST_LIMITS = {
+  /** All pins of a test run, as JSON. */
+  maxPinChars: 1024 * 1024,
+  /** An output in a list of outputs. */
+  maxPreviewChars: 16 * 1024,
+  /** A value in a rehearsal. */
+  maxValueChars: 4_096,
+  maxRehearsalMs: 10_000,
+  /** Rehearsals at the same time. */
+  maxRehearsals: 2,
+} as const;
+
 /** Notifications of projects. */
 export const NOTIFICATION_LIMITS = {
   /** Of one project. */

@@ -143,6 +143,10 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
     const executionId = await parked(b, unsure());
     return { params: { executionId }, body: { node: 'say', happened: false, then: 'fail' } };
   },
+  startTest: async () => ({ query: 'wait=10s', body: { definition: echo('tested'), until: 'say' } }),
+  listOutputs: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'limit=5' }),
+  rehearseWorkflow: async (b) =>
+    having(ended(b, echo()), { params: { workflowId: 'echo' }, body: { definition: echo() } }),
   publishSignal: async () => ({ body: { signal: 'nobody-waits', payload: { a: 1 }, keep: '1m' } }),
   followExecution: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
   followLogs: async (b) => ({ params: { executionId: await ended(b, chatty()) } }),

@@ -89,8 +89,18 @@ export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAUL
 export { idsInOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
 export { effectOf, type Manifest, manifestOf } from './plan/manifest.ts';
+export type { Pin, TestOptions } from './plan/pin.ts';
 export { type CallbackUrl, isImplied, type Plan, type RetryRule, type TriggerPlan } from './plan/plan.ts';
 export { mayServe, parseRoute } from './plan/route.ts';
+export {
+  definitionPathOf,
+  definitionPaths,
+  isTestVersion,
+  pathsBefore,
+  TEST_RETENTION_MS,
+  testPlanOf,
+  withTest,
+} from './plan/test-plan.ts';
 export { askedByTrigger, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export {

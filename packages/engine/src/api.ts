@@ -43,6 +43,7 @@ import type {
 } from '@nebula/ports';
 import type { TracedFrame } from './observe/tracing.ts';
 import type { Projects } from './start/authority.ts';
+import type { RehearsalOptions, RehearsedRun, ResultList, ResultPage, TestRequest } from './test-runs.ts';
 
 /** The drivers that an app has chosen. */
 export interface Drivers {
@@ -252,6 +253,19 @@ export interface ExecutionService {
     definition: Json,
     source?: WorkflowSourceRow,
   ): Promise<{ readonly workflowId: WorkflowId; readonly version: number; readonly created: boolean }>;
+  /**
+   * Stores a definition (already compiled without errors) for one test run: the execution that is started with this id
+   * and the returned version. Rejects with `TEST_INVALID`, `UNKNOWN_EXECUTION`, `NOT_FINISHED`, `TOO_LARGE`.
+   */
+  registerTest(
+    definition: Json,
+    test: TestRequest,
+    executionId: ExecutionId,
+  ): Promise<{ readonly workflowId: WorkflowId; readonly version: number }>;
+  /** The last results of the nodes of a run, in the order of the definition. Undefined if there is no such run. */
+  results(executionId: ExecutionId, page: ResultPage): Promise<ResultList | undefined>;
+  /** Replays the last ended runs of the workflow against a definition (already compiled without errors). */
+  rehearse(definition: Json, options: RehearsalOptions): Promise<readonly RehearsedRun[]>;
   /** The input of the run. */
   input(executionId: ExecutionId): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */

@@ -7,6 +7,7 @@ export type {
   DurationRow,
   NewWorkflowVersion,
   RegisterOutcome,
+  TestVersionRow,
   WorkflowHead,
   WorkflowPage,
   WorkflowSourceRow,

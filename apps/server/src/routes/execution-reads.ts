@@ -1,7 +1,15 @@
 /** Reads of an execution besides its document: timeline, journal, logs, values. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { AttemptList, type Entry, IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
-import type { JournalFrame } from '@nebula/engine';
+import {
+  AttemptList,
+  type Entry,
+  IterationPage,
+  type Json,
+  NebulaError,
+  timelineOf,
+  type WorkflowDefinition,
+} from '@nebula/core';
+import { type JournalFrame, withoutTest } from '@nebula/engine';
 import { type Position, STACK_FIELD } from '@nebula/ports';
 import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
@@ -63,11 +71,11 @@ export function executionReads(parts: Parts, isWriting: boolean) {
       const { workflowId, hash, createdAt, definition } = version;
       return ok({
         workflowId,
-        version: row.version,
+        version: Math.max(0, row.version),
         hash,
         createdAt: isoTime(createdAt),
         active: false,
-        definition: JSON.parse(definition) as Json,
+        definition: withoutTest(JSON.parse(definition) as WorkflowDefinition).definition as unknown as Json,
         source: sourceDocument(await store.workflowSource(workflowId, row.version)),
       });
     },

@@ -9,6 +9,7 @@ import * as executions from './schemas/executions.ts';
 import * as migrations from './schemas/migrations.ts';
 import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
+import * as tests from './schemas/tests.ts';
 import * as workflows from './schemas/workflows.ts';
 
 /**
@@ -404,6 +405,31 @@ export const OPERATIONS = {
       query: executions.FollowQuery,
       answers: { 200: executions.TimelineEvent },
       stream: 'events',
+    },
+  }),
+
+  ...tagged('Test runs', {
+    startTest: {
+      summary: 'Start a test run of a definition or of a registered version, or of a part of it',
+      needs: 'operator',
+      query: object(executions.WaitQuery, closed),
+      body: tests.TestBody,
+      answers: { 201: executions.Result, 200: executions.Result },
+      isIdempotent: true,
+    },
+    listOutputs: {
+      summary: 'List the last results of the nodes of an execution, as pins of a test run',
+      needs: 'viewer',
+      params: ofExecution,
+      query: tests.OutputQuery,
+      answers: { 200: page(tests.NodeOutput) },
+    },
+    rehearseWorkflow: {
+      summary: 'Replay the last ended executions against a definition, without running anything',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: tests.RehearsalBody,
+      answers: { 200: tests.Rehearsal },
     },
   }),
 

@@ -60,6 +60,10 @@ export const ROUTES = {
   followLogs: 'GET /executions/:executionId/logs/stream',
   followAll: 'GET /events',
 
+  startTest: 'POST /tests',
+  listOutputs: 'GET /executions/:executionId/outputs',
+  rehearseWorkflow: 'POST /workflows/:workflowId/rehearse',
+
   listActions: 'GET /actions',
   getAction: 'GET /actions/:actionId',
   removeAnnouncedAction: 'DELETE /actions/:actionId',
@@ -140,6 +144,7 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'settleNode',
   'publishSignal',
   'fireSchedule',
+  'startTest',
 ]);
 
 /**
@@ -151,6 +156,7 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
   'compareWorkflow',
   'putDraft',
   'deleteDraft',
+  'rehearseWorkflow',
   'claimWork',
   'beatWorker',
   'extendLease',
@@ -165,5 +171,5 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
  */
 export function auditOf(operation: OperationId): 'never' | 'server' | 'always' {
   if (ROUTES[operation].startsWith('GET ') || UNAUDITED.has(operation)) return 'never';
-  return /^\w+ \/(executions|signals)\b/.test(ROUTES[operation]) ? 'server' : 'always';
+  return /^\w+ \/(executions|signals|tests)\b/.test(ROUTES[operation]) ? 'server' : 'always';
 }

@@ -33,6 +33,8 @@ export interface MemoryData {
   workflows: WorkflowVersionRow[];
   /** Texts by workflow and version. */
   readonly sources: Map<string, WorkflowSourceRow>;
+  /** Definitions of test runs, by execution. */
+  readonly testVersions: Map<string, WorkflowVersionRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
@@ -48,6 +50,7 @@ export function memoryData(): MemoryData {
     workers: new Map(),
     workflows: [],
     sources: new Map(),
+    testVersions: new Map(),
     permits: new MemoryPermits(),
     durations: new Map(),
     watchers: new Map(),

@@ -96,6 +96,7 @@ function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {
   const run = data.runs.get(executionId);
   if (run === undefined || !isFinished(run.row)) return false;
   data.runs.delete(executionId);
+  data.testVersions.delete(executionId);
   run.parent?.deletedChildren.add(executionId);
   data.permits.forget(executionId);
   data.journal = data.journal.filter((frame) => frame.executionId !== executionId);

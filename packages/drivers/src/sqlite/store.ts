@@ -34,6 +34,7 @@ import type {
   StalledFilter,
   StalledRow,
   Store,
+  TestVersionRow,
   Timer,
   WorkerLease,
   WorkflowHead,
@@ -335,6 +336,14 @@ class OpenStore implements SqliteStore {
 
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome> {
     return this.#write('registerWorkflow', row);
+  }
+
+  storeTestVersion(row: TestVersionRow): Promise<void> {
+    return this.#write('storeTestVersion', row);
+  }
+
+  purgeTestVersions(before: number, limit: number): Promise<number> {
+    return this.#write('purgeTestVersions', before, limit);
   }
 
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined> {

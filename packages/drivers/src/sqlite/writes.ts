@@ -17,6 +17,7 @@ import {
   type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
+  type TestVersionRow,
   UNFINISHED_STATUSES,
   type WorkerLease,
   type Write,
@@ -140,12 +141,16 @@ export class Writes {
 
   deleteExecution(executionId: ExecutionId): boolean {
     return this.#transaction(() => {
-      const found = this.#statements.first<{ readonly number: number; readonly parent: number | null }>(
-        `SELECT number, parent FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
+      const found = this.#statements.first<{
+        readonly number: number;
+        readonly parent: number | null;
+        readonly version: number;
+      }>(
+        `SELECT number, parent, version FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
         executionId,
       );
       if (found === undefined) return false;
-      const { number, parent } = found;
+      const { number, parent, version } = found;
       this.#statements.run("UPDATE meta SET value = ? WHERE key = 'last_position'", this.#appender.position());
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
@@ -157,6 +162,7 @@ export class Writes {
           parent,
         );
       }
+      if (version < 0) this.#statements.run('DELETE FROM test_versions WHERE execution_id = ?', executionId);
       this.#permits.forget(executionId);
       if (!this.#deletePiece(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
@@ -312,6 +318,35 @@ export class Writes {
       source.format,
       source.filename,
       source.text,
+    );
+  }
+
+  storeTestVersion({ executionId, workflowId, version, hash, definition, createdAt }: TestVersionRow): void {
+    this.#transaction(() => {
+      this.#statements.run(
+        `INSERT INTO test_versions (execution_id, workflow_id, version, hash, definition, created_at)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+        executionId,
+        workflowId,
+        version,
+        hash,
+        definition,
+        createdAt,
+      );
+    });
+  }
+
+  purgeTestVersions(before: number, limit: number): number {
+    return this.#transaction(() =>
+      this.#statements.run(
+        `DELETE FROM test_versions WHERE number IN (
+           SELECT number FROM test_versions INDEXED BY test_versions_by_time
+           WHERE created_at < ? AND NOT EXISTS (
+             SELECT 1 FROM executions WHERE executions.execution_id = test_versions.execution_id)
+           LIMIT ?)`,
+        before,
+        bounded(limit),
+      ),
     );
   }
 

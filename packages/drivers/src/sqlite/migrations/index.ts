@@ -7,6 +7,7 @@ import { records } from './0005-records.ts';
 import { lists } from './0006-lists.ts';
 import { deletedChildren } from './0007-deleted-children.ts';
 import { sources } from './0008-sources.ts';
+import { testVersions } from './0009-test-versions.ts';
 import type { Migration } from './migration.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lists,
   deletedChildren,
   sources,
+  testVersions,
 ];
