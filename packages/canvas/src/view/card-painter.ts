@@ -11,7 +11,7 @@ import { DIMMED, isDimmed, LEVELS, type Painting } from './painting.ts';
 import { hasTime, timeText } from './run-words.ts';
 import type { Scene } from './scene.ts';
 import { NODE_SIZE } from './scene-graph.ts';
-import { CARD_PADDING, hasSecondLine, LINES, rightInset } from './status-place.ts';
+import { CARD_PADDING, FAR_GLYPH, farInset, hasSecondLine, LINES, rightInset } from './status-place.ts';
 import type { TextFit } from './text-fit.ts';
 import { FONTS, type Theme } from './theme.ts';
 
@@ -29,8 +29,6 @@ interface Style {
 const TILE = 32;
 const TEXT_LEFT = 54;
 const GLYPH_ROOM = 24;
-/** Seen from afar, glyphs are larger. */
-const FAR_GLYPH = 1.5;
 
 export class CardPainter {
   readonly #ink: Ink;
@@ -95,7 +93,7 @@ export class CardPainter {
       if (status === 'waiting') {
         const hatch = this.#hatch(theme.status.waiting);
         if (hatch !== null) {
-          ink.globalAlpha *= 0.7;
+          ink.globalAlpha *= 0.5;
           ink.fillStyle = hatch;
           ink.fill();
         }
@@ -220,9 +218,9 @@ export class CardPainter {
   #far({ scene, theme }: Painting, node: number): void {
     const ink = this.#ink;
     const [x, y, width, height] = boxOf(scene, node);
-    const { label, kind } = scene.nodes[node]!;
+    const { label } = scene.nodes[node]!;
     const status = scene.statusOf(node);
-    const inset = kind === 'branch' || kind === 'wait' ? 6 : 0;
+    const inset = farInset(scene, node);
     if (status !== undefined) drawFarGlyph(ink, theme, status, x + 22 + inset, y + height / 2);
     const left = x + inset + (status === undefined ? 18 : 40);
     ink.textAlign = 'left';

@@ -14,6 +14,7 @@ import { TextFit } from './text-fit.ts';
 const DOT_GAP = 24;
 /** Sheets, badges and rings reach over the box of a node. */
 const OVERHANG = 14;
+const PAST_TINT = 0.07;
 
 export class Painter {
   readonly #ink: CanvasRenderingContext2D;
@@ -42,12 +43,6 @@ export class Painter {
     ink.globalAlpha = 1;
     ink.fillStyle = theme.background;
     ink.fillRect(0, 0, size.width, size.height);
-    if (isPast) {
-      ink.globalAlpha = 0.06;
-      ink.fillStyle = theme.past;
-      ink.fillRect(0, 0, size.width, size.height);
-      ink.globalAlpha = 1;
-    }
     if (camera.zoom >= LEVELS.full) this.#dots(painting);
     ink.setTransform(ratio * camera.zoom, 0, 0, ratio * camera.zoom, ratio * camera.x, ratio * camera.y);
     const view = seen(camera, size);
@@ -63,6 +58,13 @@ export class Painter {
     else this.#cards.paint(painting, cards);
     for (const node of groups) this.#groups.collapsed(painting, node);
     ink.globalAlpha = 1;
+    if (isPast) {
+      ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ink.globalAlpha = PAST_TINT;
+      ink.fillStyle = theme.past;
+      ink.fillRect(0, 0, size.width, size.height);
+      ink.globalAlpha = 1;
+    }
   }
 
   #dots({ camera, size, theme }: Painting): void {

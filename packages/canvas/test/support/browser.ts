@@ -21,11 +21,12 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-export async function openBrowser(): Promise<Browser> {
+/** `isWhole`: with a process for each page, as people have it; the packaged browser has one for everything. */
+export async function openBrowser(isWhole = false): Promise<Browser> {
   const hasSystem = existsSync(SYSTEM);
   return await chromium.launch({
     executablePath: hasSystem ? SYSTEM : await packaged.executablePath(),
-    args: hasSystem ? FLAGS : [...packaged.args, ...FLAGS],
+    args: hasSystem || isWhole ? FLAGS : [...packaged.args, ...FLAGS],
   });
 }
 
@@ -39,10 +40,15 @@ export async function serve(
   pages: Readonly<Record<string, string>>,
   entries: Readonly<Record<string, string>>,
   styles = STYLES,
+  policy = POLICY,
 ): Promise<Site> {
   const bundle = await rolldown({
     input: { ...entries },
     platform: 'browser',
+    // Libraries for React name the place where their code runs.
+    onLog: (level, log, report) => {
+      if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+    },
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   });
   const { output } = await bundle.generate({ format: 'esm' });
@@ -52,7 +58,7 @@ export async function serve(
     const [path = '/'] = (request.url ?? '/').split('?');
     const script = scripts.get(path);
     const page = pages[path];
-    response.setHeader('content-security-policy', POLICY);
+    response.setHeader('content-security-policy', policy);
     if (script !== undefined) response.setHeader('content-type', 'text/javascript').end(script);
     else if (path === '/page.css') response.setHeader('content-type', 'text/css').end(styles);
     else if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
