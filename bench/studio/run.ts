@@ -1,5 +1,6 @@
 /**
- * `npx node bench/studio/run.ts [--only canvas,xyflow] [--ms 3000] [--json FILE]`: frames per second of `<nebula-graph>`
+ * `npx node bench/studio/run.ts [--only canvas,xyflow] [--ms 3000] [--sizes 1000] [--motions 'pan at 1']
+ * [--json FILE]`: frames per second of `<nebula-graph>`
  * and of `@xyflow/react` in a real Chromium, with 1,000 and 10,000 nodes, while panning, zooming and being updated 50
  * times a second. `npm ci --prefix bench/studio` installs xyflow; without it, only the canvas is measured.
  */
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     ms: { type: 'string', default: '3000' },
     json: { type: 'string' },
     sizes: { type: 'string', default: '1000,10000' },
+    motions: { type: 'string', default: '' },
   },
 });
 const ms = Number(values.ms);
@@ -114,10 +116,11 @@ async function measured(
   const found: Row[] = [];
   const nodes = 'ids' in graph ? graph.ids.length : graph.nodes.length;
   for (const motion of MOTIONS) {
+    const text = motion.kind === 'pan' ? `pan at ${motion.zoom}` : `zoom around ${motion.zoom}`;
+    if (!text.startsWith(values.motions)) continue;
     const before = await taskSeconds();
     const figures = await page.evaluate((given) => (globalThis as unknown as BenchPage).measure(given), motion);
     const cpuMs = Math.round((((await taskSeconds()) - before) * 10_000) / Math.max(1, figures.frames)) / 10;
-    const text = motion.kind === 'pan' ? `pan at ${motion.zoom}` : `zoom around ${motion.zoom}`;
     found.push({
       ...figures,
       cpuMs,

@@ -27,6 +27,8 @@ import { RunLayer } from './run-layer.ts';
 
 /** Something is dropped into an edge that is this near, in pixels of the screen. */
 const DROP_REACH = 28;
+/** The camera rests when it has not moved for this long. */
+const REST_MS = 140;
 
 export interface ViewParts {
   readonly host: HTMLElement;
@@ -64,6 +66,8 @@ export class GraphView {
   #connecting: Connecting | undefined;
   #drop: Overlay['drop'];
   #version = 0;
+  #movedAt = 0;
+  #restTimer: ReturnType<typeof setTimeout> | undefined;
   #focused: string | undefined;
   #hasFocus = false;
   #isFocusVisible = false;
@@ -93,6 +97,8 @@ export class GraphView {
   }
 
   close(): void {
+    clearTimeout(this.#restTimer);
+    this.#restTimer = undefined;
     this.#pointing.close();
     this.#runner.close();
     this.#stage.close();
@@ -443,9 +449,7 @@ export class GraphView {
   }
 
   panBy(dx: number, dy: number): void {
-    this.#isFitted = false;
-    this.#camera = { ...this.#camera, x: this.#camera.x + dx, y: this.#camera.y + dy };
-    this.#stage.redraw();
+    this.setCamera({ ...this.#camera, x: this.#camera.x + dx, y: this.#camera.y + dy });
   }
 
   zoomBy(factor: number): void {
@@ -457,6 +461,15 @@ export class GraphView {
     this.#isFitted = false;
     this.#camera = camera;
     this.#stage.redraw();
+    this.#movedAt = performance.now();
+    this.#restTimer ??= setTimeout(() => this.#rest(), REST_MS);
+  }
+
+  /** Draws everything in full when the camera has come to rest. */
+  #rest(): void {
+    const left = REST_MS - (performance.now() - this.#movedAt);
+    this.#restTimer = left > 1 ? setTimeout(() => this.#rest(), left) : undefined;
+    if (this.#restTimer === undefined) this.#stage.redraw();
   }
 
   /** Moves the keyboard's focus to a node, and the view if it is not seen. */
@@ -507,6 +520,7 @@ export class GraphView {
       edgeStates: this.#edgeStates,
       isPast: this.isPast,
       isEditable: this.isEditable,
+      isMoving: this.#restTimer !== undefined,
       words: this.words,
       iterationOf: (loop) => this.#run.iterationOf(loop),
     };
@@ -580,9 +594,7 @@ export class GraphView {
   }
 
   zoomAt(point: Point, factor: number): void {
-    this.#isFitted = false;
-    this.#camera = zoomAt(this.#camera, point, factor);
-    this.#stage.redraw();
+    this.setCamera(zoomAt(this.#camera, point, factor));
   }
 }
 

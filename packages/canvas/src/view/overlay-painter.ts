@@ -81,12 +81,12 @@ export class OverlayPainter {
     if (overlay.connection !== undefined) connection(ink, painting, overlay.connection, scale);
     if (overlay.drop !== undefined) drop(ink, painting, overlay.drop, scale);
     if (overlay.area !== undefined) area(ink, painting, overlay.area, scale);
-    if (overlay.hasMinimap) this.#minimap.paint(ink, painting, overlay.version);
+    const isMapStale = overlay.hasMinimap && this.#minimap.paint(ink, painting, overlay.version, now);
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (painting.isPast) frame(ink, painting, theme.past, 3);
     if (overlay.isWholeFocused) frame(ink, painting, theme.selection, 2);
     if (overlay.hint !== undefined) hint(ink, painting, overlay.hint);
-    return moves;
+    return moves || isMapStale;
   }
 }
 

@@ -11,7 +11,8 @@ import { isDimmed, LEVELS, type Painting } from './painting.ts';
 import type { Box, Scene } from './scene.ts';
 import { TextFit } from './text-fit.ts';
 
-const DOT_GAP = 24;
+const DOT_GAP = 32;
+const DOT_GAP_LEAST = 26;
 /** Sheets, badges and rings reach over the box of a node. */
 const OVERHANG = 14;
 const PAST_TINT = 0.07;
@@ -67,15 +68,16 @@ export class Painter {
     }
   }
 
-  #dots({ camera, size, theme }: Painting): void {
+  /** Rectangles at whole pixels are filled without antialiasing: 1,200 of them cost less than a millisecond. */
+  #dots({ camera, size, ratio, theme }: Painting): void {
     const ink = this.#ink;
-    const gap = DOT_GAP * camera.zoom;
+    let gap = DOT_GAP * camera.zoom;
+    while (gap < DOT_GAP_LEAST) gap *= 2;
+    const dot = Math.max(1, Math.round(1.25 * ratio)) / ratio;
     ink.fillStyle = theme.dots;
-    ink.beginPath();
     for (let x = camera.x % gap; x < size.width; x += gap) {
-      for (let y = camera.y % gap; y < size.height; y += gap) ink.rect(x, y, 1.5, 1.5);
+      for (let y = camera.y % gap; y < size.height; y += gap) ink.fillRect(Math.round(x), Math.round(y), dot, dot);
     }
-    ink.fill();
   }
 
   /** One path for each colour. */
