@@ -173,7 +173,7 @@ const site = await serve(
     pictures: path.join(import.meta.dirname, 'pages/pictures.ts'),
     'layout-worker': path.join(ROOT, 'packages/canvas/src/layout/layout-worker.ts'),
   },
-  'body { margin: 0 } nebula-graph { height: 100vh }',
+  { styles: 'body { margin: 0 } nebula-graph { height: 100vh }' },
 );
 const browser = await openBrowser();
 const { page, errors } = await openPage(browser, site.url);

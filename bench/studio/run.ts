@@ -72,9 +72,12 @@ const site = await serve(
     ...(hasPeer ? { xyflow: file('pages/xyflow.ts') } : {}),
     'layout-worker': file('../../packages/canvas/src/layout/layout-worker.ts'),
   },
-  styles,
   // xyflow sets styles of its elements.
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; worker-src 'self'; connect-src 'self'",
+  {
+    styles,
+    policy:
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; worker-src 'self'; connect-src 'self'",
+  },
 );
 
 const browser = await openBrowser(true);

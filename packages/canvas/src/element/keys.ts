@@ -113,7 +113,9 @@ function loopOf(view: GraphView, id: string): string | undefined {
 function menuKey(view: GraphView, current: string | undefined, dispatch: Dispatch): boolean {
   const box = current === undefined ? undefined : view.boxOf(current);
   const at = box === undefined ? { x: 0, y: 0 } : { x: box.x + box.width / 2, y: box.y + box.height };
-  return dispatch('nebula-menu', { node: current ?? null, edge: view.selectedEdges[0] ?? null, at });
+  dispatch('nebula-menu', { node: current ?? null, edge: view.selectedEdges[0] ?? null, at });
+  // Else the browser asks for a menu, too, at a place that means nothing.
+  return true;
 }
 
 function editKey(view: GraphView, key: string, hasShift: boolean, current: string, dispatch: Dispatch): boolean {

@@ -35,15 +35,28 @@ export interface Site {
   close(): void;
 }
 
+export interface ServeOptions {
+  readonly styles?: string;
+  readonly policy?: string;
+  /** Texts of entry files that do not exist. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
 /** Serves pages by name, and scripts that are bundled from entry files. */
 export async function serve(
   pages: Readonly<Record<string, string>>,
   entries: Readonly<Record<string, string>>,
-  styles = STYLES,
-  policy = POLICY,
+  { styles = STYLES, policy = POLICY, sources = {} }: ServeOptions = {},
 ): Promise<Site> {
   const bundle = await rolldown({
     input: { ...entries },
+    plugins: [
+      {
+        name: 'sources',
+        resolveId: (id) => (Object.hasOwn(sources, id) ? id : null),
+        load: (id) => sources[id] ?? null,
+      },
+    ],
     platform: 'browser',
     // Libraries for React name the place where their code runs.
     onLog: (level, log, report) => {
