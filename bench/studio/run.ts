@@ -2,7 +2,7 @@
  * `npx node bench/studio/run.ts [--only canvas,xyflow] [--ms 3000] [--sizes 1000] [--motions 'pan at 1']
  * [--json FILE]`: frames per second of `<nebula-graph>`
  * and of `@xyflow/react` in a real Chromium, with 1,000 and 10,000 nodes, while panning, zooming and being updated 50
- * times a second. `npm ci --prefix bench/studio` installs xyflow; without it, only the canvas is measured.
+ * times a second. `npm ci --prefix bench/studio/xyflow` installs xyflow; without it, only the canvas is measured.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -10,10 +10,9 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { layout } from '@nebula/canvas/layout';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, serve } from '../../packages/canvas/test/support/browser.ts';
+import { openBrowser, serve } from './browser.ts';
 import { type BenchGraph, randomGraph } from './graphs.ts';
-import type { Figures, Motion } from './pages/motion.ts';
-import type { PlacedGraph } from './pages/xyflow.ts';
+import type { Figures, Motion, PlacedGraph } from './pages/motion.ts';
 
 interface BenchPage {
   show(graph: unknown): Promise<number>;
@@ -44,18 +43,14 @@ const { values } = parseArgs({
 });
 const ms = Number(values.ms);
 const wanted = new Set(values.only.split(','));
-const hasPeer = existsSync(path.join(import.meta.dirname, 'node_modules/@xyflow/react/package.json'));
-if (wanted.has('xyflow') && !hasPeer) console.log('xyflow is not installed: npm ci --prefix bench/studio');
+const hasPeer = existsSync(path.join(import.meta.dirname, 'xyflow/node_modules/@xyflow/react/package.json'));
+if (wanted.has('xyflow') && !hasPeer) console.log('xyflow is not installed: npm ci --prefix bench/studio/xyflow');
 
 const MOTIONS: readonly Motion[] = [
   ...[1, 0.5, 0.25, 0.1].map((zoom): Motion => ({ kind: 'pan', zoom, isUpdated: true, ms })),
   { kind: 'zoom', zoom: 0.5, isUpdated: true, ms },
   { kind: 'zoom', zoom: 0.15, isUpdated: true, ms },
 ];
-
-const file = (name: string): string => path.join(import.meta.dirname, name);
-const html = (body: string, script: string): string =>
-  `<!doctype html><meta charset="utf-8"><title>Frames</title><link rel="stylesheet" href="/page.css">${body}<script type="module" src="/${script}.js"></script>`;
 
 const styles = `body { margin: 0 } nebula-graph, #root { display: block; width: 100vw; height: 100vh }
 .react-flow { position: relative; width: 100%; height: 100%; overflow: hidden; direction: ltr }
@@ -66,21 +61,15 @@ const styles = `body { margin: 0 } nebula-graph, #root { display: block; width: 
 .react-flow__handle { position: absolute; width: 6px; height: 6px; background: #1a192b }`;
 
 const site = await serve(
-  { '/canvas': html('<nebula-graph></nebula-graph>', 'canvas'), '/xyflow': html('<div id="root"></div>', 'xyflow') },
+  { canvas: '<nebula-graph></nebula-graph>', xyflow: '<div id="root"></div>' },
   {
-    canvas: file('pages/canvas.ts'),
-    ...(hasPeer ? { xyflow: file('pages/xyflow.ts') } : {}),
-    'layout-worker': file('../../packages/canvas/src/layout/layout-worker.ts'),
+    canvas: 'bench/studio/pages/canvas.ts',
+    ...(hasPeer ? { xyflow: 'bench/studio/xyflow/page.ts' } : {}),
+    'layout-worker': 'packages/canvas/src/layout/layout-worker.ts',
   },
-  // xyflow sets styles of its elements.
-  {
-    styles,
-    policy:
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; worker-src 'self'; connect-src 'self'",
-  },
+  styles,
 );
-
-const browser = await openBrowser(true);
+const browser = await openBrowser();
 const rows: Row[] = [];
 const load = loadavg()[0]!.toFixed(1);
 for (const count of values.sizes.split(',').map(Number)) {

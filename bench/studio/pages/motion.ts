@@ -9,6 +9,13 @@ export interface Drawing {
   update(ids: readonly string[], step: number): void;
 }
 
+/** A graph whose nodes have places, for a drawing without a layout. */
+export interface PlacedGraph {
+  readonly nodes: readonly { readonly id: string; readonly x: number; readonly y: number }[];
+  readonly edges: readonly (readonly [from: string, to: string])[];
+  readonly onlyVisible: boolean;
+}
+
 export interface Figures {
   readonly frames: number;
   readonly fps: number;

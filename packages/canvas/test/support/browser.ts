@@ -21,12 +21,11 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/** `isWhole`: with a process for each page, as people have it; the packaged browser has one for everything. */
-export async function openBrowser(isWhole = false): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   const hasSystem = existsSync(SYSTEM);
   return await chromium.launch({
     executablePath: hasSystem ? SYSTEM : await packaged.executablePath(),
-    args: hasSystem || isWhole ? FLAGS : [...packaged.args, ...FLAGS],
+    args: hasSystem ? FLAGS : [...packaged.args, ...FLAGS],
   });
 }
 
@@ -58,10 +57,6 @@ export async function serve(
       },
     ],
     platform: 'browser',
-    // Libraries for React name the place where their code runs.
-    onLog: (level, log, report) => {
-      if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
-    },
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   });
   const { output } = await bundle.generate({ format: 'esm' });

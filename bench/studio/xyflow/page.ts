@@ -2,13 +2,7 @@
 import { type Edge, type Node, ReactFlow, type ReactFlowInstance, useNodesState } from '@xyflow/react';
 import { createElement, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { type Drawing, type Figures, type Motion, measure } from './motion.ts';
-
-export interface PlacedGraph {
-  readonly nodes: readonly { readonly id: string; readonly x: number; readonly y: number }[];
-  readonly edges: readonly (readonly [from: string, to: string])[];
-  readonly onlyVisible: boolean;
-}
+import { type Drawing, type Figures, type Motion, measure, type PlacedGraph } from '../pages/motion.ts';
 
 const COLOURS = ['#fff', '#def', '#efd', '#fed', '#fdf', '#eee'];
 let flow: ReactFlowInstance | undefined;
