@@ -129,12 +129,16 @@ export function checkArrows(repository: Repository): Verdict {
 /** Files of the root that tests of every package may import. */
 const TEST_SUPPORT = 'tools/test-support/';
 
-/** A part of the root with dependencies of its own, which the root's install leaves out. */
-const APART = 'bench/peers';
+/** Parts of the root with dependencies of their own, which the root's install leaves out. */
+const APART = ['bench/peers', 'bench/studio/xyflow'];
 
 function readManifests(repository: Repository): Manifest[] {
   return repository.files
-    .filter((file) => /^((packages|apps)\/[^/]+\/)?package\.json$/.test(file) || file === `${APART}/package.json`)
+    .filter(
+      (file) =>
+        /^((packages|apps)\/[^/]+\/)?package\.json$/.test(file) ||
+        APART.some((folder) => file === `${folder}/package.json`),
+    )
     .map((file) => {
       const json = JSON.parse(repository.text(file)) as Record<string, Record<string, unknown> | undefined>;
       const names = (...kinds: string[]) => new Set(kinds.flatMap((kind) => Object.keys(json[kind] ?? {})));
@@ -168,7 +172,7 @@ function judgeRelative(
   const problem = (text: string) => [at(importer.code, entry.offset, text)];
   if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
   const owner = ownerOf(target, manifests);
-  const isWithinRoot = importer.owner.folder === APART && owner.folder === '';
+  const isWithinRoot = APART.includes(importer.owner.folder) && owner.folder === '';
   if (isModel(importer.code.path) && !isModel(target) && !entry.typeOnly)
     return problem(`${entry.specifier} is not part of the model: it may import types only`);
   const isSupport = !importer.shipped && target.startsWith(TEST_SUPPORT);
