@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { Clock, Digest, Records } from '@nebula/ports';
+import type { Clock, Digest, RecordChange, Records } from '@nebula/ports';
 import { hash, verify } from '@node-rs/argon2';
 import type { FastifyRequest } from 'fastify';
-import { type Read, readRecord, type UserRecord } from '../records.ts';
+import { changedBySomebody, type Read, readRecord, type UserRecord } from '../records.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
 import { bearerOf, isSameSecret } from './tokens.ts';
 
@@ -133,6 +133,40 @@ export class Accounts {
     ]);
     for (const id of [address, anywhere]) await this.giveBack(id as string);
     return { user: name, token, csrfToken, expiresAt };
+  }
+
+  /**
+   * Changes the password of a signed-in user. Every other session of the user ends; that of the cookie goes on. Rejects with
+   * `LOGIN_FAILED`, `TOO_MANY_LOGINS`, `NOT_ALLOWED`.
+   */
+  async changeOwnPassword(
+    userId: string,
+    { current, password, epoch }: { readonly current: string; readonly password: string; readonly epoch: string },
+    cookie: string | undefined,
+  ): Promise<void> {
+    const { records, digest } = this.parts;
+    const guesses = digest(`own password of ${userId}`);
+    await this.countAttempt(guesses, MAX_FAILURES);
+    const user = await readRecord<UserRecord>(records, 'user', userId);
+    if (!(await verifyPassword(user?.body.password ?? null, current)) || user === undefined) {
+      throw new NebulaError('LOGIN_FAILED', 'The current password is wrong.');
+    }
+    const body: UserRecord = { ...user.body, password: await hashPassword(password), epoch };
+    const token = cookieOf(cookie, SESSION_COOKIE);
+    const session =
+      token === undefined ? undefined : await readRecord<SessionRecord>(records, 'session', digest(token));
+    const outcome = await records.commit([
+      { kind: 'user', id: userId, body: JSON.stringify(body), expected: user.revision },
+      { kind: 'login', id: guesses, body: null },
+      ...(token === undefined || session === undefined ? [] : [this.sessionWith(digest(token), session.body, epoch)]),
+    ]);
+    if (!outcome.ok) throw changedBySomebody(userId);
+  }
+
+  /** The session as one of the user's new epoch; it lasts as long as a new one. */
+  private sessionWith(id: string, session: SessionRecord, epoch: string): RecordChange {
+    const expiresAt = this.parts.clock.now() + SESSION_MS;
+    return { kind: 'session', id, body: JSON.stringify({ ...session, epoch } satisfies SessionRecord), expiresAt };
   }
 
   async logout(cookie: string | undefined): Promise<void> {

@@ -41,7 +41,7 @@ export function identityRoutes(parts: Parts, accounts: Accounts, { isSecure, onR
   };
 }
 
-function sessionRoutes({ clock }: Parts, accounts: Accounts, isSecure: boolean) {
+function sessionRoutes({ clock, random }: Parts, accounts: Accounts, isSecure: boolean) {
   const cookie = (value: string, maxAge: number, call: Pick<Call<'login'>, 'isSecure'>): string => {
     const secure = isSecure || call.isSecure ? '; Secure' : '';
     return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
@@ -63,6 +63,22 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, isSecure: boolean) 
       const { cookie: cookies } = call.headers;
       await accounts.logout(typeof cookies === 'string' ? cookies : undefined);
       return reply(204, null, { 'set-cookie': cookie('', 0, call) });
+    },
+
+    async changeOwnPassword({ body: { current, password }, who, headers }) {
+      if (who.kind !== 'user') {
+        throw new NebulaError('NOT_ALLOWED', 'Only a signed-in user can change the own password.', {
+          hint: 'Sign in with user and password; an administrator can set a new one.',
+        });
+      }
+      const cookies = headers['cookie'];
+      const epoch = random.id('epo');
+      await accounts.changeOwnPassword(
+        who.name,
+        { current, password, epoch },
+        typeof cookies === 'string' ? cookies : undefined,
+      );
+      return gone();
     },
 
     async getMe({ who, headers }) {
