@@ -122,11 +122,12 @@ export class NebulaClient {
     return this.follow<LiveEvent>('followExecution', { params: { executionId } }, options);
   }
 
+  /** `level`: `runs` leaves out the events of nodes, except of those that begin to wait for a person or a signal. */
   allEvents(
-    options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {},
+    options: FollowOptions & Pick<QueryOf<'followAll'>, 'project' | 'workflowId' | 'level'> = {},
   ): AsyncGenerator<LiveEvent> {
-    const { project, workflowId, ...rest } = options;
-    return this.follow<LiveEvent>('followAll', { query: { project, workflowId } }, rest);
+    const { project, workflowId, level, ...rest } = options;
+    return this.follow<LiveEvent>('followAll', { query: { project, workflowId, level } }, rest);
   }
 
   /**
