@@ -16,7 +16,11 @@ afterEach(async () => {
   remove = undefined;
 });
 
-async function parked({ client }: Booted, definition: { readonly id: string }, input?: unknown): Promise<string> {
+async function parked(
+  { client }: Booted,
+  definition: { readonly id: string; readonly nodes: object },
+  input?: unknown,
+): Promise<string> {
   await client.call('registerWorkflow', { body: { definition } });
   const { executionId } = await client.call('startExecution', { body: { workflowId: definition.id, input } });
   await client.call('awaitRest', { params: { executionId }, query: { wait: '5s' }, waitMs: 6_000 });

@@ -21,7 +21,11 @@ async function bootSqlite(): Promise<Booted> {
   return booted;
 }
 
-async function ran({ client }: Booted, definition: { readonly id: string }, input?: unknown): Promise<string> {
+async function ran(
+  { client }: Booted,
+  definition: { readonly id: string; readonly nodes: object },
+  input?: unknown,
+): Promise<string> {
   await client.call('registerWorkflow', { body: { definition } });
   const body = { workflowId: definition.id, input };
   return (await client.call('startExecution', { body, query: { wait: '5s' }, waitMs: 6_000 })).executionId;

@@ -148,6 +148,11 @@ export class NebulaClient {
     return this.transport.bytes('getBlob', { params: { executionId, sha256 } });
   }
 
+  /** The whole log of a run as text, as it arrives. */
+  logText(executionId: string, query: QueryOf<'downloadLogs'> = {}): Promise<AsyncIterable<Uint8Array>> {
+    return this.transport.download('downloadLogs', { params: { executionId }, query });
+  }
+
   /** The bytes of a backup of all data, as they arrive. Complete only if its last file, the manifest, arrived. */
   backup(body: BodyOf<'createBackup'> = {}, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.transport.download('createBackup', { body, ...(signal && { signal }) });
