@@ -28,6 +28,7 @@ import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
 import type { Waits } from './waits.ts';
 import type { Announced } from './workers/announced.ts';
+import { fleetRoutes } from './workers/fleet.ts';
 import type { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
@@ -83,6 +84,7 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...statisticsRoutes(parts),
     ...triggerRoutes(parts),
     ...workerRoutes(parts, registry, announced),
+    ...fleetRoutes(parts),
     ...auditRoutes(parts),
     ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {

@@ -135,6 +135,7 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   putLaunchPlan: { workflowId: 'of-a' },
   putSchedule: { workflowId: 'of-a', every: '1h' },
   putNotification: { url: 'http://localhost:9/', project: 'a' },
+  changeOwnPassword: { current: 'a wrong password', password: 'correct horse battery' },
   login: { user: 'nobody-at-all', password: 'x' },
   createKey: { name: 'k', roles: {} },
   claimWork: { wait: '0s' },
@@ -208,8 +209,8 @@ function expected(operation: OperationId, caller: Caller): Verdict {
   if (least === 'world') return 'in';
   if (!caller.signedIn) return 401;
   if (caller.scopes !== undefined && !caller.scopes.includes(operation)) return 403;
-  // A key does not make keys.
-  if (operation === 'createKey' && caller.isKey) return 403;
+  // A key does not make keys, and has no password.
+  if ((operation === 'createKey' || operation === 'changeOwnPassword') && caller.isKey) return 403;
   if (least === 'all' || caller.admin) return 'in';
   if (least === 'admins') return 403;
   const ranks: readonly string[] = ROLES;

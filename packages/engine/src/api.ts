@@ -43,12 +43,12 @@ import type {
   PermitRow,
   Position,
   Queue,
-  QueueStats,
   Random,
   Sandbox,
   Secrets,
   Store,
 } from '@nebula/ports';
+import type { EngineFigures } from './observe/figures.ts';
 import type { TracedFrame } from './observe/tracing.ts';
 import type { Projects } from './start/authority.ts';
 
@@ -356,20 +356,6 @@ export interface EngineHealth {
   readonly wroteAt: number | null;
   /** The last error since then; the operation is repeated. */
   readonly trouble: unknown;
-}
-
-export interface EngineFigures {
-  readonly engineId: string;
-  /** Attempts that may run here at once. */
-  readonly slots: number;
-  readonly running: number;
-  /** Attempts that remote workers hold. */
-  readonly leases: number;
-  /** Runs in memory. */
-  readonly runs: number;
-  readonly readyNodes: number;
-  readonly oldestReadyMs: number;
-  readonly queue: QueueStats;
 }
 
 export interface Engine extends ExecutionService {

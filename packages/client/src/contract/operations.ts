@@ -9,6 +9,7 @@ import * as humanTasks from './schemas/human-tasks.ts';
 import * as migrations from './schemas/migrations.ts';
 import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
+import * as triggers from './schemas/triggers.ts';
 import * as workflows from './schemas/workflows.ts';
 
 /**
@@ -426,14 +427,14 @@ export const OPERATIONS = {
     listSchedules: {
       summary: 'List schedules by id, including those of triggers',
       needs: 'viewer',
-      query: object({ project: Type.Optional(Id), ...resources.FiresQuery, ...PageQuery }, closed),
+      query: object({ project: Type.Optional(Id), ...triggers.FiresQuery, ...PageQuery }, closed),
       answers: { 200: page(resources.Schedule) },
     },
     getSchedule: {
       summary: 'Get a schedule',
       needs: 'viewer',
       params: object({ scheduleId: Id }),
-      query: object(resources.FiresQuery, closed),
+      query: object(triggers.FiresQuery, closed),
       answers: { 200: resources.Schedule },
     },
     putSchedule: {
@@ -462,8 +463,8 @@ export const OPERATIONS = {
     listTriggers: {
       summary: 'List the triggers of active workflows, and other schedules, with their next fires',
       needs: 'viewer',
-      query: resources.TriggerQuery,
-      answers: { 200: page(resources.Trigger) },
+      query: triggers.TriggerQuery,
+      answers: { 200: page(triggers.Trigger) },
     },
   }),
 
@@ -500,7 +501,7 @@ export const OPERATIONS = {
     getFleet: {
       summary: "Get this server's own engine and queue: slots, running attempts, leases, depth of each route",
       needs: 'admin',
-      answers: { 200: resources.Fleet },
+      answers: { 200: triggers.Fleet },
     },
     listWorkers: {
       summary: 'List remote workers',
@@ -587,7 +588,7 @@ export const OPERATIONS = {
     changeOwnPassword: {
       summary: 'Change your own password; ends your other sessions',
       needs: 'anyone',
-      body: resources.OwnPasswordBody,
+      body: triggers.OwnPasswordBody,
       answers: { 204: Nothing },
     },
     getMe: { summary: 'Get the current principal', needs: 'anyone', answers: { 200: resources.Me } },

@@ -338,7 +338,7 @@ export const IterationsQuery = Type.Object(
   closed,
 );
 
-export const Iteration = Type.Object(
+const Iteration = Type.Object(
   {
     iteration: Type.Integer(),
     status: IterationStatus,
