@@ -161,7 +161,8 @@ export { retrySteps } from './view/explain.ts';
 export {
   type AttemptHistory,
   AttemptList,
-  IterationPage,
+  type IterationCounts,
+  LoopHistory,
   type NodeHistory,
   RunHistory,
   type Span,

@@ -23,7 +23,7 @@ async function tryWorkflow(call: ProjectCall, workflow: LoadedWorkflow, input: J
   workflow.checkInput(input);
   return await withWork(call, { makesFolder: true, checks: workflow.checks }, async (open) => {
     const { api, session } = open;
-    const { others, folder } = workflow;
+    const { others, folder, texts } = workflow;
     const isHere = session.server === undefined;
     const definition = isHere ? runnableHere(workflow.definition, project.config.labels) : workflow.definition;
     if (options.json !== true && options.quiet !== true) await printGrants(open, definition);
@@ -39,7 +39,7 @@ async function tryWorkflow(call: ProjectCall, workflow: LoadedWorkflow, input: J
       const versions = new Map<string, number>();
       // The workflows that it uses are registered, as by `nebula run`; the file itself is not.
       for (const [at, other] of others.entries()) {
-        const how = { activate: false, ...inProject(options) };
+        const how = { activate: false, texts, ...inProject(options) };
         const { workflowId, version } = await registerAll(api, others.slice(0, at), other, how);
         versions.set(workflowId, version);
       }
