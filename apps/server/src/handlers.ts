@@ -16,12 +16,15 @@ import { cacheRoutes } from './routes/cache.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
+import { humanTaskRoutes } from './routes/human-tasks.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
 import { migrationRoutes } from './routes/migrations.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
+import { statisticsRoutes } from './routes/statistics.ts';
+import { triggerRoutes } from './routes/triggers.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
 import type { Waits } from './waits.ts';
@@ -79,6 +82,9 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...scheduleRoutes(parts, () => scheduler.changed()),
     ...fireRoutes(parts, launcher),
     ...notificationRoutes(parts),
+    ...humanTaskRoutes(parts),
+    ...statisticsRoutes(parts),
+    ...triggerRoutes(parts),
     ...workerRoutes(parts, registry, announced),
     ...auditRoutes(parts),
     ...backupRoutes(parts),

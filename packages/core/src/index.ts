@@ -147,7 +147,8 @@ export { retrySteps } from './view/explain.ts';
 export {
   type AttemptHistory,
   AttemptList,
-  IterationPage,
+  type IterationCounts,
+  LoopHistory,
   type NodeHistory,
   RunHistory,
   type Span,

@@ -10,6 +10,7 @@ export { type OpenChild, openChild, openChildren } from './run/composite/childre
 export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';
 export { hasPayload, stepsBefore } from './run/decide/prepare.ts';
+export { type ReopenPreview, reopenPreview } from './run/decide/reopen.ts';
 export type { ChildResult, OpenAttempt, Outcome, Settlement, Stimulus } from './run/decide/stimulus.ts';
 export { type Abort, type ChildCancel, type ChildStart, newTurn, type Turn } from './run/decide/turn.ts';
 export { type Attempt, backlogOf, nextReady, seal, startAttempt } from './run/dispatch/dispatch.ts';

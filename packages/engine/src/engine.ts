@@ -29,6 +29,21 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),
     metrics: () => meter.read(),
+    async figures() {
+      const { workerId, concurrency, queue, clock } = context;
+      const [{ gauges }, stats] = await Promise.all([meter.read(), queue.stats()]);
+      const { count, since } = context.runs.backlog();
+      return {
+        engineId: workerId,
+        slots: concurrency,
+        running: gauges['workflow.parallel_tasks'] ?? 0,
+        leases: gauges['workflow.remote_tasks'] ?? 0,
+        runs: context.runs.size,
+        readyNodes: count,
+        oldestReadyMs: since === null ? 0 : Math.max(0, clock.now() - since),
+        queue: stats,
+      };
+    },
     health() {
       const { phase, lost } = lifecycle;
       const { wroteAt, lastTrouble } = effects;

@@ -1,4 +1,4 @@
-export type { MigrationDecision } from '@nebula/core/run';
+export type { MigrationDecision, ReopenPreview } from '@nebula/core/run';
 export type {
   Callbacks,
   Drivers,

@@ -27,7 +27,7 @@ export const execute: Command = (call) =>
         const isFiltered = [status, workflow, project, cursor].some((given) => given !== undefined);
         return [isFiltered ? 'no run matches' : `no runs yet; start one with ${colors.bold(`${program} run FILE`)}`];
       }
-      const listed = rows.map((row) => ({
+      const listed = rows.map(({ trigger: _, ...row }) => ({
         ...row,
         ...definedMembers({ trigger: triggers.get(row.executionId) }),
         createdAt: Date.parse(row.createdAt),

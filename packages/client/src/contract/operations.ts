@@ -5,6 +5,7 @@
 import { Type } from 'typebox';
 import type { OperationId } from './routes.ts';
 import * as executions from './schemas/executions.ts';
+import * as humanTasks from './schemas/human-tasks.ts';
 import * as migrations from './schemas/migrations.ts';
 import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
@@ -34,7 +35,7 @@ export interface Operation {
   readonly stream?: 'events' | 'bytes';
 }
 
-const { closed, Id, NodePath, PageQuery, page } = pieces;
+const { closed, Id, PageQuery, page } = pieces;
 const object = Type.Object;
 
 const ofWorkflow = object({ workflowId: Id });
@@ -138,7 +139,7 @@ export const OPERATIONS = {
       isIdempotent: true,
     },
     listExecutions: {
-      summary: 'List executions, newest first',
+      summary: 'List executions, newest first; a page with a filter may be short and still have a next one',
       needs: 'viewer',
       query: executions.ExecutionQuery,
       answers: { 200: page(executions.ExecutionSummary) },
@@ -209,7 +210,7 @@ export const OPERATIONS = {
       needs: 'viewer',
       params: ofExecution,
       query: executions.IterationsQuery,
-      answers: { 200: page(executions.Iteration) },
+      answers: { 200: executions.Iterations },
     },
     listAttempts: {
       summary: 'List the attempts of a node, with their errors',
@@ -222,7 +223,7 @@ export const OPERATIONS = {
       summary: 'Explain the status of an execution or of one of its nodes',
       needs: 'viewer',
       params: ofExecution,
-      query: object({ node: Type.Optional(NodePath) }, closed),
+      query: executions.ExplainQuery,
       answers: { 200: executions.Explanation },
     },
     getUndoPlan: {
@@ -245,13 +246,14 @@ export const OPERATIONS = {
       answers: { 200: executions.Values },
     },
     getBlob: {
-      summary: 'Get a large value as bytes',
+      summary: 'Get a large value as bytes: the whole, its beginning, or a `Range`',
       needs: 'viewer',
       params: object({
         executionId: Id,
         sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: '64 hexadecimal digits.' }),
       }),
-      answers: { 200: Type.String() },
+      query: executions.BlobQuery,
+      answers: { 200: Type.String(), 206: Type.String() },
       stream: 'bytes',
     },
     listLogs: {
@@ -261,14 +263,22 @@ export const OPERATIONS = {
       query: executions.LogQuery,
       answers: { 200: page(executions.LogLine) },
     },
+    downloadLogs: {
+      summary: 'Download the log of an execution as text',
+      needs: 'viewer',
+      params: ofExecution,
+      query: executions.LogTextQuery,
+      answers: { 200: Type.String() },
+      stream: 'bytes',
+    },
     cancelExecution: operate('Cancel an execution, or one of its nodes', executions.CancelBody),
     pauseExecution: operate('Pause an execution: running attempts end, and nothing new starts', executions.ReasonBody),
     resumeExecution: operate('Resume a paused execution', executions.EmptyBody),
     signalExecution: operate('Send a signal to an execution', executions.SignalBody),
     answerApproval: operate('Answer an approval', executions.AnswerBody),
     callBack: operate('Make the call that a node waits for; rejected while it does not wait', executions.CallbackBody),
-    retryExecution: operate('Retry the failed nodes of an execution', executions.EmptyBody),
-    replayExecution: operate('Run a node and its dependents again', executions.ReplayBody),
+    retryExecution: preview('Retry the failed nodes of an execution, or say what that would do', executions.RetryBody),
+    replayExecution: preview('Run a node and its dependents again, or say what that would do', executions.ReplayBody),
     migrateExecution: {
       summary: 'Move an execution to another version of its workflow, or say what that would change',
       needs: 'operator',
@@ -291,6 +301,30 @@ export const OPERATIONS = {
       params: ofExecution,
       query: object({ key: Type.String({ minLength: 1, maxLength: 5_000 }) }, closed),
       answers: { 200: executions.Permits },
+    },
+  }),
+
+  ...tagged('Human tasks', {
+    listHumanTasks: {
+      summary: 'List what waits for a person in all executions: approvals, unknown outcomes, signals and calls',
+      needs: 'viewer',
+      query: humanTasks.HumanTaskQuery,
+      answers: { 200: page(humanTasks.HumanTask) },
+    },
+    countHumanTasks: {
+      summary: 'Count what waits for a person, by kind',
+      needs: 'viewer',
+      query: humanTasks.HumanTaskCountQuery,
+      answers: { 200: humanTasks.HumanTaskCounts },
+    },
+  }),
+
+  ...tagged('Statistics', {
+    getStatistics: {
+      summary: 'Get starts, ends, durations and backlog of executions by time',
+      needs: 'viewer',
+      query: humanTasks.StatisticsQuery,
+      answers: { 200: humanTasks.Statistics },
     },
   }),
 
@@ -399,13 +433,14 @@ export const OPERATIONS = {
     listSchedules: {
       summary: 'List schedules by id, including those of triggers',
       needs: 'viewer',
-      query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
+      query: object({ project: Type.Optional(Id), ...resources.FiresQuery, ...PageQuery }, closed),
       answers: { 200: page(resources.Schedule) },
     },
     getSchedule: {
       summary: 'Get a schedule',
       needs: 'viewer',
       params: object({ scheduleId: Id }),
+      query: object(resources.FiresQuery, closed),
       answers: { 200: resources.Schedule },
     },
     putSchedule: {
@@ -427,6 +462,15 @@ export const OPERATIONS = {
       params: object({ scheduleId: Id }),
       answers: { 201: executions.Result },
       isIdempotent: true,
+    },
+  }),
+
+  ...tagged('Triggers', {
+    listTriggers: {
+      summary: 'List the triggers of active workflows, and other schedules, with their next fires',
+      needs: 'viewer',
+      query: resources.TriggerQuery,
+      answers: { 200: page(resources.Trigger) },
     },
   }),
 
@@ -460,6 +504,11 @@ export const OPERATIONS = {
   }),
 
   ...tagged('Workers', {
+    getFleet: {
+      summary: "Get this server's own engine and queue: slots, running attempts, leases, depth of each route",
+      needs: 'admin',
+      answers: { 200: resources.Fleet },
+    },
     listWorkers: {
       summary: 'List remote workers',
       needs: 'anyone',
@@ -553,6 +602,12 @@ export const OPERATIONS = {
       answers: { 200: resources.Session },
     },
     logout: { summary: 'Sign out', needs: 'anyone', answers: { 204: Nothing } },
+    changeOwnPassword: {
+      summary: 'Change your own password; ends your other sessions',
+      needs: 'anyone',
+      body: resources.OwnPasswordBody,
+      answers: { 204: Nothing },
+    },
     getMe: { summary: 'Get the current principal', needs: 'anyone', answers: { 200: resources.Me } },
     listUsers: {
       summary: 'List users by id',
@@ -622,6 +677,11 @@ function operate<B extends Type.TSchema>(summary: string, body: B) {
     answers: { 202: executions.Accepted },
     isIdempotent: true,
   } as const;
+}
+
+/** A request that can be tried without effect, by `dryRun`. */
+function preview<B extends Type.TSchema>(summary: string, body: B) {
+  return { ...operate(summary, body), answers: { 202: executions.Accepted, 200: executions.ReopenPreview } } as const;
 }
 
 function ofLease<B extends Type.TSchema, A extends Type.TSchema>(summary: string, body: B, answer: A) {

@@ -47,6 +47,13 @@ export const ROUTES = {
   publishSignal: 'POST /signals',
   listPermits: 'GET /executions/:executionId/permits',
 
+  listHumanTasks: 'GET /human-tasks',
+  countHumanTasks: 'GET /human-tasks/counts',
+  getStatistics: 'GET /statistics',
+  downloadLogs: 'GET /executions/:executionId/logs/text',
+  listTriggers: 'GET /triggers',
+  getFleet: 'GET /fleet',
+
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',
   followAll: 'GET /events',
@@ -95,6 +102,7 @@ export const ROUTES = {
   createSignInCode: 'POST /sign-in-codes',
   signIn: 'POST /sign-in',
   logout: 'POST /logout',
+  changeOwnPassword: 'POST /me/password',
   getMe: 'GET /me',
   listUsers: 'GET /users',
   putUser: 'PUT /users/:userId',

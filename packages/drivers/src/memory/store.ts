@@ -6,7 +6,9 @@ import type { CacheCursor, CacheRow, Definitions, Inbox, OutputCache, Store, Wor
 import { byCodePoints } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, memoryData, OpenData } from './data.ts';
 import { memoryExecutions } from './executions.ts';
+import { memoryHumanTasks } from './human-tasks.ts';
 import { memoryJournal } from './journal.ts';
+import { memoryStatistics } from './statistics.ts';
 
 export interface MemoryStoreOptions {
   readonly data?: MemoryData;
@@ -21,6 +23,8 @@ export function memoryStore({ data = memoryData(), exclusive = true }: MemorySto
     ...memoryJournal(open),
     ...memoryExecutions(open),
     ...memoryInbox(open),
+    ...memoryHumanTasks(open),
+    ...memoryStatistics(open),
     permits: async (key) => open.get().permits.rows(key),
     ...memoryWorkers(open),
     ...memoryCache(open),

@@ -11,6 +11,7 @@ import {
   type CommitOutcome,
   type DueClaim,
   FINISHED_STATUSES,
+  type HumanTask,
   type InboxRow,
   type NewWorkflowVersion,
   type PublishedSignal,
@@ -28,6 +29,7 @@ import { Appender } from './appender.ts';
 import { forgetCached, purgeCached, saveCached } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { isUnwritable } from './failure.ts';
+import { changeTasks, saveTasks } from './human-tasks.ts';
 import { setAside } from './line-buffer.ts';
 import { Permits } from './permits.ts';
 import { commitRecords, purgeRecords } from './records.ts';
@@ -94,13 +96,14 @@ export class Writes {
 
   /** The effects of an accepted write on other runs. */
   #share(write: Write, outcomes: WriteOutcome[], index: number): void {
-    const { executionId, sends, permits, subscriptions, cache, durations } = write;
+    const { executionId, sends, permits, subscriptions, humanTasks, cache, durations } = write;
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? subscriptions ?? cache ?? durations) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? subscriptions ?? humanTasks ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) saveCached(this.#statements, row);
     for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
+    if (humanTasks !== undefined) changeTasks(this.#statements, executionId, humanTasks);
     if (subscriptions !== undefined) this.#permits.listen(executionId, subscriptions, deliver);
     if (permits === undefined) return;
     const rates = this.#permits.change(executionId, permits, deliver);
@@ -109,6 +112,10 @@ export class Writes {
 
   publish(signal: PublishedSignal): string | undefined {
     return this.#transaction(() => this.#permits.publish(signal, (message, at) => this.#deliver(message, at)));
+  }
+
+  saveHumanTasks(executionId: ExecutionId, seq: number, tasks: readonly HumanTask[]): boolean {
+    return this.#transaction(() => saveTasks(this.#statements, executionId, seq, tasks));
   }
 
   forgetSignals(prefix: string): void {
@@ -150,6 +157,8 @@ export class Writes {
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
       this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      this.#statements.run('DELETE FROM human_tasks WHERE execution_id = ?', executionId);
+      this.#statements.run('DELETE FROM untasked WHERE number = ?', number);
       if (parent !== null) {
         this.#statements.run(
           'INSERT INTO deleted_children SELECT number, ? FROM executions WHERE number = ?',

@@ -27,6 +27,7 @@ import {
   type RunState,
   refuseCancel,
   refuseSettle,
+  reopenPreview,
   spilledInDocument,
   spilledInNode,
   spilledInUndoPlan,
@@ -48,7 +49,8 @@ import { Plans } from '../start/plans.ts';
 import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
-import { framesOf } from '../turn/codec.ts';
+import { framesBackOf, framesOf } from '../turn/codec.ts';
+import { humanTasksOf } from '../turn/human-tasks.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
 import { type PlanSource, readState } from '../turn/runs.ts';
 import { type EndedNode, endedNode } from './ended-node.ts';
@@ -113,20 +115,20 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   /** The document with its large values. */
-  async documentIn(state: RunState, now?: number): Promise<RunDocument> {
+  async documentIn(state: RunState, now?: number, scope?: string): Promise<RunDocument> {
     const values = this.#values();
-    await values.fetch(state.executionId, spilledInDocument(state));
-    return documentOf(state, values.lookup, now);
+    await values.fetch(state.executionId, spilledInDocument(state, scope));
+    return documentOf(state, values.lookup, now, scope);
   }
 
-  readonly document: ExecutionService['document'] = async (executionId, at) => {
+  readonly document: ExecutionService['document'] = async (executionId, at, scope) => {
     const state = await this.state(executionId, at);
-    return state && this.documentIn(state, this.#nowUnless(at));
+    return state && this.documentIn(state, this.#nowUnless(at), scope);
   };
 
-  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at) => {
+  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at, scope) => {
     const state = await this.state(executionId, at);
-    return state && bareDocumentOf(state, this.#nowUnless(at));
+    return state && bareDocumentOf(state, this.#nowUnless(at), scope);
   };
 
   /** The document after an earlier frame is that of the frame's own time. */
@@ -136,6 +138,9 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly frames: ExecutionService['frames'] = (executionId, after = 0) =>
     framesOf(this.#drivers.store, executionId, after);
+
+  readonly framesBack: ExecutionService['framesBack'] = (executionId, before = Number.MAX_SAFE_INTEGER) =>
+    framesBackOf(this.#drivers.store, executionId, before);
 
   readonly journal: ExecutionService['journal'] = async (executionId, after) => {
     const frames: JournalFrame[] = [];
@@ -170,14 +175,19 @@ export class StoreExecutionService implements ExecutionService {
     return row === undefined ? [] : store.permits(sharedName(row.project, key));
   };
 
-  readonly explain: ExecutionService['explain'] = async (executionId, node) => {
-    const { store, clock } = this.#drivers;
+  readonly saveHumanTasks: ExecutionService['saveHumanTasks'] = async (executionId) => {
     const state = await this.state(executionId);
+    if (state !== undefined) await this.#drivers.store.saveHumanTasks(executionId, state.seq, humanTasksOf(state));
+  };
+
+  readonly explain: ExecutionService['explain'] = async (executionId, node, at) => {
+    const { store, clock } = this.#drivers;
+    const state = await this.state(executionId, at);
     if (state === undefined) return undefined;
     const { workflowId } = state.plan;
     const planOf = (version: number) => this.#plans.getWithoutActions(workflowId, version);
     const parts = { store, state: (other: string) => this.state(other), permits: this.permits, planOf };
-    return explanationOf(parts, state, node, clock.now());
+    return explanationOf(parts, state, node, clock.now(), at);
   };
 
   readonly values: ExecutionService['values'] = async (executionId, path, at) => {
@@ -274,6 +284,17 @@ export class StoreExecutionService implements ExecutionService {
     if (state === undefined) return false;
     checkReplay(state, node, input);
     return this.#send(executionId, replayOf(node, input));
+  };
+
+  readonly previewReopen: ExecutionService['previewReopen'] = async (executionId, replayed) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    if (replayed !== undefined) checkReplay(state, replayed.node, replayed.input);
+    const preview = reopenPreview(state, replayed);
+    if (preview !== undefined) return preview;
+    throw new NebulaError('NOTHING_TO_RETRY', `There is nothing to retry in ${executionId}.`, {
+      hint: 'Replay it from a node, or relaunch it.',
+    });
   };
 
   readonly checkMigration: ExecutionService['checkMigration'] = async (executionId, request) => {

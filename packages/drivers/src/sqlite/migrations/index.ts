@@ -6,6 +6,8 @@ import { moments } from './0004-moments.ts';
 import { records } from './0005-records.ts';
 import { lists } from './0006-lists.ts';
 import { deletedChildren } from './0007-deleted-children.ts';
+import { humanTasks } from './0008-human-tasks.ts';
+import { executionFigures } from './0009-execution-figures.ts';
 import type { Migration } from './migration.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,4 +18,6 @@ export const MIGRATIONS: readonly Migration[] = [
   records,
   lists,
   deletedChildren,
+  humanTasks,
+  executionFigures,
 ];
