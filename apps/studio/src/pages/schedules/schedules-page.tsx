@@ -1,6 +1,6 @@
 /** What starts runs by itself: schedules with their next times, and the other triggers of active workflows. */
 import type { AnswerOf } from '@nebula/client';
-import { type ReactElement, useState } from 'react';
+import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { useMay, useStudio } from '../../app/studio-context.ts';
 import { useQueryState } from '../../app/use-query-state.ts';
 import { useList } from '../../data/queries.ts';
@@ -8,7 +8,6 @@ import { useText } from '../../text/use-text.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Listed } from '../../ui/listed.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
-import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ScheduleRow } from './schedule-row.tsx';
 import { schedulesText } from './schedules-text.ts';
 import { TriggerList } from './trigger-list.tsx';
@@ -16,6 +15,9 @@ import '../../ui/table.css';
 import './schedules.css';
 
 export type Schedule = AnswerOf<'listSchedules'>['items'][number];
+
+/** The dialog finds the next times itself, with the core's reader of cron expressions: it is loaded when it is needed. */
+const ScheduleDialog = lazy(async () => ({ default: (await import('./schedule-dialog.tsx')).ScheduleDialog }));
 
 const REFRESH_MS = 30_000;
 const FIRES = 5;
@@ -64,7 +66,9 @@ export default function SchedulesPage(): ReactElement {
       </Listed>
       <TriggerList />
       {edited !== undefined && (
-        <ScheduleDialog schedule={edited === 'new' ? undefined : edited} workflowId={workflow} onClose={() => setEdited(undefined)} />
+        <Suspense>
+          <ScheduleDialog schedule={edited === 'new' ? undefined : edited} workflowId={workflow} onClose={() => setEdited(undefined)} />
+        </Suspense>
       )}
     </Page>
   );
