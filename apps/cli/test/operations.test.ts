@@ -154,6 +154,7 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'executions logs': async () => [
     ['executions', 'logs', await ended('quick')],
     ['executions', 'logs', await ended('quick'), '--follow'],
+    ['executions', 'logs', await ended('quick'), '--download'],
   ],
   'executions value': async () => [['executions', 'value', await ended('quick'), 'a'.repeat(64)]],
   'executions journal': async () => [['executions', 'journal', await ended('quick')]],
@@ -212,6 +213,13 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'users add': () => [['users', 'add', 'bob', '--password-stdin']],
   'users list': () => [{ argv: ['users', 'list', ...AS_ROOT], at: 'selfhost' }],
   'users passwd': () => [['users', 'passwd', 'bob', '--password-stdin']],
+  'users own-password': () => [
+    {
+      argv: ['users', 'own-password', 'root', '--password-stdin'],
+      at: 'selfhost',
+      stdin: `${PASSWORD}\n${PASSWORD}`,
+    },
+  ],
   'users remove': () => [['users', 'remove', 'bob']],
   'keys create': () => [{ argv: ['keys', 'create', 'ci', ...AS_ROOT], at: 'selfhost' }],
   'keys list': () => [['keys', 'list']],
@@ -219,6 +227,11 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'projects list': () => [['projects', 'list']],
   'projects set': () => [['projects', 'set', 'team', '--allow', 'shell=git']],
   'projects remove': () => [['projects', 'remove', 'team']],
+  fleet: () => [['fleet']],
+  'triggers list': () => [['triggers', 'list']],
+  'human-tasks list': () => [['human-tasks', 'list']],
+  'human-tasks count': () => [['human-tasks', 'count']],
+  statistics: () => [['statistics']],
   'workers list': () => [['workers', 'list']],
   'workers remove': () => [['workers', 'remove', 'none']],
   'workers remove-action': () => [['workers', 'remove-action', 'far@1']],

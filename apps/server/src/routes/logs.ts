@@ -45,16 +45,16 @@ export function logRoutes({ logs }: Parts, isWriting: boolean) {
         ...(node !== undefined && { node }),
         ...(level !== undefined && { minLevel: level }),
       };
-      const pages = async function* (): AsyncGenerator<string> {
+      const pages = async function* (): AsyncGenerator<Buffer> {
         for (let afterPosition = 0; !signal.aborted; ) {
           const lines = await logs.read({ ...filter, afterPosition });
           const last = lines.at(-1);
-          if (last !== undefined) yield lines.map(textOf).join('');
+          if (last !== undefined) yield Buffer.from(lines.map(textOf).join(''));
           if (last === undefined || lines.length < DOWNLOAD_PAGE) return;
           afterPosition = last.position;
         }
       };
-      return ok(Readable.from(pages()), {
+      return ok(Readable.from(pages(), { objectMode: false }), {
         'content-type': 'text/plain; charset=utf-8',
         'content-disposition': `attachment; filename="${executionId}.log"`,
       });

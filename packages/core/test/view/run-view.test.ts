@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoopHistory, RunView, timelineOf } from '../../src/index.ts';
-import { documentOf, encodeSnapshot, foldFrames, inlineValue, newRunState } from '../../src/run.ts';
+import { documentOf, encodeSnapshot, foldFrames, inlineValue, newRunState, reopenPreview } from '../../src/run.ts';
 import { type Drive, drive } from '../run/drive.ts';
 import {
   checkpointedEntry,
@@ -217,5 +217,45 @@ describe('a view of a run', () => {
     expect(loop.iterations).toEqual(all);
     expect(loop.counts).toEqual({ open: 0, completed: 25, failed: 0, cancelled: 0 });
     expect([loop.itemOf(7)?.at, loop.itemOf(25)]).toEqual([7, undefined]);
+  });
+
+  it('[VIEW-60] a document of a scope has its nodes alone', () => {
+    const run = drive({
+      nodes: {
+        each: {
+          forEach: { in: [1, 2], parallel: true },
+          do: { nodes: { inner: { forEach: { in: [1] }, do: { nodes: { x: {} } } } } },
+        },
+      },
+    });
+    const paths = (within?: string) => Object.keys(documentOf(run.state, none, undefined, within).nodes);
+    expect(paths('')).toEqual(['each']);
+    expect(paths('each')).toEqual(['each/0/inner', 'each/1/inner']);
+    expect(paths('each/1')).toEqual(['each/1/inner']);
+    expect(paths('each/1/inner')).toEqual(['each/1/inner/0/x']);
+    expect(paths('each/1/inner/0')).toEqual(['each/1/inner/0/x']);
+    expect(paths('eac')).toEqual([]);
+    expect(paths()).toHaveLength(5);
+  });
+
+  it('[VIEW-61] previews of a retry and a replay name what is reopened', () => {
+    const run = drive({
+      nodes: {
+        a: {},
+        each: { needs: ['a'], forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },
+        last: { needs: ['each'] },
+      },
+    });
+    run.complete('a').complete('each/0/x').complete('each/0/y').complete('each/1/x').fail('each/1/y', { code: 'BAD' });
+    expect(run.status).toBe('failed');
+    const retried = reopenPreview(run.state);
+    const replayed = reopenPreview(run.state, { node: 'each' });
+    expect(replayed).toMatchObject({ again: expect.arrayContaining(['each', 'last']), continues: [], kept: ['a'] });
+    expect(reopenPreview(run.state, { node: 'nobody' })).toBeUndefined();
+    run.retry();
+    const entry = run.frames.flatMap(({ entries }) => entries).find(({ type }) => type === 'run.reopened');
+    expect(entry).toMatchObject({ nodes: retried?.again, open: retried?.continues });
+    expect(retried?.continues).toEqual(['each']);
+    expect(retried?.kept).toEqual(['a', 'each/1/x']);
   });
 });

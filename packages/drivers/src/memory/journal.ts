@@ -42,14 +42,9 @@ export function memoryJournal(open: OpenData): Journal {
       );
     },
     async framesBefore(executionId, beforeSeq, limit) {
-      const end = Math.max(0, beforeSeq - 1);
-      return (
-        open
-          .get()
-          .runs.get(executionId)
-          ?.frames.slice(Math.max(0, end - limit), end)
-          .reverse() ?? []
-      );
+      const frames = open.get().runs.get(executionId)?.frames ?? [];
+      const end = Math.min(frames.length, Math.max(0, beforeSeq - 1));
+      return frames.slice(Math.max(0, end - limit), end).reverse();
     },
     async heads(executionIds) {
       const { runs } = open.get();

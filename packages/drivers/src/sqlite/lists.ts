@@ -24,11 +24,16 @@ import {
 import type { ExecutionCursor } from '@nebula/ports/rows';
 import { bounded, type Statements } from './statements.ts';
 
-export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
-  created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt,
-  trigger_type AS "trigger", started_at AS startedAt, error_code AS errorCode, error_node AS errorNode,
-  error_message AS errorMessage,
-  (SELECT starter.execution_id FROM executions starter WHERE starter.number = executions.parent) AS parent`;
+/** The columns of a row of this table, or of a subquery with the columns of `executions`. */
+export function executionColumns(table: string): string {
+  return `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
+    created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt,
+    trigger_type AS "trigger", started_at AS startedAt, error_code AS errorCode, error_node AS errorNode,
+    error_message AS errorMessage,
+    (SELECT starter.execution_id FROM executions starter WHERE starter.number = ${table}.parent) AS parent`;
+}
+
+export const EXECUTION_COLUMNS = executionColumns('executions');
 
 /** Returns one row more than the limit if there is a next page. */
 export function executionsOf(

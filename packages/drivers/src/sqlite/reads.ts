@@ -35,7 +35,7 @@ import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { type FoundExecutions, isWalked, walkedExecutions } from './filtered-lists.ts';
 import { countTasks, placeOf, taskOf, tasksOf, untasked } from './human-tasks.ts';
-import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
+import { countsOf, EXECUTION_COLUMNS, executionColumns, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
 import { linesOf } from './log-search.ts';
 import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
@@ -206,10 +206,10 @@ export class Reads {
   stalled({ dueBy, movedBefore, limit }: StalledFilter): readonly StalledRow[] {
     return this.#statements.all<StalledRow>(
       `SELECT * FROM (
-         SELECT ${EXECUTION_COLUMNS}, coalesce(
+         SELECT ${executionColumns('due')}, coalesce(
            (SELECT at FROM frames WHERE execution = number ORDER BY seq DESC LIMIT 1), created_at) AS movedAt
          FROM (SELECT * FROM executions INDEXED BY executions_by_wake
-           WHERE wake_at <= ? AND status IN (${MOVING}) ORDER BY wake_at LIMIT ${MAX_EXAMINED}) AS executions)
+           WHERE wake_at <= ? AND status IN (${MOVING}) ORDER BY wake_at LIMIT ${MAX_EXAMINED}) AS due)
        WHERE movedAt < ? ORDER BY wakeAt LIMIT ?`,
       dueBy,
       movedBefore,

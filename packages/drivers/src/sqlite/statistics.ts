@@ -48,7 +48,8 @@ export function statisticsOf(statements: Statements, filter: StatisticsFilter): 
 }
 
 function bucketOf(column: string): string {
-  return `CASE WHEN ${column} >= ? THEN ? ELSE (${column} - ?) / ? END`;
+  // A bound number may be a real one.
+  return `CAST(CASE WHEN ${column} >= ? THEN ? ELSE (${column} - ?) / ? END AS INTEGER)`;
 }
 
 /** As `logBucketOf` of the rows, of the time since the creation; null if the column is null. */

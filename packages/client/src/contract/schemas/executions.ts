@@ -271,7 +271,7 @@ export const ExecutionQuery = Type.Object(
         minLength: 1,
         maxLength: 40,
         description:
-          'A type of trigger: `manual`, `schedule`, `webhook`, `event`, `file`, `workflow`, `relaunch`, `test`.',
+          'A type of trigger: `api`, `manual`, `schedule`, `webhook`, `event`, `file`, `workflow`, `relaunch`, `test`.',
       }),
     ),
     errorCode: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
