@@ -1,6 +1,8 @@
 /** Who changed what. */
 import type { AnswerOf } from '@nebula/client';
 import { Fragment, type ReactElement, useState } from 'react';
+import { Link } from 'wouter';
+import { runPath } from '../../app/routes.ts';
 import { useQueryState } from '../../app/use-query-state.ts';
 import { useList } from '../../data/queries.ts';
 import { useNow } from '../../data/use-now.ts';
@@ -131,7 +133,7 @@ function AuditRow({ entry, isOpen, onOpen }: { readonly entry: Entry; readonly i
         <span className="row-link">{operation}</span>
       </td>
       <td className="mono truncate" title={target ?? undefined}>
-        {target}
+        {target?.startsWith('exe_') ? <Link href={runPath(target)}>{target}</Link> : target}
       </td>
       <td className="muted">{project}</td>
       <td className={`audit-${kind}`} title={`HTTP ${outcome}`}>

@@ -30,7 +30,7 @@ export default function InboxPage(): ReactElement {
   return (
     <Page title={words.title} note={total > 0 && words.note(format.number(total))}>
       {(total > 0 || kind !== undefined) && (
-        <div className="filters">
+        <div className="filters inbox-filters">
           <SegmentedFilter
             label={words.title}
             value={kind ?? ''}

@@ -84,7 +84,7 @@ function TaskTimes({ task }: { readonly task: Task }): ReactElement {
       {task.attempt !== undefined && <span>{words.attempt(task.attempt)}</span>}
       {task.key !== undefined && <span className="mono truncate">{words.key(task.key)}</span>}
       {task.who !== undefined && task.mayAnswer && <span>{words.for(task.who.join(', '))}</span>}
-      <span title={format.full(since)}>{words.since(format.relative(since, now))}</span>
+      <span title={format.full(since)}>{format.relative(since, now)}</span>
       {deadline !== undefined && (
         <span className={deadline - now < SOON_MS ? 'task-due' : undefined} title={format.full(deadline)}>
           {deadline < now ? words.overdue : words.due(format.relative(deadline, now))}

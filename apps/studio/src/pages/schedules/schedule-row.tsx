@@ -111,10 +111,10 @@ function ScheduleActions({ schedule, onEdit }: ScheduleRowProps): ReactElement {
   const remove = useChange('deleteSchedule', { refreshes: ['listSchedules'], onDone: () => setRemoving(false) });
   return (
     <>
-      {mayOperate && <IconButton icon="play" label={words.fireNow} isBusy={fire.isPending} onClick={() => fire.mutate({ params })} />}
+      {mayOperate && <IconButton icon="bolt" label={words.fireNow} isBusy={fire.isPending} onClick={() => fire.mutate({ params })} />}
       {mayEdit && (
         <IconButton
-          icon={active ? 'pause' : 'retry'}
+          icon={active ? 'pause' : 'play'}
           label={active ? words.pause : words.resume}
           isBusy={put.isPending}
           onClick={() => put.mutate({ params, body: { ...scheduleBody(schedule), active: !active } })}
