@@ -93,8 +93,8 @@ export class Accounts {
   }
 
   /**
-   * Changes the password of a signed-in user. Every other session of the user ends; that of the request goes on. Rejects with
-   * `LOGIN_FAILED`, `TOO_MANY_LOGINS`, `NOT_ALLOWED`.
+   * Changes the password of a signed-in user. Every other session of the user ends; that of the request goes on. Rejects
+   * with `LOGIN_FAILED`, `TOO_MANY_LOGINS`.
    */
   async changeOwnPassword(
     userId: string,
@@ -112,7 +112,7 @@ export class Accounts {
     const outcome = await records.commit([
       { kind: 'user', id: userId, body: JSON.stringify(body), expected: user.revision },
       { kind: 'login', id: guesses, body: null },
-      ...(await this.sessions.continued(headers, epoch)),
+      ...(await this.sessions.withEpoch(headers, epoch)),
     ]);
     if (!outcome.ok) throw changedBySomebody(userId);
   }

@@ -68,20 +68,20 @@ export class Sessions {
     return session;
   }
 
-  /** The change that makes the session of a request one of the user's new epoch; it lasts as long as a new one. */
-  async continued(headers: Headers, epoch: string): Promise<RecordChange[]> {
-    const token = cookieOf(headers);
-    const session = await this.#read(headers);
-    if (token === undefined || session === undefined) return [];
-    const expiresAt = this.#parts.clock.now() + this.#lifetimeMs;
-    const body = JSON.stringify({ ...session, epoch } satisfies SessionRecord);
-    return [{ kind: 'session', id: this.#parts.digest(token), body, expiresAt }];
-  }
-
   async close(headers: Headers): Promise<void> {
     const token = cookieOf(headers);
     if (token === undefined) return;
     await this.#parts.records.commit([{ kind: 'session', id: this.#parts.digest(token), body: null }]);
+  }
+
+  /** The change that makes the session of a request one of the user's new epoch; it lasts as long as a new one. */
+  async withEpoch(headers: Headers, epoch: string): Promise<RecordChange[]> {
+    const token = cookieOf(headers);
+    const session = await this.#read(headers);
+    if (token === undefined || session === undefined) return [];
+    const expiresAt = this.#parts.clock.now() + this.#lifetimeMs;
+    const body: SessionRecord = { ...session, epoch };
+    return [{ kind: 'session', id: this.#parts.digest(token), body: JSON.stringify(body), expiresAt }];
   }
 
   /** The token for a page that was reloaded: only a page of this server with the cookie can read the response. */
