@@ -78,9 +78,8 @@ export class NebulaGraphElement extends HTMLElement {
     this.#stageHost.className = 'stage';
     this.#tree = document.createElement('ul');
     this.#tree.className = 'aside';
-    this.#tree.role = 'tree';
+    this.#tree.role = 'group';
     this.#tree.tabIndex = 0;
-    this.#tree.ariaMultiSelectable = 'true';
     this.#graphTree = new GraphTree(this.#tree);
     this.#status = document.createElement('div');
     this.#status.className = 'aside';

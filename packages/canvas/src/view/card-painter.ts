@@ -71,13 +71,16 @@ export class CardPainter {
     }
   }
 
-  #bodies({ scene, theme }: Painting, { status, isDim, isDisabled, isDynamic, nodes }: Style): void {
+  #bodies({ scene, theme, camera, ratio }: Painting, { status, isDim, isDisabled, isDynamic, nodes }: Style): void {
     const ink = this.#ink;
     const isQuiet = status === 'pending' || status === 'skipped' || status === 'cancelled' || isDisabled;
     const needsEyes = status === 'failed' || status === 'running' || status === 'waiting' || status === 'unknown';
     ink.globalAlpha = isDim ? DIMMED : 1;
     ink.strokeStyle = needsEyes || status === 'queued' ? theme.status[status] : theme.border;
-    ink.lineWidth = theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1);
+    ink.lineWidth = Math.max(
+      theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1),
+      1 / (camera.zoom * ratio),
+    );
     ink.setLineDash(
       status === 'skipped' || isDisabled ? [5, 4] : isDynamic ? [8, 3] : status === 'queued' ? [2, 3] : [],
     );
