@@ -49,7 +49,7 @@ export function draftRoutes(parts: Parts) {
     },
 
     async getDraft(call) {
-      for (;;) {
+      for (let left = READ_TRIES; left > 0; left--) {
         const row = await records.get('draft', idOf(call));
         if (row === undefined) throw unknownDraft(call);
         const text = await records.get(TEXT, row.id);
@@ -60,6 +60,10 @@ export function draftRoutes(parts: Parts) {
           { etag: etagOf(row) },
         );
       }
+      throw new NebulaError(
+        'CHANGED_MEANWHILE',
+        `Your draft of '${call.params.draftId}' is being saved again and again.`,
+      );
     },
 
     async putDraft(call) {
@@ -99,6 +103,8 @@ export function draftRoutes(parts: Parts) {
 }
 
 const TEXT = 'draft-text';
+/** A draft that is saved between the reads of its two records is read again. */
+const READ_TRIES = 10;
 
 /** The changes that remove the drafts of a user or of a project. A deleted user's name may be given to another one. */
 export async function draftsOf(
