@@ -30,6 +30,7 @@ describe('the table', () => {
     expect(ids.filter((id) => ROUTES[id].startsWith('GET ') && auditOf(id) !== 'never')).toEqual([]);
     const checks = [
       'validateWorkflow',
+      'rehearseWorkflow',
       'claimWork',
       'beatWorker',
       'extendLease',
@@ -39,7 +40,7 @@ describe('the table', () => {
     ];
     expect(audited('never')).toEqual(checks);
     expect(audited('server')).toContain('startExecution');
-    expect(audited('server').every((id) => /^\w+ \/(executions|signals)/.test(ROUTES[id]))).toBe(true);
+    expect(audited('server').every((id) => /^\w+ \/(executions|signals|tests)/.test(ROUTES[id]))).toBe(true);
     expect(audited('always')).toEqual(
       expect.arrayContaining(['registerWorkflow', 'putSecret', 'revealCredential', 'registerWorker', 'login']),
     );
