@@ -90,6 +90,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   SPLIT_EDGE: 'An edge that leaves a split, or enters its merge, cannot have conditions.',
   SPLIT_JOIN: 'A node directly after a split must have `join: all`.',
   SPLIT_WITHOUT_MERGE: 'No merge follows the split.',
+  TEST_INVALID:
+    'A test run names an unknown node, lacks pins, or has one that does not fit; the errors name the places.',
+  TEST_RUN: 'A test run cannot be relaunched, forked or migrated: its definition belongs to it alone.',
   TOO_DEEP: 'Values are nested deeper than 64 levels.',
   TOO_FEW_ITEMS: '`minSuccess` is larger than the number of items.',
   TOO_LARGE: 'The file is larger than the limit.',

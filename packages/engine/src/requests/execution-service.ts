@@ -245,6 +245,10 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly registerTest: ExecutionService['registerTest'] = async (given, { from, ...test }, executionId) => {
     const definition = given as unknown as WorkflowDefinition;
+    for (const [path, pin] of Object.entries(test.pins ?? {})) {
+      if ('output' in pin) checkGiven(pin.output, `the pin of '${path.slice(0, 200)}'`);
+      else if ('error' in pin) checkGiven(pin.error.details, `the pin of '${path.slice(0, 200)}'`);
+    }
     if (from === undefined) return await this.#plans.registerTest(definition, test, executionId);
     const taken = await this.#pinsFrom(from, definition, test.only);
     const pins = { ...taken, ...test.pins };
