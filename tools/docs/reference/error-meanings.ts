@@ -196,6 +196,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   RUNS_OUTSIDE: 'The action runs only on remote workers.',
   SKIPPED: 'The concurrency limit is reached; the run was not started.',
   TIME_INVALID: 'A time is not between 1970 and 9999, or is a leap second.',
+  RANGE_INVALID: 'The requested range of bytes is outside of the value.',
   REQUEST_LATE: 'The headers, a part of the body, or the whole request did not arrive in time.',
   BAD_FILE_PATTERN: 'The path of a file trigger is too long, expands to too many patterns, or is invalid.',
   TOO_MANY_FOLLOWERS: 'One caller, or all callers together, have more open streams than the server allows.',
