@@ -14,6 +14,7 @@ import { publicRoutes } from './http/docs-page.ts';
 import { IdempotentRequests } from './http/idempotency.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
+import { HumanTaskBackfill } from './human-task-backfill.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
 import { DesktopIdentity } from './identity/desktop.ts';
@@ -36,15 +37,18 @@ import { webhookRoutes } from './triggers/webhooks.ts';
 import { Waits } from './waits.ts';
 import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
+import { type WorkflowOrigins, workflowOrigins } from './workflow-origins.ts';
 
 export { callbackKey, callbackUrls } from './callbacks.ts';
 export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';
-export type { EngineParts, Parts } from './parts.ts';
+export type { EngineParts, Parts, WorkflowFiles } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
+export type { FileOrigin } from './records.ts';
 export type { StudioSource, StudioState } from './studio/studio-pages.ts';
 export { announcedActions } from './workers/announced.ts';
+export type { WorkflowOrigins } from './workflow-origins.ts';
 
 export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
@@ -78,6 +82,8 @@ export interface NebulaServer {
   connections(tell: (count: number) => void): void;
   /** The operations without HTTP, as the owner, for the process that runs the server. */
   readonly direct: DirectTransport;
+  /** The files that workflows come from, for the process that registers them. */
+  readonly origins: WorkflowOrigins;
   /** Rejects further requests. `stopEngine` runs before the last spans are sent: they include handed-back attempts. */
   close(stopEngine?: () => Promise<void>): Promise<void>;
 }
@@ -103,7 +109,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     if (!isClosing) seen.onTrouble(error);
   };
   const made = makeParts(parts, options, seen, onTrouble);
-  const { feed, accounts, scheduler, files, announced, sweeper, notifier } = made;
+  const { feed, accounts, scheduler, files, announced, sweeper, notifier, backfill } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     made.desktop?.authenticate ?? accounts.authenticate;
@@ -117,6 +123,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     isClosing = true;
     files.close();
     sweeper.close();
+    backfill.close();
     announced.close();
     await scheduler.close();
     await notifier.close();
@@ -139,6 +146,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   files.open();
   sweeper.open();
   notifier.open();
+  backfill.open();
   letIn();
   const url = urlOf(app, options);
   seen.log.info({ url, version, preset }, 'listening');
@@ -146,6 +154,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     url,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
+    origins: workflowOrigins(parts),
     connections: (tell) => app.server.getConnections((_, count) => tell(count)),
     direct: directTransport({
       parts,
@@ -189,6 +198,7 @@ function makeParts(
     registry: new Registry(parts),
     sweeper: sweeping(parts, onTrouble),
     notifier: new Notifier({ parts, leader, onTrouble }),
+    backfill: new HumanTaskBackfill(parts, onTrouble),
   };
 }
 

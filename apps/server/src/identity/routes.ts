@@ -20,6 +20,7 @@ import {
   type UserRecord,
   type WorkflowRecord,
 } from '../records.ts';
+import { draftsOf } from '../routes/drafts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, keyOf } from './accounts.ts';
 import { belongingsOf, forgetBeside } from './belongings.ts';
@@ -50,7 +51,7 @@ export function identityRoutes(parts: Parts, accounts: Accounts, options: Identi
 
 type SessionCall = Pick<Call<'login'>, 'headers' | 'isSecure'>;
 
-function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
+function sessionRoutes({ clock, random }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
   const sessions = desktop?.sessions ?? accounts.sessions;
   const cookie = (value: string, maxAge: number, { headers, isSecure: isHttps }: SessionCall): string => {
     const secure = isSecure || isHttps ? '; Secure' : '';
@@ -91,6 +92,16 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop
     async logout(call) {
       await sessions.close(call.headers);
       return reply(204, null, { 'set-cookie': cookie('', 0, call) });
+    },
+
+    async changeOwnPassword({ body: { current, password }, who, headers }) {
+      if (who.kind !== 'user') {
+        throw new NebulaError('NOT_ALLOWED', 'Only a signed-in user can change the own password.', {
+          hint: 'Sign in with user and password; an administrator can set a new one.',
+        });
+      }
+      await accounts.changeOwnPassword(who.name, { current, password, epoch: random.id('epo') }, headers);
+      return gone();
     },
 
     async getMe({ who, headers }) {
@@ -169,6 +180,7 @@ function userRoutes(parts: Parts, accounts: Accounts) {
       for await (const { id, body } of everyRecord<{ keyId: string }>(records, 'key-of', keyOf(userId, ''))) {
         left.push({ kind: 'key', id: body.keyId, body: null }, { kind: 'key-of', id, body: null });
       }
+      left.push(...(await draftsOf(records, { userId })));
       if (left.length > 0) await records.commit(left);
       return gone();
     },

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { NebulaError } from '@nebula/core';
-import type { Clock, Digest, Records } from '@nebula/ports';
+import type { Clock, Digest, RecordChange, Records } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { readRecord } from '../records.ts';
 import { isSameSecret } from './tokens.ts';
@@ -72,6 +72,16 @@ export class Sessions {
     const token = cookieOf(headers);
     if (token === undefined) return;
     await this.#parts.records.commit([{ kind: 'session', id: this.#parts.digest(token), body: null }]);
+  }
+
+  /** The change that makes the session of a request one of the user's new epoch; it lasts as long as a new one. */
+  async withEpoch(headers: Headers, epoch: string): Promise<RecordChange[]> {
+    const token = cookieOf(headers);
+    const session = await this.#read(headers);
+    if (token === undefined || session === undefined) return [];
+    const expiresAt = this.#parts.clock.now() + this.#lifetimeMs;
+    const body: SessionRecord = { ...session, epoch };
+    return [{ kind: 'session', id: this.#parts.digest(token), body: JSON.stringify(body), expiresAt }];
   }
 
   /** The token for a page that was reloaded: only a page of this server with the cookie can read the response. */

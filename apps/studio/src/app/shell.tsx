@@ -3,6 +3,7 @@ import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { useRead } from '../data/queries.ts';
 import { useConnection } from '../data/use-live.ts';
+import { useInboxCount } from '../pages/inbox/use-inbox-count.ts';
 import { LANGUAGES } from '../text/define-text.ts';
 import { useText } from '../text/use-text.ts';
 import { Key, Select } from '../ui/controls.tsx';
@@ -17,7 +18,8 @@ import { Logo } from './logo.tsx';
 import { THEMES } from './preferences.ts';
 import { PATHS } from './routes.ts';
 import { shellText } from './shell-text.ts';
-import { useStudio } from './studio-context.ts';
+import { useMay, useStudio } from './studio-context.ts';
+import { Tour } from './tour/tour.tsx';
 import './shell.css';
 
 const PAGES = {
@@ -25,7 +27,18 @@ const PAGES = {
   run: lazy(() => import('../pages/run/run-page.tsx')),
   workflows: lazy(() => import('../pages/workflows/workflows-page.tsx')),
   workflow: lazy(() => import('../pages/workflow/workflow-page.tsx')),
+  compare: lazy(() => import('../pages/compare/compare-page.tsx')),
+  inbox: lazy(() => import('../pages/inbox/inbox-page.tsx')),
+  schedules: lazy(() => import('../pages/schedules/schedules-page.tsx')),
+  fleet: lazy(() => import('../pages/fleet/fleet-page.tsx')),
+  overview: lazy(() => import('../pages/overview/overview-page.tsx')),
+  credentials: lazy(() => import('../pages/credentials/credentials-page.tsx')),
+  audit: lazy(() => import('../pages/audit/audit-page.tsx')),
+  settings: lazy(() => import('../pages/settings/settings-page.tsx')),
 };
+
+/** Pages whose address has no part that varies. */
+const LISTS = ['compare', 'inbox', 'schedules', 'fleet', 'overview', 'credentials', 'audit', 'settings'] as const;
 
 export function Shell(): ReactElement {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
@@ -45,6 +58,7 @@ export function Shell(): ReactElement {
           </ErrorBoundary>
         </div>
       </div>
+      <Tour />
       {isPaletteOpen && <CommandPalette onClose={() => setPaletteOpen(false)} />}
       {isHelpOpen && <KeyboardHelp onClose={() => setHelpOpen(false)} />}
     </div>
@@ -68,6 +82,14 @@ function Pages(): ReactElement {
       <Route path={PATHS.workflow}>
         {({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}
       </Route>
+      {LISTS.map((name) => {
+        const List = PAGES[name];
+        return (
+          <Route key={name} path={PATHS[name]}>
+            <List />
+          </Route>
+        );
+      })}
       <Route>
         <Empty title={words.notFound} actions={<Link href={PATHS.runs}>{words.toRuns}</Link>} />
       </Route>
@@ -80,6 +102,8 @@ interface RailEntry {
   readonly icon: IconName;
   readonly label: string;
   readonly count?: number;
+  /** Left out of the narrow rail of a phone. */
+  readonly isRare?: boolean;
 }
 
 function Rail(): ReactElement {
@@ -88,8 +112,18 @@ function Rail(): ReactElement {
   const upper: readonly RailEntry[] = [
     { path: PATHS.runs, icon: 'runs', label: words.runs },
     { path: PATHS.workflows, icon: 'workflows', label: words.workflows },
+    { path: PATHS.inbox, icon: 'inbox', label: words.inbox, count: useInboxCount() },
+    { path: PATHS.schedules, icon: 'schedules', label: words.schedules },
+    { path: PATHS.fleet, icon: 'fleet', label: words.fleet },
+    { path: PATHS.overview, icon: 'overview', label: words.overview },
   ];
-  const lower: readonly RailEntry[] = me.admin ? [] : [];
+  const lower: readonly RailEntry[] = [
+    ...(useMay('editor')
+      ? [{ path: PATHS.credentials, icon: 'credentials' as const, label: words.credentials, isRare: true }]
+      : []),
+    ...(me.admin ? [{ path: PATHS.audit, icon: 'audit' as const, label: words.audit, isRare: true }] : []),
+    { path: PATHS.settings, icon: 'settings', label: words.settings },
+  ];
   return (
     <nav className="rail" aria-label={words.navigation}>
       <Link href={PATHS.runs} className="rail-logo" aria-label="Nebula">
@@ -113,12 +147,17 @@ const SECTION_OF: Readonly<Record<string, string>> = {
   '/w': PATHS.workflows,
 };
 
-function RailLink({ path, icon, label, count = 0 }: RailEntry): ReactElement {
+function RailLink({ path, icon, label, count = 0, isRare = false }: RailEntry): ReactElement {
   const [location] = useLocation();
   const section = `/${location.split('/')[1] ?? ''}`;
   const isHere = (SECTION_OF[section] ?? section) === path;
   return (
-    <Link href={path} className="rail-link" aria-current={isHere ? 'page' : undefined} title={label}>
+    <Link
+      href={path}
+      className={isRare ? 'rail-link rail-rare' : 'rail-link'}
+      aria-current={isHere ? 'page' : undefined}
+      title={label}
+    >
       <Icon name={icon} size={18} />
       <span className="rail-label">{label}</span>
       {count > 0 && <span className="rail-count">{count > 99 ? '99+' : count}</span>}

@@ -9,7 +9,8 @@ import type { LiveEvent, LogLine, Progress } from '@nebula/client';
 
 export type Interest =
   | { readonly executionId: string; readonly after?: string }
-  | { readonly project?: string; readonly workflowId?: string; readonly after?: string }
+  /** `runs`: no events of nodes, except of those that begin to wait for a person. */
+  | { readonly project?: string; readonly workflowId?: string; readonly level?: 'runs'; readonly after?: string }
   | {
       readonly executionId: string;
       readonly logs: true;

@@ -17,10 +17,16 @@ export interface Format {
   exact(at: number): string;
   /** `18 Nov 2026, 14:02:11` */
   full(at: number): string;
+  /** `14:02` */
+  minutes(at: number): string;
+  /** `18 Nov, 14:02` */
+  short(at: number): string;
   /** `3 minutes ago`, `in 2 hours`. */
   relative(at: number, now: number): string;
   /** `340 ms`, `2.4 s`, `3 m 12 s`. */
   duration(ms: number): string;
+  /** `1.25`, `12.5`, `340`: three digits that count. */
+  ratio(value: number): string;
   /** `1.2 MB` */
   bytes(count: number): string;
 }
@@ -42,7 +48,9 @@ export function formatOf(language: Language, timeZone?: string): Format {
     minute: '2-digit',
     ...zone,
   });
+  const minutes = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', ...zone });
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const ratios = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
   const oneDigit = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
   return {
     number: (value) => numbers.format(value),
@@ -50,11 +58,14 @@ export function formatOf(language: Language, timeZone?: string): Format {
     moment: (at, now) => (day.format(at) === day.format(now) ? clock.format(at) : short.format(at)),
     exact: (at) => `${clock.format(at)}.${String(Math.floor(at) % SECOND).padStart(3, '0')}`,
     full: (at) => both.format(at),
+    minutes: (at) => minutes.format(at),
+    short: (at) => short.format(at),
     relative: (at, now) => {
       const [value, unit] = relativeParts(at - now);
       return ago.format(value, unit);
     },
     duration: (ms) => durationText(ms, (value) => oneDigit.format(value)),
+    ratio: (value) => ratios.format(value),
     bytes: (count) => bytesText(count, (value) => oneDigit.format(value)),
   };
 }

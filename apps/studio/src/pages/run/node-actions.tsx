@@ -24,7 +24,7 @@ interface NodeActionsProps {
   readonly node: string;
 }
 
-const CHANGED = ['getExecution', 'explainExecution', 'getValues'] as const;
+const CHANGED = ['getExecution', 'explainExecution', 'getValues', 'listHumanTasks', 'countHumanTasks'] as const;
 
 export function NodeActions({ run, view, node }: NodeActionsProps): ReactElement | null {
   const { actions } = useText(runText);

@@ -15,6 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { notify } from '../../ui/notices.ts';
 import { Empty, Failed, Loading, Page } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
+import { FirstRun } from './first-run.tsx';
 import { runsText } from './runs-text.ts';
 import { StatusFilter } from './status-filter.tsx';
 import '../../ui/table.css';
@@ -131,18 +132,7 @@ function NoRuns({ isFiltered, onClear }: { readonly isFiltered: boolean; onClear
   const words = useText(runsText);
   if (isFiltered)
     return <Empty title={words.emptyFiltered} actions={<Button onClick={onClear}>{words.clear}</Button>} />;
-  return (
-    <Empty
-      title={words.emptyTitle}
-      actions={
-        <Link href={PATHS.workflows} className="button button-primary">
-          {words.start}
-        </Link>
-      }
-    >
-      <p>{words.empty}</p>
-    </Empty>
-  );
+  return <FirstRun />;
 }
 
 function RunTable({ runs }: { readonly runs: readonly Run[] }): ReactElement {

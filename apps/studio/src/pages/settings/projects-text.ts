@@ -1,0 +1,36 @@
+import { defineText } from '../../text/define-text.ts';
+
+export const projectsText = defineText({
+  en: {
+    create: 'New project',
+    editTitle: (id: string) => `Edit ${id}`,
+    id: 'Id',
+    idHint: 'Letters, digits, . _ and -; it cannot be changed later.',
+    name: 'Name',
+    ceiling: 'Ceiling',
+    ceilingWhat: 'The most that runs of this project may be granted, whatever their workflows declare.',
+    ceilings: { all: 'Everything that workflows declare', some: 'Only this', reset: 'As the server is configured' },
+    capabilities: 'Capabilities',
+    capabilitiesHint: 'JSON with network, files, shell and env: lists of patterns.',
+    created: 'Created',
+    removeTitle: (id: string) => `Delete ${id}`,
+    removeWhat: 'Only a project without workflows can be deleted. Its credentials go with it.',
+    unlimited: 'everything',
+  },
+  de: {
+    create: 'Neues Projekt',
+    editTitle: (id) => `${id} bearbeiten`,
+    id: 'Kennung',
+    idHint: 'Buchstaben, Ziffern, . _ und -; sie kann später nicht geändert werden.',
+    name: 'Name',
+    ceiling: 'Obergrenze',
+    ceilingWhat: 'Das Höchste, was Läufen dieses Projekts gewährt wird, was immer ihre Workflows verlangen.',
+    ceilings: { all: 'Alles, was Workflows verlangen', some: 'Nur dies', reset: 'Wie der Server eingestellt ist' },
+    capabilities: 'Berechtigungen',
+    capabilitiesHint: 'JSON mit network, files, shell und env: Listen von Mustern.',
+    created: 'Erstellt',
+    removeTitle: (id) => `${id} löschen`,
+    removeWhat: 'Nur ein Projekt ohne Workflows kann gelöscht werden. Seine Zugangsdaten gehen mit.',
+    unlimited: 'alles',
+  },
+});
