@@ -365,6 +365,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   INTERNAL: 'A bug in Nebula, with exit code 70. Please report it.',
   NOTHING_TO_RETRY: 'The run has completed, so there is nothing to retry.',
   NOT_CONFIRMED: 'The command would change several runs and needs a confirmation; use `--yes`.',
+  NOT_A_DESKTOP: 'The server has users, who sign in with their passwords; codes are for the owner of a desktop server.',
   NOT_FINISHED: 'The run has not ended.',
   NOT_PAUSED: 'The run is not paused.',
   NOT_UNKNOWN: 'Only a node whose outcome is unknown can be settled.',
