@@ -7,8 +7,8 @@ const bucket = (starts: number, completed: number, failed: number) => ({ starts,
 
 describe('figures of the overview', () => {
   it('[STU-48] add up over the buckets', () => {
-    expect(totalsOf([bucket(3, 2, 0), bucket(1, 1, 1)])).toEqual({ starts: 4, ends: 4, failures: 1, failureRate: 0.25 });
-    expect(totalsOf([])).toEqual({ starts: 0, ends: 0, failures: 0, failureRate: null });
+    expect(totalsOf([bucket(3, 2, 0), bucket(1, 1, 1)])).toEqual({ starts: 4, ends: 4, completed: 3, failures: 1, failureRate: 0.25 });
+    expect(totalsOf([])).toEqual({ starts: 0, ends: 0, completed: 0, failures: 0, failureRate: null });
   });
 
   it('[STU-48] rank workflows by failures, then by their share, and leave out those without', () => {

@@ -32,7 +32,8 @@ export default function OverviewPage(): ReactElement {
   const now = useNow(REFRESH_MS);
   const since = new Date(rangeStart(now, rangeMs, bucketMs)).toISOString();
   const statistics = useRead('getStatistics', { query: { project, since, bucket } }, { refetchMs: REFRESH_MS, keepsPrevious: true });
-  const isEmpty = statistics.data !== undefined && totalsOf(statistics.data.buckets).starts === 0 && totalsOf(statistics.data.buckets).ends === 0;
+  const totals = statistics.data && totalsOf(statistics.data.buckets);
+  const isEmpty = totals?.starts === 0 && totals.ends === 0;
   return (
     <Page
       title={words.title}
@@ -95,12 +96,12 @@ function Totals({ statistics, since, range }: PartProps & { readonly since: stri
   const { project } = useStudio();
   // Percentiles of parts do not add up: those of the whole range are of one bucket.
   const whole = useRead('getStatistics', { query: { project, since, bucket: RANGES[range].whole } }, { refetchMs: REFRESH_MS, keepsPrevious: true });
-  const { starts, ends, failures, failureRate } = totalsOf(statistics.buckets);
+  const { starts, completed, failures, failureRate } = totalsOf(statistics.buckets);
   const duration = whole.data?.buckets[0]?.duration;
   return (
     <Figures>
       <Figure label={words.started} value={format.number(starts)} />
-      <Figure label={words.completed} value={format.number(ends - failures)} />
+      <Figure label={words.completed} value={format.number(completed)} />
       <Figure
         label={words.failed}
         kind={failures > 0 ? 'bad' : 'plain'}
