@@ -58,7 +58,6 @@ it('[STU-52] a key is shown once, works, and is refused after it was revoked', a
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('No API keys').waitFor();
   expect(await status()).toBe(401);
-  expect(opened.errors()).toEqual([]);
 });
 
 it('[STU-52, STU-53] a viewer sees less, and changes the own password', async () => {
@@ -90,5 +89,4 @@ it('[STU-52, STU-53] a viewer sees less, and changes the own password', async ()
   await page.reload();
   await page.getByRole('navigation').first().waitFor();
   await signedIn('bob', NEW_PASSWORD, '/runs');
-  expect([...admin.errors(), ...opened.errors()]).toEqual([]);
 });

@@ -1,12 +1,12 @@
 /**
  * Pages of the Studio in a real browser. One browser serves all tests of a file; each page has cookies and storage of
- * its own. A page whose console has an error that the test did not expect fails the test when it is closed.
+ * its own. A page is closed after its test, and fails the test if its console has an error that was not allowed.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newPage, type OpenedPage, openBrowser } from '../../tools/test-support/browser.ts';
 import type { StudioServer } from './studio-server.ts';
 
@@ -44,7 +44,14 @@ export class StudioBrowser {
 
   /** Opens a path of the Studio, as the owner of a desktop server unless told otherwise. */
   async page(target: string, options: OpenOptions = {}): Promise<StudioPage> {
-    const { size = 'desktop', theme = 'light', locale = 'en-US', isStranger = false, preferences, allowed = [] } = options;
+    const {
+      size = 'desktop',
+      theme = 'light',
+      locale = 'en-US',
+      isStranger = false,
+      preferences,
+      allowed = [],
+    } = options;
     if (!isStranger) this.#session ??= await this.#signIn();
     const opened = await newPage(this.browser, {
       viewport: SIZES[size],
@@ -54,6 +61,12 @@ export class StudioBrowser {
       reducedMotion: 'reduce',
       ...(!isStranger && this.#session !== undefined && { storageState: this.#session }),
     });
+    const studio = new StudioPage(opened, [...allowed, ...(isStranger ? [/status of 401/] : [])]);
+    onTestFinished(async () => {
+      const errors = studio.errors();
+      await opened.page.context().close();
+      expect(errors, 'errors in the console').toEqual([]);
+    });
     if (preferences !== undefined) {
       const kept = JSON.stringify(preferences);
       // Once: a page that is loaded again keeps what was chosen since.
@@ -62,7 +75,7 @@ export class StudioBrowser {
       }, kept);
     }
     await opened.page.goto(target.startsWith('http') ? target : `${this.#server.url}${target}`);
-    return new StudioPage(opened, [...allowed, ...(isStranger ? [/status of 401/] : [])]);
+    return studio;
   }
 
   async #signIn(): Promise<BrowserContextOptions['storageState']> {
@@ -107,11 +120,5 @@ export class StudioPage {
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const errors = this.errors();
-    await this.page.context().close();
-    expect(errors, 'errors in the console').toEqual([]);
   }
 }

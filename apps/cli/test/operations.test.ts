@@ -10,8 +10,11 @@ import { projectFolder } from './support/nebula-process.ts';
 import { sayNoted } from './support/recording.ts';
 import { Served } from './support/served.ts';
 
-/** Foreign workers call the first: ours is seen by its claims and leases. Browsers call the second. */
-const OF_OTHERS = ['beatWorker', 'signIn'];
+/**
+ * Foreign workers call the first: ours is seen by its claims and leases. Browsers call the others; `executions show RUN NODE`
+ * shows the values of a node as a whole.
+ */
+const OF_OTHERS = ['beatWorker', 'signIn', 'getValues'];
 
 /** Reads by which any command may find a run, watch it and show it. */
 const READS_OF_RUNS: ReadonlySet<string> = new Set([
@@ -37,6 +40,7 @@ export default { actions: [{ id: 'hang', version: '1', effect: 'once', run: ({ s
 `,
   'quick.yaml': 'id: quick\nnodes: { a: { action: core.set, with: { value: 1 } } }\n',
   'asking.yaml': 'id: asking\nconfig: { capabilities: { shell: [id] } }\nnodes: { a: { action: core.noop } }\n',
+  'nested.yaml': 'id: nested\nnodes: { a: { workflow: { id: quick } } }\n',
   // No file has this workflow, so it is looked up among the registered ones.
   'outer.yaml': 'id: outer\nnodes: { a: { workflow: { id: loop } } }\n',
 };
@@ -119,6 +123,9 @@ type Step = readonly string[] | Line;
 /** The command lines of each command: together they take every way that calls another operation. */
 const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
   run: () => [['run', 'quick.yaml'], { argv: ['run', 'asking.yaml'], at: 'folder' }],
+  try: () => [['try', 'nested.yaml', '--until', 'a/a'], { argv: ['try', 'asking.yaml'], at: 'folder' }],
+  'executions outputs': async () => [['executions', 'outputs', await ended('quick')]],
+  'workflows rehearse': () => [['workflows', 'rehearse', 'quick.yaml']],
   resume: async () => [['resume', await paused()], ['resume']],
   start: async () => {
     await served.session.api.call('putLaunchPlan', { params: { planId: 'fast' }, body: { workflowId: 'quick' } });
@@ -201,6 +208,14 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'workflows activate': () => [['workflows', 'activate', 'quick']],
   'workflows deactivate': () => [['workflows', 'deactivate', 'quick']],
   'workflows diff': () => [['workflows', 'diff', 'quick', '1']],
+  'workflows compare': () => [['workflows', 'compare', 'quick.yaml']],
+  'workflows archive': () => [['workflows', 'archive', 'quick']],
+  'workflows unarchive': () => [['workflows', 'unarchive', 'quick']],
+  'workflows layout': () => [['workflows', 'layout', 'quick', '--reset']],
+  'drafts save': () => [['drafts', 'save', 'quick', 'quick.yaml']],
+  'drafts list': () => [['drafts', 'list']],
+  'drafts show': () => [['drafts', 'show', 'quick']],
+  'drafts remove': () => [['drafts', 'remove', 'quick']],
   'schedules list': () => [['schedules', 'list']],
   'schedules set': () => [['schedules', 'set', 'nightly', '--workflow', 'timed', '--every', '1h']],
   'schedules show': () => [['schedules', 'show', 'nightly']],

@@ -114,6 +114,14 @@ export const PROJECT_LIMITS = {
   maxSchedules: 2_000,
 } as const;
 
+/** Drafts of workflows. */
+export const DRAFT_LIMITS = {
+  /** Of one user, in all projects. */
+  maxDrafts: 200,
+  /** Since it was saved last. */
+  keptMs: 30 * 86_400_000,
+} as const;
+
 /** Checking definitions. */
 export const CHECK_LIMITS = {
   /**
@@ -131,6 +139,19 @@ export const CHECK_LIMITS = {
   maxWaiting: 64,
   /** How long an idle thread stays. */
   idleMs: 10_000,
+} as const;
+
+/** Test runs and rehearsals. */
+export const TEST_LIMITS = {
+  /** All pins of a test run, as JSON. */
+  maxPinChars: 1024 * 1024,
+  /** An output in a list of outputs. */
+  maxPreviewChars: 16 * 1024,
+  /** A value in a rehearsal. */
+  maxValueChars: 4_096,
+  maxRehearsalMs: 10_000,
+  /** Rehearsals at the same time. */
+  maxRehearsals: 2,
 } as const;
 
 /** Notifications of projects. */

@@ -63,6 +63,8 @@ const GROUPS = {
     return liveRoutes(parts, await feed(), new Followers());
   },
   workflows: async ({ parts }) => (await import('./routes/workflows.ts')).workflowRoutes(parts, () => undefined),
+  layouts: async ({ parts }) => (await import('./routes/layouts.ts')).layoutRoutes(parts),
+  drafts: async ({ parts }) => (await import('./routes/drafts.ts')).draftRoutes(parts),
   actions: async ({ parts }) => (await import('./routes/actions.ts')).actionRoutes(parts),
   secrets: async ({ parts }) => (await import('./routes/secrets.ts')).secretRoutes(parts),
   plans: async ({ parts }) => (await import('./routes/launch-plans.ts')).launchPlanRoutes(parts),
@@ -75,6 +77,12 @@ const GROUPS = {
       ...(withEngine && fireRoutes(withEngine, new Launcher(withEngine))),
     };
   },
+  async tests({ withEngine, waits }) {
+    if (withEngine === undefined) return {};
+    return (await import('./routes/tests.ts')).testRoutes(withEngine, waits);
+  },
+  outputs: async ({ parts }) => (await import('./routes/tests.ts')).outputRoutes(parts),
+  rehearsals: async ({ parts }) => (await import('./routes/tests.ts')).rehearsalRoutes(parts),
   humanTasks: async ({ parts }) => (await import('./routes/human-tasks.ts')).humanTaskRoutes(parts),
   statistics: async ({ parts }) => (await import('./routes/statistics.ts')).statisticsRoutes(parts),
   triggers: async ({ parts }) => (await import('./routes/triggers.ts')).triggerRoutes(parts),
@@ -92,9 +100,11 @@ type Group = keyof typeof GROUPS;
 
 /** The groups that may have the operations of a path, by its first segment. Operations of other paths need a server. */
 const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
-  executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk'],
+  executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk', 'outputs'],
+  tests: ['tests'],
   signals: ['signals'],
-  workflows: ['workflows'],
+  workflows: ['workflows', 'layouts', 'rehearsals'],
+  drafts: ['drafts'],
   actions: ['actions'],
   secrets: ['secrets'],
   plans: ['plans'],

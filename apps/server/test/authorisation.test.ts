@@ -26,6 +26,15 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   activateWorkflow: ['editor', 'A'],
   deactivateWorkflow: ['editor', 'A'],
   diffWorkflow: ['viewer', 'A'],
+  compareWorkflow: ['editor', 'A'],
+  archiveWorkflow: ['editor', 'A'],
+  unarchiveWorkflow: ['editor', 'A'],
+  getLayout: ['viewer', 'A'],
+  putLayout: ['editor', 'A'],
+  listDrafts: ['editor', 'A'],
+  getDraft: ['editor', 'A'],
+  putDraft: ['editor', 'A'],
+  deleteDraft: ['editor', 'A'],
   startExecution: ['operator', 'A'],
   listExecutions: ['viewer', 'none'],
   countExecutions: ['viewer', 'none'],
@@ -100,6 +109,9 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   putNotification: ['editor', 'A'],
   deleteNotification: ['editor', 'A'],
   testNotification: ['editor', 'A'],
+  startTest: ['operator', 'A'],
+  listOutputs: ['viewer', 'A'],
+  rehearseWorkflow: ['editor', 'A'],
   login: ['world', 'none'],
   createSignInCode: ['admins', 'none'],
   signIn: ['world', 'none'],
@@ -125,6 +137,9 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   validateWorkflow: { definition: echo() },
   registerWorkflow: { definition: echo('of-a'), project: 'a' },
   activateWorkflow: { version: 1 },
+  compareWorkflow: { definition: echo('of-a') },
+  putLayout: { nodes: { ask: { x: 1, y: 2 } } },
+  putDraft: { text: 'id: of-a' },
   startExecution: { workflowId: 'of-a' },
   bulkExecutions: { operation: 'resume', ids: ['exe_nothing'] },
   answerApproval: { node: 'ask', approved: true },
@@ -138,6 +153,9 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   putLaunchPlan: { workflowId: 'of-a' },
   putSchedule: { workflowId: 'of-a', every: '1h' },
   putNotification: { url: 'http://localhost:9/', project: 'a' },
+  startTest: { workflowId: 'of-a' },
+  rehearseWorkflow: { definition: echo('of-a') },
+  changeOwnPassword: { current: 'a wrong password', password: 'correct horse battery' },
   login: { user: 'nobody-at-all', password: 'x' },
   signIn: { code: 'no code' },
   createKey: { name: 'k', roles: {} },
@@ -154,6 +172,7 @@ const bodyOf = (operation: OperationId, caller: string): unknown =>
 
 const PARAMS: Readonly<Record<string, string>> = {
   workflowId: 'of-a',
+  draftId: 'of-a',
   version: '1',
   executionId: 'exe_of_a',
   sha256: 'a'.repeat(64),
@@ -171,7 +190,7 @@ const PARAMS: Readonly<Record<string, string>> = {
 };
 
 /** Codes of missing resources, from handlers that were reached. */
-const ROOM_CODES = /^(UNKNOWN_(ACTION|SECRET|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
+const ROOM_CODES = /^(UNKNOWN_(ACTION|DRAFT|SECRET|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
 /** Codes of handlers that look like those of the authorisation. */
 const ROOM_REFUSALS = /^LOGIN_FAILED$/;
 
@@ -212,8 +231,8 @@ function expected(operation: OperationId, caller: Caller): Verdict {
   if (least === 'world') return 'in';
   if (!caller.signedIn) return 401;
   if (caller.scopes !== undefined && !caller.scopes.includes(operation)) return 403;
-  // A key does not make keys.
-  if (operation === 'createKey' && caller.isKey) return 403;
+  // A key does not make keys, and has no password.
+  if ((operation === 'createKey' || operation === 'changeOwnPassword') && caller.isKey) return 403;
   if (least === 'all' || caller.admin) return 'in';
   if (least === 'admins') return 403;
   const ranks: readonly string[] = ROLES;
@@ -282,6 +301,10 @@ describe('permissions', () => {
   /** Queries of operations that need one, or that would read more than the callers may see. */
   const QUERIES: Readonly<Record<string, string>> = {
     diffWorkflow: '?from=1',
+    listDrafts: '?project=a',
+    getDraft: '?project=a',
+    putDraft: '?project=a',
+    deleteDraft: '?project=a',
     listExecutions: '?workflowId=x',
     countExecutions: '?workflowId=x',
     listPermits: '?key=x',

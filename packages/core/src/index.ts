@@ -1,6 +1,7 @@
 export type {
   Action,
   ActionContext,
+  ActionExample,
   ActionLogger,
   Capabilities,
   Catalog,
@@ -55,7 +56,9 @@ export { readDefinition, readDocument } from './definition/read.ts';
 export { renderPlace, renderProblems } from './definition/report.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
 export type { SourceMap } from './definition/source-map.ts';
+export { type EdgeChange, type NodeChange, type StructureChanges, structureChanges } from './definition/structure.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
+export { type TriggerWords, triggerWords } from './definition/trigger-words.ts';
 export { type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
 export { type CheckOptions, DefinitionChecks, definitionChecks, type ProcessSettings } from './definition-checks.ts';
 export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
@@ -85,8 +88,19 @@ export { readJobsDocument } from './imports/jobs-document.ts';
 export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAULTS, SCHEMA_LIMITS } from './limits.ts';
 export { idsInOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
+export { effectOf, type Manifest, manifestOf } from './plan/manifest.ts';
+export type { Pin, TestOptions } from './plan/pin.ts';
 export { type CallbackUrl, isImplied, type Plan, type RetryRule, type TriggerPlan } from './plan/plan.ts';
 export { mayServe, parseRoute } from './plan/route.ts';
+export {
+  definitionPathOf,
+  definitionPaths,
+  isTestVersion,
+  pathsBefore,
+  TEST_RETENTION_MS,
+  testPlanOf,
+  withTest,
+} from './plan/test-plan.ts';
 export { askedByTrigger, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export {

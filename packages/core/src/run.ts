@@ -6,6 +6,8 @@ export { narrowCeiling } from './capability/narrow.ts';
 export { isLeaseId, LEASE_PREFIX, type LeaseId } from './ids.ts';
 export { HERE } from './plan/route.ts';
 export { startKey } from './plan/trigger-plan.ts';
+export type { DivergenceKind } from './rehearsal/differences.ts';
+export { type Divergence, type ReplayResult, replaySteps, withoutIterations } from './rehearsal/replay-journal.ts';
 export { type OpenChild, openChild, openChildren } from './run/composite/children.ts';
 export { completeTurn, decide, resumeTurn, timeoutError } from './run/decide/decide.ts';
 export { refuseCancel, refuseReplay, refuseSettle } from './run/decide/preconditions.ts';

@@ -43,14 +43,16 @@ import type {
   PermitRow,
   Position,
   Queue,
-  QueueStats,
   Random,
   Sandbox,
   Secrets,
   Store,
+  WorkflowSourceRow,
 } from '@nebula/ports';
+import type { EngineFigures } from './observe/figures.ts';
 import type { TracedFrame } from './observe/tracing.ts';
 import type { Projects } from './start/authority.ts';
+import type { RehearsalOptions, RehearsedRun, ResultList, ResultPage, TestRequest } from './test-runs.ts';
 
 /** The drivers that an app has chosen. */
 export interface Drivers {
@@ -267,10 +269,27 @@ export interface ExecutionService {
   readonly catalog: OpenCatalog;
   /** Checks definitions. A run of a checked definition does not compile it again. */
   readonly checks: DefinitionChecks;
-  /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
+  /**
+   * Stores a definition (already compiled without errors) as a version; the same content is the same version. `source`
+   * replaces the text of the version.
+   */
   register(
     definition: Json,
+    source?: WorkflowSourceRow,
   ): Promise<{ readonly workflowId: WorkflowId; readonly version: number; readonly created: boolean }>;
+  /**
+   * Stores a definition (already compiled without errors) for one test run: the execution that is started with this id
+   * and the returned version. Rejects with `TEST_INVALID`, `UNKNOWN_EXECUTION`, `NOT_FINISHED`, `TOO_LARGE`.
+   */
+  registerTest(
+    definition: Json,
+    test: TestRequest,
+    executionId: ExecutionId,
+  ): Promise<{ readonly workflowId: WorkflowId; readonly version: number }>;
+  /** The last results of the nodes of a run, in the order of the definition. Undefined if there is no such run. */
+  results(executionId: ExecutionId, page: ResultPage): Promise<ResultList | undefined>;
+  /** Replays the last ended runs of the workflow against a definition (already compiled without errors). */
+  rehearse(definition: Json, options: RehearsalOptions): Promise<readonly RehearsedRun[]>;
   /** The input of the run. */
   input(executionId: ExecutionId): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
@@ -374,20 +393,6 @@ export interface EngineHealth {
   readonly wroteAt: number | null;
   /** The last error since then; the operation is repeated. */
   readonly trouble: unknown;
-}
-
-export interface EngineFigures {
-  readonly engineId: string;
-  /** Attempts that may run here at once. */
-  readonly slots: number;
-  readonly running: number;
-  /** Attempts that remote workers hold. */
-  readonly leases: number;
-  /** Runs in memory. */
-  readonly runs: number;
-  readonly readyNodes: number;
-  readonly oldestReadyMs: number;
-  readonly queue: QueueStats;
 }
 
 export interface Engine extends ExecutionService {

@@ -3,6 +3,7 @@
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import { documentOf, openChildren } from '@nebula/core/run';
 import type { Drivers, Engine, EngineOptions } from './api.ts';
+import { engineFigures } from './observe/figures.ts';
 import { type EngineParts, makeParts } from './wiring.ts';
 
 const CLOSE_GRACE_MS = 5_000;
@@ -29,21 +30,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),
     metrics: () => meter.read(),
-    async figures() {
-      const { workerId, concurrency, queue, clock } = context;
-      const [{ gauges }, stats] = await Promise.all([meter.read(), queue.stats()]);
-      const { count, since } = context.runs.backlog();
-      return {
-        engineId: workerId,
-        slots: concurrency,
-        running: gauges['workflow.parallel_tasks'] ?? 0,
-        leases: gauges['workflow.remote_tasks'] ?? 0,
-        runs: context.runs.size,
-        readyNodes: count,
-        oldestReadyMs: since === null ? 0 : Math.max(0, clock.now() - since),
-        queue: stats,
-      };
-    },
+    figures: () => engineFigures(context),
     health() {
       const { phase, lost } = lifecycle;
       const { wroteAt, lastTrouble } = effects;

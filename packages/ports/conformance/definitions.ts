@@ -97,6 +97,56 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await store.workflowVersion('Orders')).toBeUndefined();
   });
 
+  test('[STO-150] the text of a version is stored, replaced and kept', async ({ store, reopen }) => {
+    const row = { workflowId: 'orders', hash: 'h1', definition: '{}', createdAt: 5 };
+    const yaml = { text: '# first\nid: orders # 😀\n', format: 'yaml', filename: 'orders.yaml' };
+    expect(await store.workflowSource('orders', 1)).toBeUndefined();
+    await store.registerWorkflow({ ...row, source: yaml });
+    expect(await store.workflowSource('orders', 1)).toEqual(yaml);
+    expect(await store.workflowVersion('orders', 1)).toEqual({ ...row, version: 1 });
+    // Other content without a text, then the first again with another one: no new version.
+    expect(await store.registerWorkflow({ ...row, hash: 'h2' })).toMatchObject({ version: 2, created: true });
+    const json = { text: '{"id":"orders"}', format: 'json', filename: null };
+    expect(await store.registerWorkflow({ ...row, source: json })).toMatchObject({ version: 1, created: false });
+    const again = reopen === undefined ? store : await reopen();
+    expect(await again.workflowSource('orders', 1)).toEqual(json);
+    expect(await again.workflowSource('orders', 2)).toBeUndefined();
+    expect(await again.registerWorkflow(row)).toMatchObject({ version: 1, created: false });
+    expect(await again.workflowSource('orders', 1)).toEqual(json);
+    const module = { text: null, format: 'typescript', filename: 'orders.ts' };
+    await again.registerWorkflow({ ...row, source: module });
+    expect(await again.workflowSource('orders', 1)).toEqual(module);
+    // A refused registration changes no text.
+    await again.registerWorkflow({ ...row, hash: 'h3', version: 1, source: yaml });
+    expect(await again.workflowSource('orders', 1)).toEqual(module);
+    expect(await again.workflowSource('Orders', 1)).toBeUndefined();
+  });
+
+  test('[ENG-410] the definition of a test run is in no list, and goes with its execution', async ({
+    store,
+    reopen,
+  }) => {
+    const row = { workflowId: 'orders', hash: 'h', definition: '{"test":1}', createdAt: 500 };
+    const test = { ...row, version: -7, executionId: 'a' };
+    await store.storeTestVersion(test);
+    await store.storeTestVersion({ ...test, definition: '{"other":1}' });
+    await store.storeTestVersion({ ...test, version: -8, executionId: 'lost' });
+    const again = reopen === undefined ? store : await reopen();
+    expect(await again.workflowVersion('orders', -7)).toEqual({ ...row, version: -7 });
+    expect(await again.workflowVersion('orders')).toBeUndefined();
+    expect(await again.workflows({ limit: 5 })).toEqual([]);
+    expect(await again.workflowVersions('orders', { limit: 5 })).toEqual([]);
+    expect(await again.registerWorkflow(row)).toEqual({ ok: true, version: 1, created: true });
+    const create = { workflowId: 'orders', version: -7, createdAt: 1_000, owner: 'worker-1' };
+    await put(again, 'a', { create, status: 'completed' });
+    expect(await again.purgeTestVersions(500, 10)).toBe(0);
+    expect(await again.purgeTestVersions(501, 10)).toBe(1);
+    expect(await again.workflowVersion('orders', -8)).toBeUndefined();
+    expect(await again.deleteExecution('a')).toBe(true);
+    expect(await again.workflowVersion('orders', -7)).toBeUndefined();
+    expect(await again.workflowVersion('orders')).toMatchObject({ version: 1 });
+  });
+
   test('[STO-42] durations of nodes are stored with their write', async ({ store }) => {
     await put(store, 'a');
     const durations = [

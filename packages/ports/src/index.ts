@@ -7,8 +7,10 @@ export type {
   DurationRow,
   NewWorkflowVersion,
   RegisterOutcome,
+  TestVersionRow,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from './definitions.ts';

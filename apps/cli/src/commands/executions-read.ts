@@ -86,6 +86,27 @@ export const iterations: Command = (call, [executionId = '', node = '']) =>
     });
   });
 
+export const outputs: Command = (call, [executionId = '']) =>
+  withApi(call, 'read', async (open) => {
+    const { options } = call;
+    const query = {
+      limit: countOption(options, 'limit', 20),
+      ...definedMembers({ cursor: textOption(options, 'cursor') }),
+    };
+    const listed = open.api.call('listOutputs', { params: { executionId }, query });
+    const page = await requested(open, executionId, listed);
+    const rows = page.items.map(({ node, status, output, preview, error }) => [
+      node,
+      status,
+      printableLine(error?.code ?? preview ?? (status === 'completed' ? JSON.stringify(output ?? null) : '')),
+    ]);
+    return print(call, page, () => {
+      if (rows.length === 0) return ['no node has ended'];
+      const lines = tableLines(['NODE', 'STATUS', 'OUTPUT'], rows, reading(call));
+      return page.next === null ? lines : [...lines, call.io.out.colors.dim(`more: --cursor ${page.next}`)];
+    });
+  });
+
 export const explain: Command = (call, [executionId = '', node]) =>
   withApi(call, 'read', async (open) => {
     const { api } = open;

@@ -8,7 +8,7 @@ import { jsonLine } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { triggerText } from '../views/triggers.ts';
-import { plural, secondText } from '../views/words.ts';
+import { plural, secondText, versionWord } from '../views/words.ts';
 import type { FileNews, ServedWorkflow } from './workflow-files.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -112,8 +112,8 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
         const { workflowId, isDeactivated } = news;
         report.say('warn', 'workflow.file-gone', { file, workflowId, deactivated: isDeactivated });
       } else {
-        const { workflowId, version, grants } = news.workflow;
-        const members = { file, workflowId, version, new: news.isNew };
+        const { workflowId, version, grants, isInactive } = news.workflow;
+        const members = { file, workflowId, version, new: news.isNew, ...(isInactive && { active: false }) };
         const grantMembers = grants && {
           granted: grants.granted,
           ...(grants.over.length > 0 && { notGranted: grants.over }),
@@ -183,7 +183,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       const { status, workflowId, version, executionId, error } = document;
       const paint = statusPaint(status, colors);
       const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
-      const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
+      const head = `${workflowId} ${colors.dim(versionWord(version))}  ${paint(status)}  ${tookText(document)}`;
       const cells = Math.max(20, out.columns() - secondText(now()).length - SIGN_CELLS);
       say('info', paint(statusGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
     },
@@ -331,11 +331,13 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
 }
 
 function servedLines(
-  { workflowId, version, triggers }: ServedWorkflow,
+  { workflowId, version, triggers, isInactive }: ServedWorkflow,
   cells: number,
   { colors, width, now }: Pick<ScreenOptions, 'colors' | 'width' | 'now'>,
 ): string[] {
-  const head = `${INDENT}${colors.green('✓')} ${column(workflowId, cells)} ${colors.dim(`v${version}`)}`;
+  const sign = isInactive ? colors.yellow('–') : colors.green('✓');
+  const head = `${INDENT}${sign} ${column(workflowId, cells)} ${colors.dim(`v${version}`)}`;
+  if (isInactive) return [`${head}  ${colors.yellow('not active')}`];
   const texts = triggers.map(({ trigger, nextFireAt }) => triggerText(trigger, nextFireAt, now));
   const [first, ...rest] = texts;
   if (first === undefined) return [head.trimEnd()];

@@ -107,6 +107,20 @@ export const LOOK_COMMANDS = commands('Look at runs', [
     load: async () => (await import('../commands/executions-read.ts')).iterations,
   },
   {
+    usage: 'executions outputs <execution>',
+    summary: 'list the last outputs of the nodes of a run',
+    options: [
+      { flags: '-n, --limit <count>', text: 'how many nodes (default: 20, at most 100)' },
+      { flags: '--cursor <cursor>', text: 'continue after an earlier page' },
+      ...AT,
+    ],
+    examples: [
+      ['executions outputs exe_01k9…', 'by the paths of the file'],
+      ['executions outputs exe_01k9… --json', 'as pins for `nebula try` need them; long outputs are cut'],
+    ],
+    load: async () => (await import('../commands/executions-read.ts')).outputs,
+  },
+  {
     usage: 'executions explain <execution> [node]',
     summary: 'explain the state of a run or a node',
     options: AT,

@@ -1,7 +1,7 @@
 /** Reads of an execution besides its document: timeline, journal, iterations, attempts. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { AttemptList, type Entry, type Json, NebulaError, timelineOf } from '@nebula/core';
-import type { JournalFrame } from '@nebula/engine';
+import { AttemptList, type Entry, type Json, NebulaError, timelineOf, type WorkflowDefinition } from '@nebula/core';
+import { type JournalFrame, withoutTest } from '@nebula/engine';
 import { type Position, STACK_FIELD } from '@nebula/ports';
 import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
@@ -10,6 +10,7 @@ import { blobRoutes } from './blobs.ts';
 import { IterationIndexes } from './iterations.ts';
 import { logRoutes } from './logs.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
+import { sourceDocument } from './workflows.ts';
 
 /** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
@@ -76,18 +77,19 @@ export function executionReads(parts: Parts, isWriting: boolean) {
       const { workflowId, hash, createdAt, definition } = version;
       return ok({
         workflowId,
-        version: row.version,
+        version: Math.max(0, row.version),
         hash,
         createdAt: isoTime(createdAt),
         active: false,
-        definition: JSON.parse(definition) as Json,
+        definition: withoutTest(JSON.parse(definition) as WorkflowDefinition).definition as unknown as Json,
+        source: sourceDocument(await store.workflowSource(workflowId, row.version)),
       });
     },
 
     async getValues({ params: { executionId }, query: { node, at } }) {
       const values = await executions.values(executionId, node, at);
       if (values === undefined) throw unknownNode(executionId, node);
-      return ok(values);
+      return ok<AnswerOf<'getValues'>>(values);
     },
   } satisfies Partial<Handlers>;
 }

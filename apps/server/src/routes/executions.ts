@@ -72,7 +72,7 @@ function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][numbe
   return {
     executionId,
     workflowId,
-    version,
+    version: Math.max(0, version),
     project,
     status,
     createdAt: isoTime(row.createdAt),

@@ -11,20 +11,11 @@ import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import type { Announced } from './announced.ts';
 import { onlyProjectOf, type Registry } from './registry.ts';
 
-/** Routes in the figures of the fleet. */
-const MAX_ROUTES = 1_000;
-
 export function workerRoutes(parts: EngineParts, registry: Registry, announced: Announced) {
   const { remote } = parts.engine;
   /** Waiting claims by worker, which end when the worker leaves. */
   const waiting = new Map<string, Set<AbortController>>();
   return {
-    async getFleet() {
-      const { queue, ...engine } = await parts.engine.figures();
-      const routes = Array.from(queue.waiting, ([route, waiting]) => ({ route, waiting }));
-      return ok({ engine, queue: { depth: queue.depth, routes: routes.slice(0, MAX_ROUTES) } });
-    },
-
     async listWorkers({ query, who }) {
       return ok(await registry.list(query, who));
     },

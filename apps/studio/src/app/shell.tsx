@@ -79,7 +79,9 @@ function Pages(): ReactElement {
       <Route path={PATHS.workflows}>
         <PAGES.workflows />
       </Route>
-      <Route path={PATHS.workflow}>{({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}</Route>
+      <Route path={PATHS.workflow}>
+        {({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}
+      </Route>
       {LISTS.map((name) => {
         const List = PAGES[name];
         return (
@@ -116,7 +118,9 @@ function Rail(): ReactElement {
     { path: PATHS.overview, icon: 'overview', label: words.overview },
   ];
   const lower: readonly RailEntry[] = [
-    ...(useMay('editor') ? [{ path: PATHS.credentials, icon: 'credentials' as const, label: words.credentials, isRare: true }] : []),
+    ...(useMay('editor')
+      ? [{ path: PATHS.credentials, icon: 'credentials' as const, label: words.credentials, isRare: true }]
+      : []),
     ...(me.admin ? [{ path: PATHS.audit, icon: 'audit' as const, label: words.audit, isRare: true }] : []),
     { path: PATHS.settings, icon: 'settings', label: words.settings },
   ];
@@ -137,14 +141,23 @@ function Rail(): ReactElement {
 }
 
 /** Pages of one run or workflow belong to their list. */
-const SECTION_OF: Readonly<Record<string, string>> = { '/r': PATHS.runs, '/compare': PATHS.runs, '/w': PATHS.workflows };
+const SECTION_OF: Readonly<Record<string, string>> = {
+  '/r': PATHS.runs,
+  '/compare': PATHS.runs,
+  '/w': PATHS.workflows,
+};
 
 function RailLink({ path, icon, label, count = 0, isRare = false }: RailEntry): ReactElement {
   const [location] = useLocation();
   const section = `/${location.split('/')[1] ?? ''}`;
   const isHere = (SECTION_OF[section] ?? section) === path;
   return (
-    <Link href={path} className={isRare ? 'rail-link rail-rare' : 'rail-link'} aria-current={isHere ? 'page' : undefined} title={label}>
+    <Link
+      href={path}
+      className={isRare ? 'rail-link rail-rare' : 'rail-link'}
+      aria-current={isHere ? 'page' : undefined}
+      title={label}
+    >
       <Icon name={icon} size={18} />
       <span className="rail-label">{label}</span>
       {count > 0 && <span className="rail-count">{count > 99 ? '99+' : count}</span>}
@@ -161,7 +174,7 @@ function TopBar({ onSearch }: { onSearch(): void }): ReactElement {
       <ProjectSwitch />
       <span className="spring" />
       <LiveDot />
-      <button type="button" className="top-search" onClick={onSearch} aria-label={words.search}>
+      <button type="button" className="top-search" onClick={onSearch} title={words.search}>
         <Icon name="search" size={14} />
         <span>{words.search}</span>
         <Key>Ctrl K</Key>

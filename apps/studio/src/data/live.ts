@@ -11,7 +11,13 @@ export type Interest =
   | { readonly executionId: string; readonly after?: string }
   /** `runs`: no events of nodes, except of those that begin to wait for a person. */
   | { readonly project?: string; readonly workflowId?: string; readonly level?: 'runs'; readonly after?: string }
-  | { readonly executionId: string; readonly logs: true; readonly node?: string; readonly level?: string; readonly after?: number };
+  | {
+      readonly executionId: string;
+      readonly logs: true;
+      readonly node?: string;
+      readonly level?: string;
+      readonly after?: number;
+    };
 
 export interface Listener {
   onEvents?(events: readonly LiveEvent[]): void;

@@ -19,7 +19,15 @@ interface ConfirmDialogProps {
   onClose(): void;
 }
 
-export function ConfirmDialog({ title, confirm, icon = 'trash', isBusy, children, onConfirm, onClose }: ConfirmDialogProps): ReactElement {
+export function ConfirmDialog({
+  title,
+  confirm,
+  icon = 'trash',
+  isBusy,
+  children,
+  onConfirm,
+  onClose,
+}: ConfirmDialogProps): ReactElement {
   const words = useText(text);
   return (
     <Dialog

@@ -15,9 +15,25 @@ export function Meter({ label, value, max, text }: MeterProps): ReactElement {
     <div className="meter">
       <span className="truncate">{label}</span>
       <span className="meter-text">{text}</span>
-      <svg role="meter" aria-label={label} aria-valuenow={value} aria-valuemin={0} aria-valuemax={max} aria-valuetext={text} width="100%" height="6">
+      <svg
+        role="meter"
+        aria-label={label}
+        aria-valuenow={value}
+        aria-valuemin={0}
+        aria-valuemax={max}
+        aria-valuetext={text}
+        width="100%"
+        height="6"
+      >
         <rect className="meter-whole" width="100%" height="6" rx="3" />
-        {share > 0 && <rect className={share > 0.9 ? 'meter-part meter-full' : 'meter-part'} width={`${share * 100}%`} height="6" rx="3" />}
+        {share > 0 && (
+          <rect
+            className={share > 0.9 ? 'meter-part meter-full' : 'meter-part'}
+            width={`${share * 100}%`}
+            height="6"
+            rx="3"
+          />
+        )}
       </svg>
     </div>
   );

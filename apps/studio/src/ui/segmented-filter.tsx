@@ -10,15 +10,27 @@ interface SegmentedFilterProps<T extends string> {
   onChoose(value: T): void;
 }
 
-export function SegmentedFilter<T extends string>({ label, value, choices, onChoose }: SegmentedFilterProps<T>): ReactElement {
+export function SegmentedFilter<T extends string>({
+  label,
+  value,
+  choices,
+  onChoose,
+}: SegmentedFilterProps<T>): ReactElement {
   const format = useFormat();
   return (
     <fieldset className="segments">
       <legend className="visually-hidden">{label}</legend>
       {choices.map((choice) => (
-        <button key={choice.value} type="button" aria-pressed={choice.value === value} onClick={() => onChoose(choice.value)}>
+        <button
+          key={choice.value}
+          type="button"
+          aria-pressed={choice.value === value}
+          onClick={() => onChoose(choice.value)}
+        >
           {choice.label}
-          {choice.count !== undefined && choice.count > 0 && <span className="segment-count">{format.number(choice.count)}</span>}
+          {choice.count !== undefined && choice.count > 0 && (
+            <span className="segment-count">{format.number(choice.count)}</span>
+          )}
         </button>
       ))}
     </fieldset>

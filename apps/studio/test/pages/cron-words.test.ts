@@ -50,6 +50,9 @@ describe('the next times of a schedule that is being written', () => {
   it('[STU-45] name the field that is wrong', () => {
     expect(nextFires({ cron: '61 * * * *', timezone: 'UTC' }, NOW, 1)).toMatchObject({ ok: false, field: 'cron' });
     expect(nextFires({ every: 'soon', timezone: 'UTC' }, NOW, 1)).toMatchObject({ ok: false, field: 'every' });
-    expect(nextFires({ cron: '* * * * *', timezone: 'Mars/Base' }, NOW, 1)).toMatchObject({ ok: false, field: 'timezone' });
+    expect(nextFires({ cron: '* * * * *', timezone: 'Mars/Base' }, NOW, 1)).toMatchObject({
+      ok: false,
+      field: 'timezone',
+    });
   });
 });

@@ -17,7 +17,10 @@ describe('the tour', () => {
     expect(tourStep(facts)).toEqual({ step: 'break', isWorking: false });
     const started = { ...facts, hasRun: true };
     expect(tourStep(started)).toEqual({ step: 'find', isWorking: true });
-    expect(tourStep({ ...started, runStatus: 'running', nodeStatus: 'running' })).toEqual({ step: 'find', isWorking: true });
+    expect(tourStep({ ...started, runStatus: 'running', nodeStatus: 'running' })).toEqual({
+      step: 'find',
+      isWorking: true,
+    });
     const failed = { ...started, runStatus: 'completed', nodeStatus: 'failed' };
     expect(tourStep(failed)).toEqual({ step: 'find', isWorking: false });
     const found = { ...failed, hasFound: true };
@@ -42,7 +45,11 @@ describe('the input of a first run', () => {
         count: { type: 'integer' },
         tags: { type: 'array', items: { type: 'string' }, minItems: 1 },
         note: { type: 'string' },
-        address: { type: 'object', properties: { city: { type: 'string', examples: ['Ulm'] }, zip: { type: 'string' } }, required: ['city'] },
+        address: {
+          type: 'object',
+          properties: { city: { type: 'string', examples: ['Ulm'] }, zip: { type: 'string' } },
+          required: ['city'],
+        },
         isNew: { type: 'boolean' },
       },
       required: ['kind', 'amount', 'count', 'tags', 'address', 'isNew'],
@@ -70,8 +77,13 @@ describe('the ceiling of a project', () => {
   it('[STU-53] is one line', () => {
     expect(ceilingText('all')).toBeNull();
     expect(ceilingText({})).toBe('');
-    expect(ceilingText({ network: ['api.example.com'], files: { read: ['in/**'], write: ['out/**'] }, shell: ['git'], env: ['HOME'] })).toBe(
-      'network api.example.com · read in/** · write out/** · shell git · env HOME',
-    );
+    expect(
+      ceilingText({
+        network: ['api.example.com'],
+        files: { read: ['in/**'], write: ['out/**'] },
+        shell: ['git'],
+        env: ['HOME'],
+      }),
+    ).toBe('network api.example.com · read in/** · write out/** · shell git · env HOME');
   });
 });

@@ -3,11 +3,21 @@ import { rangeStart, totalsOf, worstOf } from '../../src/pages/overview/figures.
 import { failedRuns } from '../../src/pages/overview/ranges.ts';
 import { areaPath, durationTicksOf, indexAt, linePath, ticksOf } from '../../src/ui/chart/scale.ts';
 
-const bucket = (starts: number, completed: number, failed: number) => ({ starts, ends: { completed, failed }, failures: failed });
+const bucket = (starts: number, completed: number, failed: number) => ({
+  starts,
+  ends: { completed, failed },
+  failures: failed,
+});
 
 describe('figures of the overview', () => {
   it('[STU-48] add up over the buckets', () => {
-    expect(totalsOf([bucket(3, 2, 0), bucket(1, 1, 1)])).toEqual({ starts: 4, ends: 4, completed: 3, failures: 1, failureRate: 0.25 });
+    expect(totalsOf([bucket(3, 2, 0), bucket(1, 1, 1)])).toEqual({
+      starts: 4,
+      ends: 4,
+      completed: 3,
+      failures: 1,
+      failureRate: 0.25,
+    });
     expect(totalsOf([])).toEqual({ starts: 0, ends: 0, completed: 0, failures: 0, failureRate: null });
   });
 

@@ -7,30 +7,44 @@ import type { Direction, LayoutResult } from '../layout/layout.ts';
 import { LayoutRunner } from '../layout/runner.ts';
 import { refusalOf } from '../model/connect.ts';
 import { EMPTY_GRAPH, type Graph, type GraphEdge, groupsAround, type Point, pathThrough } from '../model/graph.ts';
-import type { NodeRunState } from '../model/run-state.ts';
-import { type Camera, fitted, type Size, toWorld, zoomAt } from '../view/camera.ts';
-import { type Overlay, paintOverlay } from '../view/overlay-painter.ts';
+import { type Iterations, nextIteration, type Scopes } from '../model/iterations.ts';
+import type { Marks } from '../model/marks.ts';
+import type { DrawnStatus, NodeRunState } from '../model/run-state.ts';
+import { type Camera, type Size, toWorld } from '../view/camera.ts';
+import { edgeAt } from '../view/edge-curves.ts';
+import { type Overlay, OverlayPainter } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
-import type { Highlight, Painting } from '../view/painting.ts';
-import { Scene, type SceneGraph, type Visible, visibleOf } from '../view/scene.ts';
+import type { EdgeState, Highlight, Painting } from '../view/painting.ts';
+import { Scene } from '../view/scene.ts';
+import { type SceneGraph, type Visible, visibleOf } from '../view/scene-graph.ts';
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
+import { ENGLISH, type GraphWords } from '../view/words.ts';
+import { EdgeKeys } from './edge-keys.ts';
 import type { Dispatch } from './events.ts';
 import { Pointing } from './pointing.ts';
+import { RunLayer } from './run-layer.ts';
+import { Viewpoint } from './viewpoint.ts';
+
+/** Something is dropped into an edge that is this near, in pixels of the screen. */
+const DROP_REACH = 28;
 
 export interface ViewParts {
   readonly host: HTMLElement;
   readonly stageHost: HTMLElement;
   workerUrl(): string | URL;
   readonly dispatch: Dispatch;
-  /** Nodes or their states have changed, for the tree of screen readers. */
-  changed(): void;
+  /** Nodes have changed, for the tree of screen readers; `states`: only the states of these nodes. */
+  changed(states?: readonly string[]): void;
+  /** Tells screen readers something at once. */
+  announce(text: string): void;
 }
 
 export class GraphView {
   readonly #parts: ViewParts;
   readonly #stage: Stage;
   readonly #painter: Painter;
+  readonly #overlayPainter: OverlayPainter;
   readonly #runner: LayoutRunner;
   readonly #pointing: Pointing;
   #sceneGraph: SceneGraph = { graph: EMPTY_GRAPH, direction: 'right', collapsed: new Set() };
@@ -38,37 +52,46 @@ export class GraphView {
   /** The nodes of the newest layout, and that layout. */
   #visible: Visible;
   #placed: LayoutResult;
-  #camera: Camera = { x: 0, y: 0, zoom: 1 };
-  /** The view follows the graph until a person moves it. */
-  #isFitted = true;
+  readonly #viewpoint: Viewpoint;
   #theme: ThemeName = 'light';
-  #states: ReadonlyMap<string, NodeRunState> = new Map();
+  readonly #run = new RunLayer();
+  #marks: Marks = new Map();
+  #edgeStates: ReadonlyMap<string, EdgeState> = new Map();
   #moved = new Map<string, Point>();
   #selected = new Set<string>();
+  #selectedEdges = new Set<string>();
+  #drop: Overlay['drop'];
+  #version = 0;
   #focused: string | undefined;
   #hasFocus = false;
+  #isFocusVisible = false;
   #highlighted: Highlight | undefined;
+  readonly edgeKeys = new EdgeKeys(this);
+  readonly #stillness = globalThis.matchMedia('(prefers-reduced-motion: reduce)');
   isEditable = false;
   hasMinimap = true;
+  isPast = false;
+  words: GraphWords = ENGLISH;
 
   constructor(parts: ViewParts) {
     this.#parts = parts;
     this.#placed = EMPTY_LAYOUT;
     this.#visible = visibleOf(this.#sceneGraph);
-    this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved);
+    this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved, this.#marks);
+    this.#viewpoint = new Viewpoint(this);
     this.#stage = new Stage(parts.stageHost, {
       paintGraph: () => this.#painter.paint(this.#painting()),
-      paintOverlay: (now) => paintOverlay(this.#stage.overlay, this.#painting(), this.#overlay(), now),
-      resized: () => {
-        if (this.#isFitted) this.#fitNow();
-      },
+      paintOverlay: (now) => this.#overlayPainter.paint(this.#painting(), this.#overlay(), now),
+      resized: () => this.#viewpoint.follow(),
     });
     this.#painter = new Painter(this.#stage.graph);
+    this.#overlayPainter = new OverlayPainter(this.#stage.overlay);
     this.#runner = new LayoutRunner(() => parts.workerUrl());
     this.#pointing = new Pointing(parts.host, this, parts.dispatch);
   }
 
   close(): void {
+    this.#viewpoint.close();
     this.#pointing.close();
     this.#runner.close();
     this.#stage.close();
@@ -86,12 +109,24 @@ export class GraphView {
     return [...this.#selected];
   }
 
+  get selectedEdges(): readonly string[] {
+    return [...this.#selectedEdges];
+  }
+
+  get states(): ReadonlyMap<string, NodeRunState> {
+    return this.#run.states;
+  }
+
+  get scopes(): Scopes {
+    return this.#run.scopes;
+  }
+
   get focused(): string | undefined {
     return this.#focused;
   }
 
   get camera(): Camera {
-    return this.#camera;
+    return this.#viewpoint.camera;
   }
 
   get scene(): Scene {
@@ -110,12 +145,21 @@ export class GraphView {
     this.#stage.redrawOverlay();
   }
 
+  /** The camera has moved. */
+  redraw(): void {
+    this.#stage.redraw();
+  }
+
   /** Ends what the pointer does, the selection and the highlight; returns whether there was one. */
   escape(): boolean {
     const isBusy =
-      this.#selected.size > 0 || this.#pointing.connection !== undefined || this.#highlighted !== undefined;
+      this.#selected.size > 0 ||
+      this.#selectedEdges.size > 0 ||
+      this.#pointing.connection !== undefined ||
+      this.#highlighted !== undefined;
     this.#pointing.interrupt();
     this.select([]);
+    this.#focused = undefined;
     this.highlight(undefined);
     return isBusy;
   }
@@ -123,8 +167,8 @@ export class GraphView {
   /** Moves nodes with the pointer, until they are dropped. */
   dragNodes(ids: readonly string[], dx: number, dy: number): void {
     for (const id of ids) this.#scene.move(this.#scene.indexOf.get(id)!, dx, dy);
-    this.#isFitted = false;
-    this.#stage.redraw();
+    this.#viewpoint.hold();
+    this.#redraw();
   }
 
   dropNodes(ids: readonly string[]): void {
@@ -144,21 +188,42 @@ export class GraphView {
   }
 
   connect({ from, to, kind, port }: Omit<GraphEdge, 'id'>): void {
-    if (refusalOf(this.graph, { from, to, kind, ...(port === undefined ? {} : { port }) }) !== undefined) return;
-    this.#parts.dispatch('nebula-connect', { from, to, kind, port });
+    const refusal = refusalOf(this.graph, { from, to, kind, ...(port === undefined ? {} : { port }) });
+    if (refusal !== undefined) {
+      this.#parts.announce(this.words.refusal[refusal]);
+      return;
+    }
+    const isPrevented = this.#parts.dispatch('nebula-connect', { from, to, kind, port });
+    if (!isPrevented) this.announce(this.words.connected(nameOf(this.graph, from), nameOf(this.graph, to)));
+  }
+
+  announce(text: string): void {
+    this.#parts.announce(text);
+  }
+
+  /** Shows where something would be dropped; undefined: nothing is dragged over the element. */
+  dragOver(point: Point | undefined): void {
+    this.#drop = point === undefined ? undefined : this.#dropAt(point);
+    this.#stage.redrawOverlay();
+  }
+
+  #dropAt(point: Point): NonNullable<Overlay['drop']> {
+    const at = toWorld(this.camera, point);
+    const edge = edgeAt(this.#scene, at.x, at.y, DROP_REACH / this.camera.zoom);
+    return { at, edge, group: edge === undefined ? this.#scene.groupAt(at.x, at.y) : undefined };
   }
 
   /** The focus of the keyboard follows a click. */
   focusQuietly(id: string): void {
     this.#focused = id;
-    this.#parts.changed();
+    this.#parts.changed([]);
   }
 
   /** Where a node is on the screen, relative to the element. */
   boxOf(id: string): { x: number; y: number; width: number; height: number } | undefined {
     const node = this.#scene.indexOf.get(id);
     if (node === undefined) return undefined;
-    const { x, y, zoom } = this.#camera;
+    const { x, y, zoom } = this.camera;
     const scene = this.#scene;
     return {
       x: scene.x[node]! * zoom + x,
@@ -168,9 +233,23 @@ export class GraphView {
     };
   }
 
+  /** A graph with the same nodes and edges keeps its layout: only nodes were moved. */
+  showGraph(graph: Graph): void {
+    const { nodes, edges } = this.graph;
+    this.#moved = new Map(graph.positions);
+    if (graph.nodes !== nodes || graph.edges !== edges) this.setGraph(graph);
+    else {
+      this.#sceneGraph = { ...this.#sceneGraph, graph };
+      this.#rebuild();
+    }
+  }
+
   setGraph(graph: Graph): void {
     this.#sceneGraph = { ...this.#sceneGraph, graph };
     this.#selected = new Set([...this.#selected].filter((id) => graph.nodes.has(id)));
+    this.#selectedEdges = new Set([...this.#selectedEdges].filter((id) => graph.edges.has(id)));
+    this.edgeKeys.forget();
+    this.#run.chooseAgain(graph);
     if (this.#focused !== undefined && !graph.nodes.has(this.#focused)) this.#focused = undefined;
     this.#layOut();
   }
@@ -188,7 +267,7 @@ export class GraphView {
 
   setTheme(theme: ThemeName): void {
     this.#theme = theme;
-    this.#stage.redraw();
+    this.#redraw();
   }
 
   /** A font was loaded. */
@@ -198,26 +277,84 @@ export class GraphView {
   }
 
   setStates(states: ReadonlyMap<string, NodeRunState>): void {
-    this.#states = states;
-    for (const { id } of this.#scene.nodes) this.#scene.setState(id, states.get(id));
-    this.#stage.redraw();
-    this.#parts.changed();
+    this.#run.setStates(states, this.graph);
+    this.#fillRun();
   }
 
   /** Changes the states of some nodes: costs what they are many. */
   updateStates(changes: Iterable<readonly [string, NodeRunState]>): void {
-    const states = this.#states instanceof Map ? this.#states : new Map(this.#states);
-    for (const [id, state] of changes) {
-      states.set(id, state);
-      this.#scene.setState(id, state);
+    const all = [...changes];
+    if (this.#run.update(all, this.#scene, this.graph)) {
+      this.#fillRun();
+      return;
     }
-    this.#states = states;
-    this.#stage.redraw();
-    this.#parts.changed();
+    this.#redraw();
+    this.#parts.changed(
+      all.flatMap(([path]) => {
+        const node = this.#scene.nodeOfPath(path);
+        return node === undefined ? [] : [this.#scene.nodes[node]!.id];
+      }),
+    );
   }
 
   stateOf(id: string): NodeRunState | undefined {
-    return this.#states.get(id);
+    return this.#run.stateOf(this.graph, id);
+  }
+
+  setIterations(all: Iterable<readonly [string, Iterations]>): void {
+    this.#run.setIterations(all, this.graph);
+    this.#fillRun();
+  }
+
+  setIterationsOf(path: string, iterations: Iterations): void {
+    this.#run.setIterationsOf(path, iterations, this.#scene);
+    this.#redraw();
+  }
+
+  iterationsOf(loop: string): Iterations | undefined {
+    return this.#run.iterationsOf(this.graph, loop);
+  }
+
+  setScopes(scopes: Scopes): void {
+    this.#run.setScopes(scopes);
+    this.#fillRun();
+  }
+
+  /** A person chose an iteration. */
+  pickIteration(loop: string, iteration: number | undefined): void {
+    if (iteration === undefined || this.graph.nodes.get(loop)?.kind !== 'loop') return;
+    if (this.#parts.dispatch('nebula-iteration', { group: loop, iteration })) return;
+    this.setScopes({ ...this.scopes, [loop]: iteration });
+    this.#parts.announce(this.words.iteration(iteration));
+  }
+
+  stepIteration(loop: string, step: 1 | -1, status?: DrawnStatus): void {
+    this.pickIteration(loop, nextIteration(this.iterationsOf(loop), this.#run.iterationOf(loop), step, status));
+  }
+
+  setMarks(marks: Marks): void {
+    this.#marks = marks;
+    this.#rebuild();
+  }
+
+  setEdgeStates(edgeStates: ReadonlyMap<string, EdgeState>): void {
+    this.#edgeStates = edgeStates;
+    this.#redraw();
+  }
+
+  markOf(id: string) {
+    return this.#marks.get(id);
+  }
+
+  #fillRun(): void {
+    this.#run.fill(this.#scene, this.graph);
+    this.#redraw();
+    this.#parts.changed();
+  }
+
+  #redraw(): void {
+    this.#version++;
+    this.#stage.redraw();
   }
 
   /** Positions set by hand, by node. */
@@ -226,46 +363,51 @@ export class GraphView {
     this.#rebuild();
   }
 
-  select(ids: Iterable<string>): void {
+  select(ids: Iterable<string>, edgeIds: Iterable<string> = []): void {
     const selected = new Set([...ids].filter((id) => this.graph.nodes.has(id)));
-    if (selected.size === this.#selected.size && [...selected].every((id) => this.#selected.has(id))) return;
+    const edges = new Set([...edgeIds].filter((id) => this.graph.edges.has(id)));
+    if (isSame(selected, this.#selected) && isSame(edges, this.#selectedEdges)) return;
+    const changed = [...selected, ...this.#selected].filter((id) => !selected.has(id) || !this.#selected.has(id));
     this.#selected = selected;
+    this.#selectedEdges = edges;
     this.#stage.redrawOverlay();
-    this.#parts.dispatch('nebula-select', { nodes: this.selected });
+    this.#parts.changed(changed);
+    this.#parts.dispatch('nebula-select', { nodes: this.selected, edges: this.selectedEdges });
+  }
+
+  isSelected(id: string): boolean {
+    return this.#selected.has(id);
+  }
+
+  /** Shows the path through a node, or everything if it is shown. */
+  toggleHighlight(id: string): void {
+    this.highlight(this.#highlighted === undefined ? id : undefined);
   }
 
   /** Dims everything that neither leads to the node nor follows from it; undefined: nothing. */
   highlight(id: string | undefined): void {
     this.#highlighted = id === undefined || !this.graph.nodes.has(id) ? undefined : pathThrough(this.graph, id);
-    this.#stage.redraw();
+    this.#redraw();
   }
 
   fit(ids?: Iterable<string>): void {
-    this.#isFitted = ids === undefined;
-    if (ids === undefined) this.#fitNow();
-    else {
-      const nodes = [...ids].flatMap((id) => this.#scene.indexOf.get(id) ?? []);
-      const box = this.#scene.bounds(nodes);
-      if (box !== undefined) this.#camera = fitted(box, this.#stage.size, 1);
-    }
-    this.#stage.redraw();
+    this.#viewpoint.fit(ids === undefined ? undefined : [...ids].flatMap((id) => this.#scene.indexOf.get(id) ?? []));
   }
 
   panBy(dx: number, dy: number): void {
-    this.#isFitted = false;
-    this.#camera = { ...this.#camera, x: this.#camera.x + dx, y: this.#camera.y + dy };
-    this.#stage.redraw();
+    this.#viewpoint.panBy(dx, dy);
   }
 
   zoomBy(factor: number): void {
-    const { width, height } = this.#stage.size;
-    this.zoomAt({ x: width / 2, y: height / 2 }, factor);
+    this.#viewpoint.zoomBy(factor);
+  }
+
+  zoomAt(point: Point, factor: number): void {
+    this.#viewpoint.zoomAt(point, factor);
   }
 
   setCamera(camera: Camera): void {
-    this.#isFitted = false;
-    this.#camera = camera;
-    this.#stage.redraw();
+    this.#viewpoint.move(camera);
   }
 
   /** Moves the keyboard's focus to a node, and the view if it is not seen. */
@@ -274,14 +416,16 @@ export class GraphView {
     if (id !== undefined) {
       const hidden = groupsAround(this.graph, id).filter((group) => this.collapsed.has(group));
       if (hidden.length > 0) this.setCollapsed(new Set([...this.collapsed].filter((group) => !hidden.includes(group))));
-      this.#reveal(id);
+      this.reveal(id);
     }
     this.#stage.redrawOverlay();
-    this.#parts.changed();
+    this.#parts.changed([]);
   }
 
-  setFocus(hasFocus: boolean): void {
+  /** `isVisible`: the focus came with the keyboard. */
+  setFocus(hasFocus: boolean, isVisible: boolean): void {
     this.#hasFocus = hasFocus;
+    this.#isFocusVisible = isVisible;
     this.#stage.redrawOverlay();
   }
 
@@ -295,21 +439,28 @@ export class GraphView {
   }
 
   /** Where a point of the element is in the graph, and in which group. */
-  placeAt(point: Point): { readonly at: Point; readonly into: string | undefined } {
-    const at = toWorld(this.#camera, point);
-    const group = this.#scene.groupAt(at.x, at.y);
-    return { at, into: group === undefined ? undefined : this.#scene.nodes[group]!.id };
+  placeAt(point: Point): { readonly at: Point; readonly into: string | undefined; readonly edge: string | undefined } {
+    const { at, edge, group } = this.#dropAt(point);
+    const { nodes, edges } = this.#scene;
+    if (edge === undefined) return { at, into: group === undefined ? undefined : nodes[group]!.id, edge: undefined };
+    return { at, into: this.graph.nodes.get(edges[edge]!.from)?.parent, edge: edges[edge]!.id };
   }
 
   #painting(): Painting {
     const { size, ratio } = this.#stage;
     return {
       scene: this.#scene,
-      camera: this.#camera,
+      camera: this.camera,
       size,
       ratio,
       theme: THEMES[this.#theme],
       highlight: this.#highlighted,
+      edgeStates: this.#edgeStates,
+      isPast: this.isPast,
+      isEditable: this.isEditable,
+      isMoving: this.#viewpoint.isMoving,
+      words: this.words,
+      iterationOf: (loop) => this.#run.iterationOf(loop),
     };
   }
 
@@ -317,28 +468,25 @@ export class GraphView {
     const focused = this.#hasFocus && this.#focused !== undefined ? this.#scene.indexOf.get(this.#focused) : undefined;
     return {
       selected: this.#selected,
+      selectedEdges: this.#selectedEdges,
       focused,
+      isWholeFocused: this.#hasFocus && this.#isFocusVisible && focused === undefined && this.#selectedEdges.size === 0,
       hasMinimap: this.showsMinimap,
       hovered: this.#pointing.hovered,
+      hoveredEdge: this.#pointing.hoveredEdge,
       area: this.#pointing.area,
-      connection: this.#pointing.connection,
-      targets: this.#pointing.targets,
-      isStill: globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches,
+      connection: this.edgeKeys.connecting?.connection ?? this.#pointing.connection,
+      targets: this.edgeKeys.connecting?.targets ?? this.#pointing.targets,
+      drop: this.#drop,
+      hint: this.#pointing.hint,
+      isStill: this.#stillness.matches,
+      version: this.#version,
     };
   }
 
-  /** A graph that is seen whole needs no map. */
   get showsMinimap(): boolean {
-    if (!this.hasMinimap || this.#stage.size.width < 480 || this.#scene.nodes.length < 2) return false;
-    const box = this.#scene.bounds()!;
-    const { x, y, zoom } = this.#camera;
-    const { width, height } = this.#stage.size;
-    const isSeen =
-      box.left * zoom + x >= 0 &&
-      box.top * zoom + y >= 0 &&
-      box.right * zoom + x <= width &&
-      box.bottom * zoom + y <= height;
-    return !isSeen;
+    const isUseful = this.hasMinimap && this.#stage.size.width >= 480 && this.#scene.nodes.length >= 2;
+    return isUseful && !this.#viewpoint.seesAll;
   }
 
   #layOut(): void {
@@ -351,33 +499,27 @@ export class GraphView {
   }
 
   #rebuild(): void {
-    this.#scene = new Scene(this.#visible, this.#placed, this.#moved);
-    for (const { id } of this.#scene.nodes) this.#scene.setState(id, this.#states.get(id));
+    this.#scene = new Scene(this.#visible, this.#placed, this.#moved, this.#marks);
+    this.#run.fill(this.#scene, this.graph);
     this.#pointing.forget();
-    if (this.#isFitted) this.#fitNow();
-    this.#stage.redraw();
+    this.edgeKeys.forget();
+    this.#viewpoint.follow();
+    this.#redraw();
     this.#parts.changed();
   }
 
-  #fitNow(): void {
-    const box = this.#scene.bounds();
-    if (box !== undefined && this.#stage.size.width > 0) this.#camera = fitted(box, this.#stage.size);
-  }
-
-  #reveal(id: string): void {
+  reveal(id: string): void {
     const box = this.boxOf(id);
-    if (box === undefined) return;
-    const { width, height } = this.#stage.size;
-    const dx = box.x < 0 ? 24 - box.x : box.x + box.width > width ? width - 24 - box.x - box.width : 0;
-    const dy = box.y < 0 ? 24 - box.y : box.y + box.height > height ? height - 24 - box.y - box.height : 0;
-    if (dx !== 0 || dy !== 0) this.panBy(dx, dy);
+    if (box !== undefined) this.#viewpoint.reveal(box);
   }
+}
 
-  zoomAt(point: Point, factor: number): void {
-    this.#isFitted = false;
-    this.#camera = zoomAt(this.#camera, point, factor);
-    this.#stage.redraw();
-  }
+function nameOf({ nodes }: Graph, id: string): string {
+  return nodes.get(id)?.label ?? id;
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((id) => b.has(id));
 }
 
 const EMPTY_LAYOUT: LayoutResult = {

@@ -3,12 +3,15 @@
  * from it. Long because it is one table: an operation has its line here and nowhere else.
  */
 import { Type } from 'typebox';
+import { CONTRACT_LIMITS } from './limits.ts';
 import type { OperationId } from './routes.ts';
 import * as executions from './schemas/executions.ts';
 import * as humanTasks from './schemas/human-tasks.ts';
 import * as migrations from './schemas/migrations.ts';
 import * as pieces from './schemas/pieces.ts';
 import * as resources from './schemas/resources.ts';
+import * as tests from './schemas/tests.ts';
+import * as triggers from './schemas/triggers.ts';
 import * as workflows from './schemas/workflows.ts';
 
 /**
@@ -39,6 +42,8 @@ const { closed, Id, PageQuery, page } = pieces;
 const object = Type.Object;
 
 const ofWorkflow = object({ workflowId: Id });
+const ofDraft = object({ draftId: Id });
+const OfProject = object({ project: Type.Optional(Id) }, closed);
 const ofExecution = object({ executionId: Id });
 const PagedQuery = object(PageQuery, closed);
 const Nothing = Type.Null();
@@ -79,6 +84,22 @@ export const OPERATIONS = {
         {
           project: Type.Optional(Id),
           tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only workflows with this tag.' })),
+          search: Type.Optional(
+            Type.String({
+              maxLength: 200,
+              description: 'Only workflows with this text in id, name, description or a tag; case does not matter.',
+            }),
+          ),
+          archived: Type.Optional(
+            Type.Boolean({ default: false, description: 'True: only archived workflows. False: only the others.' }),
+          ),
+          recent: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: CONTRACT_LIMITS.maxRecent,
+              description: 'Shows so many of the newest executions of each workflow.',
+            }),
+          ),
           ...PageQuery,
         },
         closed,
@@ -105,6 +126,14 @@ export const OPERATIONS = {
         workflowId: Id,
         version: Type.Union([pieces.Version, Type.Literal('newest'), Type.Literal('active')]),
       }),
+      query: object(
+        {
+          manifest: Type.Optional(
+            Type.Boolean({ default: false, description: 'Adds `manifest`: what the version uses and asks for.' }),
+          ),
+        },
+        closed,
+      ),
       answers: { 200: workflows.WorkflowVersion },
     },
     activateWorkflow: {
@@ -126,6 +155,66 @@ export const OPERATIONS = {
       params: ofWorkflow,
       query: object({ from: pieces.Version, to: Type.Optional(pieces.Version) }, closed),
       answers: { 200: workflows.VersionDiff },
+    },
+    compareWorkflow: {
+      summary: 'Compare a version with a definition that is not stored',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: workflows.CompareBody,
+      answers: { 200: workflows.Comparison },
+    },
+    archiveWorkflow: {
+      summary: 'Archive a workflow: it is deactivated and left out of lists; its executions go on',
+      needs: 'editor',
+      params: ofWorkflow,
+      answers: { 200: workflows.WorkflowSummary },
+    },
+    unarchiveWorkflow: {
+      summary: 'Bring an archived workflow back into lists; it stays inactive',
+      needs: 'editor',
+      params: ofWorkflow,
+      answers: { 200: workflows.WorkflowSummary },
+    },
+    getLayout: {
+      summary: 'Get the positions of the nodes that were moved by hand',
+      needs: 'viewer',
+      params: ofWorkflow,
+      answers: { 200: workflows.Layout },
+    },
+    putLayout: {
+      summary: 'Set the positions of nodes; makes no version',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: workflows.LayoutBody,
+      answers: { 200: workflows.Layout },
+    },
+    listDrafts: {
+      summary: "List the caller's own drafts in a project",
+      needs: 'editor',
+      query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
+      answers: { 200: page(workflows.DraftSummary) },
+    },
+    getDraft: {
+      summary: "Get the caller's own draft of a workflow, which need not exist",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      answers: { 200: workflows.Draft },
+    },
+    putDraft: {
+      summary: "Save the caller's own draft of a workflow for 30 days",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      body: workflows.DraftBody,
+      answers: { 200: workflows.DraftSummary, 201: workflows.DraftSummary },
+    },
+    deleteDraft: {
+      summary: "Delete the caller's own draft of a workflow",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      answers: { 204: Nothing },
     },
   }),
 
@@ -354,6 +443,31 @@ export const OPERATIONS = {
     },
   }),
 
+  ...tagged('Test runs', {
+    startTest: {
+      summary: 'Start a test run of a definition or of a registered version, or of a part of it',
+      needs: 'operator',
+      query: object(executions.WaitQuery, closed),
+      body: tests.TestBody,
+      answers: { 201: executions.Result, 200: executions.Result },
+      isIdempotent: true,
+    },
+    listOutputs: {
+      summary: 'List the last results of the nodes of an execution, as pins of a test run',
+      needs: 'viewer',
+      params: ofExecution,
+      query: tests.OutputQuery,
+      answers: { 200: page(tests.NodeOutput) },
+    },
+    rehearseWorkflow: {
+      summary: 'Replay the last ended executions against a definition, without running anything',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: tests.RehearsalBody,
+      answers: { 200: tests.Rehearsal },
+    },
+  }),
+
   ...tagged('Actions', {
     listActions: {
       summary: 'List the available actions',
@@ -433,14 +547,14 @@ export const OPERATIONS = {
     listSchedules: {
       summary: 'List schedules by id, including those of triggers',
       needs: 'viewer',
-      query: object({ project: Type.Optional(Id), ...resources.FiresQuery, ...PageQuery }, closed),
+      query: object({ project: Type.Optional(Id), ...triggers.FiresQuery, ...PageQuery }, closed),
       answers: { 200: page(resources.Schedule) },
     },
     getSchedule: {
       summary: 'Get a schedule',
       needs: 'viewer',
       params: object({ scheduleId: Id }),
-      query: object(resources.FiresQuery, closed),
+      query: object(triggers.FiresQuery, closed),
       answers: { 200: resources.Schedule },
     },
     putSchedule: {
@@ -469,8 +583,8 @@ export const OPERATIONS = {
     listTriggers: {
       summary: 'List the triggers of active workflows, and other schedules, with their next fires',
       needs: 'viewer',
-      query: resources.TriggerQuery,
-      answers: { 200: page(resources.Trigger) },
+      query: triggers.TriggerQuery,
+      answers: { 200: page(triggers.Trigger) },
     },
   }),
 
@@ -507,7 +621,7 @@ export const OPERATIONS = {
     getFleet: {
       summary: "Get this server's own engine and queue: slots, running attempts, leases, depth of each route",
       needs: 'admin',
-      answers: { 200: resources.Fleet },
+      answers: { 200: triggers.Fleet },
     },
     listWorkers: {
       summary: 'List remote workers',
@@ -605,7 +719,7 @@ export const OPERATIONS = {
     changeOwnPassword: {
       summary: 'Change your own password; ends your other sessions',
       needs: 'anyone',
-      body: resources.OwnPasswordBody,
+      body: triggers.OwnPasswordBody,
       answers: { 204: Nothing },
     },
     getMe: { summary: 'Get the current principal', needs: 'anyone', answers: { 200: resources.Me } },

@@ -14,6 +14,15 @@ export const ROUTES = {
   activateWorkflow: 'POST /workflows/:workflowId/activate',
   deactivateWorkflow: 'POST /workflows/:workflowId/deactivate',
   diffWorkflow: 'GET /workflows/:workflowId/diff',
+  compareWorkflow: 'POST /workflows/:workflowId/compare',
+  archiveWorkflow: 'POST /workflows/:workflowId/archive',
+  unarchiveWorkflow: 'POST /workflows/:workflowId/unarchive',
+  getLayout: 'GET /workflows/:workflowId/layout',
+  putLayout: 'PUT /workflows/:workflowId/layout',
+  listDrafts: 'GET /drafts',
+  getDraft: 'GET /drafts/:draftId',
+  putDraft: 'PUT /drafts/:draftId',
+  deleteDraft: 'DELETE /drafts/:draftId',
 
   startExecution: 'POST /executions',
   listExecutions: 'GET /executions',
@@ -57,6 +66,10 @@ export const ROUTES = {
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',
   followAll: 'GET /events',
+
+  startTest: 'POST /tests',
+  listOutputs: 'GET /executions/:executionId/outputs',
+  rehearseWorkflow: 'POST /workflows/:workflowId/rehearse',
 
   listActions: 'GET /actions',
   getAction: 'GET /actions/:actionId',
@@ -139,11 +152,19 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'settleNode',
   'publishSignal',
   'fireSchedule',
+  'startTest',
 ]);
 
-/** Operations that are not reads, but only check something or are the routine traffic of a worker. */
+/**
+ * Operations that are not reads, but only check something, are the routine traffic of a worker, or save what nobody but
+ * the caller sees.
+ */
 const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
   'validateWorkflow',
+  'compareWorkflow',
+  'putDraft',
+  'deleteDraft',
+  'rehearseWorkflow',
   'claimWork',
   'beatWorker',
   'extendLease',
@@ -158,5 +179,5 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
  */
 export function auditOf(operation: OperationId): 'never' | 'server' | 'always' {
   if (ROUTES[operation].startsWith('GET ') || UNAUDITED.has(operation)) return 'never';
-  return /^\w+ \/(executions|signals)\b/.test(ROUTES[operation]) ? 'server' : 'always';
+  return /^\w+ \/(executions|signals|tests)\b/.test(ROUTES[operation]) ? 'server' : 'always';
 }

@@ -39,8 +39,11 @@ export interface NodeDocument {
   readonly durationMs: number | null;
   /** The running attempt: its start and its worker. */
   readonly attempt?: { readonly startedAt: string; readonly worker: string };
-  /** Why a node was skipped: its join failed by choice or by failure, its condition was false, or it is disabled. */
-  readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled';
+  /**
+   * Why a node was skipped: its join failed by choice or by failure, its condition was false, it is disabled, or it
+   * takes no part in a test.
+   */
+  readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled' | 'test';
   /** The event that a waiting node waits for. */
   readonly waitsFor?: WaitDocument;
   /** The execution that runs, or last ran, for the node. */
@@ -156,7 +159,8 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
   return {
     executionId: state.executionId,
     workflowId: state.plan.workflowId,
-    version: state.plan.version,
+    // The number of a test version means nothing to anyone.
+    version: Math.max(0, state.plan.version),
     status: phase.status,
     output: resolveValue(runOutput(state), lookup),
     error: runError(state),

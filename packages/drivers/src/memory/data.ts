@@ -1,6 +1,14 @@
 /** The data behind memory stores: it outlives its stores, as a disk outlives its processes. */
 import { NebulaError } from '@nebula/core';
-import type { ExecutionRow, FrameRow, HumanTask, InboxRow, SnapshotRow, WorkflowVersionRow } from '@nebula/ports';
+import type {
+  ExecutionRow,
+  FrameRow,
+  HumanTask,
+  InboxRow,
+  SnapshotRow,
+  WorkflowSourceRow,
+  WorkflowVersionRow,
+} from '@nebula/ports';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import { MemoryPermits } from './permits.ts';
 
@@ -33,6 +41,10 @@ export interface MemoryData {
   readonly workers: Map<string, number>;
   /** Versions in order of registration: the newest is last. */
   workflows: WorkflowVersionRow[];
+  /** Texts by workflow and version. */
+  readonly sources: Map<string, WorkflowSourceRow>;
+  /** Definitions of test runs, by execution. */
+  readonly testVersions: Map<string, WorkflowVersionRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
@@ -48,6 +60,8 @@ export function memoryData(): MemoryData {
     tasks: 0,
     workers: new Map(),
     workflows: [],
+    sources: new Map(),
+    testVersions: new Map(),
     permits: new MemoryPermits(),
     durations: new Map(),
     watchers: new Map(),

@@ -1,9 +1,10 @@
-import type { ExecutionId } from '@nebula/core';
+import type { ExecutionId, WorkflowId } from '@nebula/core';
 import {
   CHILD_TRIGGER,
   EXECUTION_STATUSES,
   type ExecutionCounts,
   type ExecutionFilter,
+  type ExecutionRow,
   type ExecutionScope,
   type ExecutionStatus,
   type Executions,
@@ -42,6 +43,9 @@ export function memoryExecutions(open: OpenData): Executions {
         rows: page.map((run) => run.row),
         next: last === undefined || runs.length === page.length ? null : encodeCursor(last),
       };
+    },
+    async recent(workflowIds, limit) {
+      return [...new Set(workflowIds)].flatMap((workflowId) => newestOf(open.get(), workflowId, limit));
     },
     async counts(scope) {
       const counts = Object.fromEntries(EXECUTION_STATUSES.map((status) => [status, 0])) as Record<string, number>;
@@ -84,6 +88,14 @@ export function memoryExecutions(open: OpenData): Executions {
   };
 }
 
+function newestOf(data: MemoryData, workflowId: WorkflowId, limit: number): readonly ExecutionRow[] {
+  return within(data, { workflowId })
+    .map(({ row, number }) => ({ row, number, createdAt: row.createdAt }))
+    .sort((a, b) => byCreation(b, a))
+    .slice(0, Math.max(0, limit))
+    .map(({ row }) => row);
+}
+
 /** The executions that `search` finds. */
 function found(runs: readonly StoredRun[], { search }: ExecutionFilter): readonly StoredRun[] {
   if (search === undefined) return runs;
@@ -107,6 +119,7 @@ function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {
   const run = data.runs.get(executionId);
   if (run === undefined || !isFinished(run.row)) return false;
   data.runs.delete(executionId);
+  data.testVersions.delete(executionId);
   run.parent?.deletedChildren.add(executionId);
   for (const other of data.runs.values()) if (other.parent === run) other.row = { ...other.row, parent: null };
   data.permits.forget(executionId);

@@ -26,6 +26,7 @@ import type {
   StoredLogLine,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from '@nebula/ports';
@@ -35,7 +36,15 @@ import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { type FoundExecutions, isWalked, walkedExecutions } from './filtered-lists.ts';
 import { countTasks, placeOf, taskOf, tasksOf, untasked } from './human-tasks.ts';
-import { countsOf, EXECUTION_COLUMNS, executionColumns, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
+import {
+  countsOf,
+  EXECUTION_COLUMNS,
+  executionColumns,
+  executionsOf,
+  recentOf,
+  workflowsOf,
+  workflowVersionsOf,
+} from './lists.ts';
 import { linesOf } from './log-search.ts';
 import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
@@ -251,10 +260,23 @@ export class Reads {
   }
 
   workflowVersion(workflowId: WorkflowId, version?: number): WorkflowVersionRow | undefined {
-    const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
+    const table = version !== undefined && version < 0 ? 'test_versions' : 'workflow_versions';
+    const select = `SELECT ${VERSION_COLUMNS} FROM ${table} WHERE workflow_id = ?`;
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
+  }
+
+  workflowSource(workflowId: WorkflowId, version: number): WorkflowSourceRow | undefined {
+    return this.#statements.first<WorkflowSourceRow>(
+      'SELECT text, format, filename FROM workflow_sources WHERE workflow_id = ? AND version = ?',
+      workflowId,
+      version,
+    );
+  }
+
+  recent(workflowIds: readonly WorkflowId[], limit: number): readonly ExecutionRow[] {
+    return recentOf(this.#statements, workflowIds, limit);
   }
 
   workflows(page: WorkflowPage): readonly WorkflowHead[] {

@@ -41,10 +41,12 @@ import type {
   StalledRow,
   StatisticsFilter,
   Store,
+  TestVersionRow,
   Timer,
   WorkerLease,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
   Write,
@@ -375,8 +377,24 @@ class OpenStore implements SqliteStore {
     return this.#write('registerWorkflow', row);
   }
 
+  storeTestVersion(row: TestVersionRow): Promise<void> {
+    return this.#write('storeTestVersion', row);
+  }
+
+  purgeTestVersions(before: number, limit: number): Promise<number> {
+    return this.#write('purgeTestVersions', before, limit);
+  }
+
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined> {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
+  }
+
+  workflowSource(workflowId: WorkflowId, version: number): Promise<WorkflowSourceRow | undefined> {
+    return this.#read((reads) => reads.workflowSource(workflowId, version));
+  }
+
+  recent(workflowIds: readonly WorkflowId[], limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#read((reads) => reads.recent(workflowIds, limit));
   }
 
   workflows(page: WorkflowPage): Promise<readonly WorkflowHead[]> {

@@ -18,6 +18,7 @@ import {
   type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
+  type TestVersionRow,
   UNFINISHED_STATUSES,
   type WorkerLease,
   type Write,
@@ -147,12 +148,16 @@ export class Writes {
 
   deleteExecution(executionId: ExecutionId): boolean {
     return this.#transaction(() => {
-      const found = this.#statements.first<{ readonly number: number; readonly parent: number | null }>(
-        `SELECT number, parent FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
+      const found = this.#statements.first<{
+        readonly number: number;
+        readonly parent: number | null;
+        readonly version: number;
+      }>(
+        `SELECT number, parent, version FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
         executionId,
       );
       if (found === undefined) return false;
-      const { number, parent } = found;
+      const { number, parent, version } = found;
       this.#statements.run("UPDATE meta SET value = ? WHERE key = 'last_position'", this.#appender.position());
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
@@ -166,6 +171,7 @@ export class Writes {
           parent,
         );
       }
+      if (version < 0) this.#statements.run('DELETE FROM test_versions WHERE execution_id = ?', executionId);
       this.#permits.forget(executionId);
       if (!this.#deletePiece(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
@@ -289,6 +295,7 @@ export class Writes {
           same,
           registered,
         );
+        this.#keepSource(row, same);
         return { ok: true, version: same, created: false };
       }
       const version = row.version ?? highest('version') + 1;
@@ -302,8 +309,54 @@ export class Writes {
         row.createdAt,
         registered + 1,
       );
-      return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
+      if (created === 0) return { ok: false, reason: 'version-taken' };
+      this.#keepSource(row, version);
+      return { ok: true, version, created: true };
     });
+  }
+
+  /** Servers register their files at every start, nearly always with the text that is there. */
+  #keepSource({ workflowId, source }: NewWorkflowVersion, version: number): void {
+    if (source === undefined) return;
+    this.#statements.run(
+      `INSERT INTO workflow_sources (workflow_id, version, format, filename, text) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET format = excluded.format, filename = excluded.filename, text = excluded.text
+       WHERE (format, filename, text) IS NOT (excluded.format, excluded.filename, excluded.text)`,
+      workflowId,
+      version,
+      source.format,
+      source.filename,
+      source.text,
+    );
+  }
+
+  storeTestVersion({ executionId, workflowId, version, hash, definition, createdAt }: TestVersionRow): void {
+    this.#transaction(() => {
+      this.#statements.run(
+        `INSERT INTO test_versions (execution_id, workflow_id, version, hash, definition, created_at)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+        executionId,
+        workflowId,
+        version,
+        hash,
+        definition,
+        createdAt,
+      );
+    });
+  }
+
+  purgeTestVersions(before: number, limit: number): number {
+    return this.#transaction(() =>
+      this.#statements.run(
+        `DELETE FROM test_versions WHERE number IN (
+           SELECT number FROM test_versions INDEXED BY test_versions_by_time
+           WHERE created_at < ? AND NOT EXISTS (
+             SELECT 1 FROM executions WHERE executions.execution_id = test_versions.execution_id)
+           LIMIT ?)`,
+        before,
+        bounded(limit),
+      ),
+    );
   }
 
   commitRecords(changes: readonly RecordChange[], now: number): CommitOutcome {

@@ -6,12 +6,17 @@
 import {
   type DefinitionChecks,
   definitionChecks,
+  definitionPaths,
   type ExecutionId,
+  isFinished,
+  isTestVersion,
   type Json,
   NebulaError,
   type NodePath,
   type OpenCatalog,
+  type Pin,
   type ProcessSettings,
+  pathsBefore,
   RUN_DEFAULTS,
   type RunDocument,
   type TimelineEvent,
@@ -28,6 +33,7 @@ import {
   refuseCancel,
   refuseSettle,
   reopenPreview,
+  type StoredValue,
   spilledInDocument,
   spilledInNode,
   spilledInUndoPlan,
@@ -49,6 +55,7 @@ import { Plans } from '../start/plans.ts';
 import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
+import type { ResultItem } from '../test-runs.ts';
 import { framesBackOf, framesOf } from '../turn/codec.ts';
 import { humanTasksOf } from '../turn/human-tasks.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
@@ -57,11 +64,24 @@ import { type EndedNode, endedNode } from './ended-node.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
-import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+import { type NodeResult, nodeResults, pinsOf, shownOutput } from './node-results.ts';
+import { rehearse } from './rehearsals.ts';
+import {
+  checkAnswer,
+  checkGiven,
+  checkReplay,
+  checkSettledOutput,
+  isTestRun,
+  unknownNode,
+  waitOf,
+} from './request-checks.ts';
 import { valuesOfNode, valuesOfRun } from './value-previews.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
+
+/** The limit on outputs that a test run takes from another run. */
+const MAX_PIN_BYTES = 1024 * 1024;
 
 export interface ServiceDrivers {
   readonly store: Store;
@@ -220,8 +240,71 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
 
-  readonly register: ExecutionService['register'] = (definition) =>
-    this.#plans.register(definition as unknown as WorkflowDefinition);
+  readonly register: ExecutionService['register'] = (definition, source) =>
+    this.#plans.register(definition as unknown as WorkflowDefinition, source);
+
+  readonly registerTest: ExecutionService['registerTest'] = async (given, { from, ...test }, executionId) => {
+    const definition = given as unknown as WorkflowDefinition;
+    if (from === undefined) return await this.#plans.registerTest(definition, test, executionId);
+    const taken = await this.#pinsFrom(from, definition, test.only);
+    const pins = { ...taken, ...test.pins };
+    return await this.#plans.registerTest(definition, { ...test, pins }, executionId);
+  };
+
+  async #pinsFrom(
+    from: ExecutionId,
+    definition: WorkflowDefinition,
+    only: string | undefined,
+  ): Promise<Record<string, Pin>> {
+    const { store, clock } = this.#drivers;
+    const row = await store.execution(from);
+    if (row === undefined || row.workflowId !== definition.id) {
+      const hint = `Name an ended execution of '${definition.id}'.`;
+      throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${from} of this workflow.`, { hint });
+    }
+    if (!isFinished(row.status)) {
+      throw new NebulaError('NOT_FINISHED', `${from} has not ended.`, {
+        hint: 'Wait for its end, or pin the outputs.',
+      });
+    }
+    if (only === undefined) {
+      const hint = 'Add `only`, or pin outputs of the run.';
+      throw new NebulaError('TEST_INVALID', "'from' goes with 'only'", { hint });
+    }
+    const plan = await this.#plans.compiledOf(definition);
+    const before = await this.#plans.getWithoutActions(row.workflowId, row.version);
+    const results = await nodeResults(before, this.frames(from), clock);
+    const read = (stored: StoredValue): Promise<Json> => this.#values().read(from, stored);
+    return await pinsOf(results, pathsBefore(plan, only), read, MAX_PIN_BYTES);
+  }
+
+  readonly results: ExecutionService['results'] = async (executionId, { after, limit, maxChars }) => {
+    const { store, clock, blobs } = this.#drivers;
+    const row = await store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await this.#plans.getWithoutActions(row.workflowId, row.version);
+    const results = await nodeResults(plan, this.frames(executionId), clock);
+    const paths = definitionPaths(plan).filter((path) => results.has(path));
+    const items: ResultItem[] = [];
+    for (const node of paths.slice(after, after + limit)) {
+      const { path, at, result } = results.get(node) as NodeResult;
+      const { status } = result;
+      const base = { node, path, status, at };
+      if (status === 'failed') items.push({ ...base, error: result.error });
+      else if (status === 'skipped') items.push(base);
+      else
+        items.push({
+          ...base,
+          output: await shownOutput(result.output, maxChars, (blob) => blobs.get(executionId, blob)),
+        });
+    }
+    return { items, next: after + limit < paths.length ? after + limit : null };
+  };
+
+  readonly rehearse: ExecutionService['rehearse'] = async (definition, options) => {
+    const plan = await this.#plans.compiledOf(definition as unknown as WorkflowDefinition);
+    return await rehearse(this.#drivers, plan, options);
+  };
 
   readonly plan: ExecutionService['plan'] = (workflowId, version) => this.#plans.get(workflowId, version);
 
@@ -259,6 +342,7 @@ export class StoreExecutionService implements ExecutionService {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     const { row, state } = loaded;
+    if (isTestVersion(row.version)) throw isTestRun(executionId);
     checkReplay(state, node, input);
     const forkId = this.#drivers.random.id('exe');
     const unpin = this.#pins.pin(forkId);
@@ -299,12 +383,14 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly checkMigration: ExecutionService['checkMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
+    if (state !== undefined && isTestVersion(state.plan.version)) throw isTestRun(executionId);
     return state && reportOf(await this.#migrations().check(state, request));
   };
 
   readonly requestMigration: ExecutionService['requestMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
+    if (isTestVersion(state.plan.version)) throw isTestRun(executionId);
     const checked = await this.#migrations().check(state, request);
     const { migration, input } = checked;
     if (migration.refusal !== undefined) throw migration.refusal;

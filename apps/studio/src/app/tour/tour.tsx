@@ -8,7 +8,15 @@ import { Button, IconButton } from '../../ui/controls.tsx';
 import { notify } from '../../ui/notices.ts';
 import { PATHS, runPath } from '../routes.ts';
 import { useMay, useStudio } from '../studio-context.ts';
-import { DECLINED_CARD, GOOD_CARD, TOUR_NODE, TOUR_STEPS, TOUR_WORKFLOW, type TourStep, tourStep } from './tour-steps.ts';
+import {
+  DECLINED_CARD,
+  GOOD_CARD,
+  TOUR_NODE,
+  TOUR_STEPS,
+  TOUR_WORKFLOW,
+  type TourStep,
+  tourStep,
+} from './tour-steps.ts';
 import { tourText } from './tour-text.ts';
 import './tour.css';
 
@@ -17,7 +25,9 @@ export function Tour(): ReactElement | null {
   const mayOperate = useMay('operator');
   const isWanted = !preferences.hasSeenTour && mayOperate;
   const workflows = useRead('listWorkflows', { query: { project, limit: 200 } }, { enabled: isWanted });
-  const isThere = workflows.data?.items.some(({ workflowId, activeVersion }) => workflowId === TOUR_WORKFLOW && activeVersion !== null);
+  const isThere = workflows.data?.items.some(
+    ({ workflowId, activeVersion }) => workflowId === TOUR_WORKFLOW && activeVersion !== null,
+  );
   return isWanted && isThere === true ? <TourPanel /> : null;
 }
 

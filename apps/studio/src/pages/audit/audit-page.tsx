@@ -70,7 +70,9 @@ export default function AuditPage(): ReactElement {
           )
         }
       >
-        {(entries) => <AuditTable entries={entries} opened={opened} onOpen={(entry) => setQuery({ entry }, { replace: true })} />}
+        {(entries) => (
+          <AuditTable entries={entries} opened={opened} onOpen={(entry) => setQuery({ entry }, { replace: true })} />
+        )}
       </Listed>
     </Page>
   );
@@ -100,10 +102,20 @@ function AuditTable({ entries, opened, onOpen }: AuditTableProps): ReactElement 
       <tbody>
         {entries.map((entry) => (
           <Fragment key={entry.id}>
-            <AuditRow entry={entry} isOpen={entry.id === opened} onOpen={() => onOpen(entry.id === opened ? undefined : entry.id)} />
+            <AuditRow
+              entry={entry}
+              isOpen={entry.id === opened}
+              onOpen={() => onOpen(entry.id === opened ? undefined : entry.id)}
+            />
             {entry.id === opened && (
               <tr className="audit-details">
-                <td colSpan={7}>{isEmpty(entry.details) ? <p className="muted">{words.none}</p> : <ValueTree value={entry.details} label={words.details} />}</td>
+                <td colSpan={7}>
+                  {isEmpty(entry.details) ? (
+                    <p className="muted">{words.none}</p>
+                  ) : (
+                    <ValueTree value={entry.details} label={words.details} />
+                  )}
+                </td>
               </tr>
             )}
           </Fragment>
@@ -114,10 +126,20 @@ function AuditTable({ entries, opened, onOpen }: AuditTableProps): ReactElement 
 }
 
 function isEmpty(details: unknown): boolean {
-  return details === null || details === undefined || (typeof details === 'object' && Object.keys(details).length === 0);
+  return (
+    details === null || details === undefined || (typeof details === 'object' && Object.keys(details).length === 0)
+  );
 }
 
-function AuditRow({ entry, isOpen, onOpen }: { readonly entry: Entry; readonly isOpen: boolean; onOpen(): void }): ReactElement {
+function AuditRow({
+  entry,
+  isOpen,
+  onOpen,
+}: {
+  readonly entry: Entry;
+  readonly isOpen: boolean;
+  onOpen(): void;
+}): ReactElement {
   const words = useText(auditText);
   const format = useFormat();
   const now = useNow(60_000);
@@ -140,7 +162,12 @@ function AuditRow({ entry, isOpen, onOpen }: { readonly entry: Entry; readonly i
         {words[kind]}
       </td>
       <td className="cell-number">
-        <IconButton icon={isOpen ? 'down' : 'chevron'} label={words.showDetails(operation)} aria-expanded={isOpen} onClick={onOpen} />
+        <IconButton
+          icon={isOpen ? 'down' : 'chevron'}
+          label={words.showDetails(operation)}
+          aria-expanded={isOpen}
+          onClick={onOpen}
+        />
       </td>
     </tr>
   );

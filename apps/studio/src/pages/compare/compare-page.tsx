@@ -49,9 +49,19 @@ export default function ComparePage(): ReactElement {
         <>
           <Pickers workflowId={workflowId} a={a} b={b} setQuery={setQuery} />
           {one.data === undefined || other.data === undefined ? (
-            <OtherRuns workflowId={workflowId} known={a ?? b ?? ''} onPick={(id) => setQuery(a === undefined ? { a: id } : { b: id })} />
+            <OtherRuns
+              workflowId={workflowId}
+              known={a ?? b ?? ''}
+              onPick={(id) => setQuery(a === undefined ? { a: id } : { b: id })}
+            />
           ) : (
-            <Comparison key={`${a} ${b}`} a={one.data} b={other.data} node={node} onNode={(path) => setQuery({ node: path }, { replace: true })} />
+            <Comparison
+              key={`${a} ${b}`}
+              a={one.data}
+              b={other.data}
+              node={node}
+              onNode={(path) => setQuery({ node: path }, { replace: true })}
+            />
           )}
         </>
       )}
@@ -64,7 +74,10 @@ function useDocument(executionId: string | undefined): ReturnType<typeof useRead
   const read = { params: { executionId: executionId ?? '' }, query: { values: 'none' as const } };
   const first = useRead('getExecution', read, { enabled: executionId !== undefined });
   const isOpen = first.data !== undefined && first.data.finishedAt === null;
-  return useRead('getExecution', read, { enabled: executionId !== undefined, refetchMs: isOpen ? REFRESH_MS : undefined });
+  return useRead('getExecution', read, {
+    enabled: executionId !== undefined,
+    refetchMs: isOpen ? REFRESH_MS : undefined,
+  });
 }
 
 interface PickersProps {
@@ -81,7 +94,13 @@ function Pickers({ workflowId, a, b, setQuery }: PickersProps): ReactElement {
   return (
     <div className="compare-pickers">
       <RunPicker label={words.runA} runs={items} value={a} onPick={(id) => setQuery({ a: id })} />
-      <IconButton icon="retry" label={words.swap} kind="plain" disabled={a === undefined || b === undefined} onClick={() => setQuery({ a: b, b: a })} />
+      <IconButton
+        icon="retry"
+        label={words.swap}
+        kind="plain"
+        disabled={a === undefined || b === undefined}
+        onClick={() => setQuery({ a: b, b: a })}
+      />
       <RunPicker label={words.runB} runs={items} value={b} onPick={(id) => setQuery({ b: id })} />
     </div>
   );

@@ -1,5 +1,5 @@
-import { NebulaGraph } from '@nebula/canvas/react';
 import { type DrawnRun, graphOfDefinition } from '@nebula/canvas/model';
+import { NebulaGraph } from '@nebula/canvas/react';
 import type { AnswerOf } from '@nebula/client';
 import type { WorkflowDefinition } from '@nebula/core';
 import { type ReactElement, useMemo } from 'react';
@@ -37,12 +37,20 @@ export function Comparison({ a, b, node, onNode }: ComparisonProps): ReactElemen
   const output = useOutputDifference(a, b, before);
   const path = node ?? output.path ?? first?.path;
   const note =
-    a.workflowId !== b.workflowId ? words.otherWorkflows : a.version !== b.version ? words.otherVersions(a.version, b.version) : undefined;
+    a.workflowId !== b.workflowId
+      ? words.otherWorkflows
+      : a.version !== b.version
+        ? words.otherVersions(a.version, b.version)
+        : undefined;
   return (
     <>
       <section className="first-difference" aria-label={words.first}>
         <h3>{words.first}</h3>
-        {output.isPending ? <p className="muted">{words.searching}</p> : <FirstDifference output={output.path} first={first} onNode={onNode} />}
+        {output.isPending ? (
+          <p className="muted">{words.searching}</p>
+        ) : (
+          <FirstDifference output={output.path} first={first} onNode={onNode} />
+        )}
         {note !== undefined && <p className="muted">{note}</p>}
       </section>
       <div className="compare-sides">
@@ -142,7 +150,13 @@ function Side({ name, run, node, onNode }: SideProps): ReactElement {
   );
 }
 
-function Slower({ differences, onNode }: { readonly differences: readonly NodeDifference[]; onNode(path: string): void }): ReactElement {
+function Slower({
+  differences,
+  onNode,
+}: {
+  readonly differences: readonly NodeDifference[];
+  onNode(path: string): void;
+}): ReactElement {
   const words = useText(compareText);
   const format = useFormat();
   const rows = slowest(differences, SLOWEST);

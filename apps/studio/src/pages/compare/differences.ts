@@ -24,7 +24,9 @@ export function compareRuns(a: ComparedRun, b: ComparedRun): NodeDifference[] {
   const began = new Map(paths.map((path) => [path, beginOf(a.nodes[path], b.nodes[path], origin)]));
   const order = (path: string): number => began.get(path) ?? Number.POSITIVE_INFINITY;
   // The sort is stable: nodes that began together stay in the order of the definition.
-  return paths.sort((one, other) => compareNumbers(order(one), order(other))).map((path) => nodeDifference(path, a.nodes[path], b.nodes[path]));
+  return paths
+    .sort((one, other) => compareNumbers(order(one), order(other)))
+    .map((path) => nodeDifference(path, a.nodes[path], b.nodes[path]));
 }
 
 function compareNumbers(one: number, other: number): number {
@@ -37,7 +39,11 @@ function originOf({ nodes }: ComparedRun): number {
   return times.length === 0 ? 0 : Math.min(...times);
 }
 
-function beginOf(a: NodeDocument | undefined, b: NodeDocument | undefined, [originA, originB]: readonly [number, number]): number {
+function beginOf(
+  a: NodeDocument | undefined,
+  b: NodeDocument | undefined,
+  [originA, originB]: readonly [number, number],
+): number {
   const times = [
     ...(a?.startedAt == null ? [] : [Date.parse(a.startedAt) - originA]),
     ...(b?.startedAt == null ? [] : [Date.parse(b.startedAt) - originB]),

@@ -9,7 +9,15 @@ import { compareText } from './compare-text.ts';
 
 type RunDocument = AnswerOf<'getExecution'>;
 
-export function NodeValues({ a, b, node }: { readonly a: RunDocument; readonly b: RunDocument; readonly node: string }): ReactElement {
+export function NodeValues({
+  a,
+  b,
+  node,
+}: {
+  readonly a: RunDocument;
+  readonly b: RunDocument;
+  readonly node: string;
+}): ReactElement {
   return (
     <section className="compare-sides" aria-label={node}>
       <Values run={a} node={node} />
@@ -23,7 +31,11 @@ function Values({ run, node }: { readonly run: RunDocument; readonly node: strin
   const format = useFormat();
   const { executionId } = run;
   const document = run.nodes[node];
-  const values = useRead('getValues', { params: { executionId }, query: { node } }, { enabled: document !== undefined });
+  const values = useRead(
+    'getValues',
+    { params: { executionId }, query: { node } },
+    { enabled: document !== undefined },
+  );
   if (document === undefined) return <p className="muted">{words.absent}</p>;
   return (
     <div className="compare-values">

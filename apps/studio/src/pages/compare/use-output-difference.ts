@@ -14,13 +14,17 @@ export function useOutputDifference(
   b: RunDocument,
   nodes: readonly NodeDifference[],
 ): { readonly path: string | undefined; readonly isPending: boolean } {
-  const paths = nodes.filter((node) => node.a?.status === 'completed' && node.b?.status === 'completed').map(({ path }) => path);
+  const paths = nodes
+    .filter((node) => node.a?.status === 'completed' && node.b?.status === 'completed')
+    .map(({ path }) => path);
   const search = useQuery({
     queryKey: ['output-difference', a.executionId, b.executionId, paths],
     queryFn: async ({ signal }) => {
       for (const path of paths.slice(0, MAX_NODES)) {
         const [one, other] = await Promise.all(
-          [a, b].map(({ executionId }) => api.call('getValues', { params: { executionId }, query: { node: path }, signal })),
+          [a, b].map(({ executionId }) =>
+            api.call('getValues', { params: { executionId }, query: { node: path }, signal }),
+          ),
         );
         if (one !== undefined && other !== undefined && !isSameValue(one.output, other.output)) return path;
       }

@@ -29,7 +29,10 @@ export function CredentialDialog({ name: given, onClose }: { readonly name: stri
   const put = useChange('putSecret', { refreshes: ['listSecrets'], done: words.saved, onDone: onClose });
   const type = isShown ? 'text' : 'password';
   const submit = (): void => {
-    const isLacking = kind === 'single' ? value.length < MIN_LENGTH : members.some((member) => member.name === '' || member.value === '');
+    const isLacking =
+      kind === 'single'
+        ? value.length < MIN_LENGTH
+        : members.some((member) => member.name === '' || member.value === '');
     const found = {
       ...(name === '' && { name: words.missing }),
       ...(isLacking && { value: kind === 'single' ? words.short : words.missing }),
@@ -55,7 +58,9 @@ export function CredentialDialog({ name: given, onClose }: { readonly name: stri
     >
       {given === '' && (
         <Field label={words.name} hint={words.nameHint} problem={problems['name']}>
-          {(ids) => <TextInput {...ids} className="mono" value={name} onChange={({ target }) => setName(target.value.trim())} />}
+          {(ids) => (
+            <TextInput {...ids} className="mono" value={name} onChange={({ target }) => setName(target.value.trim())} />
+          )}
         </Field>
       )}
       <SegmentedFilter<'single' | 'several'>
@@ -70,7 +75,14 @@ export function CredentialDialog({ name: given, onClose }: { readonly name: stri
       {kind === 'single' ? (
         <Field label={words.value} hint={words.valueHint} problem={problems['value']}>
           {(ids) => (
-            <TextInput {...ids} type={type} autoComplete="new-password" className="mono" value={value} onChange={({ target }) => setValue(target.value)} />
+            <TextInput
+              {...ids}
+              type={type}
+              autoComplete="new-password"
+              className="mono"
+              value={value}
+              onChange={({ target }) => setValue(target.value)}
+            />
           )}
         </Field>
       ) : (
@@ -99,7 +111,13 @@ function Members({ members, type, problem, onChange }: MembersProps): ReactEleme
     <div className="members">
       {members.map(({ key, name, value }) => (
         <div key={key} className="member">
-          <TextInput aria-label={words.member} placeholder={words.member} className="mono" value={name} onChange={({ target }) => edit(key, { name: target.value.trim() })} />
+          <TextInput
+            aria-label={words.member}
+            placeholder={words.member}
+            className="mono"
+            value={name}
+            onChange={({ target }) => edit(key, { name: target.value.trim() })}
+          />
           <TextInput
             aria-label={`${words.value} ${name}`}
             placeholder={words.value}
@@ -122,7 +140,13 @@ function Members({ members, type, problem, onChange }: MembersProps): ReactEleme
           {problem}
         </p>
       )}
-      <Button kind="quiet" icon="plus" onClick={() => onChange([...members, { key: Math.max(...members.map(({ key }) => key)) + 1, name: '', value: '' }])}>
+      <Button
+        kind="quiet"
+        icon="plus"
+        onClick={() =>
+          onChange([...members, { key: Math.max(...members.map(({ key }) => key)) + 1, name: '', value: '' }])
+        }
+      >
         {words.addMember}
       </Button>
     </div>

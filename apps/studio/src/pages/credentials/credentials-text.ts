@@ -37,7 +37,8 @@ export const credentialsText = defineText({
     note: 'Werte sind verschlüsselt, und niemand kann sie hier lesen.',
     create: 'Neue Zugangsdaten',
     emptyTitle: 'Noch keine Zugangsdaten',
-    empty: 'Hinterlegen Sie Tokens und Passwörter einmal. Workflows nennen sie, und nur die Aktion, die sie braucht, erhält den Wert.',
+    empty:
+      'Hinterlegen Sie Tokens und Passwörter einmal. Workflows nennen sie, und nur die Aktion, die sie braucht, erhält den Wert.',
     name: 'Name',
     updated: 'Gesetzt',
     earlier: 'bevor Zeiten vermerkt wurden',

@@ -58,7 +58,12 @@ function Engine({ fleet: { engine, queue } }: { readonly fleet: Fleet }): ReactE
           <h2>{words.engine}</h2>
           <span className="mono muted truncate">{engineId}</span>
         </header>
-        <Meter label={words.slots} value={running} max={slots} text={words.slotsOf(format.number(running), format.number(slots))} />
+        <Meter
+          label={words.slots}
+          value={running}
+          max={slots}
+          text={words.slotsOf(format.number(running), format.number(slots))}
+        />
         <Figures>
           <Figure label={words.ready} value={format.number(readyNodes)} />
           <Figure label={words.oldest} value={readyNodes === 0 ? '–' : format.duration(oldestReadyMs)} />
@@ -76,7 +81,13 @@ function Engine({ fleet: { engine, queue } }: { readonly fleet: Fleet }): ReactE
         <h3>{words.routes}</h3>
         {waiting.length === 0 && <p className="muted">{words.noWaiting}</p>}
         {waiting.map(({ route, waiting: count }) => (
-          <Meter key={route} label={route === '' ? words.ownRoute : route} value={count} max={most} text={format.number(count)} />
+          <Meter
+            key={route}
+            label={route === '' ? words.ownRoute : route}
+            value={count}
+            max={most}
+            text={format.number(count)}
+          />
         ))}
       </section>
     </div>
@@ -148,7 +159,9 @@ function WorkerRow({ worker }: { readonly worker: Worker }): ReactElement {
         {format.relative(Date.parse(lastSeenAt), now)}
       </td>
       <td className="cell-number">
-        {mayForget && <IconButton icon="trash" label={words.forgetTitle(workerId)} onClick={() => setForgetting(true)} />}
+        {mayForget && (
+          <IconButton icon="trash" label={words.forgetTitle(workerId)} onClick={() => setForgetting(true)} />
+        )}
         {isForgetting && (
           <ConfirmDialog
             title={words.forgetTitle(workerId)}

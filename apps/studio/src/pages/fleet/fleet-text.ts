@@ -56,7 +56,8 @@ export const fleetText = defineText({
     live: 'aktiv',
     gone: 'weg',
     emptyTitle: 'Keine entfernten Worker',
-    empty: 'Aktionen laufen in diesem Server. Ein Worker führt die Aktionen Ihres Projekts auf einem anderen Rechner aus:',
+    empty:
+      'Aktionen laufen in diesem Server. Ein Worker führt die Aktionen Ihres Projekts auf einem anderen Rechner aus:',
     forget: 'Vergessen',
     forgetTitle: (id) => `${id} vergessen`,
     forgetWhat: 'Seine Leases enden, und seine Arbeit geht an einen anderen Worker. Er darf sich wieder anmelden.',

@@ -10,10 +10,11 @@ import type { Task } from './task-card.tsx';
 interface AnswerPanelProps {
   readonly task: Task;
   readonly isApproval: boolean;
+  onAnswered(): void;
   onClose(): void;
 }
 
-export function AnswerPanel({ task, isApproval, onClose }: AnswerPanelProps): ReactElement {
+export function AnswerPanel({ task, isApproval, onAnswered, onClose }: AnswerPanelProps): ReactElement {
   const words = useText(inboxText);
   const [comment, setComment] = useState('');
   const form = useSchemaForm(task.form);
@@ -21,18 +22,24 @@ export function AnswerPanel({ task, isApproval, onClose }: AnswerPanelProps): Re
   const panel = useRef<HTMLFormElement>(null);
   // What is next has the focus: the first field, else the button that confirms.
   useEffect(() => {
-    panel.current?.querySelector<HTMLElement>(hasForm ? '.schema-form input, .schema-form select' : '[type=submit]')?.focus();
+    panel.current
+      ?.querySelector<HTMLElement>(hasForm ? '.schema-form input, .schema-form select' : '[type=submit]')
+      ?.focus();
   }, [hasForm]);
   const answer = useChange('answerApproval', {
-    refreshes: ['listHumanTasks', 'countHumanTasks'],
     done: words.accepted,
-    onDone: onClose,
+    onDone: onAnswered,
   });
   const submit = (): void => {
     const given = hasForm ? form.read() : undefined;
     if (hasForm && given === undefined) return;
     const { node, executionId } = task;
-    const body = { node, approved: isApproval, ...(comment !== '' && { comment }), ...(given !== undefined && { form: given.value }) };
+    const body = {
+      node,
+      approved: isApproval,
+      ...(comment !== '' && { comment }),
+      ...(given !== undefined && { form: given.value }),
+    };
     answer.mutate({ params: { executionId }, body });
   };
   return (

@@ -47,7 +47,8 @@ export const inboxText = defineText({
     order: 'Reihenfolge',
     orders: { newest: 'Neueste zuerst', deadline: 'Nach Frist' },
     emptyTitle: 'Nichts wartet auf Sie',
-    empty: 'Genehmigungen, unbekannte Ausgänge und erwartete Signale erscheinen hier, sobald ein Lauf jemanden braucht.',
+    empty:
+      'Genehmigungen, unbekannte Ausgänge und erwartete Signale erscheinen hier, sobald ein Lauf jemanden braucht.',
     emptyKind: 'Nichts dieser Art wartet',
     showAll: 'Alle zeigen',
     toRuns: 'Zu den Läufen',

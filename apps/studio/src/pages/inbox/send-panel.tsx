@@ -7,11 +7,17 @@ import { readJson } from '../../ui/schema-form/fields.ts';
 import { inboxText } from './inbox-text.ts';
 import type { Task } from './task-card.tsx';
 
-export function SendPanel({ task, onClose }: { readonly task: Task; onClose(): void }): ReactElement {
+interface SendPanelProps {
+  readonly task: Task;
+  onAnswered(): void;
+  onClose(): void;
+}
+
+export function SendPanel({ task, onAnswered, onClose }: SendPanelProps): ReactElement {
   const words = useText(inboxText);
   const [payload, setPayload] = useState('');
   const [problem, setProblem] = useState<string>();
-  const done = { refreshes: ['listHumanTasks', 'countHumanTasks'] as const, done: words.accepted, onDone: onClose };
+  const done = { done: words.accepted, onDone: onAnswered };
   const signal = useChange('signalExecution', done);
   const call = useChange('callBack', done);
   const submit = (): void => {
@@ -20,7 +26,8 @@ export function SendPanel({ task, onClose }: { readonly task: Task; onClose(): v
     const { executionId, node, signal: name = '', key } = task;
     const given = read === undefined ? {} : { payload: read.value };
     if (task.kind === 'callback') call.mutate({ params: { executionId }, body: { node, ...given } });
-    else signal.mutate({ params: { executionId }, body: { signal: name, ...(key !== undefined && { key }), ...given } });
+    else
+      signal.mutate({ params: { executionId }, body: { signal: name, ...(key !== undefined && { key }), ...given } });
   };
   return (
     <form
@@ -32,7 +39,14 @@ export function SendPanel({ task, onClose }: { readonly task: Task; onClose(): v
     >
       <Field label={words.payload} hint={words.payloadHint} problem={problem}>
         {(ids) => (
-          <textarea {...ids} className="textarea" rows={3} spellCheck={false} value={payload} onChange={({ target }) => setPayload(target.value)} />
+          <textarea
+            {...ids}
+            className="textarea"
+            rows={3}
+            spellCheck={false}
+            value={payload}
+            onChange={({ target }) => setPayload(target.value)}
+          />
         )}
       </Field>
       <div className="task-actions">

@@ -31,7 +31,11 @@ export default function OverviewPage(): ReactElement {
   const { rangeMs, bucketMs, bucket } = RANGES[range];
   const now = useNow(REFRESH_MS);
   const since = new Date(rangeStart(now, rangeMs, bucketMs)).toISOString();
-  const statistics = useRead('getStatistics', { query: { project, since, bucket } }, { refetchMs: REFRESH_MS, keepsPrevious: true });
+  const statistics = useRead(
+    'getStatistics',
+    { query: { project, since, bucket } },
+    { refetchMs: REFRESH_MS, keepsPrevious: true },
+  );
   const totals = statistics.data && totalsOf(statistics.data.buckets);
   const isEmpty = totals?.starts === 0 && totals.ends === 0;
   return (
@@ -95,7 +99,11 @@ function Totals({ statistics, since, range }: PartProps & { readonly since: stri
   const format = useFormat();
   const { project } = useStudio();
   // Percentiles of parts do not add up: those of the whole range are of one bucket.
-  const whole = useRead('getStatistics', { query: { project, since, bucket: RANGES[range].whole } }, { refetchMs: REFRESH_MS, keepsPrevious: true });
+  const whole = useRead(
+    'getStatistics',
+    { query: { project, since, bucket: RANGES[range].whole } },
+    { refetchMs: REFRESH_MS, keepsPrevious: true },
+  );
   const { starts, completed, failures, failureRate } = totalsOf(statistics.buckets);
   const duration = whole.data?.buckets[0]?.duration;
   return (

@@ -32,7 +32,9 @@ export function WorstWorkflows({ since, range }: { readonly since: string; reado
   });
   const figures = results.flatMap(({ data }, index): WorkflowFigures[] => {
     if (data === undefined) return [];
-    return [{ workflowId: ids[index] ?? '', totals: totalsOf(data.buckets), duration: data.buckets[0]?.duration ?? null }];
+    return [
+      { workflowId: ids[index] ?? '', totals: totalsOf(data.buckets), duration: data.buckets[0]?.duration ?? null },
+    ];
   });
   const worst = worstOf(figures, SHOWN);
   return (
@@ -63,8 +65,9 @@ export function WorstWorkflows({ since, range }: { readonly since: string; reado
                   </Link>
                 </td>
                 <td className="cell-number">
-                  <Link href={failedRuns(range, workflowId)} className="worst-failed" aria-label={words.showFailed(workflowId)}>
+                  <Link href={failedRuns(range, workflowId)} className="worst-failed">
                     {format.number(totals.failures)} · {format.percent(totals.failureRate ?? 0)}
+                    <span className="visually-hidden"> {words.showFailed(workflowId)}</span>
                   </Link>
                 </td>
                 <td className="cell-number">{format.number(totals.ends)}</td>

@@ -43,7 +43,11 @@ export function FirstRun(): ReactElement {
       <div className="first-run-panel">
         <h2>{words.emptyTitle}</h2>
         <p className="muted">{words.empty}</p>
-        <Select aria-label={words.workflow} value={workflow.workflowId} onChange={({ target }) => setChosen(target.value)}>
+        <Select
+          aria-label={words.workflow}
+          value={workflow.workflowId}
+          onChange={({ target }) => setChosen(target.value)}
+        >
           {active.map(({ workflowId, name }) => (
             <option key={workflowId} value={workflowId}>
               {name ?? workflowId}
@@ -62,7 +66,12 @@ function Ghost({ workflowId }: { readonly workflowId: string }): ReactElement {
   return (
     <div className="first-run-ghost" inert>
       {version.data !== undefined && (
-        <NebulaGraph definition={version.data.definition as WorkflowDefinition} theme={theme} minimap="off" label={workflowId} />
+        <NebulaGraph
+          definition={version.data.definition as WorkflowDefinition}
+          theme={theme}
+          minimap="off"
+          label={workflowId}
+        />
       )}
     </div>
   );

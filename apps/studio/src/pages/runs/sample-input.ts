@@ -33,7 +33,9 @@ function sampleOf(schema: Schema, depth: number): unknown {
     case 'boolean':
       return false;
     case 'array':
-      return schema.items !== undefined && (schema.minItems ?? 0) > 0 && depth < MAX_DEPTH ? [sampleOf(schema.items, depth + 1)] : [];
+      return schema.items !== undefined && (schema.minItems ?? 0) > 0 && depth < MAX_DEPTH
+        ? [sampleOf(schema.items, depth + 1)]
+        : [];
     case 'object':
       return objectSample(schema, depth);
     case 'null':
@@ -49,5 +51,7 @@ function objectSample({ properties = {}, required = [] }: Schema, depth: number)
     if (required.includes(name)) return true;
     return isSchema(member) && (member.default ?? member.examples?.[0]) !== undefined;
   });
-  return Object.fromEntries(members.map(([name, member]) => [name, depth < MAX_DEPTH && isSchema(member) ? sampleOf(member, depth + 1) : null]));
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, depth < MAX_DEPTH && isSchema(member) ? sampleOf(member, depth + 1) : null]),
+  );
 }

@@ -7,7 +7,8 @@ const text = defineText({
     everyMinutes: (count: number) => `every ${count} minutes`,
     everySeconds: (count: number) => `every ${count} seconds`,
     everyHour: (minute: string) => (minute === '00' ? 'every hour' : `every hour at :${minute}`),
-    everyHours: (count: number, minute: string) => (minute === '00' ? `every ${count} hours` : `every ${count} hours at :${minute}`),
+    everyHours: (count: number, minute: string) =>
+      minute === '00' ? `every ${count} hours` : `every ${count} hours at :${minute}`,
     between: (from: string, to: string) => `between ${from} and ${to}`,
     everyDay: 'every day',
     at: (times: string) => `at ${times}`,

@@ -65,7 +65,10 @@ export function ScheduleDialog({ schedule, workflowId, onClose }: ScheduleDialog
   const now = useNow(null);
   const edit = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   const put = useChange('putSchedule', { refreshes: ['listSchedules'], done: words.saved, onDone: onClose });
-  const times: ScheduleTimes = { ...(draft.by === 'cron' ? { cron: draft.cron } : { every: draft.every }), timezone: draft.timezone };
+  const times: ScheduleTimes = {
+    ...(draft.by === 'cron' ? { cron: draft.cron } : { every: draft.every }),
+    timezone: draft.timezone,
+  };
   const next = nextFires(times, now, SHOWN_FIRES);
   const submit = (): void => {
     const input = draft.input.trim() === '' ? undefined : readJson(draft.input);
@@ -99,12 +102,23 @@ export function ScheduleDialog({ schedule, workflowId, onClose }: ScheduleDialog
       <TimeFields draft={draft} next={next} onEdit={edit} />
       <Field label={words.input} hint={words.inputHint} problem={problems['input']}>
         {(ids) => (
-          <textarea {...ids} className="textarea" rows={3} spellCheck={false} value={draft.input} onChange={({ target }) => edit({ input: target.value })} />
+          <textarea
+            {...ids}
+            className="textarea"
+            rows={3}
+            spellCheck={false}
+            value={draft.input}
+            onChange={({ target }) => edit({ input: target.value })}
+          />
         )}
       </Field>
       <Field label={words.catchUp}>
         {(ids) => (
-          <Select {...ids} value={draft.catchUp} onChange={({ target }) => edit({ catchUp: CATCH_UPS.find((one) => one === target.value) ?? 'last' })}>
+          <Select
+            {...ids}
+            value={draft.catchUp}
+            onChange={({ target }) => edit({ catchUp: CATCH_UPS.find((one) => one === target.value) ?? 'last' })}
+          >
             {CATCH_UPS.map((value) => (
               <option key={value} value={value}>
                 {words.catchUps[value]}
@@ -122,7 +136,12 @@ interface FieldsProps {
   onEdit(change: Partial<Draft>): void;
 }
 
-function TargetFields({ draft, problems, isNew, onEdit }: FieldsProps & { readonly problems: Readonly<Record<string, string>>; readonly isNew: boolean }): ReactElement {
+function TargetFields({
+  draft,
+  problems,
+  isNew,
+  onEdit,
+}: FieldsProps & { readonly problems: Readonly<Record<string, string>>; readonly isNew: boolean }): ReactElement {
   const words = useText(schedulesText);
   const { project } = useStudio();
   const workflows = useRead('listWorkflows', { query: { project, limit: 200 } });
@@ -130,7 +149,14 @@ function TargetFields({ draft, problems, isNew, onEdit }: FieldsProps & { readon
     <>
       {isNew && (
         <Field label={words.id} hint={words.idHint} problem={problems['id']}>
-          {(ids) => <TextInput {...ids} pattern="[A-Za-z0-9_.\-]+" value={draft.id} onChange={({ target }) => onEdit({ id: target.value.trim() })} />}
+          {(ids) => (
+            <TextInput
+              {...ids}
+              pattern="[A-Za-z0-9_.\-]+"
+              value={draft.id}
+              onChange={({ target }) => onEdit({ id: target.value.trim() })}
+            />
+          )}
         </Field>
       )}
       {draft.plan === null ? (
@@ -178,11 +204,29 @@ function TimeFields({ draft, next, onEdit }: FieldsProps & { readonly next: Next
               </Button>
             ))}
           </div>
-          <Field label={words.cron} hint={(next.ok ? cronInWords(draft.cron, language) : undefined) ?? words.cronHint} problem={problem('cron')}>
-            {(ids) => <TextInput {...ids} className="mono" value={draft.cron} onChange={({ target }) => onEdit({ cron: target.value })} />}
+          <Field
+            label={words.cron}
+            hint={(next.ok ? cronInWords(draft.cron, language) : undefined) ?? words.cronHint}
+            problem={problem('cron')}
+          >
+            {(ids) => (
+              <TextInput
+                {...ids}
+                className="mono"
+                value={draft.cron}
+                onChange={({ target }) => onEdit({ cron: target.value })}
+              />
+            )}
           </Field>
           <Field label={words.timezone} problem={problem('timezone')}>
-            {(ids) => <TextInput {...ids} list="timezones" value={draft.timezone} onChange={({ target }) => onEdit({ timezone: target.value })} />}
+            {(ids) => (
+              <TextInput
+                {...ids}
+                list="timezones"
+                value={draft.timezone}
+                onChange={({ target }) => onEdit({ timezone: target.value })}
+              />
+            )}
           </Field>
           <datalist id="timezones">
             {Intl.supportedValuesOf('timeZone').map((zone) => (
@@ -192,7 +236,9 @@ function TimeFields({ draft, next, onEdit }: FieldsProps & { readonly next: Next
         </>
       ) : (
         <Field label={words.interval} hint={words.intervalHint} problem={problem('every')}>
-          {(ids) => <TextInput {...ids} value={draft.every} onChange={({ target }) => onEdit({ every: target.value })} />}
+          {(ids) => (
+            <TextInput {...ids} value={draft.every} onChange={({ target }) => onEdit({ every: target.value })} />
+          )}
         </Field>
       )}
       {next.ok && <FirePreview fires={next.fires} />}

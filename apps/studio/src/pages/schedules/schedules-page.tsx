@@ -67,7 +67,11 @@ export default function SchedulesPage(): ReactElement {
       <TriggerList />
       {edited !== undefined && (
         <Suspense>
-          <ScheduleDialog schedule={edited === 'new' ? undefined : edited} workflowId={workflow} onClose={() => setEdited(undefined)} />
+          <ScheduleDialog
+            schedule={edited === 'new' ? undefined : edited}
+            workflowId={workflow}
+            onClose={() => setEdited(undefined)}
+          />
         </Suspense>
       )}
     </Page>

@@ -36,7 +36,8 @@ export function TriggerList(): ReactElement {
 function TriggerRow({ trigger }: { readonly trigger: Trigger }): ReactElement {
   const words = useText(schedulesText);
   const { kind, workflowId, path = '', method = '', event = '', signed, respond } = trigger;
-  const address = kind === 'webhook' ? new URL(path.startsWith('/') ? path : `/${path}`, location.origin).href : undefined;
+  const address =
+    kind === 'webhook' ? new URL(path.startsWith('/') ? path : `/${path}`, location.origin).href : undefined;
   return (
     <li>
       <Badge>{words.kinds[kind]}</Badge>
@@ -45,10 +46,14 @@ function TriggerRow({ trigger }: { readonly trigger: Trigger }): ReactElement {
         <IconButton
           icon="copy"
           label={words.copy}
-          onClick={() => void navigator.clipboard.writeText(address).then(() => notify({ kind: 'done', message: words.copied }))}
+          onClick={() =>
+            void navigator.clipboard.writeText(address).then(() => notify({ kind: 'done', message: words.copied }))
+          }
         />
       )}
-      {signed !== undefined && <span className={signed ? 'muted' : 'trigger-unsigned'}>{signed ? words.signed : words.unsigned}</span>}
+      {signed !== undefined && (
+        <span className={signed ? 'muted' : 'trigger-unsigned'}>{signed ? words.signed : words.unsigned}</span>
+      )}
       {(respond === 'immediate' || respond === 'result') && <span className="muted">{words.respond[respond]}</span>}
       <span className="spring" />
       {workflowId !== null && <Link href={workflowPath(workflowId)}>{workflowId}</Link>}

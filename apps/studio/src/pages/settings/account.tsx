@@ -56,9 +56,31 @@ function OwnPassword(): ReactElement {
   };
   const refused = change.isError ? failureOf(change.error).message : undefined;
   const fields = [
-    { name: 'current', label: words.currentPassword, value: current, set: setCurrent, complete: 'current-password', problem: problems['current'] ?? refused },
-    { name: 'password', label: words.newPassword, value: password, set: setPassword, complete: 'new-password', problem: problems['password'], hint: words.passwordHint },
-    { name: 'again', label: words.repeatPassword, value: again, set: setAgain, complete: 'new-password', problem: problems['again'] },
+    {
+      name: 'current',
+      label: words.currentPassword,
+      value: current,
+      set: setCurrent,
+      complete: 'current-password',
+      problem: problems['current'] ?? refused,
+    },
+    {
+      name: 'password',
+      label: words.newPassword,
+      value: password,
+      set: setPassword,
+      complete: 'new-password',
+      problem: problems['password'],
+      hint: words.passwordHint,
+    },
+    {
+      name: 'again',
+      label: words.repeatPassword,
+      value: again,
+      set: setAgain,
+      complete: 'new-password',
+      problem: problems['again'],
+    },
   ];
   return (
     <form
@@ -71,7 +93,15 @@ function OwnPassword(): ReactElement {
       <h2>{words.ownPassword}</h2>
       {fields.map(({ name, label, value, set, complete, problem, hint }) => (
         <Field key={name} label={label} problem={problem} {...(hint !== undefined && { hint })}>
-          {(ids) => <TextInput {...ids} type="password" autoComplete={complete} value={value} onChange={({ target }) => set(target.value)} />}
+          {(ids) => (
+            <TextInput
+              {...ids}
+              type="password"
+              autoComplete={complete}
+              value={value}
+              onChange={({ target }) => set(target.value)}
+            />
+          )}
         </Field>
       ))}
       <div>

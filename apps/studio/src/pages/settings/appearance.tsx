@@ -30,7 +30,11 @@ export function Appearance(): ReactElement {
       </fieldset>
       <Field label={words.language}>
         {(ids) => (
-          <Select {...ids} value={preferences.language} onChange={({ target }) => isLanguage(target.value) && prefer({ language: target.value })}>
+          <Select
+            {...ids}
+            value={preferences.language}
+            onChange={({ target }) => isLanguage(target.value) && prefer({ language: target.value })}
+          >
             {Object.entries(LANGUAGES).map(([language, name]) => (
               <option key={language} value={language}>
                 {name}

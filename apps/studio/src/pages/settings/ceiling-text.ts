@@ -14,5 +14,7 @@ export function ceilingText(ceiling: Ceiling): string | null {
     ['shell', shell],
     ['env', env],
   ];
-  return parts.flatMap(([name, patterns]) => (patterns.length === 0 ? [] : [`${name} ${patterns.join(', ')}`])).join(' · ');
+  return parts
+    .flatMap(([name, patterns]) => (patterns.length === 0 ? [] : [`${name} ${patterns.join(', ')}`]))
+    .join(' · ');
 }

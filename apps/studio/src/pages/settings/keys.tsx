@@ -94,7 +94,9 @@ function KeyTable({ keys, onRevoke }: { readonly keys: readonly Key[]; onRevoke(
                 <RoleList roles={key.roles} />
               </td>
               <td className="muted">{format.relative(Date.parse(key.createdAt), now)}</td>
-              <td className="muted">{expires === undefined ? words.never : expires < now ? words.expired : format.relative(expires, now)}</td>
+              <td className="muted">
+                {expires === undefined ? words.never : expires < now ? words.expired : format.relative(expires, now)}
+              </td>
               <td className="cell-number">
                 <Button kind="quiet" aria-label={words.revokeTitle(key.name)} onClick={() => onRevoke(key)}>
                   {words.revoke}
@@ -171,7 +173,12 @@ function MadeDialog({ token, onClose }: { readonly token: string; onClose(): voi
       onSubmit={onClose}
       actions={
         <>
-          <Button icon="copy" onClick={() => void navigator.clipboard.writeText(token).then(() => notify({ kind: 'done', message: copied }))}>
+          <Button
+            icon="copy"
+            onClick={() =>
+              void navigator.clipboard.writeText(token).then(() => notify({ kind: 'done', message: copied }))
+            }
+          >
             {words.copy}
           </Button>
           <Button kind="primary" type="submit">

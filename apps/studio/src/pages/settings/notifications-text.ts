@@ -37,7 +37,11 @@ export const notificationsText = defineText({
     url: 'Adresse',
     urlHint: 'https://… für einen Webhook, smtps://… für E-Mail. {{NAME}} steht für Zugangsdaten.',
     on: 'Wann',
-    kinds: { failed: 'Ein Lauf schlägt fehl', unknown: 'Ein Ausgang ist unbekannt', approval: 'Eine Genehmigung wartet' },
+    kinds: {
+      failed: 'Ein Lauf schlägt fehl',
+      unknown: 'Ein Ausgang ist unbekannt',
+      approval: 'Eine Genehmigung wartet',
+    },
     short: { failed: 'Fehlschläge', unknown: 'unbekannte Ausgänge', approval: 'Genehmigungen' },
     gather: 'Sammeln für',
     gatherHint: 'Ereignisse in dieser Zeit sind eine Nachricht: 30s, 5m.',

@@ -48,13 +48,20 @@ export function Notifications(): ReactElement {
             </div>
             <ul className="notification-list">
               {notifications.map((one) => (
-                <NotificationRow key={one.notificationId} notification={one} onEdit={() => setEdited(one)} onRemove={() => setRemoved(one)} />
+                <NotificationRow
+                  key={one.notificationId}
+                  notification={one}
+                  onEdit={() => setEdited(one)}
+                  onRemove={() => setRemoved(one)}
+                />
               ))}
             </ul>
           </>
         )}
       </Listed>
-      {edited !== undefined && <NotificationDialog notification={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
+      {edited !== undefined && (
+        <NotificationDialog notification={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+      )}
       {removed !== undefined && <RemoveDialog id={removed.notificationId} onClose={() => setRemoved(undefined)} />}
     </>
   );
@@ -100,7 +107,13 @@ function NotificationRow({ notification, onEdit, onRemove }: NotificationRowProp
   );
 }
 
-function NotificationDialog({ notification, onClose }: { readonly notification: Notification | undefined; onClose(): void }): ReactElement {
+function NotificationDialog({
+  notification,
+  onClose,
+}: {
+  readonly notification: Notification | undefined;
+  onClose(): void;
+}): ReactElement {
   const words = useText(notificationsText);
   const common = useText(settingsText);
   const { project } = useStudio();
@@ -122,7 +135,15 @@ function NotificationDialog({ notification, onClose }: { readonly notification: 
       ...(workflows !== null && { workflows: [...workflows] }),
       ...(tag !== null && { tag }),
     };
-    const body = { project, url, on: [...on], active, ...(gather !== '' && { gather }), ...(secret !== '' && { secret }), ...kept };
+    const body = {
+      project,
+      url,
+      on: [...on],
+      active,
+      ...(gather !== '' && { gather }),
+      ...(secret !== '' && { secret }),
+      ...kept,
+    };
     put.mutate({ params: { notificationId: id }, body });
   };
   return (
@@ -145,14 +166,23 @@ function NotificationDialog({ notification, onClose }: { readonly notification: 
         </Field>
       )}
       <Field label={words.url} hint={words.urlHint} problem={problem === 'url' ? common.missing : undefined}>
-        {(ids) => <TextInput {...ids} className="mono" value={url} onChange={({ target }) => setUrl(target.value.trim())} />}
+        {(ids) => (
+          <TextInput {...ids} className="mono" value={url} onChange={({ target }) => setUrl(target.value.trim())} />
+        )}
       </Field>
       <KindFields on={on} hasProblem={problem === 'on'} onChange={setOn} />
       <Field label={words.gather} hint={words.gatherHint}>
         {(ids) => <TextInput {...ids} value={gather} onChange={({ target }) => setGather(target.value.trim())} />}
       </Field>
       <Field label={words.secret} hint={words.secretHint}>
-        {(ids) => <TextInput {...ids} className="mono" value={secret} onChange={({ target }) => setSecret(target.value.trim())} />}
+        {(ids) => (
+          <TextInput
+            {...ids}
+            className="mono"
+            value={secret}
+            onChange={({ target }) => setSecret(target.value.trim())}
+          />
+        )}
       </Field>
       <label className="check-row">
         <input type="checkbox" checked={active} onChange={({ target }) => setActive(target.checked)} />
@@ -175,7 +205,13 @@ function KindFields({ on, hasProblem, onChange }: KindFieldsProps): ReactElement
       <legend>{words.on}</legend>
       {KINDS.map((kind) => (
         <label key={kind} className="check-row">
-          <input type="checkbox" checked={on.includes(kind)} onChange={({ target }) => onChange(KINDS.filter((one) => (one === kind ? target.checked : on.includes(one))))} />
+          <input
+            type="checkbox"
+            checked={on.includes(kind)}
+            onChange={({ target }) =>
+              onChange(KINDS.filter((one) => (one === kind ? target.checked : on.includes(one))))
+            }
+          />
           {words.kinds[kind]}
         </label>
       ))}
@@ -191,7 +227,11 @@ function KindFields({ on, hasProblem, onChange }: KindFieldsProps): ReactElement
 function RemoveDialog({ id, onClose }: { readonly id: string; onClose(): void }): ReactElement {
   const words = useText(notificationsText);
   const common = useText(settingsText);
-  const remove = useChange('deleteNotification', { refreshes: ['listNotifications'], done: common.removed, onDone: onClose });
+  const remove = useChange('deleteNotification', {
+    refreshes: ['listNotifications'],
+    done: common.removed,
+    onDone: onClose,
+  });
   return (
     <ConfirmDialog
       title={words.removeTitle(id)}

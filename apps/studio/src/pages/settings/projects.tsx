@@ -49,19 +49,34 @@ export function Projects(): ReactElement {
             </thead>
             <tbody>
               {projects.map((project) => (
-                <ProjectRow key={project.projectId} project={project} onEdit={() => setEdited(project)} onRemove={() => setRemoved(project)} />
+                <ProjectRow
+                  key={project.projectId}
+                  project={project}
+                  onEdit={() => setEdited(project)}
+                  onRemove={() => setRemoved(project)}
+                />
               ))}
             </tbody>
           </table>
         )}
       </Listed>
-      {edited !== undefined && <ProjectDialog project={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
+      {edited !== undefined && (
+        <ProjectDialog project={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+      )}
       {removed !== undefined && <RemoveDialog project={removed} onClose={() => setRemoved(undefined)} />}
     </>
   );
 }
 
-function ProjectRow({ project, onEdit, onRemove }: { readonly project: Project; onEdit(): void; onRemove(): void }): ReactElement {
+function ProjectRow({
+  project,
+  onEdit,
+  onRemove,
+}: {
+  readonly project: Project;
+  onEdit(): void;
+  onRemove(): void;
+}): ReactElement {
   const words = useText(projectsText);
   const format = useFormat();
   const now = useNow(60_000);
@@ -81,7 +96,9 @@ function ProjectRow({ project, onEdit, onRemove }: { readonly project: Project; 
       <td className="muted">{format.relative(Date.parse(createdAt), now)}</td>
       <td className="cell-number">
         {mayEdit && <IconButton icon="edit" label={words.editTitle(name)} onClick={onEdit} />}
-        {me.admin && projectId !== 'default' && <IconButton icon="trash" label={words.removeTitle(name)} onClick={onRemove} />}
+        {me.admin && projectId !== 'default' && (
+          <IconButton icon="trash" label={words.removeTitle(name)} onClick={onRemove} />
+        )}
       </td>
     </tr>
   );
@@ -104,7 +121,10 @@ function ProjectDialog({ project, onClose }: { readonly project: Project | undef
     if (found !== undefined) return;
     const given = 'value' in read ? read.value : null;
     const wanted = (kind === 'all' ? 'all' : kind === 'reset' ? null : given) as BodyOf<'putProject'>['ceiling'];
-    put.mutate({ params: { projectId }, body: { ...(name !== '' && { name }), ...(wanted !== undefined && { ceiling: wanted }) } });
+    put.mutate({
+      params: { projectId },
+      body: { ...(name !== '' && { name }), ...(wanted !== undefined && { ceiling: wanted }) },
+    });
   };
   return (
     <Dialog
@@ -122,13 +142,26 @@ function ProjectDialog({ project, onClose }: { readonly project: Project | undef
     >
       {project === undefined && (
         <Field label={words.id} hint={words.idHint} problem={problem === 'id' ? common.missing : undefined}>
-          {(ids) => <TextInput {...ids} className="mono" value={projectId} onChange={({ target }) => setProjectId(target.value.trim())} />}
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="mono"
+              value={projectId}
+              onChange={({ target }) => setProjectId(target.value.trim())}
+            />
+          )}
         </Field>
       )}
-      <Field label={words.name}>{(ids) => <TextInput {...ids} value={name} onChange={({ target }) => setName(target.value)} />}</Field>
+      <Field label={words.name}>
+        {(ids) => <TextInput {...ids} value={name} onChange={({ target }) => setName(target.value)} />}
+      </Field>
       <Field label={words.ceiling} hint={words.ceilingWhat}>
         {(ids) => (
-          <Select {...ids} value={kind} onChange={({ target }) => setKind(CEILINGS.find((one) => one === target.value) ?? 'all')}>
+          <Select
+            {...ids}
+            value={kind}
+            onChange={({ target }) => setKind(CEILINGS.find((one) => one === target.value) ?? 'all')}
+          >
             {CEILINGS.map((value) => (
               <option key={value} value={value}>
                 {words.ceilings[value]}
@@ -138,9 +171,20 @@ function ProjectDialog({ project, onClose }: { readonly project: Project | undef
         )}
       </Field>
       {kind === 'some' && (
-        <Field label={words.capabilities} hint={words.capabilitiesHint} problem={problem === 'capabilities' ? common.notJson : undefined}>
+        <Field
+          label={words.capabilities}
+          hint={words.capabilitiesHint}
+          problem={problem === 'capabilities' ? common.notJson : undefined}
+        >
           {(ids) => (
-            <textarea {...ids} className="textarea" rows={8} spellCheck={false} value={capabilities} onChange={({ target }) => setCapabilities(target.value)} />
+            <textarea
+              {...ids}
+              className="textarea"
+              rows={8}
+              spellCheck={false}
+              value={capabilities}
+              onChange={({ target }) => setCapabilities(target.value)}
+            />
           )}
         </Field>
       )}

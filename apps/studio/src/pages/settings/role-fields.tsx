@@ -49,5 +49,11 @@ export function RoleFields({ roles, onChange }: RoleFieldsProps): ReactElement {
 /** `default: Editor, billing: Viewer` */
 export function RoleList({ roles }: { readonly roles: Roles }): ReactElement {
   const words = useText(settingsText);
-  return <>{Object.entries(roles).map(([project, role]) => `${project}: ${words.roles[role]}`).join(', ')}</>;
+  return (
+    <>
+      {Object.entries(roles)
+        .map(([project, role]) => `${project}: ${words.roles[role]}`)
+        .join(', ')}
+    </>
+  );
 }

@@ -31,7 +31,9 @@ export function Users(): ReactElement {
       <Listed list={list} empty={null}>
         {(users) => <UserTable users={users} onEdit={setEdited} onRemove={setRemoved} />}
       </Listed>
-      {edited !== undefined && <UserDialog user={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
+      {edited !== undefined && (
+        <UserDialog user={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+      )}
       {removed !== undefined && <RemoveDialog user={removed} onClose={() => setRemoved(undefined)} />}
     </>
   );
@@ -64,7 +66,8 @@ function UserTable({ users, onEdit, onRemove }: UserTableProps): ReactElement {
           <tr key={user.userId}>
             <td className="cell-main">
               <span className="row-link">{user.userId}</span> {user.userId === me.user && <Badge>{words.you}</Badge>}{' '}
-              {user.admin && <Badge kind="accent">{words.isAdmin}</Badge>} {user.disabled && <Badge kind="warning">{words.isDisabled}</Badge>}
+              {user.admin && <Badge kind="accent">{words.isAdmin}</Badge>}{' '}
+              {user.disabled && <Badge kind="warning">{words.isDisabled}</Badge>}
             </td>
             <td>{user.name}</td>
             <td>
@@ -73,7 +76,12 @@ function UserTable({ users, onEdit, onRemove }: UserTableProps): ReactElement {
             <td className="muted">{format.relative(Date.parse(user.createdAt), now)}</td>
             <td className="cell-number">
               <IconButton icon="edit" label={words.editTitle(user.userId)} onClick={() => onEdit(user)} />
-              <IconButton icon="trash" label={words.removeTitle(user.userId)} disabled={user.userId === me.user} onClick={() => onRemove(user)} />
+              <IconButton
+                icon="trash"
+                label={words.removeTitle(user.userId)}
+                disabled={user.userId === me.user}
+                onClick={() => onRemove(user)}
+              />
             </td>
           </tr>
         ))}
@@ -120,13 +128,23 @@ function UserDialog({ user, onClose }: { readonly user: User | undefined; onClos
           {(ids) => <TextInput {...ids} value={userId} onChange={({ target }) => setUserId(target.value.trim())} />}
         </Field>
       )}
-      <Field label={words.name}>{(ids) => <TextInput {...ids} value={name} onChange={({ target }) => setName(target.value)} />}</Field>
+      <Field label={words.name}>
+        {(ids) => <TextInput {...ids} value={name} onChange={({ target }) => setName(target.value)} />}
+      </Field>
       <Field
         label={words.password}
         hint={user === undefined ? words.passwordHint : words.newPasswordHint}
         problem={problem === 'password' ? common.passwordShort : undefined}
       >
-        {(ids) => <TextInput {...ids} type="password" autoComplete="new-password" value={password} onChange={({ target }) => setPassword(target.value)} />}
+        {(ids) => (
+          <TextInput
+            {...ids}
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={({ target }) => setPassword(target.value)}
+          />
+        )}
       </Field>
       <h3>{words.roles}</h3>
       <RoleFields roles={roles} onChange={setRoles} />

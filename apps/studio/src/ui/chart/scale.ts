@@ -13,8 +13,8 @@ export function ticksOf(max: number, count: number): number[] {
 
 /** Steps of durations are seconds, minutes and hours, not powers of ten. */
 const DURATION_STEPS_MS = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000,
-  3_600_000, 7_200_000, 21_600_000, 86_400_000,
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+  1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
 ];
 
 export function durationTicksOf(maxMs: number, count: number): number[] {

@@ -56,7 +56,15 @@ export function TimeChart(props: TimeChartProps): ReactElement {
           {series.map(({ name, colour, values, isDashed = false }) => (
             <li key={name}>
               <svg width="14" height="8" aria-hidden="true">
-                <line x1="0" x2="14" y1="4" y2="4" strokeWidth="3" strokeDasharray={isDashed ? '4 2' : undefined} style={{ stroke: `var(${colour})` }} />
+                <line
+                  x1="0"
+                  x2="14"
+                  y1="4"
+                  y2="4"
+                  strokeWidth="3"
+                  strokeDasharray={isDashed ? '4 2' : undefined}
+                  style={{ stroke: `var(${colour})` }}
+                />
               </svg>
               {name}
               {at !== undefined && <strong>{shown(values, at)}</strong>}
@@ -64,10 +72,20 @@ export function TimeChart(props: TimeChartProps): ReactElement {
           ))}
         </ul>
       </figcaption>
-      <Plot {...props} at={at} onChoose={setChosen} momentText={(index) => [timeText(times[index] ?? 0), ...series.map(({ name, values }) => `${name} ${shown(values, index)}`)].join(', ')} />
+      <Plot
+        {...props}
+        at={at}
+        onChoose={setChosen}
+        momentText={(index) =>
+          [timeText(times[index] ?? 0), ...series.map(({ name, values }) => `${name} ${shown(values, index)}`)].join(
+            ', ',
+          )
+        }
+      />
       <details className="chart-table">
         <summary>{words.table}</summary>
-        <div className="chart-scroll">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard. */}
+        <section className="chart-scroll" tabIndex={0} aria-label={title}>
           <table className="table">
             <thead>
               <tr>
@@ -92,7 +110,7 @@ export function TimeChart(props: TimeChartProps): ReactElement {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       </details>
     </figure>
   );
@@ -110,7 +128,9 @@ function Plot({ title, times, series, ticks, valueText, timeText, at, momentText
   const frame: Frame = { width, height: HEIGHT, max: ticks.at(-1) ?? 1 };
   const y = (value: number): number => HEIGHT - (value / frame.max) * HEIGHT;
   const count = times.length;
-  const labels = [0, Math.floor(count / 2), count - 1].filter((index, place, all) => index >= 0 && all.indexOf(index) === place);
+  const labels = [0, Math.floor(count / 2), count - 1].filter(
+    (index, place, all) => index >= 0 && all.indexOf(index) === place,
+  );
   return (
     // biome-ignore lint/a11y/useSemanticElements: a chart is no input; the role makes its moments readable by the arrow keys.
     <div
@@ -148,13 +168,20 @@ function Plot({ title, times, series, ticks, valueText, timeText, at, momentText
             </g>
           ))}
           <g transform={`translate(${AXIS} 0)`}>
-            {at !== undefined && <rect className="chart-chosen" x={(at * width) / count} width={width / count} height={HEIGHT} />}
+            {at !== undefined && (
+              <rect className="chart-chosen" x={(at * width) / count} width={width / count} height={HEIGHT} />
+            )}
             <Bars series={series.filter(({ kind }) => kind === 'bar')} frame={frame} />
             {series.map((one) => (
               <LineOrArea key={one.name} series={one} frame={frame} />
             ))}
             {labels.map((index) => (
-              <text key={index} x={middleOf(index, count, width)} y={HEIGHT + 14} textAnchor={index === 0 ? 'start' : index === count - 1 ? 'end' : 'middle'}>
+              <text
+                key={index}
+                x={middleOf(index, count, width)}
+                y={HEIGHT + 14}
+                textAnchor={index === 0 ? 'start' : index === count - 1 ? 'end' : 'middle'}
+              >
                 {timeText(times[index] ?? 0)}
               </text>
             ))}
@@ -181,7 +208,14 @@ function Bars({ series, frame }: { readonly series: readonly Series[]; readonly 
           const top = frame.height - below - height;
           below += height;
           return (
-            <rect key={`${index} ${name}`} x={index * place + (place - width) / 2} y={top} width={width} height={height} style={{ fill: `var(${colour})` }} />
+            <rect
+              key={`${index} ${name}`}
+              x={index * place + (place - width) / 2}
+              y={top}
+              width={width}
+              height={height}
+              style={{ fill: `var(${colour})` }}
+            />
           );
         });
       })}
@@ -196,9 +230,21 @@ function LineOrArea({ series, frame }: { readonly series: Series; readonly frame
   return (
     <>
       {kind === 'area' && (
-        <path className="chart-area" d={areaPath(values.map((value) => value ?? 0), frame)} style={{ fill: `var(${colour})` }} />
+        <path
+          className="chart-area"
+          d={areaPath(
+            values.map((value) => value ?? 0),
+            frame,
+          )}
+          style={{ fill: `var(${colour})` }}
+        />
       )}
-      <path className="chart-line" d={linePath(values, frame)} strokeDasharray={isDashed ? '4 3' : undefined} style={stroke} />
+      <path
+        className="chart-line"
+        d={linePath(values, frame)}
+        strokeDasharray={isDashed ? '4 3' : undefined}
+        style={stroke}
+      />
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { MigrationRequest } from './migrations.ts';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, page, Version } from './pieces.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, page, RunVersion, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-const RunStatus = Type.Union([
+export const RunStatus = Type.Union([
   Type.Literal('pending'),
   Type.Literal('running'),
   Type.Literal('paused'),
@@ -15,7 +15,7 @@ const RunStatus = Type.Union([
   Type.Literal('timed-out'),
 ]);
 
-const RunError = Type.Object({
+export const RunError = Type.Object({
   code: Type.String(),
   kind: Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')]),
   message: Type.String(),
@@ -81,9 +81,10 @@ const NodeDocument = Type.Object({
     Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The running attempt.' }),
   ),
   skipped: Type.Optional(
-    Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
-      description: 'The reason why the node was skipped.',
-    }),
+    Type.Union(
+      ['choice', 'failure', 'when', 'disabled', 'test'].map((why) => Type.Literal(why)),
+      { description: 'The reason why the node was skipped. `test`: it takes no part in a test run.' },
+    ),
   ),
   waitsFor: Type.Optional(WaitDocument),
   child: Type.Optional(
@@ -115,7 +116,7 @@ export const Execution = Type.Object(
   {
     executionId: Type.String(),
     workflowId: Type.String(),
-    version: Version,
+    version: RunVersion,
     status: RunStatus,
     trigger: AnyJson,
     parent: nullable(Type.Object({ executionId: Type.String(), node: Type.String() })),
@@ -217,7 +218,7 @@ export const ExecutionSummary = Type.Object(
   {
     executionId: Type.String(),
     workflowId: Type.String(),
-    version: Version,
+    version: RunVersion,
     project: Type.String(),
     status: RunStatus,
     createdAt: Moment,
@@ -370,7 +371,7 @@ export const IterationsQuery = Type.Object(
   closed,
 );
 
-export const Iteration = Type.Object(
+const Iteration = Type.Object(
   {
     iteration: Type.Integer(),
     status: IterationStatus,

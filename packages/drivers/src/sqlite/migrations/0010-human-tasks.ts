@@ -9,7 +9,7 @@ import type { Migration } from './migration.ts';
  * stores their tasks.
  */
 export const humanTasks: Migration = {
-  version: 8,
+  version: 10,
   sql: `
 CREATE TABLE human_tasks (
   number       INTEGER PRIMARY KEY,

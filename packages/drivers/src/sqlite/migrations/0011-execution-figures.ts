@@ -9,7 +9,7 @@ import type { Migration } from './migration.ts';
  * million ended executions.
  */
 export const executionFigures: Migration = {
-  version: 9,
+  version: 11,
   sql: `
 ALTER TABLE executions ADD COLUMN trigger_type TEXT;
 ALTER TABLE executions ADD COLUMN started_at INTEGER;
