@@ -22,6 +22,8 @@ export interface OpenOptions {
   readonly locale?: string;
   /** The browser has not signed in. Its requests then fail with 401, which the browser logs as errors. */
   readonly isStranger?: boolean;
+  /** Choices that this browser has kept. */
+  readonly preferences?: Readonly<Record<string, unknown>>;
   /** Errors that the page may log. */
   readonly allowed?: readonly RegExp[];
 }
@@ -42,7 +44,14 @@ export class StudioBrowser {
 
   /** Opens a path of the Studio, as the owner of a desktop server unless told otherwise. */
   async page(target: string, options: OpenOptions = {}): Promise<StudioPage> {
-    const { size = 'desktop', theme = 'light', locale = 'en-US', isStranger = false, allowed = [] } = options;
+    const {
+      size = 'desktop',
+      theme = 'light',
+      locale = 'en-US',
+      isStranger = false,
+      preferences,
+      allowed = [],
+    } = options;
     if (!isStranger) this.#session ??= await this.#signIn();
     const opened = await newPage(this.browser, {
       viewport: SIZES[size],
@@ -58,6 +67,13 @@ export class StudioBrowser {
       await opened.page.context().close();
       expect(errors, 'errors in the console').toEqual([]);
     });
+    if (preferences !== undefined) {
+      const kept = JSON.stringify(preferences);
+      // Once: a page that is loaded again keeps what was chosen since.
+      await opened.page.addInitScript((text) => {
+        if (localStorage.getItem('nebula-studio') === null) localStorage.setItem('nebula-studio', text);
+      }, kept);
+    }
     await opened.page.goto(target.startsWith('http') ? target : `${this.#server.url}${target}`);
     return studio;
   }

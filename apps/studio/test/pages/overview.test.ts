@@ -14,10 +14,11 @@ describe('figures of the overview', () => {
     expect(totalsOf([bucket(3, 2, 0), bucket(1, 1, 1)])).toEqual({
       starts: 4,
       ends: 4,
+      completed: 3,
       failures: 1,
       failureRate: 0.25,
     });
-    expect(totalsOf([])).toEqual({ starts: 0, ends: 0, failures: 0, failureRate: null });
+    expect(totalsOf([])).toEqual({ starts: 0, ends: 0, completed: 0, failures: 0, failureRate: null });
   });
 
   it('[STU-48] rank workflows by failures, then by their share, and leave out those without', () => {

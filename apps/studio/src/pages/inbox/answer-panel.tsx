@@ -10,10 +10,11 @@ import type { Task } from './task-card.tsx';
 interface AnswerPanelProps {
   readonly task: Task;
   readonly isApproval: boolean;
+  onAnswered(): void;
   onClose(): void;
 }
 
-export function AnswerPanel({ task, isApproval, onClose }: AnswerPanelProps): ReactElement {
+export function AnswerPanel({ task, isApproval, onAnswered, onClose }: AnswerPanelProps): ReactElement {
   const words = useText(inboxText);
   const [comment, setComment] = useState('');
   const form = useSchemaForm(task.form);
@@ -26,9 +27,8 @@ export function AnswerPanel({ task, isApproval, onClose }: AnswerPanelProps): Re
       ?.focus();
   }, [hasForm]);
   const answer = useChange('answerApproval', {
-    refreshes: ['listHumanTasks', 'countHumanTasks'],
     done: words.accepted,
-    onDone: onClose,
+    onDone: onAnswered,
   });
   const submit = (): void => {
     const given = hasForm ? form.read() : undefined;

@@ -15,6 +15,8 @@ import { TaskCard } from './task-card.tsx';
 import './inbox.css';
 
 const KINDS = ['approval', 'unknown', 'signal', 'callback'] as const;
+/** Tasks that somebody else has answered leave the list after this time. */
+const REFRESH_MS = 5_000;
 const ORDERS = ['newest', 'deadline'] as const;
 
 export default function InboxPage(): ReactElement {
@@ -24,7 +26,11 @@ export default function InboxPage(): ReactElement {
   const [query, setQuery] = useQueryState('kind', 'order');
   const kind = KINDS.find((known) => known === query.kind);
   const order = ORDERS.find((known) => known === query.order) ?? 'newest';
-  const list = useList('listHumanTasks', { query: { project, order, ...(kind !== undefined && { kind }), limit: 50 } });
+  const list = useList(
+    'listHumanTasks',
+    { query: { project, order, ...(kind !== undefined && { kind }), limit: 50 } },
+    { refetchMs: REFRESH_MS },
+  );
   const counts = useRead('countHumanTasks', { query: { project } });
   const total = counts.data?.total ?? 0;
   return (

@@ -7,11 +7,17 @@ import { readJson } from '../../ui/schema-form/fields.ts';
 import { inboxText } from './inbox-text.ts';
 import type { Task } from './task-card.tsx';
 
-export function SendPanel({ task, onClose }: { readonly task: Task; onClose(): void }): ReactElement {
+interface SendPanelProps {
+  readonly task: Task;
+  onAnswered(): void;
+  onClose(): void;
+}
+
+export function SendPanel({ task, onAnswered, onClose }: SendPanelProps): ReactElement {
   const words = useText(inboxText);
   const [payload, setPayload] = useState('');
   const [problem, setProblem] = useState<string>();
-  const done = { refreshes: ['listHumanTasks', 'countHumanTasks'] as const, done: words.accepted, onDone: onClose };
+  const done = { done: words.accepted, onDone: onAnswered };
   const signal = useChange('signalExecution', done);
   const call = useChange('callBack', done);
   const submit = (): void => {

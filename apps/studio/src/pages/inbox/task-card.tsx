@@ -13,6 +13,7 @@ import { StatusGlyph } from '../../ui/status.tsx';
 import { SettleDialog } from '../run/node-actions.tsx';
 import { AnswerPanel } from './answer-panel.tsx';
 import { inboxText } from './inbox-text.ts';
+import { refreshInbox } from './refresh-inbox.ts';
 import { SendPanel } from './send-panel.tsx';
 
 export type Task = AnswerOf<'listHumanTasks'>['items'][number];
@@ -21,12 +22,19 @@ type Opened = 'approve' | 'reject' | 'settle' | 'send';
 
 const GLYPHS = { approval: 'waiting', unknown: 'unknown', signal: 'waiting', callback: 'waiting' } as const;
 
-export function TaskCard({ task }: { readonly task: Task }): ReactElement {
+export function TaskCard({ task }: { readonly task: Task }): ReactElement | null {
   const words = useText(inboxText);
   const [opened, setOpened] = useState<Opened>();
+  // The engine removes the task a moment after it has accepted the answer.
+  const [isAnswered, setAnswered] = useState(false);
   const { executionId, workflowId, node, kind, error, mayAnswer } = task;
   const close = (): void => setOpened(undefined);
   const title = titleOf(task, words);
+  const answered = (): void => {
+    setAnswered(true);
+    refreshInbox();
+  };
+  if (isAnswered) return null;
   return (
     <li className="task" aria-label={title}>
       <StatusGlyph status={GLYPHS[kind]} size={20} />
@@ -54,9 +62,9 @@ export function TaskCard({ task }: { readonly task: Task }): ReactElement {
         <p className="task-actions muted">{task.who === undefined ? words.notYours : words.for(task.who.join(', '))}</p>
       )}
       {(opened === 'approve' || opened === 'reject') && (
-        <AnswerPanel task={task} isApproval={opened === 'approve'} onClose={close} />
+        <AnswerPanel task={task} isApproval={opened === 'approve'} onAnswered={answered} onClose={close} />
       )}
-      {opened === 'send' && <SendPanel task={task} onClose={close} />}
+      {opened === 'send' && <SendPanel task={task} onAnswered={answered} onClose={close} />}
       {opened === 'settle' && <SettleDialog executionId={executionId} node={node} onClose={close} />}
     </li>
   );

@@ -7,6 +7,7 @@ type Bucket = Statistics['buckets'][number];
 export interface Totals {
   readonly starts: number;
   readonly ends: number;
+  readonly completed: number;
   readonly failures: number;
   /** The share of the ended runs that failed; null: none has ended. */
   readonly failureRate: number | null;
@@ -15,13 +16,15 @@ export interface Totals {
 export function totalsOf(buckets: readonly Pick<Bucket, 'starts' | 'ends' | 'failures'>[]): Totals {
   let starts = 0;
   let ends = 0;
+  let completed = 0;
   let failures = 0;
   for (const bucket of buckets) {
     starts += bucket.starts;
     ends += endsOf(bucket);
+    completed += bucket.ends['completed'] ?? 0;
     failures += bucket.failures;
   }
-  return { starts, ends, failures, failureRate: ends === 0 ? null : failures / ends };
+  return { starts, ends, completed, failures, failureRate: ends === 0 ? null : failures / ends };
 }
 
 export function endsOf({ ends }: Pick<Bucket, 'ends'>): number {

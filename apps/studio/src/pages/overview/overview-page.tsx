@@ -36,10 +36,8 @@ export default function OverviewPage(): ReactElement {
     { query: { project, since, bucket } },
     { refetchMs: REFRESH_MS, keepsPrevious: true },
   );
-  const isEmpty =
-    statistics.data !== undefined &&
-    totalsOf(statistics.data.buckets).starts === 0 &&
-    totalsOf(statistics.data.buckets).ends === 0;
+  const totals = statistics.data && totalsOf(statistics.data.buckets);
+  const isEmpty = totals?.starts === 0 && totals.ends === 0;
   return (
     <Page
       title={words.title}
@@ -106,12 +104,12 @@ function Totals({ statistics, since, range }: PartProps & { readonly since: stri
     { query: { project, since, bucket: RANGES[range].whole } },
     { refetchMs: REFRESH_MS, keepsPrevious: true },
   );
-  const { starts, ends, failures, failureRate } = totalsOf(statistics.buckets);
+  const { starts, completed, failures, failureRate } = totalsOf(statistics.buckets);
   const duration = whole.data?.buckets[0]?.duration;
   return (
     <Figures>
       <Figure label={words.started} value={format.number(starts)} />
-      <Figure label={words.completed} value={format.number(ends - failures)} />
+      <Figure label={words.completed} value={format.number(completed)} />
       <Figure
         label={words.failed}
         kind={failures > 0 ? 'bad' : 'plain'}

@@ -65,12 +65,9 @@ export function WorstWorkflows({ since, range }: { readonly since: string; reado
                   </Link>
                 </td>
                 <td className="cell-number">
-                  <Link
-                    href={failedRuns(range, workflowId)}
-                    className="worst-failed"
-                    aria-label={words.showFailed(workflowId)}
-                  >
+                  <Link href={failedRuns(range, workflowId)} className="worst-failed">
                     {format.number(totals.failures)} · {format.percent(totals.failureRate ?? 0)}
+                    <span className="visually-hidden"> {words.showFailed(workflowId)}</span>
                   </Link>
                 </td>
                 <td className="cell-number">{format.number(totals.ends)}</td>

@@ -78,8 +78,9 @@ function NextFires({ schedule, now }: { readonly schedule: Schedule; readonly no
   if (first === undefined) return <span className="muted">{words.noneLeft}</span>;
   return (
     <details className="fires">
-      <summary aria-label={words.showFires(schedule.scheduleId)}>
+      <summary>
         <span title={format.full(first)}>{format.relative(first, now)}</span>
+        <span className="visually-hidden">{words.showFires(schedule.scheduleId)}</span>
         <Icon name="down" size={12} />
       </summary>
       <ol>

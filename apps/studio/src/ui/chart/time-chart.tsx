@@ -84,7 +84,8 @@ export function TimeChart(props: TimeChartProps): ReactElement {
       />
       <details className="chart-table">
         <summary>{words.table}</summary>
-        <div className="chart-scroll">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard. */}
+        <section className="chart-scroll" tabIndex={0} aria-label={title}>
           <table className="table">
             <thead>
               <tr>
@@ -109,7 +110,7 @@ export function TimeChart(props: TimeChartProps): ReactElement {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       </details>
     </figure>
   );
