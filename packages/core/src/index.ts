@@ -58,7 +58,7 @@ export type { ScalarStyle } from './definition/scalar-replay.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
 export type { Located, SourceMap } from './definition/source-map.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
-export { type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
+export { type KeyType, type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
 export { type CheckOptions, DefinitionChecks, definitionChecks, type ProcessSettings } from './definition-checks.ts';
 export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';

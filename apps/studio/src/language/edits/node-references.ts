@@ -109,3 +109,31 @@ export function chainOf(edge: Json): string[] | undefined {
   if (typeof edge !== 'string') return undefined;
   return edge.split('->').map((piece) => piece.trim());
 }
+
+/** An edge of a graph. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly isNeed: boolean;
+  readonly isCase: boolean;
+}
+
+/** All edges of a graph, in whatever form they are written. */
+export function linksIn(value: Json, place: DocumentPath): Link[] {
+  const links: Link[] = [];
+  for (const { path, id } of idSites(value, place)) {
+    const own = path.slice(place.length);
+    if (own[0] !== 'nodes') continue;
+    const node = String(own[1]);
+    if (own[2] === 'needs') links.push({ from: id, to: node, isNeed: true, isCase: false });
+    else links.push({ from: node, to: id, isNeed: false, isCase: true });
+  }
+  const edges = valueAt(value, [...place, 'edges']);
+  for (const edge of Array.isArray(edges) ? edges : []) {
+    const chain = chainOf(edge) ?? (isJsonObject(edge) ? [String(edge.from), String(edge.to)] : []);
+    for (const [index, to] of chain.entries()) {
+      if (index > 0) links.push({ from: chain[index - 1] as string, to, isNeed: false, isCase: false });
+    }
+  }
+  return links;
+}

@@ -4,7 +4,7 @@ import { DefinitionDraft } from './definition-draft.ts';
 import { fragmentOf, linesOfNode } from './fragments.ts';
 import { checkId, graphPlace, idsIn, nodePlace, splitPath, textsOf } from './graph-places.ts';
 import { addNeed, removeLinks } from './links.ts';
-import { chainOf, idSites, renameInExpressions, sitesThatSee } from './node-references.ts';
+import { chainOf, type Link, linksIn, renameInExpressions, sitesThatSee } from './node-references.ts';
 import { isBracketed } from './nodes.ts';
 import { attempt, type EditResult, refuse } from './refusal.ts';
 import { blockLines } from './rendering.ts';
@@ -50,36 +50,6 @@ export function wrapNodes(text: string, { paths, id, kind, setting = {} }: WrapN
     for (const one of inner) draft.remove([...place, 'nodes', one], true);
     return draft.edits();
   });
-}
-
-interface Link {
-  readonly from: string;
-  readonly to: string;
-  readonly isNeed: boolean;
-  readonly isCase: boolean;
-}
-
-/** All edges of a graph, in whatever form they are written. */
-export function linksIn(value: Json, place: DocumentPath): Link[] {
-  const links: Link[] = [];
-  for (const { path, id } of idSites(value, place)) {
-    const own = path.slice(place.length);
-    if (own[0] !== 'nodes') continue;
-    const node = String(own[1]);
-    if (own[2] === 'needs') links.push({ from: id, to: node, isNeed: true, isCase: false });
-    else links.push({ from: node, to: id, isNeed: false, isCase: true });
-  }
-  const graph = [...place, 'edges'].reduce<Json | undefined>(
-    (at, key) => (isJsonObject(at) ? at[String(key)] : Array.isArray(at) ? at[Number(key)] : undefined),
-    value,
-  );
-  for (const edge of Array.isArray(graph) ? graph : []) {
-    const chain = chainOf(edge) ?? (isJsonObject(edge) ? [String(edge.from), String(edge.to)] : []);
-    for (const [index, to] of chain.entries()) {
-      if (index > 0) links.push({ from: chain[index - 1] as string, to, isNeed: false, isCase: false });
-    }
-  }
-  return links;
 }
 
 function checkWrap(value: Json, place: DocumentPath, inner: ReadonlySet<string>, links: readonly Link[]): void {
