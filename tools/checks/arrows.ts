@@ -33,6 +33,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, Allowed>>>> = {
   client: {},
   // Draws definitions and runs in the browser.
   canvas: { core: 'types' },
+  // Pages in the browser: they speak the operations of the contract, and nothing else.
+  studio: { core: 'all', canvas: 'all', client: 'all' },
   // The engine uses ports only: the app that composes it chooses the drivers.
   server: { core: 'all', ports: 'all', engine: 'all', client: 'all' },
 };

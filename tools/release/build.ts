@@ -1,6 +1,6 @@
 /**
  * `npm run build`: makes of every package a folder in `dist` that can be published: JavaScript, source maps,
- * declarations, a `package.json` of its own, the README and the licence. `--pack` makes tarballs of them, too;
+ * declarations, a `package.json` of its own, the README and the licence; of the Studio, the bundle. `--pack` makes tarballs of them, too;
  * `--unchecked` leaves the check of types to `npm run check`, which halves the CPU time of the compiler.
  *
  * The repository itself runs its sources and never looks into `dist`.
@@ -20,6 +20,8 @@ import {
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import {
+  BUILT,
+  BUNDLED,
   COMPILED,
   CONFORMANCE,
   DEMO,
@@ -52,7 +54,11 @@ function writePackage(root: string, dist: string, built: Package, rootManifest: 
   const { folder, shortName } = built;
   const target = path.join(dist, shortName);
   mkdirSync(target, { recursive: true });
-  moveCompiled(path.join(dist, COMPILER_OUTPUT, folder, 'src'), path.join(target, COMPILED), built);
+  if (folder === BUNDLED) {
+    run(root, process.execPath, [path.join(folder, 'build/build.ts'), '--out', path.join(target, BUILT)]);
+  } else {
+    moveCompiled(path.join(dist, COMPILER_OUTPUT, folder, 'src'), path.join(target, COMPILED), built);
+  }
   const suites = path.join(dist, COMPILER_OUTPUT, folder, CONFORMANCE);
   if (existsSync(suites)) moveCompiled(suites, path.join(target, CONFORMANCE), built);
   if (built.manifest.bin !== undefined) {

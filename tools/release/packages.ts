@@ -27,6 +27,12 @@ export const COMPILED = 'lib';
 /** Beside the sources: contract suites, which the authors of drivers run. */
 export const CONFORMANCE = 'conformance';
 
+/** Published as the files that it is built into: browsers load them, and nothing imports it. */
+export const BUNDLED = 'apps/studio';
+
+/** The folder of those files. */
+export const BUILT = 'dist';
+
 /** Beside the command: the examples that `nebula demo` copies. */
 export const DEMO = 'demo';
 
@@ -49,6 +55,7 @@ export function packagesOf(root: string): Package[] {
 /** Names JavaScript and declarations where the repository names sources, and leaves out what only the repository needs. */
 export function publishedManifest({ folder, manifest }: Package, root: Manifest): object {
   const { name, version, description, license, bin, dependencies } = manifest;
+  const isBundled = folder === BUNDLED;
   return {
     name,
     version,
@@ -58,12 +65,12 @@ export function publishedManifest({ folder, manifest }: Package, root: Manifest)
     ...(bin !== undefined && { bin }),
     ...(manifest.exports !== undefined && { exports: publishedExports(manifest.exports, folder) }),
     files: [
-      COMPILED,
+      isBundled ? BUILT : COMPILED,
       ...(Object.hasOwn(manifest.exports ?? {}, `./${CONFORMANCE}`) ? [CONFORMANCE] : []),
       ...(bin === undefined ? [] : ['bin', DEMO]),
     ],
     engines: root.engines,
-    ...(dependencies !== undefined && { dependencies }),
+    ...(dependencies !== undefined && !isBundled && { dependencies }),
     publishConfig: { access: 'public' },
   };
 }

@@ -119,6 +119,8 @@ export interface ServeOptions {
   readonly preset?: string;
   readonly host?: string;
   readonly port?: number;
+  /** Builds the Studio at once, for a person who is about to open it; by default when a browser asks for it. */
+  readonly buildsStudio?: boolean;
   /** A line of the server's log, which is JSON. */
   onLog(line: string): void;
   onRequest(operation: string, status: number, milliseconds: number): void;
@@ -132,6 +134,8 @@ export interface ServerSession {
   readonly isOpen: boolean;
   /** The file with the token; undefined for a server with users. */
   readonly tokenFile: string | undefined;
+  /** The address of the Studio; undefined if there is none. */
+  readonly studio: string | undefined;
   readonly engine: Engine;
   readonly api: NebulaClient;
   /** The workflow files, which no run may write. */

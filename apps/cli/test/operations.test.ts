@@ -10,8 +10,11 @@ import { projectFolder } from './support/nebula-process.ts';
 import { sayNoted } from './support/recording.ts';
 import { Served } from './support/served.ts';
 
-/** Foreign workers call it: ours is seen by its claims and leases. */
-const OF_OTHERS = ['beatWorker'];
+/**
+ * Foreign workers call the first: ours is seen by its claims and leases. Browsers call the others; `executions show RUN NODE`
+ * shows the values of a node as a whole.
+ */
+const OF_OTHERS = ['beatWorker', 'signIn', 'getValues'];
 
 /** Reads by which any command may find a run, watch it and show it. */
 const READS_OF_RUNS: ReadonlySet<string> = new Set([
@@ -127,6 +130,7 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
       ['start', 'fast', '--plan'],
     ];
   },
+  studio: () => [['studio']],
   demo: () => [{ argv: ['demo', '--data-dir', path.join(folder, 'demo')], at: 'folder', until: 'startExecution' }],
   init: () => [['init', 'new']],
   validate: () => [['validate', 'quick.yaml', 'outer.yaml']],

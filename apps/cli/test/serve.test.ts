@@ -472,6 +472,7 @@ describe('the screen', () => {
     version: '0.1.0',
     preset: 'desktop',
     tokenFile: '/p/.nebula/token',
+    studio: 'http://127.0.0.1:7777/#code=a-code',
     dataDir: '/p/.nebula',
     isOpen: false,
     hasUsers: true,
@@ -508,7 +509,7 @@ describe('the screen', () => {
     }
   });
 
-  test('[CLI-240, CLI-277, CLI-460] prints triggers, broken files, and notices', () => {
+  test('[CLI-240, CLI-277, CLI-460, CLI-760] prints the Studio, triggers, broken files, and notices', () => {
     const text = draw(80).join('\n');
     expect(text).toMatch(/0 2 \* \* \* Europe\/Berlin, next/);
     expect(text).toContain('signal order-␛[2Jplaced');
@@ -521,6 +522,8 @@ describe('the screen', () => {
     expect(draw(80, { hasUsers: false, tokenFile: undefined }).join('\n')).toMatch(
       /no user can sign in yet[\s\S]*users add NAME --admin/,
     );
+    expect(draw(80)[2]).toBe('  Studio   http://127.0.0.1:7777/#code=a-code');
+    expect(draw(80, { studio: undefined }).join('\n')).not.toContain('Studio');
     const known = draw(80, { tokenFile: undefined }).join('\n');
     expect(known).toMatch(/keys create cli --as NAME[\s\S]*context add here --server http:[\s\S]*--token-stdin/);
     expect(known).not.toContain('nebula start');

@@ -2,6 +2,7 @@
 import { type Handlers, ok } from './http/handler.ts';
 import type { Accounts } from './identity/accounts.ts';
 import { auditRoutes } from './identity/audit.ts';
+import type { DesktopIdentity } from './identity/desktop.ts';
 import { identityRoutes } from './identity/routes.ts';
 import type { Launcher } from './launcher.ts';
 import type { Feed } from './live/feed.ts';
@@ -35,12 +36,14 @@ export interface HandlerParts {
     readonly preset: string;
     readonly token?: string;
     readonly isSecure?: boolean;
+    readonly app?: { readonly origins?: readonly string[] };
   };
   readonly launcher: Launcher;
   readonly waits: Waits;
   readonly feed: Feed;
   readonly followers: Followers;
   readonly accounts: Accounts;
+  readonly desktop: DesktopIdentity | undefined;
   readonly scheduler: Scheduler;
   readonly announced: Announced;
   readonly registry: Registry;
@@ -81,6 +84,8 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {
       isSecure: options.isSecure ?? false,
+      desktop: handlerParts.desktop,
+      origins: options.app?.origins ?? [],
       onRemoved: () => announced.refresh(),
     }),
   };

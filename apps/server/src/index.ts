@@ -16,8 +16,8 @@ import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
+import { DesktopIdentity } from './identity/desktop.ts';
 import type { Principal } from './identity/principal.ts';
-import { desktopIdentity } from './identity/tokens.ts';
 import { Launcher } from './launcher.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { Feed } from './live/feed.ts';
@@ -28,6 +28,7 @@ import { Notifier } from './notifications/notifier.ts';
 import { Observability, type ObservabilityOptions } from './observability/observability.ts';
 import type { EngineParts } from './parts.ts';
 import type { ProjectRecord } from './records.ts';
+import { type StudioSource, studioRoutes } from './studio/studio-pages.ts';
 import { sweeping } from './sweeper.ts';
 import { FileWatch } from './triggers/files.ts';
 import { Scheduler } from './triggers/schedules.ts';
@@ -42,6 +43,7 @@ export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';
 export type { EngineParts, Parts } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
+export type { StudioSource, StudioState } from './studio/studio-pages.ts';
 export { announcedActions } from './workers/announced.ts';
 
 export interface ServerOptions extends ObservabilityOptions {
@@ -60,6 +62,8 @@ export interface ServerOptions extends ObservabilityOptions {
   readonly reserved?: (file: string) => string | undefined;
   readonly app?: Partial<AppOptions>;
   readonly leader: Leader;
+  /** The Studio. Without one, `/` leads to the reference of the API. */
+  readonly studio?: StudioSource | undefined;
   /** Called when the server listens, before it handles requests. Omitted if the engine is open already. */
   openEngine?(url: string): Promise<void>;
 }
@@ -81,7 +85,7 @@ export interface NebulaServer {
 const DEFAULTS: AppOptions = { bodyLimitBytes: HTTP_LIMITS.maxBodyBytes, origins: [], hosts: null, trustProxy: [] };
 
 export async function startServer(given: EngineParts, options: ServerOptions): Promise<NebulaServer> {
-  const { token, version, preset } = options;
+  const { version, preset } = options;
   loadModules();
   await storeConfigured(given);
   let isClosing = false;
@@ -102,7 +106,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   const { feed, accounts, scheduler, files, announced, sweeper, notifier } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
-    token === undefined ? accounts.authenticate : desktopIdentity(token);
+    made.desktop?.authenticate ?? accounts.authenticate;
   const own = { ...made, parts, options };
   const handlers = handlersOf(own);
   const app = await appOf({ ...own, handlers, authenticate, audit, seen, opened });
@@ -166,7 +170,7 @@ function withOutput(parts: EngineParts, { log }: Observability): EngineParts {
 
 function makeParts(
   parts: EngineParts,
-  { leader, projectDir, reserved }: ServerOptions,
+  { leader, projectDir, reserved, token }: ServerOptions,
   { onFire }: Observability,
   onTrouble: (error: unknown) => void,
 ) {
@@ -179,6 +183,7 @@ function makeParts(
     feed: new Feed({ ...parts, onTrouble }),
     followers: new Followers(),
     accounts: new Accounts(parts),
+    desktop: token === undefined ? undefined : new DesktopIdentity(parts, token),
     files: new FileWatch({ parts, launcher, projectDir, reserved, isLeader: () => scheduler.isLeader, onTrouble }),
     announced: new Announced(parts, onTrouble),
     registry: new Registry(parts),
@@ -200,6 +205,7 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
   const app = buildApp(
     {
       ...own,
+      studio: options.studio,
       idempotentRequests: new IdempotentRequests(parts),
       onFault: seen.onFault,
       onRequest: seen.onRequest,
@@ -207,6 +213,8 @@ async function appOf(own: OfApp): Promise<ReturnType<typeof buildApp>> {
     { ...DEFAULTS, ...options.app },
   );
   publicRoutes(app, options.version);
+  if (options.studio === undefined) app.get('/', async (_request, reply) => reply.redirect('/api/docs'));
+  else studioRoutes(app, options.studio);
   seen.routes(app, authenticate);
   webhookRoutes(app, { parts, launcher, waits }, origins);
   compatRoutes(app, { ...own, tokenless: options.tokenless, onRequest: seen.onRequest });

@@ -81,7 +81,7 @@ const GROUPS = {
   async identity({ parts }) {
     const { Accounts } = await import('./identity/accounts.ts');
     const { identityRoutes } = await import('./identity/routes.ts');
-    return identityRoutes(parts, new Accounts(parts), { isSecure: false });
+    return identityRoutes(parts, new Accounts(parts), { isSecure: false, desktop: undefined, origins: [] });
   },
 } satisfies Readonly<Record<string, Load>>;
 

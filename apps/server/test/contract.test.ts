@@ -96,6 +96,7 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
   explainExecution: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'node=say' }),
   getUndoPlan: async (b) => ({ params: { executionId: await parked(b, waiting()) } }),
   getDefinition: async (b) => ({ params: { executionId: await ended(b, echo()) } }),
+  getValues: async (b) => ({ params: { executionId: await ended(b, echo()) }, query: 'node=say' }),
   getBlob: async (b) => {
     const executionId = await ended(b, large());
     const journal = await ask(b, `GET /api/v1/executions/${executionId}/journal`, { headers });

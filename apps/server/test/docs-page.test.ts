@@ -17,7 +17,7 @@ it('[SRV-412] code is formatted as code, and every link has a target', () => {
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
 });
 
-it('[SRV-754] a path with another method is 405 and names its methods; the root leads to the reference', async () => {
+it('[SRV-754] [SRV-1160] a path with another method is 405 and names its methods; without a Studio the root leads to the reference', async () => {
   const booted = await boot();
   try {
     const headers = { authorization: `Bearer ${TOKEN}` };

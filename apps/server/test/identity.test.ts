@@ -31,7 +31,7 @@ describe('signing in', () => {
     await secure.close();
     const headers = await signIn(booted, 'ann');
     const out = await ask(booted, 'POST /api/v1/logout', { headers });
-    expect(String(out.headers['set-cookie'])).toMatch(/^nebula_session=; .*Max-Age=0/);
+    expect(String(out.headers['set-cookie'])).toMatch(/^nebula_session_80=; .*Max-Age=0/);
     expect((await ask(booted, 'GET /api/v1/me', { headers })).status).toBe(401);
   });
 

@@ -13,5 +13,5 @@ export type { AnswerOf, BodyOf, OperationId, ParamsOf, ProblemDetails, QueryOf, 
 export { ApiError, ConnectionError, ResultTimeoutError } from './errors.ts';
 export { HttpTransport } from './http.ts';
 export type { LiveEvent, LogLine } from './live.ts';
-export type { FollowOptions, RequestInput, Transport } from './transport.ts';
+export type { FollowOptions, Progress, RequestInput, Transport } from './transport.ts';
 export type { ResultOf, TypedWorkflow } from './typed-workflow.ts';

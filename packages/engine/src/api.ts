@@ -135,6 +135,22 @@ export interface JournalFrame {
 }
 
 /** Reads runs and leaves durable requests; works beside an engine of another process. */
+/** A value, or the beginning of the text of a large one. */
+export type ValuePreview =
+  | { readonly bytes: number; readonly value: Json }
+  | { readonly bytes: number; readonly beginning: string; readonly sha256?: string };
+
+/** Null where there is no value yet. */
+export interface RunValues {
+  readonly input: ValuePreview | null;
+  readonly output: ValuePreview | null;
+  /** Of a run. */
+  readonly variables?: ValuePreview;
+  /** Of a node. */
+  readonly idempotencyKey?: string | null;
+  readonly cached?: boolean;
+}
+
 export interface ExecutionService {
   /** `at`: the run after that frame of its journal. */
   document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
@@ -145,6 +161,8 @@ export interface ExecutionService {
    * to be folded for it.
    */
   endedNode(executionId: ExecutionId, path: NodePath, at?: number): Promise<NodeDocument | undefined>;
+  /** The values of the run, or of one of its nodes, as previews. Undefined if there is no such run or node. */
+  values(executionId: ExecutionId, path?: NodePath, at?: number): Promise<RunValues | undefined>;
   /** The frames after this one, read in pieces: other work runs in between, and a reader may stop at any frame. */
   frames(executionId: ExecutionId, after?: number): AsyncIterable<JournalFrame>;
   /** All frames after this one, at once. */

@@ -6,8 +6,9 @@ import { EXIT } from '../exit-code.ts';
 import { workflowPatterns } from '../project.ts';
 import { watchCode } from '../serve/code-watch.ts';
 import { watchConfig } from '../serve/config-watch.ts';
-import { reportListening, serveDetached } from '../serve/detach.ts';
+import { isDetached, reportListening, serveDetached } from '../serve/detach.ts';
 import { jsonReport, type ServeReport, terminalReport } from '../serve/report.ts';
+import { signInAddress } from '../serve/sign-in-address.ts';
 import { type FileNews, foldersOf, WorkflowFiles } from '../serve/workflow-files.ts';
 import type { Command, CommandOptions, Project, ProjectCall, ServerSession } from '../services.ts';
 import { concealed } from '../terminal/concealed.ts';
@@ -33,12 +34,15 @@ export const execute: Command = async (asked) => {
 
 async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: Promise<unknown>): Promise<void> {
   let onAnnounced = (): void => undefined;
+  let onSignedIn = (): void => undefined;
   const session = await call.services.openServer(call.project, {
     ...definedMembers(askedFor(call.options)),
+    buildsStudio: isForPeople(call) || isDetached(call.io.env),
     onLog: (line) => report.logged(line),
     onRequest(operation, status, milliseconds) {
       report.request(operation, status, milliseconds);
       if (operation === 'registerWorker') onAnnounced();
+      if (operation === 'signIn' && status === 200) onSignedIn();
     },
   });
   const releaseOutput = captureForeignOutput((line) => report.foreign(concealed(line)));
@@ -46,7 +50,7 @@ async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: P
   try {
     const serving = await serve(call, session, report);
     reportListening(session, call.io.env);
-    onAnnounced = serving.onAnnounced;
+    ({ onAnnounced, onSignedIn } = serving);
     // A worker may have announced itself during the first registration.
     onAnnounced();
     await interrupted;
@@ -59,9 +63,15 @@ async function serveUntil(call: ProjectCall, report: ServeReport, interrupted: P
   }
 }
 
-function reportOf({ io, program, project, options }: ProjectCall): ServeReport {
+/** The output is read by people, not by programs. */
+function isForPeople({ io, options }: ProjectCall): boolean {
+  return options.json !== true && io.out.live;
+}
+
+function reportOf(call: ProjectCall): ServeReport {
+  const { io, program, project } = call;
   const level = project.config.server?.logLevel ?? 'info';
-  if (options.json === true || !io.out.live) return jsonReport(io.out, io.now, level);
+  if (!isForPeople(call)) return jsonReport(io.out, io.now, level);
   const shown = (file: string): string => {
     const relative = path.relative(io.cwd, file);
     return relative.startsWith('..') ? file : relative || '.';
@@ -86,6 +96,8 @@ function portOf(text: string | undefined): number | undefined {
 interface Serving {
   /** A worker announced actions, which workflow files may name. */
   onAnnounced(): void;
+  /** A browser has used the code that was printed last. */
+  onSignedIn(): void;
   stop(): void;
 }
 
@@ -127,6 +139,7 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     version: (await session.api.call('getInfo')).version,
     preset: session.preset,
     tokenFile: session.tokenFile,
+    studio: await studioAddress(call, session),
     dataDir: project.dataDir,
     news,
     isOpen: session.isOpen,
@@ -139,6 +152,12 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
     onAnnounced() {
       if (files.hasBroken) registerChanged();
     },
+    onSignedIn() {
+      studioAddress(call, session).then(
+        (address) => address !== undefined && report.signedIn(address),
+        (error: unknown) => report.trouble(error),
+      );
+    },
     stop() {
       stopConfig();
       stopCode();
@@ -146,6 +165,15 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
       stopEvents();
     },
   };
+}
+
+/** With a code that signs in one browser, for people. A log that programs read gets no code: it may be sent elsewhere. */
+async function studioAddress(
+  call: ProjectCall,
+  { studio, tokenFile, api }: ServerSession,
+): Promise<string | undefined> {
+  if (studio === undefined || tokenFile === undefined || !isForPeople(call)) return studio;
+  return signInAddress(studio, (await api.call('createSignInCode')).code);
 }
 
 async function hasUsers({ api }: ServerSession): Promise<boolean> {

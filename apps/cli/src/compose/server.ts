@@ -36,6 +36,7 @@ import {
   openStorage,
   type Storage,
 } from './storage.ts';
+import { openStudio, type Studio } from './studio.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 7777;
@@ -87,9 +88,12 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     publicUrl = (config.url ?? reachable(url)).replace(/\/+$/, '');
     return parts.engine.open();
   };
+  const studio = openStudio(env, ({ message }) => options.onLog(studioLine(message)));
   try {
     const token = preset === 'desktop' ? makeToken(project.dataDir) : undefined;
-    const server = await listening(project, parts, config, { ...options, preset, token, env, reserved, openEngine });
+    const own = { preset, token, env, reserved, openEngine, studio };
+    const server = await listening(project, parts, config, { ...options, ...own });
+    if (options.buildsStudio) void studio?.state();
     const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
     const note = { url: reachable(server.url), pid: process.pid, startedAt, options: givenOptions(options) };
     const takeNoteBack = leaveNote(project.dataDir, note);
@@ -98,11 +102,13 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       preset,
       isOpen: !LOOPBACK_NAMES.includes(config.host ?? DEFAULT_HOST),
       tokenFile: token === undefined ? undefined : tokenFile(project.dataDir),
+      studio: studio === undefined ? undefined : `${reachable(server.url)}/`,
       engine: parts.engine,
       api: new NebulaClient(server.direct),
       reserved,
       async close() {
         takeNoteBack();
+        studio?.close();
         await server.close(opened.stopEngine);
         await opened.close();
       },
@@ -111,6 +117,11 @@ export async function openServer(project: Project, options: ServeOptions, env: I
     await opened.close();
     throw error;
   }
+}
+
+/** In the format of the server's log. */
+function studioLine(error: string): string {
+  return JSON.stringify({ level: 'error', time: new Date().toISOString(), msg: 'there is no Studio', error });
 }
 
 /** Options of the command replace keys of the configuration, which was checked without them. */
@@ -205,6 +216,7 @@ interface Listening extends ServeOptions {
   readonly token: string | undefined;
   readonly env: Io['env'];
   readonly reserved: ReservedFiles;
+  readonly studio: Studio | undefined;
   openEngine(url: string): Promise<void>;
 }
 
@@ -217,7 +229,7 @@ async function listening(
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, url, origins = [], trustProxy = [], metrics } = config;
   const { workflowGraph: tokenless } = config;
   const bodyLimitBytes = sizeOf('server.bodyLimit', config.bodyLimit);
-  const { token, preset, env, onLog, onRequest, openEngine } = options;
+  const { token, preset, env, onLog, onRequest, openEngine, studio } = options;
   try {
     return await startServer(parts, {
       host,
@@ -229,6 +241,7 @@ async function listening(
       leader: localLeader(),
       onRequest,
       openEngine,
+      studio,
       log: { conceal: concealed, stream: { write: onLog } },
       ...definedMembers({ metrics, metricsToken: env.NEBULA_METRICS_TOKEN || undefined, tokenless, token }),
       ...(wantsTraces(env) && { openTraces: openTelemetry }),

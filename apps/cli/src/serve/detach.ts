@@ -58,16 +58,24 @@ export async function serveDetached(call: Call, project: Project): Promise<numbe
   const document = { url: outcome.url, pid, logFile };
   const dataDir = project.needsDataDirOption ? ` --data-dir ${shellWord(project.dataDir)}` : '';
   const { colors } = io.out;
+  const next = [
+    [`${program} studio${dataDir}`, 'open the Studio'],
+    [`${program} stop${dataDir}`, 'stop it'],
+  ] as const;
   return print(call, document, () => [
     `${colors.green('✓')} the server listens on ${colors.bold(colors.cyan(outcome.url))} (process ${pid})`,
     `  ${colors.dim('log')}  ${shown.startsWith('..') ? logFile : shown}`,
-    ...nextLines([[`${program} stop${dataDir}`, 'stop it']], { colors, width: io.out.columns() }),
+    ...nextLines(next, { colors, width: io.out.columns() }),
   ]);
+}
+
+export function isDetached(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env[IS_DETACHED] !== undefined;
 }
 
 /** Called by a server that listens: tells the command that started it in the background, if one did. */
 export function reportListening({ url }: Listening, env: Readonly<Record<string, string | undefined>>): void {
-  if (env[IS_DETACHED] === undefined || process.send === undefined) return;
+  if (!isDetached(env) || process.send === undefined) return;
   process.send({ url } satisfies Listening, () => process.disconnect());
 }
 

@@ -20,6 +20,8 @@ export interface Started {
   readonly version: string;
   readonly preset: string;
   readonly tokenFile: string | undefined;
+  /** For people with a code, which works once. */
+  readonly studio: string | undefined;
   readonly dataDir: string;
   readonly news: readonly FileNews[];
   /** True if other machines can reach the server. */
@@ -33,6 +35,8 @@ export interface ServeReport {
   file(news: FileNews): void;
   finished(document: RunDocument): void;
   request(operation: string, status: number, milliseconds: number): void;
+  /** A browser has signed in with the printed code; `address` has the next one. */
+  signedIn(address: string): void;
   trouble(error: unknown): void;
   /** A line of the server's log, which is printed only here. */
   logged(line: string): void;
@@ -123,6 +127,7 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
     },
     request: (operation: string, status: number, milliseconds: number) =>
       report.say('debug', 'request', { operation, status, milliseconds: Math.round(milliseconds * 10) / 10 }),
+    signedIn: (): void => undefined,
     trouble: (error: unknown) => report.say('error', 'trouble', errorText(error)),
     logged(line: string): void {
       const { level: of, msg: what, error: message = what, ...more } = logLine(line);
@@ -184,6 +189,10 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
     },
     request: (operation, status, milliseconds) =>
       say('debug', colors.dim('·'), colors.dim(`${operation} ${status} ${milliseconds.toFixed(1)}ms`)),
+    signedIn: (address) => {
+      say('info', colors.green('✓'), 'a browser has signed in; another one can with');
+      lines([`${STACK_INDENT}${colors.cyan(address)}`]);
+    },
     trouble(error) {
       const { code, message, hint } = errorText(error);
       const what = code === undefined ? '' : `${code}: `;
@@ -246,7 +255,8 @@ export function screenLines(facts: Started, options: ScreenOptions): string[] {
   const { colors, width, program, shown } = options;
   const { url, version, preset, tokenFile, dataDir, news } = facts;
   const rows: (readonly [string, string])[] = [
-    ['server', colors.bold(colors.cyan(url))],
+    ...(facts.studio === undefined ? [] : [['Studio', colors.bold(colors.cyan(facts.studio))] as const]),
+    ['server', facts.studio === undefined ? colors.bold(colors.cyan(url)) : colors.cyan(url)],
     ['API', colors.cyan(`${url}/api/docs`)],
     ...(tokenFile === undefined ? [] : [['token', shown(tokenFile)] as const]),
     ['data', shown(dataDir)],

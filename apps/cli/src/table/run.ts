@@ -1,5 +1,5 @@
 /** Commands that run workflows. */
-import { commands, DATA_DIR, EXIT_CODES, JSON_OUTPUT, type OptionSpec, PROJECT, STAYING } from './spec.ts';
+import { AT, commands, DATA_DIR, EXIT_CODES, JSON_OUTPUT, type OptionSpec, PROJECT, STAYING } from './spec.ts';
 
 const INPUT: OptionSpec = { flags: '-i, --input <json>', text: 'the input: JSON, @file, or - to read it from stdin' };
 const SET: OptionSpec = {
@@ -100,6 +100,19 @@ ${EXIT_CODES}`,
     notes: `Registers and activates the workflows in workflows/**/*.yaml, or in \`server.workflows\` of the configuration, and does so again when they change.
 Ctrl-C or SIGTERM stops the server: it rejects requests and hands back running attempts; runs continue at the next start.`,
     load: async () => (await import('../commands/serve.ts')).execute,
+  },
+  {
+    usage: 'studio',
+    summary: 'open the Studio of a running server in the browser',
+    options: [{ flags: '--no-browser', text: 'only print the address' }, ...AT],
+    examples: [
+      ['studio', 'the server of this folder'],
+      ['studio --no-browser', 'print the address, for a browser elsewhere'],
+      ['studio --server https://flows.example.com', 'another server'],
+    ],
+    notes:
+      'The address of a desktop server has a code that signs in one browser, once, within ten minutes. At a server with users, they sign in with their passwords.',
+    load: async () => (await import('../commands/studio.ts')).execute,
   },
   {
     usage: 'stop',

@@ -18,6 +18,7 @@ export const COMMAND_OPERATIONS: Readonly<Record<string, readonly OperationId[]>
   resume: ['listExecutions', 'resumeExecution', 'awaitRest'],
   start: ['getWorkflow', 'getWorkflowVersion', 'getLaunchPlan', 'startExecution', 'awaitRest'],
   serve: ['registerWorkflow', 'getInfo', 'listUsers'],
+  studio: ['getInfo', 'createSignInCode'],
   stop: [],
   demo: ['getWorkflowVersion', 'validateWorkflow', 'registerWorkflow', 'startExecution'],
   worker: [

@@ -16,11 +16,12 @@ import {
 } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { LOGIN_WINDOW_MS } from '../identity/accounts.ts';
+import { LOGIN_WINDOW_MS } from '../identity/failed-logins.ts';
 import { isInScope, judge, NOBODY, type Principal } from '../identity/principal.ts';
 import { watchRights } from '../identity/watch-rights.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
+import { isPageRequest, type StudioSource, sendPage } from '../studio/studio-pages.ts';
 import { bodyError, readJsonBodies } from './bodies.ts';
 import { type ConnectionLimits, limitBodies, limitConnections, serverTimeouts } from './connections.ts';
 import type { Call, EventStream, Handlers, Reply } from './handler.ts';
@@ -69,6 +70,8 @@ export interface AppParts {
   onRequest?(operation: OperationId, status: number, milliseconds: number): void;
   /** Requests other than `/health` and `/ready` wait for it. */
   readonly opened: Promise<void>;
+  /** The Studio, whose page answers where nothing else does; undefined: none. */
+  readonly studio?: StudioSource | undefined;
 }
 
 const ABOUT_HEALTH: ReadonlySet<string> = new Set(['/health', '/ready']);
@@ -108,6 +111,7 @@ export function buildApp(appParts: AppParts, options: AppOptions): FastifyInstan
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(request);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+    else if (appParts.studio !== undefined && isPageRequest(request)) return sendPage(reply, appParts.studio);
     return refuse(reply, allowed.length > 0 ? wrongMethod(request, allowed) : unknownRoute(request));
   });
   app.setErrorHandler((error, request, reply) => {
@@ -118,6 +122,8 @@ export function buildApp(appParts: AppParts, options: AppOptions): FastifyInstan
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(app, appParts, operation, options);
   return app;
 }
+
+const LOGINS: ReadonlySet<OperationId> = new Set<OperationId>(['login', 'signIn']);
 
 /** Operations whose body is a definition. */
 const DEFINING: ReadonlySet<OperationId> = new Set<OperationId>(['validateWorkflow', 'registerWorkflow']);
@@ -186,7 +192,7 @@ async function handle(route: Route, request: FastifyRequest, response: FastifyRe
   } catch (error) {
     const { status } = problemOf(bodyError(error));
     // Of unauthenticated calls only failed logins are audited; their rate is limited.
-    const isToTell = who.kind === 'nobody' ? operation === 'login' && status === 401 : status < 500;
+    const isToTell = who.kind === 'nobody' ? LOGINS.has(operation) && status === 401 : status < 500;
     if (isAudited && isToTell) await appParts.audit({ ...auditedCall, project, status });
     appParts.onRequest?.(operation, status, performance.now() - begun);
     throw error;

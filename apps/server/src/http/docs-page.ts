@@ -174,7 +174,6 @@ export function publicRoutes(app: FastifyInstance, version: string): void {
   const document = JSON.stringify(openApiDocument(version));
   const page = docsPage(version);
   app.get(`${API_PREFIX}/openapi.json`, async (_request, reply) => reply.type('application/json').send(document));
-  app.get('/', async (_request, reply) => reply.redirect('/api/docs'));
   app.get('/api/docs', async (_request, reply) =>
     reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(page),
   );

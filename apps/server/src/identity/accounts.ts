@@ -1,35 +1,26 @@
 /**
- * Users, their sessions and API keys. Passwords are stored as argon2id hashes, sessions and keys as hashes of their
- * tokens, so that reading the database gives no access.
+ * Users and API keys. Passwords are stored as argon2id hashes, keys as hashes of their tokens, so that reading the
+ * database gives no access.
  */
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { Clock, Digest, Records } from '@nebula/ports';
 import { hash, verify } from '@node-rs/argon2';
 import type { FastifyRequest } from 'fastify';
 import { type Read, readRecord, type UserRecord } from '../records.ts';
+import { FailedLogins } from './failed-logins.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
+import { type OpenedSession, type SessionParts, Sessions } from './sessions.ts';
 import { bearerOf, isSameSecret } from './tokens.ts';
 
-const SESSION_MS = 12 * 3_600_000;
-export const SESSION_COOKIE = 'nebula_session';
 const KEY_PREFIX = 'nbk';
+const SESSION_MS = 12 * 3_600_000;
 
-/** How long failed logins are counted. */
-export const LOGIN_WINDOW_MS = 15 * 60_000;
 /** Failed logins of one name from one address. Guesses from another address do not lock the owner out. */
 const MAX_FAILURES = 8;
 /** Failed logins from one address for all names, and of one name from all addresses. */
 const MAX_BY_ADDRESS = 40;
 const MAX_BY_NAME = 200;
-
-interface SessionRecord {
-  readonly user: string;
-  readonly csrf: string;
-  /** The epoch of the user when the session began. */
-  readonly epoch: string;
-}
 
 export interface KeyRecord {
   readonly name: string;
@@ -42,36 +33,25 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
 }
 
-interface Failures {
-  readonly count: number;
-}
-
-export interface AccountParts {
-  readonly records: Records;
-  readonly clock: Clock;
-  readonly digest: Digest;
-}
-
-export interface OpenedSession {
-  readonly user: string;
-  /** The token for the cookie. */
-  readonly token: string;
-  readonly csrfToken: string;
-  readonly expiresAt: number;
-}
-
 export class Accounts {
-  private readonly parts: AccountParts;
+  private readonly parts: SessionParts;
+  private readonly failed: FailedLogins;
+  readonly sessions: Sessions;
 
-  constructor(parts: AccountParts) {
+  constructor(parts: SessionParts) {
     this.parts = parts;
+    this.failed = new FailedLogins(parts);
+    this.sessions = new Sessions(parts, SESSION_MS);
   }
 
   readonly authenticate = async (request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> => {
     const bearer = bearerOf(request.headers.authorization);
     if (bearer !== undefined) return await this.ofKey(bearer);
-    const token = cookieOf(request.headers.cookie, SESSION_COOKIE);
-    return token === undefined ? NOBODY : await this.ofSession(token, request);
+    const session = await this.sessions.of(request);
+    if (session === undefined) return NOBODY;
+    const user = await readRecord<UserRecord>(this.parts.records, 'user', session.user);
+    if (user === undefined || user.body.disabled || user.body.epoch !== session.epoch) return NOBODY;
+    return principalOf(user);
   };
 
   private async ofKey(token: string): Promise<Principal> {
@@ -94,87 +74,22 @@ export class Accounts {
     };
   }
 
-  private async ofSession(token: string, request: Pick<FastifyRequest, 'headers' | 'method'>): Promise<Principal> {
-    const { records, digest } = this.parts;
-    const session = await readRecord<SessionRecord>(records, 'session', digest(token));
-    if (session === undefined) return NOBODY;
-    const user = await readRecord<UserRecord>(records, 'user', session.body.user);
-    if (user === undefined || user.body.disabled || user.body.epoch !== session.body.epoch) return NOBODY;
-    // A browser also sends the cookie for a foreign page, which cannot know this token.
-    const isSafe = request.method === 'GET' || request.method === 'HEAD';
-    if (!isSafe && !isSameSecret(session.body.csrf, String(request.headers['x-csrf-token'] ?? ''))) {
-      throw new NebulaError('CSRF', 'The request lacks the token of its session.', {
-        hint: 'Send the `csrfToken` of the login as X-CSRF-Token.',
-      });
-    }
-    return principalOf(user);
-  }
-
   /** Rejects with `LOGIN_FAILED`, `TOO_MANY_LOGINS`. */
   async login(name: string, password: string, ip: string): Promise<OpenedSession> {
-    const { records, clock, digest } = this.parts;
+    const { records, digest } = this.parts;
     const [own, address, anywhere] = [`user ${name} at ${ip}`, `ip ${ip}`, `user ${name}`].map((text) => digest(text));
-    await this.countAttempt(own as string, MAX_FAILURES);
-    await this.countAttempt(address as string, MAX_BY_ADDRESS);
-    await this.countAttempt(anywhere as string, MAX_BY_NAME);
+    await this.failed.count(own as string, MAX_FAILURES);
+    await this.failed.count(address as string, MAX_BY_ADDRESS);
+    await this.failed.count(anywhere as string, MAX_BY_NAME);
     const user = await readRecord<UserRecord>(records, 'user', name);
     // Takes the same time for unknown names as for known ones.
     const isRight = await verifyPassword(user?.body.password ?? null, password);
     if (user === undefined || user.body.disabled || !isRight) {
       throw new NebulaError('LOGIN_FAILED', 'The name or the password is wrong.');
     }
-    const token = randomBytes(32).toString('base64url');
-    const csrfToken = randomBytes(32).toString('base64url');
-    const expiresAt = clock.now() + SESSION_MS;
-    const body: SessionRecord = { user: name, csrf: csrfToken, epoch: user.body.epoch };
-    await records.commit([
-      { kind: 'session', id: digest(token), body: JSON.stringify(body), expiresAt },
-      { kind: 'login', id: own as string, body: null },
-    ]);
-    for (const id of [address, anywhere]) await this.giveBack(id as string);
-    return { user: name, token, csrfToken, expiresAt };
-  }
-
-  async logout(cookie: string | undefined): Promise<void> {
-    const token = cookieOf(cookie, SESSION_COOKIE);
-    if (token === undefined) return;
-    await this.parts.records.commit([{ kind: 'session', id: this.parts.digest(token), body: null }]);
-  }
-
-  /** The token for a page that was reloaded: only a page of this server with the cookie can read the response. */
-  async csrfTokenOf(cookie: string | undefined): Promise<string | undefined> {
-    const token = cookieOf(cookie, SESSION_COOKIE);
-    if (token === undefined) return undefined;
-    return (await readRecord<SessionRecord>(this.parts.records, 'session', this.parts.digest(token)))?.body.csrf;
-  }
-
-  /** Counts the try before the password is checked, so that concurrent guesses all count. */
-  private async countAttempt(id: string, limit: number): Promise<void> {
-    for (;;) {
-      const before = await readRecord<Failures>(this.parts.records, 'login', id);
-      const count = before?.body.count ?? 0;
-      if (count >= limit) {
-        throw new NebulaError('TOO_MANY_LOGINS', 'There were too many failed logins.', {
-          hint: 'Try again in a quarter of an hour.',
-        });
-      }
-      if (await this.setCount(id, count + 1, before?.revision ?? 0)) return;
-    }
-  }
-
-  /** Takes back the count of a successful login. */
-  private async giveBack(id: string): Promise<void> {
-    for (;;) {
-      const before = await readRecord<Failures>(this.parts.records, 'login', id);
-      if (before === undefined || (await this.setCount(id, before.body.count - 1, before.revision))) return;
-    }
-  }
-
-  private async setCount(id: string, count: number, expected: number): Promise<boolean> {
-    const { records, clock } = this.parts;
-    const body = JSON.stringify({ count } satisfies Failures);
-    const expiresAt = clock.now() + LOGIN_WINDOW_MS;
-    return (await records.commit([{ kind: 'login', id, body, expected, expiresAt }])).ok;
+    const session = await this.sessions.open(name, user.body.epoch, { kind: 'login', id: own as string, body: null });
+    for (const id of [address, anywhere]) await this.failed.giveBack(id as string);
+    return session;
   }
 
   async newKey(
@@ -213,14 +128,6 @@ function within(roles: KeyRecord['roles'], owner: UserRecord): Record<string, Ro
     if (own !== undefined) allowed[project] = isAtLeast(own, role) ? role : own;
   }
   return allowed;
-}
-
-function cookieOf(header: string | undefined, name: string): string | undefined {
-  for (const part of header?.split(';') ?? []) {
-    const [key, value] = part.trim().split('=');
-    if (key === name) return value;
-  }
-  return undefined;
 }
 
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

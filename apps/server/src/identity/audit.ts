@@ -7,6 +7,7 @@ import type { AuditedCall } from '../http/app.ts';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from '../routes/times.ts';
+import { OWNER } from './principal.ts';
 
 interface AuditRecord {
   readonly at: number;
@@ -35,19 +36,29 @@ export function auditLog({ records, clock, random }: Parts): (auditedCall: Audit
     const { operation, who, project, status, ip } = auditedCall;
     const at = clock.now();
     const target = operation === 'login' ? await userOf(auditedCall) : targetOf(auditedCall);
-    const isSignedIn = operation === 'login' && status < 400;
+    const { name, kind } = status < 400 ? signedIn(operation, target, who) : who;
     const body: AuditRecord = {
       at,
-      who: isSignedIn && target !== null ? target : who.name,
+      who: name,
       operation,
       target,
       project: project ?? null,
       outcome: status,
-      details: { ...(ip !== undefined && { ip }), kind: isSignedIn ? 'user' : who.kind, ...ceilingIn(auditedCall) },
+      details: { ...(ip !== undefined && { ip }), kind, ...ceilingIn(auditedCall) },
     };
     const id = random.id('aud');
     await commit({ kind: 'audit', id, body: JSON.stringify(body), expiresAt: at + KEPT_MS });
   };
+}
+
+/** A call that signs somebody in is theirs. */
+function signedIn(
+  operation: AuditedCall['operation'],
+  target: string | null,
+  who: AuditedCall['who'],
+): Pick<AuditedCall['who'], 'name' | 'kind'> {
+  if (operation === 'signIn') return OWNER;
+  return operation === 'login' ? { name: target ?? who.name, kind: 'user' } : who;
 }
 
 /** Records an event that no request has caused. */

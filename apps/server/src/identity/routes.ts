@@ -21,56 +21,82 @@ import {
   type WorkflowRecord,
 } from '../records.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
-import { type Accounts, type KeyRecord, keyOf, SESSION_COOKIE } from './accounts.ts';
+import { type Accounts, type KeyRecord, keyOf } from './accounts.ts';
 import { belongingsOf, forgetBeside } from './belongings.ts';
+import type { DesktopIdentity } from './desktop.ts';
 import { isAtLeast, type Principal, visibleProjects } from './principal.ts';
+import { cookieName, type OpenedSession } from './sessions.ts';
 
 interface IdentityOptions {
   /** Marks the cookie `Secure`, also if the request came over HTTP. */
   readonly isSecure: boolean;
+  /** The identity of a desktop server; undefined: users sign in. */
+  readonly desktop: DesktopIdentity | undefined;
+  /** Pages of these origins may call. */
+  readonly origins: readonly string[];
   /** Called when a project was deleted, with its announced actions. */
   onRemoved?(): Promise<void>;
 }
 
-export function identityRoutes(parts: Parts, accounts: Accounts, { isSecure, onRemoved }: IdentityOptions) {
+export function identityRoutes(parts: Parts, accounts: Accounts, options: IdentityOptions) {
+  const { onRemoved } = options;
   return {
-    ...sessionRoutes(parts, accounts, isSecure),
+    ...sessionRoutes(parts, accounts, options),
     ...userRoutes(parts, accounts),
     ...keyRoutes(parts, accounts),
     ...projectRoutes(parts, onRemoved),
   };
 }
 
-function sessionRoutes({ clock }: Parts, accounts: Accounts, isSecure: boolean) {
-  const cookie = (value: string, maxAge: number, call: Pick<Call<'login'>, 'isSecure'>): string => {
-    const secure = isSecure || call.isSecure ? '; Secure' : '';
-    return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
+type SessionCall = Pick<Call<'login'>, 'headers' | 'isSecure'>;
+
+function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
+  const sessions = desktop?.sessions ?? accounts.sessions;
+  const cookie = (value: string, maxAge: number, { headers, isSecure: isHttps }: SessionCall): string => {
+    const secure = isSecure || isHttps ? '; Secure' : '';
+    return `${cookieName(headers)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
+  };
+  const opened = ({ user, token, csrfToken, expiresAt }: OpenedSession, call: SessionCall) => {
+    const maxAge = Math.ceil((expiresAt - clock.now()) / 1_000);
+    return ok({ user, csrfToken, expiresAt: isoTime(expiresAt) }, { 'set-cookie': cookie(token, maxAge, call) });
+  };
+  const theDesktop = (): DesktopIdentity => {
+    if (desktop !== undefined) return desktop;
+    throw new NebulaError('NOT_A_DESKTOP', 'This server has users: they sign in with their passwords.', {
+      hint: 'Sign in at /login with a name and a password.',
+    });
   };
 
   return {
     async login(call) {
       const { user, password } = call.body;
-      const session = await accounts.login(user, password, call.ip);
-      const { csrfToken, expiresAt } = session;
-      const maxAge = Math.ceil((expiresAt - clock.now()) / 1_000);
-      return ok(
-        { user: session.user, csrfToken, expiresAt: isoTime(expiresAt) },
-        { 'set-cookie': cookie(session.token, maxAge, call) },
-      );
+      return opened(await accounts.login(user, password, call.ip), call);
+    },
+
+    async createSignInCode() {
+      const { code, expiresAt } = await theDesktop().newCode();
+      return created({ code, expiresAt: isoTime(expiresAt) });
+    },
+
+    async signIn(call) {
+      const own = theDesktop();
+      if (isForeignPage(call.headers, origins)) {
+        throw new NebulaError('NOT_ALLOWED', 'Pages of other sites may not sign in here.', {
+          hint: 'Open the link in the browser itself.',
+        });
+      }
+      return opened(await own.signIn(call.body.code, call.ip), call);
     },
 
     async logout(call) {
-      const { cookie: cookies } = call.headers;
-      await accounts.logout(typeof cookies === 'string' ? cookies : undefined);
+      await sessions.close(call.headers);
       return reply(204, null, { 'set-cookie': cookie('', 0, call) });
     },
 
     async getMe({ who, headers }) {
       const { name, kind, isAdmin, roles, scopes } = who;
       if (kind === 'nobody') throw new NebulaError('NOT_SIGNED_IN', 'You are not signed in.');
-      const cookies = headers['cookie'];
-      const csrfToken =
-        kind === 'user' && typeof cookies === 'string' ? await accounts.csrfTokenOf(cookies) : undefined;
+      const csrfToken = kind === 'key' ? undefined : await sessions.csrfTokenOf(headers);
       return ok({
         user: name,
         kind,
@@ -81,6 +107,17 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, isSecure: boolean) 
       });
     },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * Whether a page of another site, or of another port of this machine, has sent the request: its user would work in a
+ * session that the page has chosen. Programs send none of these headers, and pages cannot change them.
+ */
+function isForeignPage({ origin, host, ...headers }: SessionCall['headers'], origins: readonly string[]): boolean {
+  if (typeof origin === 'string' && origins.includes(origin)) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && URL.parse(String(origin))?.host !== host;
 }
 
 function userRoutes(parts: Parts, accounts: Accounts) {

@@ -456,7 +456,7 @@ function decoded(row: FrameRow): Decoded {
   };
 }
 
-function eventsOf({ executionId, at, position, entries }: FrameRow): (FeedEvent & { readonly index: number })[] {
+function eventsOf({ executionId, seq, at, position, entries }: FrameRow): (FeedEvent & { readonly index: number })[] {
   const decoded = (JSON.parse(entries) as readonly Entry[]).flatMap((entry) => {
     const endStatus = entry.type === 'run.finished' ? entry.status : entry.type === 'run.reopened' ? null : undefined;
     return timelineOf(entry, at).map((event) => ({ ...event, ...(endStatus !== undefined && { endStatus }) }));
@@ -464,7 +464,7 @@ function eventsOf({ executionId, at, position, entries }: FrameRow): (FeedEvent 
   return decoded.map((event, index) => {
     const id = `${position}.${index}`;
     const { type, node, details, endStatus } = event;
-    const json = JSON.stringify({ id, executionId, at: new Date(event.at).toISOString(), type, node, details });
+    const json = JSON.stringify({ id, executionId, seq, at: new Date(event.at).toISOString(), type, node, details });
     return { id, json, executionId, index, ...(endStatus !== undefined && { endStatus }) };
   });
 }

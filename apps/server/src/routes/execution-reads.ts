@@ -31,8 +31,8 @@ export function executionReads(parts: Parts, isWriting: boolean) {
 
     async getTimeline({ params: { executionId }, query: { after, limit } }) {
       return ok(
-        await pageOf<Event>(executions.frames(executionId, after), limit, ({ at, entries }) =>
-          entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, at: isoTime(event.at) })),
+        await pageOf<Event>(executions.frames(executionId, after), limit, ({ seq, at, entries }) =>
+          entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, seq, at: isoTime(event.at) })),
         ),
       );
     },
@@ -68,6 +68,12 @@ export function executionReads(parts: Parts, isWriting: boolean) {
         active: false,
         definition: JSON.parse(definition) as Json,
       });
+    },
+
+    async getValues({ params: { executionId }, query: { node, at } }) {
+      const values = await executions.values(executionId, node, at);
+      if (values === undefined) throw unknownNode(executionId, node);
+      return ok(values);
     },
 
     async getBlob({ params: { executionId, sha256 } }) {

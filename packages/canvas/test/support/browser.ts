@@ -1,33 +1,13 @@
-/**
- * A browser and pages for it. The system's Chromium is used if there is one, else the one that comes as a package. Pages
- * are served with a policy that forbids inline scripts, inline styles and `eval`.
- */
-import { existsSync } from 'node:fs';
+/** Pages for a browser, served with a policy that forbids inline scripts, inline styles and `eval`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import packaged from '@sparticuz/chromium';
-import { type Browser, chromium, type Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 
-const SYSTEM = '/usr/bin/chromium';
+export { openBrowser, openPage } from '../../../../tools/test-support/browser.ts';
+
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self'";
 /** Of the pages: an element without a height has the least one. */
 const STYLES = 'body { margin: 0 } nebula-graph { height: 600px }';
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--no-first-run',
-];
-
-export async function openBrowser(): Promise<Browser> {
-  const hasSystem = existsSync(SYSTEM);
-  return await chromium.launch({
-    executablePath: hasSystem ? SYSTEM : await packaged.executablePath(),
-    args: hasSystem ? FLAGS : [...packaged.args, ...FLAGS],
-  });
-}
 
 export interface Site {
   readonly url: string;
@@ -62,19 +42,4 @@ export async function serve(
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
-}
-
-/** Opens a page that may log no error. */
-export async function openPage(
-  browser: Browser,
-  url: string,
-): Promise<{ readonly page: Page; readonly errors: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 1_000, height: 600 } });
-  const errors: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  page.on('pageerror', (error) => errors.push(error.message));
-  await page.goto(url);
-  return { page, errors };
 }

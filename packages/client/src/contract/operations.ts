@@ -237,6 +237,13 @@ export const OPERATIONS = {
       params: ofExecution,
       answers: { 200: workflows.WorkflowVersion },
     },
+    getValues: {
+      summary: 'Get the input and output of an execution or of one of its nodes; large ones by their beginning',
+      needs: 'viewer',
+      params: ofExecution,
+      query: executions.ValuesQuery,
+      answers: { 200: executions.Values },
+    },
     getBlob: {
       summary: 'Get a large value as bytes',
       needs: 'viewer',
@@ -532,6 +539,17 @@ export const OPERATIONS = {
       summary: 'Sign in; sets a cookie',
       needs: 'public',
       body: resources.LoginBody,
+      answers: { 200: resources.Session },
+    },
+    createSignInCode: {
+      summary: 'Create a code that signs in one browser at a desktop server, once',
+      needs: 'admin',
+      answers: { 201: resources.SignInCode },
+    },
+    signIn: {
+      summary: 'Sign in with a code; sets a cookie',
+      needs: 'public',
+      body: resources.SignInBody,
       answers: { 200: resources.Session },
     },
     logout: { summary: 'Sign out', needs: 'anyone', answers: { 204: Nothing } },

@@ -31,6 +31,7 @@ export const ROUTES = {
   explainExecution: 'GET /executions/:executionId/explain',
   getUndoPlan: 'GET /executions/:executionId/undo-plan',
   getDefinition: 'GET /executions/:executionId/definition',
+  getValues: 'GET /executions/:executionId/values',
   getBlob: 'GET /executions/:executionId/blobs/:sha256',
   listLogs: 'GET /executions/:executionId/logs',
   cancelExecution: 'POST /executions/:executionId/cancel',
@@ -91,6 +92,8 @@ export const ROUTES = {
   createBackup: 'POST /backup',
 
   login: 'POST /login',
+  createSignInCode: 'POST /sign-in-codes',
+  signIn: 'POST /sign-in',
   logout: 'POST /logout',
   getMe: 'GET /me',
   listUsers: 'GET /users',

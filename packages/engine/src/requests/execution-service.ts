@@ -51,11 +51,12 @@ import { Values } from '../storage/values.ts';
 import { framesOf } from '../turn/codec.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
 import { type PlanSource, readState } from '../turn/runs.ts';
-import { endedNode } from './ended-node.ts';
+import { type EndedNode, endedNode } from './ended-node.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+import { valuesOfNode, valuesOfRun } from './value-previews.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
@@ -179,13 +180,29 @@ export class StoreExecutionService implements ExecutionService {
     return explanationOf(parts, state, node, clock.now());
   };
 
-  readonly endedNode: ExecutionService['endedNode'] = async (executionId, path, at) => {
+  readonly values: ExecutionService['values'] = async (executionId, path, at) => {
+    const { blobs } = this.#drivers;
+    const state = await this.state(executionId, at);
+    if (state === undefined) return undefined;
+    if (path === undefined) return valuesOfRun(blobs, state);
+    const node = nodeAt(state, path);
+    if (node !== undefined) return valuesOfNode(blobs, state, node);
+    const ended = await this.#endedNode(executionId, path, at);
+    return ended && valuesOfNode(blobs, ended.state, ended.node);
+  };
+
+  async #endedNode(executionId: ExecutionId, path: NodePath, at: number | undefined): Promise<EndedNode | undefined> {
     const { store } = this.#drivers;
     const row = await store.execution(executionId);
     if (row === undefined) return undefined;
     const planOf = (version: number) => this.#plans.getWithoutActions(row.workflowId, version);
     const found = await endedNode({ store, planOf }, executionId, path, at);
-    if (found === undefined || found === 'too-long') return undefined;
+    return found === 'too-long' ? undefined : found;
+  }
+
+  readonly endedNode: ExecutionService['endedNode'] = async (executionId, path, at) => {
+    const found = await this.#endedNode(executionId, path, at);
+    if (found === undefined) return undefined;
     const values = this.#values();
     await values.fetch(executionId, spilledInNode(found.node));
     return nodeDocument(found.node, values.lookup);

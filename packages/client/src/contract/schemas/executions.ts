@@ -174,6 +174,37 @@ export const DocumentQuery = Type.Object(
   closed,
 );
 
+export const ValuesQuery = Type.Object(
+  {
+    node: Type.Optional({ ...NodePath, description: 'The path of a node. Default: the execution itself.' }),
+    at: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The state after this journal frame. Default: the current state.' }),
+    ),
+  },
+  closed,
+);
+
+const ValuePreview = Type.Union([
+  Type.Object({ bytes: Type.Integer(), value: AnyJson }),
+  Type.Object({
+    bytes: Type.Integer(),
+    beginning: Type.String({ description: 'The first part of its JSON text.' }),
+    sha256: Type.Optional(Type.String({ description: 'The blob that has the whole value.' })),
+  }),
+]);
+
+/** Null where there is no value yet. */
+export const Values = Type.Object(
+  {
+    input: nullable(ValuePreview),
+    output: nullable(ValuePreview),
+    variables: Type.Optional(nullable(ValuePreview)),
+    idempotencyKey: Type.Optional(nullable(Type.String({ description: 'Of a node: the key of all its attempts.' }))),
+    cached: Type.Optional(Type.Boolean({ description: 'The output of the node came from the cache.' })),
+  },
+  { $id: 'Values' },
+);
+
 /** An execution in a list: the data that the store has without folding the journal. */
 export const ExecutionSummary = Type.Object(
   {
@@ -247,6 +278,7 @@ export const JournalFrame = Type.Object({
 export const TimelineEvent = Type.Object(
   {
     id: Type.Optional(Type.String({ description: 'The position to resume from: `Last-Event-ID`, or `?after`.' })),
+    seq: Type.Optional(Type.Integer({ description: 'The journal frame of the execution that has the event.' })),
     executionId: Type.Optional(Type.String()),
     at: Moment,
     type: Type.String(),

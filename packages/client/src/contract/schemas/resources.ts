@@ -278,6 +278,11 @@ export const LoginBody = Type.Object(
   { user: Type.String({ minLength: 1, maxLength: 200 }), password: Type.String({ minLength: 1, maxLength: 1_000 }) },
   closed,
 );
+export const SignInCode = Type.Object({
+  code: Type.String({ description: 'Works once.' }),
+  expiresAt: Moment,
+});
+export const SignInBody = Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }) }, closed);
 export const Session = Type.Object({
   user: Type.String(),
   csrfToken: Type.String({ description: 'Send it as `X-CSRF-Token` with the cookie.' }),

@@ -1,0 +1,71 @@
+/** Everything that the page of a run knows: its document, its graph, and its record of events as they arrive. */
+import { type Graph, graphOfDefinition } from '@nebula/canvas/model';
+import type { AnswerOf } from '@nebula/client';
+import type { WorkflowDefinition } from '@nebula/core';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { refresh, useRead } from '../../data/queries.ts';
+import { useLive } from '../../data/use-live.ts';
+import { useThrottled } from '../../data/use-throttled.ts';
+import { RunRecord } from './run-record.ts';
+
+export type RunDocument = AnswerOf<'getExecution'>;
+
+export interface RunData {
+  readonly document: RunDocument;
+  readonly definition: WorkflowDefinition;
+  readonly graph: Graph;
+  readonly record: RunRecord;
+  /** Grows with the record: what depends on events depends on it. */
+  readonly revision: number;
+  /** Reports of running actions, by node. */
+  readonly progress: ReadonlyMap<string, { readonly fraction: number; readonly message?: string }>;
+}
+
+/** Reads that live events outdate. */
+const OUTDATED = ['getExecution', 'getResult', 'explainExecution', 'getValues', 'listAttempts', 'listIterations'] as const;
+const REFRESH_MS = 500;
+
+export function useRun(executionId: string): { readonly data: RunData | undefined; readonly error: unknown } {
+  const params = { executionId };
+  const document = useRead('getExecution', { params, query: { values: 'none' } });
+  const version = document.data?.version;
+  const definition = useRead('getDefinition', { params }, { enabled: version !== undefined });
+  const record = useRef(new RunRecord());
+  const [revision, setRevision] = useState(0);
+  const [progress, setProgress] = useState<RunData['progress']>(new Map());
+  const update = useThrottled(() => refresh(...OUTDATED), REFRESH_MS);
+  const frame = useRef(0);
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  useLive(
+    { executionId },
+    {
+      onEvents: (events) => {
+        record.current.note(events);
+        cancelAnimationFrame(frame.current);
+        frame.current = requestAnimationFrame(() => setRevision((before) => before + 1));
+        update();
+      },
+      onProgress: ({ node, fraction, message }) =>
+        setProgress((before) => new Map(before).set(node, { fraction, ...(message !== undefined && { message }) })),
+      onEnd: update,
+    },
+  );
+  const graph = useMemo(
+    () => (definition.data === undefined ? undefined : graphOfDefinition(definition.data.definition as WorkflowDefinition)),
+    [definition.data],
+  );
+  if (document.data === undefined || graph === undefined || definition.data === undefined) {
+    return { data: undefined, error: document.error ?? definition.error };
+  }
+  return {
+    data: {
+      document: document.data,
+      definition: definition.data.definition as WorkflowDefinition,
+      graph,
+      record: record.current,
+      revision,
+      progress,
+    },
+    error: null,
+  };
+}

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { differingShare, screenshots } from './screenshots.ts';
+import { StudioBrowser } from './studio-browser.ts';
+import { StudioServer } from './studio-server.ts';
+
+const HELLO = `
+id: hello
+nodes: { greet: { action: core.set@1, with: { value: hello } } }
+output: "{{ $nodes.greet.output }}"
+`;
+
+let server: StudioServer;
+let browser: StudioBrowser;
+
+beforeAll(async () => {
+  server = await StudioServer.start({ files: { 'workflows/hello.yaml': HELLO } });
+  browser = await StudioBrowser.open(server);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+
+describe('a browser at a desktop server', () => {
+  it('[STU-1] is signed in by the printed address, which loses its code', async () => {
+    await using opened = await browser.page(await server.signInAddress('/workflows'), { isStranger: true });
+    const { page } = opened;
+    await page.getByRole('navigation').first().waitFor();
+    expect(page.url()).toBe(`${server.url}/workflows`);
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    await page.reload();
+    await page.getByRole('navigation').first().waitFor();
+  });
+
+  it('[STU-1] is not signed in by a wrong code or one that was used, and is told what to do', async () => {
+    const used = await server.signInAddress();
+    await using first = await browser.page(used, { isStranger: true });
+    await first.page.getByRole('navigation').first().waitFor();
+    for (const address of [used, `${server.url}/#code=wrong`]) {
+      await using opened = await browser.page(address, { isStranger: true });
+      const { page } = opened;
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).toContain('The code is wrong');
+      expect(await page.locator('body').textContent()).toContain('npx nebula studio');
+      expect(page.url()).toBe(`${server.url}/`);
+      expect(await page.context().cookies()).toEqual([]);
+    }
+    // The browser that has a session stays signed in when its old link is opened again.
+    await first.page.goto(used);
+    await first.page.getByRole('navigation').first().waitFor();
+  });
+
+  it('[STU-2] opens a page by its address', async () => {
+    await using opened = await browser.page('/workflows?x=1');
+    await opened.page.getByText('hello').first().waitFor();
+    expect(opened.page.url()).toContain('/workflows');
+  });
+
+  it('[STU-3] runs no inline code and nothing of another server', async () => {
+    await using opened = await browser.page('/');
+    const { page } = opened;
+    await page.getByRole('navigation').first().waitFor();
+    const violated = await page.evaluate(async () => {
+      const directives: string[] = [];
+      document.addEventListener('securitypolicyviolation', (event) => directives.push(event.effectiveDirective));
+      const script = document.createElement('script');
+      script.textContent = 'globalThis.wasRun = true';
+      document.head.append(script);
+      const style = document.createElement('style');
+      style.textContent = 'body { display: none }';
+      document.head.append(style);
+      const image = document.createElement('img');
+      image.src = 'http://127.0.0.1:9/x.png';
+      document.body.append(image);
+      await fetch('http://127.0.0.1:9/').catch(() => undefined);
+      try {
+        new Function('globalThis.wasRun = true')();
+      } catch {}
+      const isRun = 'wasRun' in globalThis;
+      const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? '';
+      const allowed = document.createElement('style');
+      allowed.nonce = nonce;
+      allowed.textContent = ':root { --by-nonce: 1 }';
+      document.head.append(allowed);
+      const value = getComputedStyle(document.documentElement).getPropertyValue('--by-nonce');
+      image.remove();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      return { directives: directives.toSorted(), isRun, value };
+    });
+    expect(violated).toEqual({
+      directives: ['connect-src', 'img-src', 'script-src', 'script-src-elem', 'style-src-elem'],
+      isRun: false,
+      value: '1',
+    });
+  });
+
+  it('[STU-4] has no barriers at the sign-in', async () => {
+    await using opened = await browser.page('/', { isStranger: true });
+    await opened.page.getByRole('button').first().waitFor();
+    expect(await opened.barriers()).toEqual([]);
+    await screenshots(opened, 'sign-in');
+  });
+
+  it('[STU-6] pictures are told apart', async () => {
+    await using opened = await browser.page('/', { isStranger: true });
+    await opened.page.getByRole('button').first().waitFor();
+    const one = await opened.page.screenshot();
+    expect(await differingShare(browser.browser, one, one)).toBe(0);
+    await opened.page.evaluate(() => document.body.replaceChildren());
+    expect(await differingShare(browser.browser, one, await opened.page.screenshot())).toBeGreaterThan(0.005);
+  });
+});
+
+describe('a Studio that is being built', () => {
+  it('[STU-5] says so, and opens by itself with the code of its address', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'studio-build-'));
+    const script = fileURLToPath(new URL('../../apps/studio/build/build.ts', import.meta.url));
+    const built = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })).folder as string;
+    const target = path.join(folder, 'built');
+    await using other = await StudioServer.start({ env: { NEBULA_STUDIO_DIR: target } });
+    await using opened = await browser.page(await other.signInAddress('/inbox'), { isStranger: true });
+    const { page } = opened;
+    await page.getByText('Building the Studio…').waitFor();
+    expect(await opened.barriers()).toEqual([]);
+    cpSync(built, `${target}-copy`, { recursive: true });
+    renameSync(`${target}-copy`, target);
+    await page.getByRole('navigation').first().waitFor();
+    expect(page.url()).toBe(`${other.url}/inbox`);
+    rmSync(folder, { recursive: true });
+  });
+});
