@@ -151,7 +151,8 @@ describe('<nebula-graph>', () => {
     await page.keyboard.up('Control');
     const zoomed = await boxOf(page, 'ship');
     expect(zoomed.width).toBeGreaterThan(ship.width);
-    expect(zoomed.middle.x).toBeCloseTo(ship.middle.x, 0);
+    // The pointer is at whole pixels.
+    expect(Math.abs(zoomed.middle.x - ship.middle.x)).toBeLessThan(1);
   });
 
   it('[CNV-34] connects, moves, removes and undoes in an editable graph', async () => {

@@ -1,16 +1,20 @@
 /**
- * Mouse, pen and touch as gestures. A drag of the background moves the view, with Shift it selects; two fingers zoom; the
- * wheel moves the view, with Ctrl it zooms, as the pinch of a trackpad does.
+ * Mouse, pen and touch as gestures. A drag of the background moves the view, with Shift it selects; two fingers zoom and
+ * move the view; a finger that stays is a long press. The wheel moves the view, with Ctrl it zooms, as the pinch of a
+ * trackpad does.
  */
 import type { Point } from '../model/graph.ts';
 
 export interface GestureTarget {
   /** Returns the drag that a press at this point begins. */
   pressAt(point: Point, event: PointerEvent): Drag | undefined;
+  /** A finger stays: returns the drag that it goes on with, if any. */
+  longPressAt(point: Point): Drag | undefined;
   hoverAt(point: Point | undefined): void;
   panBy(dx: number, dy: number): void;
   zoomAt(point: Point, factor: number): void;
   doubleAt(point: Point): void;
+  menuAt(point: Point): boolean;
 }
 
 /** A press that moves. A press that does not is a click. */
@@ -21,8 +25,9 @@ export interface Drag {
   click(event: PointerEvent): void;
 }
 
-/** Movement below this is the tremble of a hand. */
-const CLICK_SLOP = 4;
+/** Movement below this is the tremble of a hand; that of a finger is larger. */
+const CLICK_SLOP = { mouse: 4, touch: 9 } as const;
+const LONG_PRESS_MS = 450;
 const WHEEL_LINE = 16;
 const ZOOM_PER_PIXEL = 0.0022;
 
@@ -33,6 +38,9 @@ export class Gestures {
   #drag: Drag | undefined;
   #start: Point = { x: 0, y: 0 };
   #isMoving = false;
+  #longPress: ReturnType<typeof setTimeout> | undefined;
+  /** A long press is no click, and opens no menu of the browser. */
+  #isLong = false;
   readonly #listening = new AbortController();
 
   constructor(host: HTMLElement, target: GestureTarget) {
@@ -46,14 +54,17 @@ export class Gestures {
     host.addEventListener('pointerleave', () => this.#target.hoverAt(undefined), { signal });
     host.addEventListener('wheel', (event) => this.#wheel(event), { signal, passive: false });
     host.addEventListener('dblclick', (event) => this.#target.doubleAt(this.#pointOf(event)), { signal });
+    host.addEventListener('contextmenu', (event) => this.#menu(event), { signal });
   }
 
   close(): void {
+    clearTimeout(this.#longPress);
     this.#listening.abort();
   }
 
   /** Ends a drag without effect. */
   interrupt(): void {
+    clearTimeout(this.#longPress);
     this.#drag?.end(undefined);
     this.#drag = undefined;
   }
@@ -74,7 +85,17 @@ export class Gestures {
     }
     this.#start = point;
     this.#isMoving = false;
+    this.#isLong = false;
     this.#drag = this.#target.pressAt(point, event);
+    clearTimeout(this.#longPress);
+    if (event.pointerType === 'touch') this.#longPress = setTimeout(() => this.#pressLong(point), LONG_PRESS_MS);
+  }
+
+  #pressLong(point: Point): void {
+    if (this.#isMoving || this.#pointers.size !== 1) return;
+    this.#isLong = true;
+    this.#drag?.end(undefined);
+    this.#drag = this.#target.longPressAt(point);
   }
 
   #move(event: PointerEvent): void {
@@ -86,7 +107,9 @@ export class Gestures {
     }
     if (this.#pointers.size === 2) this.#pinch(event.pointerId, before, point);
     else if (this.#drag !== undefined) {
-      if (!this.#isMoving && distance(point, this.#start) < CLICK_SLOP) return;
+      const slop = event.pointerType === 'touch' ? CLICK_SLOP.touch : CLICK_SLOP.mouse;
+      if (!this.#isMoving && distance(point, this.#start) < slop) return;
+      clearTimeout(this.#longPress);
       const last = this.#isMoving ? before : this.#start;
       this.#isMoving = true;
       this.#drag.move(point, { x: point.x - last.x, y: point.y - last.y });
@@ -104,17 +127,24 @@ export class Gestures {
   }
 
   #up(event: PointerEvent): void {
+    clearTimeout(this.#longPress);
     if (!this.#pointers.delete(event.pointerId)) return;
     const drag = this.#drag;
     this.#drag = undefined;
     if (drag === undefined) return;
     if (this.#isMoving) drag.end(this.#pointOf(event));
+    else if (this.#isLong) drag.end(undefined);
     else drag.click(event);
   }
 
   #cancel(event: PointerEvent): void {
     this.#pointers.delete(event.pointerId);
     this.interrupt();
+  }
+
+  /** After a long press, the menu was asked for already. */
+  #menu(event: MouseEvent): void {
+    if (this.#isLong || this.#target.menuAt(this.#pointOf(event))) event.preventDefault();
   }
 
   #wheel(event: WheelEvent): void {

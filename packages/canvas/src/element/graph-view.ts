@@ -7,30 +7,43 @@ import type { Direction, LayoutResult } from '../layout/layout.ts';
 import { LayoutRunner } from '../layout/runner.ts';
 import { refusalOf } from '../model/connect.ts';
 import { EMPTY_GRAPH, type Graph, type GraphEdge, groupsAround, type Point, pathThrough } from '../model/graph.ts';
-import type { NodeRunState } from '../model/run-state.ts';
+import { type Iterations, nextIteration, type Scopes } from '../model/iterations.ts';
+import type { Marks } from '../model/marks.ts';
+import type { DrawnStatus, NodeRunState } from '../model/run-state.ts';
 import { type Camera, fitted, type Size, toWorld, zoomAt } from '../view/camera.ts';
-import { type Overlay, paintOverlay } from '../view/overlay-painter.ts';
+import { edgeAt } from '../view/edge-curves.ts';
+import { type Overlay, OverlayPainter } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
-import type { Highlight, Painting } from '../view/painting.ts';
-import { Scene, type SceneGraph, type Visible, visibleOf } from '../view/scene.ts';
+import type { EdgeState, Highlight, Painting } from '../view/painting.ts';
+import { Scene } from '../view/scene.ts';
+import { type SceneGraph, type Visible, visibleOf } from '../view/scene-graph.ts';
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
+import { ENGLISH, type GraphWords } from '../view/words.ts';
+import { Connecting } from './connecting.ts';
 import type { Dispatch } from './events.ts';
 import { Pointing } from './pointing.ts';
+import { RunLayer } from './run-layer.ts';
+
+/** Something is dropped into an edge that is this near, in pixels of the screen. */
+const DROP_REACH = 28;
 
 export interface ViewParts {
   readonly host: HTMLElement;
   readonly stageHost: HTMLElement;
   workerUrl(): string | URL;
   readonly dispatch: Dispatch;
-  /** Nodes or their states have changed, for the tree of screen readers. */
-  changed(): void;
+  /** Nodes have changed, for the tree of screen readers; `states`: only the states of these nodes. */
+  changed(states?: readonly string[]): void;
+  /** Tells screen readers something at once. */
+  announce(text: string): void;
 }
 
 export class GraphView {
   readonly #parts: ViewParts;
   readonly #stage: Stage;
   readonly #painter: Painter;
+  readonly #overlayPainter: OverlayPainter;
   readonly #runner: LayoutRunner;
   readonly #pointing: Pointing;
   #sceneGraph: SceneGraph = { graph: EMPTY_GRAPH, direction: 'right', collapsed: new Set() };
@@ -42,28 +55,39 @@ export class GraphView {
   /** The view follows the graph until a person moves it. */
   #isFitted = true;
   #theme: ThemeName = 'light';
-  #states: ReadonlyMap<string, NodeRunState> = new Map();
+  readonly #run = new RunLayer();
+  #marks: Marks = new Map();
+  #edgeStates: ReadonlyMap<string, EdgeState> = new Map();
   #moved = new Map<string, Point>();
   #selected = new Set<string>();
+  #selectedEdges = new Set<string>();
+  #connecting: Connecting | undefined;
+  #drop: Overlay['drop'];
+  #version = 0;
   #focused: string | undefined;
   #hasFocus = false;
+  #isFocusVisible = false;
   #highlighted: Highlight | undefined;
+  readonly #stillness = globalThis.matchMedia('(prefers-reduced-motion: reduce)');
   isEditable = false;
   hasMinimap = true;
+  isPast = false;
+  words: GraphWords = ENGLISH;
 
   constructor(parts: ViewParts) {
     this.#parts = parts;
     this.#placed = EMPTY_LAYOUT;
     this.#visible = visibleOf(this.#sceneGraph);
-    this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved);
+    this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved, this.#marks);
     this.#stage = new Stage(parts.stageHost, {
       paintGraph: () => this.#painter.paint(this.#painting()),
-      paintOverlay: (now) => paintOverlay(this.#stage.overlay, this.#painting(), this.#overlay(), now),
+      paintOverlay: (now) => this.#overlayPainter.paint(this.#painting(), this.#overlay(), now),
       resized: () => {
         if (this.#isFitted) this.#fitNow();
       },
     });
     this.#painter = new Painter(this.#stage.graph);
+    this.#overlayPainter = new OverlayPainter(this.#stage.overlay);
     this.#runner = new LayoutRunner(() => parts.workerUrl());
     this.#pointing = new Pointing(parts.host, this, parts.dispatch);
   }
@@ -84,6 +108,22 @@ export class GraphView {
 
   get selected(): readonly string[] {
     return [...this.#selected];
+  }
+
+  get selectedEdges(): readonly string[] {
+    return [...this.#selectedEdges];
+  }
+
+  get states(): ReadonlyMap<string, NodeRunState> {
+    return this.#run.states;
+  }
+
+  get scopes(): Scopes {
+    return this.#run.scopes;
+  }
+
+  get connecting(): Connecting | undefined {
+    return this.#connecting;
   }
 
   get focused(): string | undefined {
@@ -113,9 +153,13 @@ export class GraphView {
   /** Ends what the pointer does, the selection and the highlight; returns whether there was one. */
   escape(): boolean {
     const isBusy =
-      this.#selected.size > 0 || this.#pointing.connection !== undefined || this.#highlighted !== undefined;
+      this.#selected.size > 0 ||
+      this.#selectedEdges.size > 0 ||
+      this.#pointing.connection !== undefined ||
+      this.#highlighted !== undefined;
     this.#pointing.interrupt();
     this.select([]);
+    this.#focused = undefined;
     this.highlight(undefined);
     return isBusy;
   }
@@ -124,7 +168,7 @@ export class GraphView {
   dragNodes(ids: readonly string[], dx: number, dy: number): void {
     for (const id of ids) this.#scene.move(this.#scene.indexOf.get(id)!, dx, dy);
     this.#isFitted = false;
-    this.#stage.redraw();
+    this.#redraw();
   }
 
   dropNodes(ids: readonly string[]): void {
@@ -144,14 +188,76 @@ export class GraphView {
   }
 
   connect({ from, to, kind, port }: Omit<GraphEdge, 'id'>): void {
-    if (refusalOf(this.graph, { from, to, kind, ...(port === undefined ? {} : { port }) }) !== undefined) return;
-    this.#parts.dispatch('nebula-connect', { from, to, kind, port });
+    const refusal = refusalOf(this.graph, { from, to, kind, ...(port === undefined ? {} : { port }) });
+    if (refusal !== undefined) {
+      this.#parts.announce(this.words.refusal[refusal]);
+      return;
+    }
+    const isPrevented = this.#parts.dispatch('nebula-connect', { from, to, kind, port });
+    if (!isPrevented) this.#parts.announce(this.words.connected(this.#nameOf(from), this.#nameOf(to)));
+  }
+
+  /** Draws an edge with the keyboard, from a node. */
+  startConnecting(from: string): void {
+    this.#connecting = new Connecting(this.graph, this.#scene, from);
+    if (this.#connecting.edge === undefined) {
+      this.#connecting = undefined;
+      this.#parts.announce(this.words.noTarget);
+    } else this.#announceConnecting();
+    this.#stage.redrawOverlay();
+  }
+
+  stepConnecting(by: number | 'outlet'): void {
+    if (by === 'outlet') this.#connecting?.nextOutlet();
+    else this.#connecting?.step(by);
+    const to = this.#connecting?.edge?.to;
+    if (to !== undefined) this.#reveal(to);
+    this.#announceConnecting();
+    this.#stage.redrawOverlay();
+  }
+
+  endConnecting(isWanted: boolean): void {
+    const edge = this.#connecting?.edge;
+    this.#connecting = undefined;
+    this.#stage.redrawOverlay();
+    if (isWanted && edge !== undefined) this.connect(edge);
+  }
+
+  #announceConnecting(): void {
+    const edge = this.#connecting?.edge;
+    if (edge !== undefined) this.#parts.announce(this.words.connecting(this.#nameOf(edge.from), this.#nameOf(edge.to)));
+  }
+
+  #nameOf(id: string): string {
+    return this.graph.nodes.get(id)?.label ?? id;
+  }
+
+  /** Selects the next edge of a node, so that it can be removed with the keyboard. */
+  selectNextEdge(id: string): void {
+    const own = this.#scene.edges.filter(({ from, to }) => from === id || to === id);
+    const at = own.findIndex((edge) => this.#selectedEdges.has(edge.id));
+    const next = own[(at + 1) % Math.max(1, own.length)];
+    if (next === undefined) return;
+    this.select([], [next.id]);
+    this.#parts.announce(this.words.edge(this.#nameOf(next.from), this.#nameOf(next.to)));
+  }
+
+  /** Shows where something would be dropped; undefined: nothing is dragged over the element. */
+  dragOver(point: Point | undefined): void {
+    this.#drop = point === undefined ? undefined : this.#dropAt(point);
+    this.#stage.redrawOverlay();
+  }
+
+  #dropAt(point: Point): NonNullable<Overlay['drop']> {
+    const at = toWorld(this.#camera, point);
+    const edge = edgeAt(this.#scene, at.x, at.y, DROP_REACH / this.#camera.zoom);
+    return { at, edge, group: edge === undefined ? this.#scene.groupAt(at.x, at.y) : undefined };
   }
 
   /** The focus of the keyboard follows a click. */
   focusQuietly(id: string): void {
     this.#focused = id;
-    this.#parts.changed();
+    this.#parts.changed([]);
   }
 
   /** Where a node is on the screen, relative to the element. */
@@ -168,9 +274,23 @@ export class GraphView {
     };
   }
 
+  /** A graph with the same nodes and edges keeps its layout: only nodes were moved. */
+  showGraph(graph: Graph): void {
+    const { nodes, edges } = this.graph;
+    this.#moved = new Map(graph.positions);
+    if (graph.nodes !== nodes || graph.edges !== edges) this.setGraph(graph);
+    else {
+      this.#sceneGraph = { ...this.#sceneGraph, graph };
+      this.#rebuild();
+    }
+  }
+
   setGraph(graph: Graph): void {
     this.#sceneGraph = { ...this.#sceneGraph, graph };
     this.#selected = new Set([...this.#selected].filter((id) => graph.nodes.has(id)));
+    this.#selectedEdges = new Set([...this.#selectedEdges].filter((id) => graph.edges.has(id)));
+    this.#connecting = undefined;
+    this.#run.chooseAgain(graph);
     if (this.#focused !== undefined && !graph.nodes.has(this.#focused)) this.#focused = undefined;
     this.#layOut();
   }
@@ -188,7 +308,7 @@ export class GraphView {
 
   setTheme(theme: ThemeName): void {
     this.#theme = theme;
-    this.#stage.redraw();
+    this.#redraw();
   }
 
   /** A font was loaded. */
@@ -198,26 +318,84 @@ export class GraphView {
   }
 
   setStates(states: ReadonlyMap<string, NodeRunState>): void {
-    this.#states = states;
-    for (const { id } of this.#scene.nodes) this.#scene.setState(id, states.get(id));
-    this.#stage.redraw();
-    this.#parts.changed();
+    this.#run.setStates(states, this.graph);
+    this.#fillRun();
   }
 
   /** Changes the states of some nodes: costs what they are many. */
   updateStates(changes: Iterable<readonly [string, NodeRunState]>): void {
-    const states = this.#states instanceof Map ? this.#states : new Map(this.#states);
-    for (const [id, state] of changes) {
-      states.set(id, state);
-      this.#scene.setState(id, state);
+    const all = [...changes];
+    if (this.#run.update(all, this.#scene, this.graph)) {
+      this.#fillRun();
+      return;
     }
-    this.#states = states;
-    this.#stage.redraw();
-    this.#parts.changed();
+    this.#redraw();
+    this.#parts.changed(
+      all.flatMap(([path]) => {
+        const node = this.#scene.nodeOfPath(path);
+        return node === undefined ? [] : [this.#scene.nodes[node]!.id];
+      }),
+    );
   }
 
   stateOf(id: string): NodeRunState | undefined {
-    return this.#states.get(id);
+    return this.#run.stateOf(this.graph, id);
+  }
+
+  setIterations(all: Iterable<readonly [string, Iterations]>): void {
+    this.#run.setIterations(all, this.graph);
+    this.#fillRun();
+  }
+
+  setIterationsOf(path: string, iterations: Iterations): void {
+    this.#run.setIterationsOf(path, iterations, this.#scene);
+    this.#redraw();
+  }
+
+  iterationsOf(loop: string): Iterations | undefined {
+    return this.#run.iterationsOf(this.graph, loop);
+  }
+
+  setScopes(scopes: Scopes): void {
+    this.#run.setScopes(scopes);
+    this.#fillRun();
+  }
+
+  /** A person chose an iteration. */
+  pickIteration(loop: string, iteration: number | undefined): void {
+    if (iteration === undefined || this.graph.nodes.get(loop)?.kind !== 'loop') return;
+    if (this.#parts.dispatch('nebula-iteration', { group: loop, iteration })) return;
+    this.setScopes({ ...this.scopes, [loop]: iteration });
+    this.#parts.announce(this.words.iteration(iteration));
+  }
+
+  stepIteration(loop: string, step: 1 | -1, status?: DrawnStatus): void {
+    this.pickIteration(loop, nextIteration(this.iterationsOf(loop), this.#run.iterationOf(loop), step, status));
+  }
+
+  setMarks(marks: Marks): void {
+    this.#marks = marks;
+    this.#rebuild();
+  }
+
+  setEdgeStates(edgeStates: ReadonlyMap<string, EdgeState>): void {
+    this.#edgeStates = edgeStates;
+    this.#redraw();
+  }
+
+  markOf(id: string) {
+    return this.#marks.get(id);
+  }
+
+  #fillRun(): void {
+    this.#run.fill(this.#scene, this.graph);
+    this.#redraw();
+    this.#parts.changed();
+  }
+
+  #redraw(): void {
+    this.#version++;
+    this.#stage.redraw();
   }
 
   /** Positions set by hand, by node. */
@@ -226,18 +404,31 @@ export class GraphView {
     this.#rebuild();
   }
 
-  select(ids: Iterable<string>): void {
+  select(ids: Iterable<string>, edgeIds: Iterable<string> = []): void {
     const selected = new Set([...ids].filter((id) => this.graph.nodes.has(id)));
-    if (selected.size === this.#selected.size && [...selected].every((id) => this.#selected.has(id))) return;
+    const edges = new Set([...edgeIds].filter((id) => this.graph.edges.has(id)));
+    if (isSame(selected, this.#selected) && isSame(edges, this.#selectedEdges)) return;
+    const changed = [...selected, ...this.#selected].filter((id) => !selected.has(id) || !this.#selected.has(id));
     this.#selected = selected;
+    this.#selectedEdges = edges;
     this.#stage.redrawOverlay();
-    this.#parts.dispatch('nebula-select', { nodes: this.selected });
+    this.#parts.changed(changed);
+    this.#parts.dispatch('nebula-select', { nodes: this.selected, edges: this.selectedEdges });
+  }
+
+  isSelected(id: string): boolean {
+    return this.#selected.has(id);
+  }
+
+  /** Shows the path through a node, or everything if it is shown. */
+  toggleHighlight(id: string): void {
+    this.highlight(this.#highlighted === undefined ? id : undefined);
   }
 
   /** Dims everything that neither leads to the node nor follows from it; undefined: nothing. */
   highlight(id: string | undefined): void {
     this.#highlighted = id === undefined || !this.graph.nodes.has(id) ? undefined : pathThrough(this.graph, id);
-    this.#stage.redraw();
+    this.#redraw();
   }
 
   fit(ids?: Iterable<string>): void {
@@ -277,11 +468,13 @@ export class GraphView {
       this.#reveal(id);
     }
     this.#stage.redrawOverlay();
-    this.#parts.changed();
+    this.#parts.changed([]);
   }
 
-  setFocus(hasFocus: boolean): void {
+  /** `isVisible`: the focus came with the keyboard. */
+  setFocus(hasFocus: boolean, isVisible: boolean): void {
     this.#hasFocus = hasFocus;
+    this.#isFocusVisible = isVisible;
     this.#stage.redrawOverlay();
   }
 
@@ -295,10 +488,11 @@ export class GraphView {
   }
 
   /** Where a point of the element is in the graph, and in which group. */
-  placeAt(point: Point): { readonly at: Point; readonly into: string | undefined } {
-    const at = toWorld(this.#camera, point);
-    const group = this.#scene.groupAt(at.x, at.y);
-    return { at, into: group === undefined ? undefined : this.#scene.nodes[group]!.id };
+  placeAt(point: Point): { readonly at: Point; readonly into: string | undefined; readonly edge: string | undefined } {
+    const { at, edge, group } = this.#dropAt(point);
+    const { nodes, edges } = this.#scene;
+    if (edge === undefined) return { at, into: group === undefined ? undefined : nodes[group]!.id, edge: undefined };
+    return { at, into: this.graph.nodes.get(edges[edge]!.from)?.parent, edge: edges[edge]!.id };
   }
 
   #painting(): Painting {
@@ -310,6 +504,11 @@ export class GraphView {
       ratio,
       theme: THEMES[this.#theme],
       highlight: this.#highlighted,
+      edgeStates: this.#edgeStates,
+      isPast: this.isPast,
+      isEditable: this.isEditable,
+      words: this.words,
+      iterationOf: (loop) => this.#run.iterationOf(loop),
     };
   }
 
@@ -317,13 +516,19 @@ export class GraphView {
     const focused = this.#hasFocus && this.#focused !== undefined ? this.#scene.indexOf.get(this.#focused) : undefined;
     return {
       selected: this.#selected,
+      selectedEdges: this.#selectedEdges,
       focused,
+      isWholeFocused: this.#hasFocus && this.#isFocusVisible && focused === undefined && this.#selectedEdges.size === 0,
       hasMinimap: this.showsMinimap,
       hovered: this.#pointing.hovered,
+      hoveredEdge: this.#pointing.hoveredEdge,
       area: this.#pointing.area,
-      connection: this.#pointing.connection,
-      targets: this.#pointing.targets,
-      isStill: globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches,
+      connection: this.#connecting?.connection ?? this.#pointing.connection,
+      targets: this.#connecting?.targets ?? this.#pointing.targets,
+      drop: this.#drop,
+      hint: this.#pointing.hint,
+      isStill: this.#stillness.matches,
+      version: this.#version,
     };
   }
 
@@ -351,11 +556,12 @@ export class GraphView {
   }
 
   #rebuild(): void {
-    this.#scene = new Scene(this.#visible, this.#placed, this.#moved);
-    for (const { id } of this.#scene.nodes) this.#scene.setState(id, this.#states.get(id));
+    this.#scene = new Scene(this.#visible, this.#placed, this.#moved, this.#marks);
+    this.#run.fill(this.#scene, this.graph);
     this.#pointing.forget();
+    this.#connecting = undefined;
     if (this.#isFitted) this.#fitNow();
-    this.#stage.redraw();
+    this.#redraw();
     this.#parts.changed();
   }
 
@@ -378,6 +584,10 @@ export class GraphView {
     this.#camera = zoomAt(this.#camera, point, factor);
     this.#stage.redraw();
   }
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((id) => b.has(id));
 }
 
 const EMPTY_LAYOUT: LayoutResult = {

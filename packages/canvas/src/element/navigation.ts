@@ -1,6 +1,7 @@
 /** Moves between nodes with the keyboard: along edges, and to neighbours in the same layer. */
 import { linksOf } from '../model/graph.ts';
-import type { Scene, SceneGraph } from '../view/scene.ts';
+import type { Scene } from '../view/scene.ts';
+import type { SceneGraph } from '../view/scene-graph.ts';
 
 export type Arrow = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown';
 

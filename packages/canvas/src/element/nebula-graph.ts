@@ -3,89 +3,142 @@
  *
  *     <nebula-graph></nebula-graph>
  *     graph.definition = (await nebula.call('getDefinition', { params: { executionId } })).definition;
- *     graph.run = await nebula.call('getExecution', { params: { executionId } });
+ *     await graph.follow(nebula.events(executionId));
  *
- * With the attribute `editable`, nodes can be moved, connected and removed; the element then changes its own graph,
- * unless the page prevents the event that asks for the change.
+ * Attributes: `theme` (light, dark, contrast, auto), `direction` (right, down), `editable`, `past`, `minimap` (on, off),
+ * `label`, `empty`. With `editable`, nodes can be moved, connected and removed; the element then changes its own graph,
+ * unless the page prevents the event that asks for the change. `past` draws a violet frame: the graph shows a moment of
+ * the past.
  */
 import type { WorkflowDefinition } from '@nebula/core';
-import type { Direction } from '../layout/layout.ts';
 import type { Change } from '../model/changes.ts';
-import { pasteChange } from '../model/clipboard.ts';
-import { graphOfDefinition } from '../model/definition.ts';
-import { EMPTY_GRAPH, edgeId, type Graph, type Point } from '../model/graph.ts';
+import { type Bodies, graphOfDefinition } from '../model/definition.ts';
+import { EMPTY_GRAPH, type Graph, type Point } from '../model/graph.ts';
 import { GraphHistory } from '../model/history.ts';
+import type { Iterations, Scopes } from '../model/iterations.ts';
+import { type LiveEvent, LiveRun } from '../model/live-run.ts';
+import type { Mark } from '../model/marks.ts';
 import { type DrawnRun, type NodeRunState, statesOf } from '../model/run-state.ts';
 import type { Camera } from '../view/camera.ts';
+import type { EdgeState } from '../view/painting.ts';
 import type { ThemeName } from '../view/theme.ts';
+import { ENGLISH, type GraphWords } from '../view/words.ts';
+import { ClipboardKeys } from './clipboard-keys.ts';
+import { editOf } from './edits.ts';
 import type { GraphEventName, GraphEvents } from './events.ts';
 import { GraphView } from './graph-view.ts';
 import { handleKey } from './keys.ts';
 import { styleSheet } from './styles.ts';
-import { fillTree, itemId } from './tree.ts';
+import { GraphTree, type TreeParts } from './tree.ts';
 
 /** The tree of screen readers is filled this long after the first change that it lacks. */
 const TREE_DELAY_MS = 150;
 
+type ById<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
+
 export class NebulaGraphElement extends HTMLElement {
-  static readonly observedAttributes = ['theme', 'direction', 'editable', 'minimap', 'label'];
+  static readonly observedAttributes = ['theme', 'direction', 'editable', 'minimap', 'label', 'past', 'empty'];
   /** The script that computes large layouts. A page whose bundler moves it sets another address. */
   static workerUrl: string | URL = new URL('../layout/layout-worker.ts', import.meta.url);
 
   readonly #tree: HTMLUListElement;
+  readonly #graphTree: GraphTree;
   readonly #stageHost: HTMLDivElement;
   readonly #empty: HTMLDivElement;
+  readonly #status: HTMLDivElement;
   #view: GraphView | undefined;
   #history = new GraphHistory();
+  #definition: WorkflowDefinition | null = null;
+  #bodies: Bodies = {};
   #states: ReadonlyMap<string, NodeRunState> = new Map();
+  #iterations = new Map<string, Iterations>();
+  #scopes: Scopes = {};
+  #marks: ReadonlyMap<string, Mark> = new Map();
+  #edgeStates: ReadonlyMap<string, EdgeState> = new Map();
   #collapsed: ReadonlySet<string> = new Set();
-  #moved: ReadonlyMap<string, Point> = new Map();
+  #words: GraphWords = ENGLISH;
   #treeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Nodes whose items in the tree are out of date; undefined: all of it is. */
+  #stale: Set<string> | undefined = new Set();
+  #followed = 0;
+  readonly #clipboard = new ClipboardKeys(
+    this,
+    () => this.#view,
+    (name, detail) => this.#dispatch(name, detail),
+  );
   readonly #dark = globalThis.matchMedia('(prefers-color-scheme: dark)');
   readonly #contrast = globalThis.matchMedia('(prefers-contrast: more)');
 
   constructor() {
     super();
-    const root = this.attachShadow({ mode: 'open' });
+    // The tree has the focus: screen readers read the node that it names as active.
+    const root = this.attachShadow({ mode: 'open', delegatesFocus: true });
     root.adoptedStyleSheets = [styleSheet()];
     this.#stageHost = document.createElement('div');
     this.#stageHost.className = 'stage';
     this.#tree = document.createElement('ul');
+    this.#tree.className = 'aside';
     this.#tree.role = 'tree';
+    this.#tree.tabIndex = 0;
+    this.#tree.ariaMultiSelectable = 'true';
+    this.#graphTree = new GraphTree(this.#tree);
+    this.#status = document.createElement('div');
+    this.#status.className = 'aside';
+    this.#status.role = 'status';
     this.#empty = document.createElement('div');
     this.#empty.className = 'empty';
-    root.append(this.#stageHost, this.#tree, this.#empty);
+    root.append(this.#stageHost, this.#tree, this.#status, this.#empty);
+    this.#listen();
+  }
+
+  #listen(): void {
     this.addEventListener('keydown', (event) => {
       const view = this.#view;
-      if (view === undefined) return;
+      if (view === undefined || event.defaultPrevented) return;
       if (handleKey(view, event, (name, detail) => this.#dispatch(name, detail))) event.preventDefault();
     });
-    this.addEventListener('focus', () => this.#view?.setFocus(true));
-    this.addEventListener('blur', () => this.#view?.setFocus(false));
+    this.#tree.addEventListener('focus', () => this.#view?.setFocus(true, this.#tree.matches(':focus-visible')));
+    this.#tree.addEventListener('blur', () => this.#view?.setFocus(false, false));
+    this.#tree.addEventListener('click', ({ target }) => {
+      const node = target instanceof Element ? this.#graphTree.nodeOf(target) : undefined;
+      if (node === undefined) return;
+      this.#view?.focusNode(node);
+      this.#view?.select([node]);
+    });
     this.addEventListener('pointerdown', () => this.focus({ preventScroll: true }));
     this.addEventListener('dragover', (event) => {
-      if (this.hasAttribute('editable')) event.preventDefault();
+      if (!this.hasAttribute('editable')) return;
+      event.preventDefault();
+      this.#view?.dragOver(this.#pointOf(event));
     });
+    this.addEventListener('dragleave', () => this.#view?.dragOver(undefined));
     this.addEventListener('drop', (event) => this.#drop(event));
   }
 
   connectedCallback(): void {
-    this.tabIndex = this.tabIndex < 0 ? 0 : this.tabIndex;
     this.role ??= 'group';
     const view = new GraphView({
       host: this,
       stageHost: this.#stageHost,
       workerUrl: () => NebulaGraphElement.workerUrl,
       dispatch: (name, detail) => this.#dispatch(name, detail),
-      changed: () => this.#refreshTree(),
+      changed: (states) => this.#refreshTree(states),
+      announce: (text) => {
+        this.#status.textContent = text;
+      },
     });
     this.#view = view;
     this.#settle();
-    view.setMoved(this.#moved);
+    view.setMoved(this.#history.graph.positions ?? new Map());
     view.setCollapsed(this.#collapsed);
+    view.setScopes(this.#scopes);
     view.setGraph(this.#history.graph);
+    view.setMarks(this.#marks);
+    view.setEdgeStates(this.#edgeStates);
+    view.setIterations(this.#iterations);
     view.setStates(this.#states);
     for (const query of [this.#dark, this.#contrast]) query.addEventListener('change', this.#themeChanged);
+    this.#clipboard.open();
     void document.fonts.ready.then(() => this.#view?.fontsChanged());
   }
 
@@ -93,6 +146,12 @@ export class NebulaGraphElement extends HTMLElement {
     for (const query of [this.#dark, this.#contrast]) query.removeEventListener('change', this.#themeChanged);
     clearTimeout(this.#treeTimer);
     this.#treeTimer = undefined;
+    this.#clipboard.close();
+    this.#followed++;
+    if (this.#view !== undefined) {
+      this.#states = this.#view.states;
+      this.#collapsed = this.#view.collapsed;
+    }
     this.#view?.close();
     this.#view = undefined;
     this.#stageHost.replaceChildren();
@@ -107,13 +166,24 @@ export class NebulaGraphElement extends HTMLElement {
   }
 
   set graph(graph: Graph) {
-    this.#history = new GraphHistory(graph);
+    // Positions belong to the page, and stay when it sets another graph.
+    const { positions } = this.#history.graph;
+    this.#history = new GraphHistory(
+      graph.positions === undefined && positions !== undefined ? { ...graph, positions } : graph,
+    );
     this.#show();
   }
 
   /** A workflow definition as the API returns it. */
   set definition(definition: WorkflowDefinition | null) {
-    this.graph = definition === null ? EMPTY_GRAPH : graphOfDefinition(definition);
+    this.#definition = definition;
+    this.graph = definition === null ? EMPTY_GRAPH : graphOfDefinition(definition, this.#bodies);
+  }
+
+  /** Definitions of called workflows by the path of the calling node: they are drawn as groups. */
+  set bodies(bodies: Bodies) {
+    this.#bodies = bodies;
+    if (this.#definition !== null) this.definition = this.#definition;
   }
 
   /** A run document; null: no run. */
@@ -122,9 +192,10 @@ export class NebulaGraphElement extends HTMLElement {
   }
 
   get states(): ReadonlyMap<string, NodeRunState> {
-    return this.#states;
+    return this.#view?.states ?? this.#states;
   }
 
+  /** States by the path of a node in the run: `items/3/pack` is drawn on `items/pack` while iteration 3 is shown. */
   set states(states: ReadonlyMap<string, NodeRunState>) {
     this.#states = new Map(states);
     this.#view?.setStates(this.#states);
@@ -136,6 +207,68 @@ export class NebulaGraphElement extends HTMLElement {
     else this.#view.updateStates(changes);
   }
 
+  /**
+   * Shows a run live, from its events: past ones, then new ones. Resolves when the events end, when the element is
+   * removed, or when another run is followed.
+   */
+  async follow(events: AsyncIterable<LiveEvent>): Promise<void> {
+    const own = ++this.#followed;
+    const live = new LiveRun();
+    this.states = new Map();
+    this.iterations = {};
+    for await (const event of events) {
+      if (own !== this.#followed) return;
+      const change = live.apply(event);
+      if (change === undefined) continue;
+      this.update([[change.path, change.state]]);
+      if ('iterations' in change) this.setIterations(change.path, change.iterations);
+    }
+  }
+
+  /**
+   * The iterations of loops, by the path of the loop in the run: a `Uint8Array` with the status of each (its index in
+   * `NODE_STATUSES`), or a `Uint32Array` of cells with counts for each status. They are drawn as a strip.
+   */
+  set iterations(iterations: ById<Iterations>) {
+    this.#iterations = mapOf(iterations);
+    this.#view?.setIterations(this.#iterations);
+  }
+
+  /** Replaces the iterations of one loop. */
+  setIterations(loop: string, iterations: Iterations): void {
+    this.#iterations.set(loop, iterations);
+    this.#view?.setIterationsOf(loop, iterations);
+  }
+
+  /** The iteration that each loop shows: `{ items: 3 }`. A loop that is missing shows a failed one, or the newest. */
+  get scopes(): Scopes {
+    return this.#view?.scopes ?? this.#scopes;
+  }
+
+  set scopes(scopes: Scopes) {
+    this.#scopes = scopes;
+    this.#view?.setScopes(scopes);
+  }
+
+  /** Problems, pins and differences, by the id of a node or an edge. */
+  set marks(marks: ById<Mark>) {
+    this.#marks = mapOf(marks);
+    this.#view?.setMarks(this.#marks);
+  }
+
+  /** Which edges a run took, by their ids. Edges that are missing are judged by the states of their ends. */
+  set edgeStates(edgeStates: ById<EdgeState>) {
+    this.#edgeStates = mapOf(edgeStates);
+    this.#view?.setEdgeStates(this.#edgeStates);
+  }
+
+  /** Texts in another language. */
+  set words(words: Partial<GraphWords>) {
+    this.#words = { ...ENGLISH, ...words };
+    this.#settle();
+    this.#refreshTree();
+  }
+
   get collapsed(): ReadonlySet<string> {
     return this.#view?.collapsed ?? this.#collapsed;
   }
@@ -145,10 +278,15 @@ export class NebulaGraphElement extends HTMLElement {
     this.#view?.setCollapsed(this.#collapsed);
   }
 
+  get positions(): Readonly<Record<string, Point>> {
+    return Object.fromEntries(this.#history.graph.positions ?? []);
+  }
+
   /** Positions of nodes that were moved by hand. The others are placed automatically. */
   set positions(positions: Readonly<Record<string, Point>>) {
-    this.#moved = new Map(Object.entries(positions));
-    this.#view?.setMoved(this.#moved);
+    const moved = new Map(Object.entries(positions));
+    this.#history.replace({ ...this.#history.graph, positions: moved });
+    this.#view?.setMoved(moved);
   }
 
   get selection(): readonly string[] {
@@ -157,6 +295,10 @@ export class NebulaGraphElement extends HTMLElement {
 
   set selection(nodes: Iterable<string>) {
     this.#view?.select(nodes);
+  }
+
+  get selectedEdges(): readonly string[] {
+    return this.#view?.selectedEdges ?? [];
   }
 
   get camera(): Camera {
@@ -204,8 +346,9 @@ export class NebulaGraphElement extends HTMLElement {
   }
 
   #show(): void {
-    this.#empty.textContent = this.#history.graph.nodes.size === 0 ? (this.getAttribute('empty') ?? '') : '';
-    this.#view?.setGraph(this.#history.graph);
+    const { graph } = this.#history;
+    this.#empty.textContent = graph.nodes.size === 0 ? (this.getAttribute('empty') ?? '') : '';
+    this.#view?.showGraph(graph);
   }
 
   readonly #themeChanged = (): void => this.#settle();
@@ -216,8 +359,10 @@ export class NebulaGraphElement extends HTMLElement {
     const view = this.#view;
     if (view === undefined) return;
     view.isEditable = this.hasAttribute('editable');
+    view.isPast = this.hasAttribute('past');
+    view.words = this.#words;
     view.hasMinimap = this.getAttribute('minimap') !== 'off';
-    view.setDirection(this.getAttribute('direction') === 'down' ? 'down' : ('right' satisfies Direction));
+    view.setDirection(this.getAttribute('direction') === 'down' ? 'down' : 'right');
     view.setTheme(this.#themeName());
   }
 
@@ -227,27 +372,34 @@ export class NebulaGraphElement extends HTMLElement {
     return this.#contrast.matches ? 'contrast' : this.#dark.matches ? 'dark' : 'light';
   }
 
-  #refreshTree(): void {
+  #refreshTree(states?: readonly string[]): void {
+    if (states === undefined) this.#stale = undefined;
+    else for (const id of states) this.#stale?.add(id);
     this.#treeTimer ??= setTimeout(() => {
       this.#treeTimer = undefined;
       const view = this.#view;
       if (view === undefined) return;
-      fillTree(this.#tree, {
-        graph: view.graph,
-        stateOf: (id) => view.stateOf(id),
-        isCollapsed: (id) => view.collapsed.has(id),
-      });
-      if (view.focused === undefined) this.#tree.removeAttribute('aria-activedescendant');
-      else this.#tree.setAttribute('aria-activedescendant', itemId(view.focused));
+      const parts = treePartsOf(view);
+      if (this.#stale === undefined) this.#graphTree.fill(parts);
+      else {
+        this.#graphTree.update(this.#stale, parts);
+        this.#graphTree.focus(parts);
+      }
+      this.#stale = new Set();
     }, TREE_DELAY_MS);
+  }
+
+  #pointOf({ clientX, clientY }: MouseEvent): Point {
+    const { left, top } = this.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
   }
 
   #drop(event: DragEvent): void {
     const { dataTransfer } = event;
+    this.#view?.dragOver(undefined);
     if (!this.hasAttribute('editable') || dataTransfer === null || this.#view === undefined) return;
     event.preventDefault();
-    const { left, top } = this.getBoundingClientRect();
-    const place = this.#view.placeAt({ x: event.clientX - left, y: event.clientY - top });
+    const place = this.#view.placeAt(this.#pointOf(event));
     const data = Object.fromEntries(dataTransfer.types.map((type) => [type, dataTransfer.getData(type)]));
     this.#dispatch('nebula-drop', { data, ...place });
   }
@@ -261,23 +413,31 @@ export class NebulaGraphElement extends HTMLElement {
 
   /** The element's own answer to an edit. */
   #edit(name: GraphEventName, detail: object): void {
-    const { graph } = this.#history;
     if (name === 'nebula-undo') {
       if ((detail as GraphEvents['nebula-undo']).isRedo) this.#history.redo();
       else this.#history.undo();
       this.#show();
-    } else if (name === 'nebula-connect') {
-      const { port, ...ends } = detail as GraphEvents['nebula-connect'];
-      const edge = { ...ends, ...(port === undefined ? {} : { port }) };
-      this.apply({ type: 'add', nodes: [], edges: [{ id: edgeId(edge), ...edge }] });
-    } else if (name === 'nebula-remove') {
-      this.apply({ type: 'remove', ...(detail as GraphEvents['nebula-remove']) });
-    } else if (name === 'nebula-paste') {
-      const { text, into } = detail as GraphEvents['nebula-paste'];
-      const change = pasteChange(graph, text, into);
-      if (change !== undefined) this.apply(change);
+      return;
     }
+    const change = editOf(this.graph, name, detail);
+    if (change !== undefined) this.apply(change);
   }
+}
+
+function mapOf<Value>(values: ById<Value>): Map<string, Value> {
+  return new Map(values instanceof Map ? values : Object.entries(values));
+}
+
+function treePartsOf(view: GraphView): TreeParts {
+  return {
+    graph: view.graph,
+    words: view.words,
+    focused: view.focused,
+    stateOf: (id) => view.stateOf(id),
+    markOf: (id) => view.markOf(id),
+    isCollapsed: (id) => view.collapsed.has(id),
+    isSelected: (id) => view.isSelected(id),
+  };
 }
 
 /** Makes `<nebula-graph>` known to the page; a second call does nothing. */

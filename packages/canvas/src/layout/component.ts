@@ -9,7 +9,7 @@ import { ranksOf } from './ranks.ts';
 import type { Placed, ScopeInput } from './scope-input.ts';
 
 /** The space between two layers, between two nodes of a layer, and beside an edge that passes. */
-const LAYER_GAP = 76;
+const LAYER_GAP = 72;
 const NODE_GAP = 28;
 const EDGE_GAP = 14;
 
@@ -37,7 +37,7 @@ export function layoutComponent(input: ScopeInput): Placed {
     (a, b) => (isVirtual(layered, a) || isVirtual(layered, b) ? EDGE_GAP : NODE_GAP),
   );
 
-  const [layerAlong, layerLength] = alongOf(layered, length);
+  const [layerAlong, layerLength] = alongOf(layered, input, isReversed);
   const along = new Float64Array(count);
   const across = new Float64Array(count);
   for (let node = 0; node < count; node++) {
@@ -105,15 +105,25 @@ function byLayer(layer: readonly number[]): Int32Array[] {
   return layers.map((nodes) => Int32Array.from(nodes));
 }
 
-/** Where each layer begins, and its length. */
-function alongOf({ layers, real }: Layered, length: Float64Array): [Float64Array, Float64Array] {
+/** Where each layer begins, and its length. Before a layer there is room for the labels of the edges that end in it. */
+function alongOf(
+  { layers, layer, real }: Layered,
+  { length, from, to, space }: ScopeInput,
+  isReversed: Uint8Array,
+): [Float64Array, Float64Array] {
   const begins = new Float64Array(layers.length);
   const lengths = new Float64Array(layers.length);
+  const gaps = new Float64Array(layers.length).fill(LAYER_GAP);
+  for (let edge = 0; edge < to.length; edge++) {
+    const end = layer[isReversed[edge] === 1 ? from[edge]! : to[edge]!]!;
+    gaps[end] = Math.max(gaps[end]!, space[edge]!);
+  }
   let at = 0;
-  layers.forEach((nodes, layer) => {
-    for (const node of nodes) if (node < real) lengths[layer] = Math.max(lengths[layer]!, length[node]!);
-    begins[layer] = at;
-    at += lengths[layer]! + LAYER_GAP;
+  layers.forEach((nodes, index) => {
+    for (const node of nodes) if (node < real) lengths[index] = Math.max(lengths[index]!, length[node]!);
+    at += index === 0 ? 0 : gaps[index]!;
+    begins[index] = at;
+    at += lengths[index]!;
   });
   return [begins, lengths];
 }

@@ -7,7 +7,7 @@ export interface Component {
   readonly input: ScopeInput;
 }
 
-export function componentsOf({ length, breadth, from, to }: ScopeInput): Component[] {
+export function componentsOf({ length, breadth, from, to, space }: ScopeInput): Component[] {
   const root = Int32Array.from(length, (_, node) => node);
   const find = (node: number): number => {
     let top = node;
@@ -39,6 +39,7 @@ export function componentsOf({ length, breadth, from, to }: ScopeInput): Compone
       breadth: Float64Array.from(nodes, (node) => breadth[node]!),
       from: Int32Array.from(edges, (edge) => indexIn[from[edge]!]!),
       to: Int32Array.from(edges, (edge) => indexIn[to[edge]!]!),
+      space: Float64Array.from(edges, (edge) => space[edge]!),
     },
   }));
 }

@@ -22,6 +22,8 @@ export interface LayoutInput {
   /** Both ends of an edge have the same parent. */
   readonly edgeFrom: Int32Array;
   readonly edgeTo: Int32Array;
+  /** The space that the label of each edge needs before the end of the edge, in the direction of the flow. */
+  readonly edgeSpace?: Float64Array;
 }
 
 export interface LayoutResult {
@@ -36,7 +38,7 @@ export interface LayoutResult {
 }
 
 /** Space in a group around its nodes, in pixels. */
-export const GROUP = { header: 40, padding: 24 } as const;
+export const GROUP = { header: 68, padding: 24 } as const;
 
 interface Scope {
   readonly nodes: number[];
@@ -44,7 +46,7 @@ interface Scope {
 }
 
 export function layout(input: LayoutInput): LayoutResult {
-  const { parent, edgeFrom, edgeTo, direction } = input;
+  const { parent, edgeFrom, direction } = input;
   const count = parent.length;
   const x = new Float64Array(count);
   const y = new Float64Array(count);
@@ -57,7 +59,7 @@ export function layout(input: LayoutInput): LayoutResult {
   // Groups come before their nodes, so the last group is the innermost.
   for (const group of [...scopes.keys()].sort((a, b) => b - a)) {
     const scope = scopes.get(group)!;
-    const placed = layoutScope(scopeInput(scope, { isRight, width, height, edgeFrom, edgeTo }));
+    const placed = layoutScope(scopeInput(scope, { ...input, isRight, width, height }));
     scope.nodes.forEach((node, index) => {
       x[node] = isRight ? placed.along[index]! : placed.across[index]!;
       y[node] = isRight ? placed.across[index]! : placed.along[index]!;
@@ -93,11 +95,14 @@ function scopesOf({ parent, edgeFrom }: LayoutInput): Map<number, Scope> {
   return scopes;
 }
 
-interface Sizes extends Pick<LayoutInput, 'width' | 'height' | 'edgeFrom' | 'edgeTo'> {
+interface Sizes extends Pick<LayoutInput, 'width' | 'height' | 'edgeFrom' | 'edgeTo' | 'edgeSpace'> {
   readonly isRight: boolean;
 }
 
-function scopeInput({ nodes, edges }: Scope, { isRight, width, height, edgeFrom, edgeTo }: Sizes): ScopeInput {
+function scopeInput(
+  { nodes, edges }: Scope,
+  { isRight, width, height, edgeFrom, edgeTo, edgeSpace }: Sizes,
+): ScopeInput {
   const indexOf = new Map(nodes.map((node, index) => [node, index]));
   const along = isRight ? width : height;
   const across = isRight ? height : width;
@@ -106,6 +111,7 @@ function scopeInput({ nodes, edges }: Scope, { isRight, width, height, edgeFrom,
     breadth: Float64Array.from(nodes, (node) => across[node]!),
     from: Int32Array.from(edges, (edge) => indexOf.get(edgeFrom[edge]!)!),
     to: Int32Array.from(edges, (edge) => indexOf.get(edgeTo[edge]!)!),
+    space: Float64Array.from(edges, (edge) => edgeSpace?.[edge] ?? 0),
   };
 }
 

@@ -5,6 +5,8 @@ export interface ScopeInput {
   readonly breadth: Float64Array;
   readonly from: Int32Array;
   readonly to: Int32Array;
+  /** The space that each edge needs before its end. */
+  readonly space: Float64Array;
 }
 
 export interface Placed {

@@ -2,7 +2,7 @@
  * Changes of a graph, as data. Applying one returns the new graph and the change that takes it back, so undo needs no
  * copy of a graph.
  */
-import { type Graph, type GraphEdge, type GraphNode, linksOf, withContents } from './graph.ts';
+import { type Graph, type GraphEdge, type GraphNode, linksOf, type Point, withContents } from './graph.ts';
 
 export type Change =
   | { readonly type: 'add'; readonly nodes: readonly GraphNode[]; readonly edges: readonly GraphEdge[] }
@@ -10,6 +10,8 @@ export type Change =
   | { readonly type: 'remove'; readonly nodes: readonly string[]; readonly edges: readonly string[] }
   | { readonly type: 'replace-node'; readonly node: GraphNode }
   | { readonly type: 'replace-edge'; readonly edge: GraphEdge }
+  /** Null: the node is placed automatically. */
+  | { readonly type: 'move'; readonly positions: Readonly<Record<string, Point | null>> }
   | { readonly type: 'all'; readonly changes: readonly Change[] };
 
 export interface Applied {
@@ -34,6 +36,8 @@ export function applyChange(graph: Graph, change: Change): Applied {
       const edges = new Map(graph.edges).set(change.edge.id, change.edge);
       return { graph: { ...graph, edges }, inverse: { type: 'replace-edge', edge: before } };
     }
+    case 'move':
+      return moved(graph, change.positions);
     case 'all': {
       let at = graph;
       const inverses: Change[] = [];
@@ -67,7 +71,18 @@ function added(graph: Graph, newNodes: readonly GraphNode[], newEdges: readonly 
     edges.set(edge.id, edge);
   }
   const inverse: Change = { type: 'remove', nodes: newNodes.map(({ id }) => id), edges: newEdges.map(({ id }) => id) };
-  return { graph: { nodes, edges }, inverse };
+  return { graph: { ...graph, nodes, edges }, inverse };
+}
+
+function moved(graph: Graph, changed: Readonly<Record<string, Point | null>>): Applied {
+  const positions = new Map(graph.positions);
+  const before: Record<string, Point | null> = {};
+  for (const [id, point] of Object.entries(changed)) {
+    before[id] = positions.get(id) ?? null;
+    if (point === null) positions.delete(id);
+    else positions.set(id, point);
+  }
+  return { graph: { ...graph, positions }, inverse: { type: 'move', positions: before } };
 }
 
 function removed(graph: Graph, nodeIds: readonly string[], edgeIds: readonly string[]): Applied {
@@ -84,7 +99,7 @@ function removed(graph: Graph, nodeIds: readonly string[], edgeIds: readonly str
   }
   for (const id of edgeIds) goneEdges.set(id, existing(graph.edges, id, 'edge'));
   return {
-    graph: { nodes: without(graph.nodes, goneNodes), edges: without(graph.edges, goneEdges) },
+    graph: { ...graph, nodes: without(graph.nodes, goneNodes), edges: without(graph.edges, goneEdges) },
     inverse: { type: 'add', nodes: [...goneNodes.values()], edges: [...goneEdges.values()] },
   };
 }

@@ -17,28 +17,34 @@ import {
 type BodyDefinition = NonNullable<NodeDefinition['do']>;
 type BranchDefinition = NonNullable<NodeDefinition['branch']>;
 
-export function graphOfDefinition(definition: WorkflowDefinition): Graph {
-  const nodes: GraphNode[] = [];
-  const edges = new Map<string, GraphEdge>();
-  addBody(definition, undefined, nodes, edges);
-  return graphOf(nodes, edges.values());
+/** Definitions of called workflows, by the path of the node that calls them: they are drawn as its contents. */
+export type Bodies = Readonly<Record<string, WorkflowDefinition>>;
+
+interface Drawn {
+  readonly nodes: GraphNode[];
+  readonly edges: Map<string, GraphEdge>;
+  readonly bodies: Bodies;
 }
 
-function addBody(
-  body: BodyDefinition,
-  parent: string | undefined,
-  nodes: GraphNode[],
-  edges: Map<string, GraphEdge>,
-): void {
+export function graphOfDefinition(definition: WorkflowDefinition, bodies: Bodies = {}): Graph {
+  const drawn: Drawn = { nodes: [], edges: new Map(), bodies };
+  addBody(definition, undefined, drawn);
+  return graphOf(drawn.nodes, drawn.edges.values());
+}
+
+function addBody(body: BodyDefinition, parent: string | undefined, drawn: Drawn): void {
+  const { nodes, edges, bodies } = drawn;
   const own = body.nodes ?? {};
   const ids = body.order ?? Object.keys(own);
   const pathOf = (id: string): string => (parent === undefined ? id : `${parent}/${id}`);
   for (const id of ids) {
     const node = own[id];
     if (node === undefined) continue;
-    const inner = node.do ?? node.group;
-    nodes.push(nodeOf(pathOf(id), id, parent, node));
-    if (inner !== undefined) addBody(inner, pathOf(id), nodes, edges);
+    const path = pathOf(id);
+    const called = node.workflow !== undefined && Object.hasOwn(bodies, path) ? bodies[path] : undefined;
+    const inner = node.do ?? node.group ?? called;
+    nodes.push(nodeOf(path, id, parent, node, inner !== undefined));
+    if (inner !== undefined) addBody(inner, path, drawn);
   }
   const connect = (from: string, to: string, kind: EdgeKind, more: Partial<GraphEdge> = {}): void => {
     if (!Object.hasOwn(own, from) || !Object.hasOwn(own, to) || from === to) return;
@@ -61,9 +67,15 @@ function addBody(
   }
 }
 
-function nodeOf(path: string, id: string, parent: string | undefined, node: NodeDefinition): GraphNode {
+function nodeOf(
+  path: string,
+  id: string,
+  parent: string | undefined,
+  node: NodeDefinition,
+  isGroup: boolean,
+): GraphNode {
   const detail = detailOf(node);
-  const isGroup = node.do !== undefined || node.group !== undefined;
+  const category = node.action?.split(/[.@]/, 1)[0];
   return {
     id: path,
     kind: kindOf(node),
@@ -71,6 +83,7 @@ function nodeOf(path: string, id: string, parent: string | undefined, node: Node
     ...(parent === undefined ? {} : { parent }),
     ...(detail === undefined ? {} : { detail }),
     ...(node.branch === undefined ? {} : { ports: portsOf(node.branch) }),
+    ...(category === undefined || category === '' ? {} : { category }),
     ...(isGroup ? { isGroup } : {}),
     ...(node.enabled === false ? { isDisabled: true } : {}),
   };

@@ -36,6 +36,8 @@ export interface GraphNode {
   readonly detail?: string;
   /** Outlets of a branch, one for each case. */
   readonly ports?: readonly Port[];
+  /** The category of the action, such as `http`: its icon, or its first letter. */
+  readonly category?: string;
   readonly isGroup?: true;
   readonly isDisabled?: true;
 }
@@ -54,6 +56,8 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: ReadonlyMap<string, GraphNode>;
   readonly edges: ReadonlyMap<string, GraphEdge>;
+  /** Nodes that were moved by hand. The others are placed automatically. */
+  readonly positions?: ReadonlyMap<string, Point>;
 }
 
 export interface Point {

@@ -33,6 +33,11 @@ export class GraphHistory {
     return this.#graph;
   }
 
+  /** Another graph without a step: the page set something that is no edit. */
+  replace(graph: Graph): void {
+    this.#graph = graph;
+  }
+
   undo(): Graph {
     const change = this.#undo.pop();
     if (change !== undefined) this.#redo.push(this.#step(change));

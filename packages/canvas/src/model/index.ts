@@ -1,7 +1,7 @@
 export { type Applied, applyChange, type Change } from './changes.ts';
 export { copyText, pasteChange } from './clipboard.ts';
 export { type Refusal, refusalOf } from './connect.ts';
-export { graphOfDefinition } from './definition.ts';
+export { type Bodies, graphOfDefinition } from './definition.ts';
 export {
   type EdgeKind,
   EMPTY_GRAPH,
@@ -18,4 +18,18 @@ export {
   withContents,
 } from './graph.ts';
 export { GraphHistory } from './history.ts';
+export {
+  type Iterations,
+  iterationAt,
+  iterationCount,
+  locate,
+  nextIteration,
+  pathInRun,
+  type Scopes,
+  statusCode,
+  statusCounts,
+  stripOf,
+} from './iterations.ts';
+export { type LiveEvent, LiveRun } from './live-run.ts';
+export { diffGraphs, type Mark, type Marks } from './marks.ts';
 export { type DrawnRun, type DrawnStatus, NODE_STATUSES, type NodeRunState, statesOf } from './run-state.ts';

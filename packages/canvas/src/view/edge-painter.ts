@@ -1,13 +1,24 @@
-/** Draws the edges of a scene, one path for each style. */
+/** Draws the edges of a scene, one path for each style. In a run, the edges that were taken are told from the others. */
 import type { EdgeKind } from '../model/graph.ts';
-import { seen } from './camera.ts';
-import { LEVELS, type Painting } from './painting.ts';
+import type { Mark } from '../model/marks.ts';
+import { curve, middleOf } from './edge-curves.ts';
+import { type EdgeState, LEVELS, type Painting } from './painting.ts';
 import type { Box, Scene } from './scene.ts';
+import { EDGE_LABEL, labelOf } from './scene-graph.ts';
 import type { TextFit } from './text-fit.ts';
-import { FONTS } from './theme.ts';
+import { FONTS, type Theme } from './theme.ts';
 
 type Ink = CanvasRenderingContext2D;
-type Weight = 'plain' | 'taken' | 'dim';
+
+/** `active`: the run took the edge, and its end has not ended yet. */
+type Weight = EdgeState | 'plain' | 'active';
+
+interface Style {
+  readonly weight: Weight;
+  readonly kind: EdgeKind;
+  readonly change: Mark['change'];
+  readonly edges: number[];
+}
 
 const DASHES: Readonly<Record<EdgeKind, readonly number[]>> = {
   success: [],
@@ -16,8 +27,13 @@ const DASHES: Readonly<Record<EdgeKind, readonly number[]>> = {
   error: [7, 4],
   always: [2, 4],
 };
+const REMOVED_DASH = [6, 4];
 
 const ARROW = 7;
+/** The weights in the order in which they are drawn: what was taken lies above the rest. */
+const ORDER: Readonly<Record<Weight, number>> = { untaken: 0, open: 1, plain: 2, taken: 3, active: 4 };
+/** A path of very many lines is filled slower than several shorter ones. */
+const PATH_EDGES = 400;
 
 export class EdgePainter {
   readonly #ink: Ink;
@@ -28,111 +44,137 @@ export class EdgePainter {
     this.#text = text;
   }
 
-  paint(painting: Painting): void {
-    const { scene, camera, size, theme, highlight } = painting;
+  paint(painting: Painting, view: Box): void {
+    const { scene, camera } = painting;
     const ink = this.#ink;
-    const styles = new Map<string, { weight: Weight; kind: EdgeKind; edges: number[] }>();
-    const isRun = scene.status.some((status) => status > 0);
-    for (const edge of visibleEdges(scene, seen(camera, size))) {
-      const { kind, id } = scene.edges[edge]!;
-      const weight =
-        highlight !== undefined ? (highlight.edges.has(id) ? 'taken' : 'dim') : isRun ? weightOf(scene, edge) : 'plain';
-      const key = `${weight} ${kind}`;
-      const style = styles.get(key);
-      if (style === undefined) styles.set(key, { weight, kind, edges: [edge] });
-      else style.edges.push(edge);
-    }
     const isFar = camera.zoom < LEVELS.shape;
-    for (const { weight, kind, edges } of styles.values()) {
-      const colour =
-        weight === 'dim' ? theme.dimEdge : kind === 'error' && weight === 'taken' ? theme.status.failed : theme.edge;
-      ink.globalAlpha = 1;
-      ink.strokeStyle = colour;
-      ink.lineWidth = isFar ? 1 / camera.zoom : theme.lineScale * (weight === 'taken' ? 1.75 : 1.25);
-      ink.setLineDash(isFar ? [] : [...DASHES[kind]]);
-      ink.beginPath();
-      for (const edge of edges)
-        if (isFar) straight(ink, scene, edge);
-        else curve(ink, scene.pointsOf(edge), scene.direction === 'right');
-      ink.stroke();
+    ink.globalAlpha = 1;
+    const styles = [...stylesOf(painting, view).values()].sort((a, b) => ORDER[a.weight] - ORDER[b.weight]);
+    for (const style of styles) {
+      const { weight, kind, change, edges } = style;
+      ink.strokeStyle = colourOf(painting.theme, style);
+      ink.lineWidth = isFar ? 1 / camera.zoom : widthOf(painting.theme, weight, change);
+      ink.setLineDash(isFar ? [] : change === 'removed' ? REMOVED_DASH : [...DASHES[kind]]);
+      for (let from = 0; from < edges.length; from += PATH_EDGES) {
+        ink.beginPath();
+        for (let at = from; at < Math.min(edges.length, from + PATH_EDGES); at++) line(ink, scene, edges[at]!, isFar);
+        ink.stroke();
+      }
       if (camera.zoom < LEVELS.label) continue;
       ink.setLineDash([]);
-      ink.fillStyle = colour;
+      ink.fillStyle = ink.strokeStyle;
       ink.beginPath();
       for (const edge of edges) arrow(ink, scene, edge);
       ink.fill();
-      if (camera.zoom >= LEVELS.full) this.#labels(painting, edges);
     }
     ink.setLineDash([]);
+    if (camera.zoom >= LEVELS.full) for (const { weight, edges } of styles) this.#labels(painting, edges, weight);
   }
 
-  #labels({ scene, theme }: Painting, edges: readonly number[]): void {
+  /** Labels lie in the middle of their lines, on the colour of the background. */
+  #labels({ scene, theme, words }: Painting, edges: readonly number[], weight: Weight): void {
     const ink = this.#ink;
-    ink.fillStyle = theme.mutedText;
-    ink.textBaseline = 'alphabetic';
-    const isRight = scene.direction === 'right';
+    ink.textBaseline = 'middle';
+    ink.textAlign = 'center';
     for (const edge of edges) {
-      const { port, label, kind } = scene.edges[edge]!;
-      const [from, to] = [scene.edgeFrom[edge]!, scene.edgeTo[edge]!];
-      // A case is named where it leaves its branch, a condition where it arrives: several may leave one node.
-      const caseLabel = scene.nodes[from]!.ports?.find(({ id }) => id === port)?.label;
-      const text = caseLabel ?? label ?? (kind === 'error' || kind === 'always' ? kind : undefined);
+      const text = labelOf(scene.edges[edge]!, words.edgeKind);
       if (text === undefined) continue;
-      const { x, y } = caseLabel === undefined ? scene.inlet(to) : scene.outlet(from, port, kind);
-      const isLeft = isRight && caseLabel === undefined;
-      ink.textAlign = isLeft ? 'right' : 'left';
-      const cut = this.#text.fit(text, FONTS.detail, 64);
-      ink.fillText(cut, isLeft ? x - 9 : x + 6, isRight ? y - 6 : caseLabel === undefined ? y - 10 : y + 14);
+      const { x, y } = middleOf(scene, edge);
+      const cut = this.#text.fit(text, FONTS.small, EDGE_LABEL.most);
+      const half = this.#text.width(cut, FONTS.small) / 2 + 5;
+      ink.fillStyle = theme.background;
+      ink.beginPath();
+      ink.roundRect(x - half, y - 9, 2 * half, 18, 9);
+      ink.fill();
+      ink.globalAlpha = weight === 'untaken' ? 0.6 : 1;
+      ink.fillStyle = theme.mutedText;
+      ink.font = FONTS.small;
+      ink.fillText(cut, x, y + 0.5);
+      ink.globalAlpha = 1;
     }
   }
 }
 
-/** An edge was taken when its start is completed and its end has begun. */
-function weightOf(scene: Scene, edge: number): Weight {
+function stylesOf({ scene, highlight, edgeStates }: Painting, { left, top, right, bottom }: Box): Map<string, Style> {
+  const { edgeBox, edges } = scene;
+  const styles = new Map<string, Style>();
+  const isRun = scene.stateCount > 0 || edgeStates.size > 0;
+  for (let edge = 0; edge < edges.length; edge++) {
+    const box = 4 * edge;
+    const isSeen =
+      edgeBox[box]! <= right && edgeBox[box + 2]! >= left && edgeBox[box + 1]! <= bottom && edgeBox[box + 3]! >= top;
+    if (!isSeen) continue;
+    const { kind, id } = edges[edge]!;
+    const change = scene.edgeMarks[edge]?.change;
+    const weight =
+      highlight !== undefined
+        ? highlight.edges.has(id)
+          ? 'taken'
+          : 'untaken'
+        : isRun
+          ? weightOf(scene, edge, edgeStates.get(id))
+          : 'plain';
+    const key = `${weight} ${kind} ${change}`;
+    const style = styles.get(key);
+    if (style === undefined) styles.set(key, { weight, kind, change, edges: [edge] });
+    else style.edges.push(edge);
+  }
+  return styles;
+}
+
+function colourOf(theme: Theme, { weight, kind, change }: Style): string {
+  if (change !== undefined) return theme.change[change];
+  switch (weight) {
+    case 'untaken':
+      return theme.dimEdge;
+    case 'open':
+    case 'plain':
+      return theme.edge;
+    case 'taken':
+      return kind === 'error' ? theme.status.failed : theme.takenEdge;
+    case 'active':
+      return kind === 'error' ? theme.status.failed : theme.status.running;
+  }
+}
+
+function widthOf(theme: Theme, weight: Weight, change: Mark['change']): number {
+  const isStrong = weight === 'taken' || weight === 'active' || change !== undefined;
+  return theme.lineScale * (isStrong ? 1.75 : 1.25);
+}
+
+/** Judges an edge by the states of its ends, unless the page knows better. */
+function weightOf(scene: Scene, edge: number, known: EdgeState | undefined): Weight {
   const [from, to] = [scene.statusOf(scene.edgeFrom[edge]!), scene.statusOf(scene.edgeTo[edge]!)];
-  const hasEnded = from === 'completed' || (from === 'failed' && scene.edges[edge]!.kind !== 'success');
-  return hasEnded && to !== 'pending' && to !== 'skipped' ? 'taken' : 'dim';
+  const { kind } = scene.edges[edge]!;
+  const state = known ?? judged(from, to, kind);
+  return state === 'taken' && (to === 'running' || to === 'queued' || to === 'waiting') ? 'active' : state;
 }
 
-function visibleEdges(scene: Scene, { left, top, right, bottom }: Box): number[] {
-  const { edgeFrom, edgeTo, bendStart, bends, x, y, width, height } = scene;
-  const found: number[] = [];
-  for (let edge = 0; edge < edgeFrom.length; edge++) {
-    const [a, b] = [edgeFrom[edge]!, edgeTo[edge]!];
-    let [least, most] = [Math.min(x[a]!, x[b]!), Math.max(x[a]! + width[a]!, x[b]! + width[b]!)];
-    if (most < left || least > right) continue;
-    [least, most] = [Math.min(y[a]!, y[b]!), Math.max(y[a]! + height[a]!, y[b]! + height[b]!)];
-    for (let at = bendStart[edge]!; at < bendStart[edge + 1]!; at++) {
-      const bend = bends[2 * at + 1]!;
-      if (bend < least) least = bend;
-      if (bend > most) most = bend;
-    }
-    if (most >= top && least <= bottom) found.push(edge);
+type Status = ReturnType<Scene['statusOf']>;
+
+function judged(from: Status, to: Status, kind: EdgeKind): EdgeState {
+  const leads =
+    from === 'completed' ? kind !== 'error' : from === 'failed' ? kind !== 'success' && kind !== 'case' : undefined;
+  if (leads === false || from === 'skipped' || from === 'cancelled' || to === 'skipped') return 'untaken';
+  if (leads === undefined || to === undefined || to === 'pending') return 'open';
+  return 'taken';
+}
+
+function line(ink: Ink, scene: Scene, edge: number, isFar: boolean): void {
+  const [start, count] = [scene.pointStart[edge]!, scene.pointCount[edge]!];
+  const points = scene.edgePoints;
+  if (!isFar) {
+    curve(ink, points, scene.direction === 'right', start, count);
+    return;
   }
-  return found;
-}
-
-function straight(ink: Ink, scene: Scene, edge: number): void {
-  const { port, kind } = scene.edges[edge]!;
-  const start = scene.outlet(scene.edgeFrom[edge]!, port, kind);
-  const end = scene.inlet(scene.edgeTo[edge]!);
-  ink.moveTo(start.x, start.y);
-  ink.lineTo(end.x, end.y);
-}
-
-/** Curves that leave and arrive in the direction of the flow. */
-export function curve(ink: Pick<Ink, 'moveTo' | 'bezierCurveTo'>, points: readonly number[], isRight: boolean): void {
-  ink.moveTo(points[0]!, points[1]!);
-  for (let at = 2; at < points.length; at += 2) {
-    const [x0, y0, x1, y1] = [points[at - 2]!, points[at - 1]!, points[at]!, points[at + 1]!];
-    const bow = Math.max(Math.abs(isRight ? x1 - x0 : y1 - y0) / 2, isRight ? (x1 < x0 ? 60 : 0) : y1 < y0 ? 60 : 0);
-    if (isRight) ink.bezierCurveTo(x0 + bow, y0, x1 - bow, y1, x1, y1);
-    else ink.bezierCurveTo(x0, y0 + bow, x1, y1 - bow, x1, y1);
-  }
+  const end = 2 * (start + count - 1);
+  ink.moveTo(points[2 * start]!, points[2 * start + 1]!);
+  ink.lineTo(points[end]!, points[end + 1]!);
 }
 
 function arrow(ink: Ink, scene: Scene, edge: number): void {
-  const { x, y } = scene.inlet(scene.edgeTo[edge]!);
+  const end = 2 * (scene.pointStart[edge]! + scene.pointCount[edge]! - 1);
+  const [x, y] = [scene.edgePoints[end]!, scene.edgePoints[end + 1]!];
   const half = ARROW / 2;
   ink.moveTo(x, y);
   if (scene.direction === 'right') {

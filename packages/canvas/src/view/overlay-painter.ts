@@ -1,22 +1,31 @@
-/** Draws what changes often: running nodes, selection, a connection that is being drawn, the minimap. */
-
-import { GROUP } from '../layout/layout.ts';
+/**
+ * Draws what changes often: running nodes, selection, outlets, a connection or an insertion that is being made, hints, the
+ * frame of the past and the minimap.
+ */
 import type { Point } from '../model/graph.ts';
 import { NODE_STATUSES } from '../model/run-state.ts';
-import { type Camera, type Size, seen } from './camera.ts';
-import { curve } from './edge-painter.ts';
+import { seen } from './camera.ts';
+import { boxOf } from './card-painter.ts';
+import { curve, middleOf } from './edge-curves.ts';
 import { drawRunning } from './glyphs.ts';
+import { Minimap } from './minimap.ts';
 import { outline } from './outlines.ts';
-import { boxOf } from './painter.ts';
 import { LEVELS, type Painting } from './painting.ts';
 import type { Box, Scene } from './scene.ts';
+import { NODE_SIZE } from './scene-graph.ts';
+import { statusPlace } from './status-place.ts';
+import { FONTS } from './theme.ts';
 
 type Ink = CanvasRenderingContext2D;
 
 export interface Overlay {
   readonly selected: ReadonlySet<string>;
+  readonly selectedEdges: ReadonlySet<string>;
   readonly hovered: number | undefined;
+  readonly hoveredEdge: number | undefined;
   readonly focused: number | undefined;
+  /** The element has the keyboard's focus, and no node has. */
+  readonly isWholeFocused: boolean;
   /** The rectangle of a selection with the pointer, in the world. */
   readonly area: Box | undefined;
   readonly connection:
@@ -24,47 +33,69 @@ export interface Overlay {
     | undefined;
   /** Nodes that a connection may end at. */
   readonly targets: ReadonlySet<number> | undefined;
+  /** Where a node would be dropped: on an edge, in a group, or at a point of the world. */
+  readonly drop:
+    | { readonly at: Point; readonly edge: number | undefined; readonly group: number | undefined }
+    | undefined;
+  /** Words beside a point of the screen. */
+  readonly hint: { readonly text: string; readonly at: Point; readonly isBad: boolean } | undefined;
   readonly hasMinimap: boolean;
   readonly isStill: boolean;
+  /** Changes with the states and places of nodes. */
+  readonly version: number;
 }
-
-export const MINIMAP = { width: 168, height: 104, margin: 12 } as const;
 
 const RUNNING = 1 + NODE_STATUSES.indexOf('running');
 const TURN_MS = 1_600;
 /** More turning arcs tell nobody more. */
 const MAX_TURNING = 400;
+/** More rings of selected nodes tell nobody more, and cost a frame. */
+const MAX_RINGS = 2_000;
 
-/** Returns whether something moves. */
-export function paintOverlay(ink: Ink, painting: Painting, overlay: Overlay, now: number): boolean {
-  const { camera, size, ratio, theme, scene } = painting;
-  ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-  ink.clearRect(0, 0, size.width, size.height);
-  ink.setTransform(ratio * camera.zoom, 0, 0, ratio * camera.zoom, ratio * camera.x, ratio * camera.y);
-  const moves = camera.zoom >= LEVELS.full && turnRunning(ink, painting, overlay.isStill ? 0 : now) && !overlay.isStill;
-  const scale = theme.lineScale / Math.min(1, camera.zoom);
-  for (const id of overlay.selected) {
-    const node = scene.indexOf.get(id);
-    if (node !== undefined) ring(ink, scene, node, theme.selection, 2 * scale, 3 * scale);
+export class OverlayPainter {
+  readonly #ink: Ink;
+  readonly #minimap = new Minimap();
+
+  constructor(ink: Ink) {
+    this.#ink = ink;
   }
-  for (const node of overlay.targets ?? [])
-    ring(ink, scene, node, theme.status.completed, 1.5 * scale, 4 * scale, [4, 3]);
-  if (overlay.hovered !== undefined) ring(ink, scene, overlay.hovered, theme.strongBorder, scale, 0);
-  if (overlay.focused !== undefined) ring(ink, scene, overlay.focused, theme.selection, 2 * scale, 6 * scale, [5, 3]);
-  if (overlay.connection !== undefined) connection(ink, painting, overlay.connection, scale);
-  if (overlay.area !== undefined) {
-    const { left, top, right, bottom } = overlay.area;
-    ink.fillStyle = theme.selection;
-    ink.strokeStyle = theme.selection;
-    ink.lineWidth = scale;
-    ink.setLineDash([]);
-    ink.globalAlpha = 0.12;
-    ink.fillRect(left, top, right - left, bottom - top);
-    ink.globalAlpha = 1;
-    ink.strokeRect(left, top, right - left, bottom - top);
+
+  /** Returns whether something moves. */
+  paint(painting: Painting, overlay: Overlay, now: number): boolean {
+    const { camera, size, ratio, theme, scene } = painting;
+    const ink = this.#ink;
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ink.clearRect(0, 0, size.width, size.height);
+    ink.setTransform(ratio * camera.zoom, 0, 0, ratio * camera.zoom, ratio * camera.x, ratio * camera.y);
+    const isNear = camera.zoom >= LEVELS.full;
+    const moves = isNear && turnRunning(ink, painting, overlay.isStill ? 0 : now) && !overlay.isStill;
+    const scale = theme.lineScale / Math.min(1, camera.zoom);
+    edges(ink, painting, overlay, scale);
+    ring(ink, scene, indexes(scene, overlay.selected), theme.selection, 2 * scale, 3 * scale);
+    ring(ink, scene, [...(overlay.targets ?? [])], theme.status.completed, 1.5 * scale, 4 * scale, [4, 3]);
+    if (overlay.hovered !== undefined) ring(ink, scene, [overlay.hovered], theme.strongBorder, scale, 0);
+    if (overlay.focused !== undefined)
+      ring(ink, scene, [overlay.focused], theme.selection, 2 * scale, 6 * scale, [5, 3]);
+    if (isNear && painting.isEditable) outlets(ink, painting, overlay);
+    if (overlay.connection !== undefined) connection(ink, painting, overlay.connection, scale);
+    if (overlay.drop !== undefined) drop(ink, painting, overlay.drop, scale);
+    if (overlay.area !== undefined) area(ink, painting, overlay.area, scale);
+    if (overlay.hasMinimap) this.#minimap.paint(ink, painting, overlay.version);
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (painting.isPast) frame(ink, painting, theme.past, 3);
+    if (overlay.isWholeFocused) frame(ink, painting, theme.selection, 2);
+    if (overlay.hint !== undefined) hint(ink, painting, overlay.hint);
+    return moves;
   }
-  if (overlay.hasMinimap) minimap(ink, painting);
-  return moves;
+}
+
+function indexes({ indexOf }: Scene, ids: ReadonlySet<string>): number[] {
+  const found: number[] = [];
+  for (const id of ids) {
+    const node = indexOf.get(id);
+    if (node !== undefined && found.length < MAX_RINGS) found.push(node);
+  }
+  return found;
 }
 
 function turnRunning(ink: Ink, { scene, camera, size, theme }: Painting, now: number): boolean {
@@ -76,33 +107,94 @@ function turnRunning(ink: Ink, { scene, camera, size, theme }: Painting, now: nu
     const [x, y, width, height] = boxOf(scene, node);
     if (x > right || y > bottom || x + width < left || y + height < top) continue;
     count++;
-    const isOpen = scene.isOpen[node] === 1;
-    const middle = isOpen
-      ? y + GROUP.header / 2
-      : y + height / 2 - (scene.states[node]?.iterations === undefined ? 0 : 9);
-    drawRunning(ink, x + 18, middle, theme.status.running, turned);
+    const place = statusPlace(scene, node);
+    drawRunning(ink, place.x, place.y, theme.status.running, turned);
   }
   return count > 0;
 }
 
+/** One path around all of the nodes. */
 function ring(
   ink: Ink,
   scene: Scene,
-  node: number,
+  nodes: readonly number[],
   colour: string,
   lineWidth: number,
   distance: number,
   dash: readonly number[] = [],
 ): void {
-  const [x, y, width, height] = boxOf(scene, node);
+  if (nodes.length === 0) return;
   ink.strokeStyle = colour;
   ink.lineWidth = lineWidth;
   ink.setLineDash([...dash]);
   ink.beginPath();
-  const kind = scene.isOpen[node] === 1 ? 'group' : scene.nodes[node]!.kind;
-  outline(ink, kind, x - distance, y - distance, width + 2 * distance, height + 2 * distance);
+  for (const node of nodes) {
+    const [x, y, width, height] = boxOf(scene, node);
+    const kind = scene.isOpen[node] === 1 ? 'group' : scene.nodes[node]!.kind;
+    outline(ink, kind, x - distance, y - distance, width + 2 * distance, height + 2 * distance);
+  }
   ink.stroke();
   ink.setLineDash([]);
+}
+
+/** The edge under the pointer, and those that are selected; in an editable graph with a handle to insert a node. */
+function edges(ink: Ink, painting: Painting, { selectedEdges, hoveredEdge }: Overlay, scale: number): void {
+  const { scene, theme } = painting;
+  const stroke = (edge: number, colour: string, width: number): void => {
+    ink.strokeStyle = colour;
+    ink.lineWidth = width;
+    ink.setLineDash([]);
+    ink.beginPath();
+    curve(ink, scene.pointsOf(edge), scene.direction === 'right');
+    ink.stroke();
+  };
+  if (selectedEdges.size > 0)
+    scene.edges.forEach(({ id }, edge) => {
+      if (selectedEdges.has(id)) stroke(edge, theme.selection, 3 * scale);
+    });
+  if (hoveredEdge === undefined || hoveredEdge >= scene.edges.length) return;
+  stroke(hoveredEdge, theme.strongBorder, 2.5 * scale);
+  if (painting.isEditable && painting.camera.zoom >= LEVELS.full) plus(ink, painting, middleOf(scene, hoveredEdge));
+}
+
+function plus(ink: Ink, { theme }: Painting, { x, y }: Point): void {
+  ink.fillStyle = theme.selection;
+  ink.beginPath();
+  ink.arc(x, y, 9, 0, 2 * Math.PI);
+  ink.fill();
+  ink.strokeStyle = theme.badgeText;
+  ink.lineWidth = 1.75;
+  ink.beginPath();
+  ink.moveTo(x - 4, y);
+  ink.lineTo(x + 4, y);
+  ink.moveTo(x, y - 4);
+  ink.lineTo(x, y + 4);
+  ink.stroke();
+}
+
+/** The outlets of the nodes that edges could be drawn from now. */
+function outlets(ink: Ink, { scene, theme }: Painting, { hovered, focused, selected }: Overlay): void {
+  const nodes = new Set([hovered, focused, ...(selected.size === 1 ? indexes(scene, selected) : [])]);
+  ink.lineWidth = 1.5;
+  for (const node of nodes) {
+    if (node === undefined) continue;
+    const { ports } = scene.nodes[node]!;
+    const places =
+      ports === undefined || ports.length === 0
+        ? [
+            [scene.outlet(node, undefined, 'success'), theme.selection] as const,
+            [scene.outlet(node, undefined, 'error'), theme.status.failed] as const,
+          ]
+        : ports.map(({ id }) => [scene.outlet(node, id, 'case'), theme.selection] as const);
+    for (const [{ x, y }, colour] of places) {
+      ink.fillStyle = theme.surface;
+      ink.strokeStyle = colour;
+      ink.beginPath();
+      ink.arc(x, y, 5, 0, 2 * Math.PI);
+      ink.fill();
+      ink.stroke();
+    }
+  }
 }
 
 function connection(
@@ -112,70 +204,74 @@ function connection(
   scale: number,
 ): void {
   const { from, to, isAllowed } = line;
-  ink.strokeStyle =
-    isAllowed === undefined ? theme.selection : isAllowed ? theme.status.completed : theme.status.failed;
+  const colour = isAllowed === undefined ? theme.selection : isAllowed ? theme.status.completed : theme.status.failed;
+  ink.strokeStyle = colour;
+  ink.fillStyle = colour;
   ink.lineWidth = 2 * scale;
   ink.setLineDash(isAllowed === false ? [6, 4] : []);
   ink.beginPath();
   curve(ink, [from.x, from.y, to.x, to.y], scene.direction === 'right');
   ink.stroke();
   ink.setLineDash([]);
-}
-
-/** The camera of the minimap: the whole graph in its corner. */
-export function minimapCamera(scene: Scene, size: Size): Camera | undefined {
-  const box = scene.bounds();
-  if (box === undefined) return undefined;
-  const zoom = Math.min((MINIMAP.width - 12) / (box.right - box.left), (MINIMAP.height - 12) / (box.bottom - box.top));
-  const left = size.width - MINIMAP.width - MINIMAP.margin + (MINIMAP.width - (box.right - box.left) * zoom) / 2;
-  const top = size.height - MINIMAP.height - MINIMAP.margin + (MINIMAP.height - (box.bottom - box.top) * zoom) / 2;
-  return { zoom, x: left - box.left * zoom, y: top - box.top * zoom };
-}
-
-/** Nodes from which the minimap draws every k-th only: it has fewer pixels than they are many. */
-const MINIMAP_NODES = 4_000;
-
-function minimap(ink: Ink, { scene, camera, size, ratio, theme }: Painting): void {
-  const own = minimapCamera(scene, size);
-  if (own === undefined) return;
-  ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-  ink.globalAlpha = 0.92;
-  ink.fillStyle = theme.surface;
-  ink.strokeStyle = theme.border;
-  ink.lineWidth = 1;
   ink.beginPath();
-  const [left, top] = [size.width - MINIMAP.width - MINIMAP.margin, size.height - MINIMAP.height - MINIMAP.margin];
-  ink.roundRect(left, top, MINIMAP.width, MINIMAP.height, 6);
+  ink.arc(to.x, to.y, 4 * scale, 0, 2 * Math.PI);
   ink.fill();
-  ink.stroke();
-  ink.globalAlpha = 1;
-  const byStatus = new Map<number, Path2D>();
-  const step = Math.ceil(scene.x.length / MINIMAP_NODES);
-  for (let node = 0; node < scene.x.length; node += step) {
-    if (scene.isOpen[node] === 1) continue;
-    const status = scene.status[node]!;
-    const path = byStatus.get(status) ?? new Path2D();
-    byStatus.set(status, path);
-    const [x, y, width, height] = boxOf(scene, node);
-    path.rect(
-      x * own.zoom + own.x,
-      y * own.zoom + own.y,
-      Math.max(1, width * own.zoom),
-      Math.max(1, height * own.zoom),
-    );
-  }
-  for (const [status, path] of byStatus) {
-    ink.fillStyle = status === 0 ? theme.strongBorder : theme.status[NODE_STATUSES[status - 1]!];
-    ink.fill(path);
-  }
-  const view = seen(camera, size);
-  const x = Math.max(left, view.left * own.zoom + own.x);
-  const y = Math.max(top, view.top * own.zoom + own.y);
-  const right = Math.min(left + MINIMAP.width, view.right * own.zoom + own.x);
-  const bottom = Math.min(top + MINIMAP.height, view.bottom * own.zoom + own.y);
-  if (right > x && bottom > y) {
+}
+
+/** A ghost of the new node; the edge or the group that takes it. */
+function drop(ink: Ink, painting: Painting, { at, edge, group }: NonNullable<Overlay['drop']>, scale: number): void {
+  const { scene, theme } = painting;
+  if (group !== undefined) ring(ink, scene, [group], theme.selection, 2 * scale, 2 * scale);
+  if (edge !== undefined) {
     ink.strokeStyle = theme.selection;
-    ink.lineWidth = 1.5;
-    ink.strokeRect(x, y, right - x, bottom - y);
+    ink.lineWidth = 3 * scale;
+    ink.beginPath();
+    curve(ink, scene.pointsOf(edge), scene.direction === 'right');
+    ink.stroke();
   }
+  const place = edge === undefined ? at : middleOf(scene, edge);
+  ink.beginPath();
+  ink.roundRect(place.x - NODE_SIZE.width / 2, place.y - NODE_SIZE.height / 2, NODE_SIZE.width, NODE_SIZE.height, 8);
+  ink.fillStyle = theme.selection;
+  ink.globalAlpha = 0.14;
+  ink.fill();
+  ink.globalAlpha = 1;
+  ink.strokeStyle = theme.selection;
+  ink.lineWidth = 1.5 * scale;
+  ink.setLineDash([6, 4]);
+  ink.stroke();
+  ink.setLineDash([]);
+}
+
+function area(ink: Ink, { theme }: Painting, { left, top, right, bottom }: Box, scale: number): void {
+  ink.fillStyle = theme.selection;
+  ink.strokeStyle = theme.selection;
+  ink.lineWidth = scale;
+  ink.setLineDash([]);
+  ink.globalAlpha = 0.12;
+  ink.fillRect(left, top, right - left, bottom - top);
+  ink.globalAlpha = 1;
+  ink.strokeRect(left, top, right - left, bottom - top);
+}
+
+function frame(ink: Ink, { size }: Painting, colour: string, width: number): void {
+  ink.strokeStyle = colour;
+  ink.lineWidth = width;
+  ink.setLineDash([]);
+  ink.strokeRect(width / 2, width / 2, size.width - width, size.height - width);
+}
+
+function hint(ink: Ink, { theme, size }: Painting, { text, at, isBad }: NonNullable<Overlay['hint']>): void {
+  ink.font = FONTS.small;
+  const width = ink.measureText(text).width + 16;
+  const x = Math.max(4, Math.min(size.width - width - 4, at.x + 14));
+  const y = Math.max(4, Math.min(size.height - 28, at.y + 16));
+  ink.fillStyle = isBad ? theme.error : theme.text;
+  ink.beginPath();
+  ink.roundRect(x, y, width, 24, 6);
+  ink.fill();
+  ink.fillStyle = isBad ? theme.badgeText : theme.background;
+  ink.textAlign = 'left';
+  ink.textBaseline = 'middle';
+  ink.fillText(text, x + 8, y + 12.5);
 }

@@ -2,6 +2,7 @@
 import type { Camera, Size } from './camera.ts';
 import type { Scene } from './scene.ts';
 import type { Theme } from './theme.ts';
+import type { GraphWords } from './words.ts';
 
 /** The least zoom at which each level of detail is drawn. */
 export const LEVELS = { full: 0.55, label: 0.25, shape: 0.1 } as const;
@@ -10,6 +11,9 @@ export interface Highlight {
   readonly nodes: ReadonlySet<string>;
   readonly edges: ReadonlySet<string>;
 }
+
+/** Open: it is not decided yet whether the run takes the edge. */
+export type EdgeState = 'taken' | 'untaken' | 'open';
 
 export interface Painting {
   readonly scene: Scene;
@@ -20,4 +24,19 @@ export interface Painting {
   readonly theme: Theme;
   /** If present, everything else is dimmed. */
   readonly highlight: Highlight | undefined;
+  /** By edge; an edge that is missing is judged by the states of its ends. */
+  readonly edgeStates: ReadonlyMap<string, EdgeState>;
+  /** The drawing shows a moment of the past. */
+  readonly isPast: boolean;
+  readonly isEditable: boolean;
+  readonly words: GraphWords;
+  /** The iteration that a loop shows. */
+  iterationOf(loop: string): number | undefined;
+}
+
+/** Nodes outside of a highlighted path. */
+export const DIMMED = 0.25;
+
+export function isDimmed({ highlight, scene }: Painting, node: number): boolean {
+  return highlight !== undefined && !highlight.nodes.has(scene.nodes[node]!.id);
 }

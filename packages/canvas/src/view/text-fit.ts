@@ -5,6 +5,7 @@ const MAX_KNOWN = 20_000;
 export class TextFit {
   readonly #ink: CanvasRenderingContext2D;
   readonly #known = new Map<string, string>();
+  readonly #widths = new Map<string, number>();
 
   constructor(ink: CanvasRenderingContext2D) {
     this.#ink = ink;
@@ -22,9 +23,22 @@ export class TextFit {
     return cut;
   }
 
+  /** The width of a short text. */
+  width(text: string, font: string): number {
+    const key = `${font}\n${text}`;
+    const known = this.#widths.get(key);
+    if (known !== undefined) return known;
+    this.#ink.font = font;
+    const { width } = this.#ink.measureText(text);
+    if (this.#widths.size >= MAX_KNOWN) this.#widths.clear();
+    this.#widths.set(key, width);
+    return width;
+  }
+
   /** Widths change when a font is loaded. */
   forget(): void {
     this.#known.clear();
+    this.#widths.clear();
   }
 
   #cut(text: string, width: number): string {

@@ -18,6 +18,7 @@ export interface Site {
 export async function serve(
   pages: Readonly<Record<string, string>>,
   entries: Readonly<Record<string, string>>,
+  styles = STYLES,
 ): Promise<Site> {
   const bundle = await rolldown({
     input: { ...entries },
@@ -33,7 +34,7 @@ export async function serve(
     const page = pages[path];
     response.setHeader('content-security-policy', POLICY);
     if (script !== undefined) response.setHeader('content-type', 'text/javascript').end(script);
-    else if (path === '/page.css') response.setHeader('content-type', 'text/css').end(STYLES);
+    else if (path === '/page.css') response.setHeader('content-type', 'text/css').end(styles);
     else if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
     else response.writeHead(path === '/favicon.ico' ? 204 : 404).end();
   });
