@@ -5,6 +5,7 @@ import type { Manifest } from '@nebula/drivers/backup';
 import type { Engine, MissingBlob } from '@nebula/engine';
 import type { ExecutionCounts, Sandbox } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
+import type { WorkflowFiles as SavedFiles, WorkflowOrigins } from '@nebula/server';
 import type { Io } from './terminal/io.ts';
 
 /** The project of a command: its folder, configuration and data folder. */
@@ -140,6 +141,10 @@ export interface ServerSession {
   readonly api: NebulaClient;
   /** The workflow files, which no run may write. */
   readonly reserved: ReservedWorkflows;
+  /** The files that workflows come from, as the server remembers them. */
+  readonly origins: WorkflowOrigins;
+  /** Lets the owner of a desktop server save into workflow files. */
+  setWorkflowFiles(files: SavedFiles): void;
   /** Rejects further requests, hands back attempts and releases the folder. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import path from 'node:path';
-import type { NebulaClient } from '@nebula/client';
+import { CONTRACT_LIMITS, type NebulaClient } from '@nebula/client';
 import {
   allSteps,
   type Ceiling,
@@ -38,6 +38,8 @@ export interface CheckedFile {
   readonly definition: WorkflowDefinition | undefined;
   readonly problems: readonly Problem[];
   readonly source: SourceMap;
+  /** The text of the file; null if it is code. */
+  readonly text: string | null;
   readonly plan: Plan | undefined;
   /** Files of the workflows that it uses, each after those that it uses itself. */
   readonly others: readonly CheckedFile[];
@@ -51,15 +53,25 @@ export interface LoadedWorkflow {
   readonly checks: DefinitionChecks;
   /** Workflows to register first, in this order. */
   readonly others: readonly WorkflowDefinition[];
+  /** The texts of all these definitions. */
+  readonly texts: FileTexts;
   /** Throws `INPUT_INVALID` before anything is created or started. */
   checkInput(input: Json): void;
+}
+
+/** The file of each definition, to be stored with its version. */
+export type FileTexts = ReadonlyMap<WorkflowDefinition, Pick<CheckedFile, 'file' | 'text'>>;
+
+export function textsIn(checked: CheckedFile): FileTexts {
+  const all = [...checked.others, checked];
+  return new Map(all.flatMap((one) => (one.definition === undefined ? [] : [[one.definition, one]])));
 }
 
 /** Checks the file alone, without actions and other workflows. */
 export async function readFile(io: Io, file: string): Promise<CheckedFile> {
   const { bytes } = await readSource(io, file);
   const { definition, problems, source } = readDefinition(bytes, { file: shownName(file) });
-  return { file, definition, problems, source, plan: undefined, others: [] };
+  return { file, definition, problems, source, text: textOf(file, source), plan: undefined, others: [] };
 }
 
 interface CheckOptions {
@@ -85,7 +97,7 @@ export async function checkFile(
   const compile: Compile = (one, options) =>
     available.check(one, { project: owner, ...options, ...(ceiling !== undefined && { ceiling }) });
   if (definition === undefined || usedWorkflows(definition).length === 0) {
-    return { file, others: [], ...compileRead(read, compile) };
+    return { file, others: [], text: textOf(file, read.source), ...compileRead(read, compile) };
   }
   const others = await findOthers(context, file, definition, { project, usedFiles });
   const checked = others.files.map((other) => checkBeside(other.file, other.read, compile, others));
@@ -98,7 +110,8 @@ function checkBeside(file: string, read: ReadResult, compile: Compile, others: O
   const compiled = compileRead(read, compile, { workflows: others.find, knownWorkflows: others.ids });
   const problems = compiled.problems.flatMap((problem) => withoutEcho(problem, others));
   const isSound = problems.every(({ severity }) => severity !== 'error');
-  return { file, ...compiled, problems, definition: isSound ? compiled.definition : undefined, others: [] };
+  const text = textOf(file, read.source);
+  return { file, ...compiled, problems, text, definition: isSound ? compiled.definition : undefined, others: [] };
 }
 
 /**
@@ -132,15 +145,20 @@ async function readSource(io: Io, file: string): Promise<Source> {
   if (!isModule(file)) return { bytes: await readNamedFile(io, file, 'a workflow file'), usedFiles: [] };
   const { definition, uses } = await loadModule(io, file);
   return {
-    bytes: textOf(definition),
+    bytes: bytesOf(definition),
     usedFiles: uses.map((used) => {
-      const read = readDefinition(textOf(used), { file: shownName(file) });
+      const read = readDefinition(bytesOf(used), { file: shownName(file) });
       return { file, id: used.id, read, definition: used };
     }),
   };
 }
 
-function textOf(definition: WorkflowDefinition): Uint8Array {
+/** A module was read as the JSON of its definition, which is not its text. */
+function textOf(file: string, { text }: SourceMap): string | null {
+  return isModule(file) ? null : text;
+}
+
+function bytesOf(definition: WorkflowDefinition): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(definition, null, 2));
 }
 
@@ -170,6 +188,7 @@ export async function loadWorkflow(
     folder: file === '-' ? undefined : path.dirname(file),
     checks,
     others: checked.others.flatMap(({ definition }) => definition ?? []),
+    texts: textsIn(checked),
     checkInput(input) {
       const begun = checked.plan?.acceptInput(input) ?? { problems: [] };
       const { problems } = 'next' in begun ? allSteps(begun) : begun;
@@ -225,21 +244,45 @@ function withLength(problem: Problem): JsonObject {
   return { ...problemDocument(problem), ...(range !== undefined && { length: range.length }) };
 }
 
+interface RegisterOptions {
+  readonly activate: boolean;
+  readonly project?: string;
+  readonly texts: FileTexts;
+  /** The name of a file as it is stored with the text; by default without its folder, which is one of this machine. */
+  nameOf?(file: string): string;
+}
+
 /** Registers the used workflows first and pins the uses to the stored versions. Activates only the last workflow. */
 export async function registerAll(
   api: NebulaClient,
   others: readonly WorkflowDefinition[],
   definition: WorkflowDefinition,
-  { activate, project }: { readonly activate: boolean; readonly project?: string },
+  { activate, project, texts, nameOf = path.basename }: RegisterOptions,
 ) {
   const versions = new Map<string, number>();
   const store = async (one: WorkflowDefinition, isActive: boolean) => {
     const pinned = pinWorkflows(one, (id) => versions.get(id)) as unknown as Json;
     const body = { definition: pinned, activate: isActive, ...(project !== undefined && { project }) };
-    const registered = await api.call('registerWorkflow', { body });
+    const registered = await api.call('registerWorkflow', { body: { ...body, ...sourceOf(texts.get(one), nameOf) } });
     versions.set(registered.workflowId, registered.version);
     return registered;
   };
   for (const other of others) await store(other, false);
   return await store(definition, activate);
 }
+
+/** The text as the API takes it. A very long one is left out: the version is registered without it. */
+function sourceOf(
+  of: { readonly file: string; readonly text: string | null } | undefined,
+  nameOf: (file: string) => string,
+): { readonly source?: string; readonly filename?: string } {
+  if (of === undefined) return {};
+  const name = of.file === '-' ? '' : nameOf(of.file);
+  const isLong = of.text !== null && of.text.length > CONTRACT_LIMITS.maxSourceChars;
+  return {
+    ...(of.text !== null && !isLong && { source: of.text }),
+    ...(name !== '' && name.length <= MAX_FILENAME_CHARS && !isLong && { filename: name }),
+  };
+}
+
+const MAX_FILENAME_CHARS = 500;

@@ -70,7 +70,7 @@ describe('one compilation', () => {
       };
       Object.defineProperty(api, 'call', { value: call });
       const context = { io, services: { ...services, checks: async () => server.engine.checks }, program: 'nebula' };
-      const files = new WorkflowFiles(context, project, api, io.out.colors);
+      const files = new WorkflowFiles(context, project, { api, origins: server.origins }, io.out.colors);
       await files.registerChanged(['small.yaml']);
       rmSync(path.join(cwd, 'small.yaml'));
       expect(await files.registerChanged(['small.yaml'])).toMatchObject([
@@ -98,7 +98,7 @@ describe('one compilation', () => {
     const server = await services.openServer(project, { port: 0, onLog: () => undefined, onRequest: () => undefined });
     try {
       const context = { io, services: { ...services, checks: async () => server.engine.checks }, program: 'nebula' };
-      const files = new WorkflowFiles(context, project, server.api, io.out.colors);
+      const files = new WorkflowFiles(context, project, server, io.out.colors);
       await files.registerChanged(['small.yaml']);
       await files.registerChanged(['small.yaml']);
       await server.api.call('startExecution', { body: { workflowId: 'small' } });

@@ -13,10 +13,12 @@ import { actionRoutes } from './routes/actions.ts';
 import { backupRoutes } from './routes/backup.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { cacheRoutes } from './routes/cache.ts';
+import { draftRoutes } from './routes/drafts.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
+import { layoutRoutes } from './routes/layouts.ts';
 import { migrationRoutes } from './routes/migrations.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
@@ -63,6 +65,8 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
         authentication: token === undefined ? 'users' : 'token',
       }),
     ...workflowRoutes(parts, () => scheduler.changed()),
+    ...layoutRoutes(parts),
+    ...draftRoutes(parts),
     ...startRoutes(parts, launcher, waits),
     ...executionRoutes(parts, waits, (executionId) => engine.peek(executionId)),
     ...executionReads(parts, true),

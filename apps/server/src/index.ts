@@ -36,15 +36,18 @@ import { webhookRoutes } from './triggers/webhooks.ts';
 import { Waits } from './waits.ts';
 import { Announced } from './workers/announced.ts';
 import { Registry } from './workers/registry.ts';
+import { type WorkflowOrigins, workflowOrigins } from './workflow-origins.ts';
 
 export { callbackKey, callbackUrls } from './callbacks.ts';
 export { launchPlans } from './launch-plan.ts';
 export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';
-export type { EngineParts, Parts } from './parts.ts';
+export type { EngineParts, Parts, WorkflowFiles } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
 export type { StudioSource, StudioState } from './studio/studio-pages.ts';
+export type { FileOrigin } from './records.ts';
 export { announcedActions } from './workers/announced.ts';
+export type { WorkflowOrigins } from './workflow-origins.ts';
 
 export interface ServerOptions extends ObservabilityOptions {
   readonly host: string;
@@ -78,6 +81,8 @@ export interface NebulaServer {
   connections(tell: (count: number) => void): void;
   /** The operations without HTTP, as the owner, for the process that runs the server. */
   readonly direct: DirectTransport;
+  /** The files that workflows come from, for the process that registers them. */
+  readonly origins: WorkflowOrigins;
   /** Rejects further requests. `stopEngine` runs before the last spans are sent: they include handed-back attempts. */
   close(stopEngine?: () => Promise<void>): Promise<void>;
 }
@@ -146,6 +151,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     url,
     inject: app.inject.bind(app),
     listeners: () => feed.size,
+    origins: workflowOrigins(parts),
     connections: (tell) => app.server.getConnections((_, count) => tell(count)),
     direct: directTransport({
       parts,

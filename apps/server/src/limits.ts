@@ -114,6 +114,14 @@ export const PROJECT_LIMITS = {
   maxSchedules: 2_000,
 } as const;
 
+/** Drafts of workflows. */
+export const DRAFT_LIMITS = {
+  /** Of one user, in all projects. */
+  maxDrafts: 200,
+  /** Since it was saved last. */
+  keptMs: 30 * 86_400_000,
+} as const;
+
 /** Checking definitions. */
 export const CHECK_LIMITS = {
   /**

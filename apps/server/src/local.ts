@@ -63,6 +63,8 @@ const GROUPS = {
     return liveRoutes(parts, await feed(), new Followers());
   },
   workflows: async ({ parts }) => (await import('./routes/workflows.ts')).workflowRoutes(parts, () => undefined),
+  layouts: async ({ parts }) => (await import('./routes/layouts.ts')).layoutRoutes(parts),
+  drafts: async ({ parts }) => (await import('./routes/drafts.ts')).draftRoutes(parts),
   actions: async ({ parts }) => (await import('./routes/actions.ts')).actionRoutes(parts),
   secrets: async ({ parts }) => (await import('./routes/secrets.ts')).secretRoutes(parts),
   plans: async ({ parts }) => (await import('./routes/launch-plans.ts')).launchPlanRoutes(parts),
@@ -91,7 +93,8 @@ type Group = keyof typeof GROUPS;
 const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
   executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk'],
   signals: ['signals'],
-  workflows: ['workflows'],
+  workflows: ['workflows', 'layouts'],
+  drafts: ['drafts'],
   actions: ['actions'],
   secrets: ['secrets'],
   plans: ['plans'],

@@ -3,6 +3,21 @@ import type { Engine, ExecutionService, Projects } from '@nebula/engine';
 import type { Backups, Blobs, Clock, Digest, Logs, Outgoing, Random, Records, Secrets, Store } from '@nebula/ports';
 import type { ConfiguredNotification } from './notifications/records.ts';
 
+/** The workflow files of the project; the process that watches them writes them. */
+export interface WorkflowFiles {
+  /** Whether the file of a workflow, relative to the project folder, can be written. */
+  isWritable(path: string): boolean;
+  /**
+   * Runs `register`, then replaces the text of the file that the workflow comes from. Rejects before that with
+   * `FILE_CHANGED` if the file is not as it was registered last, with `NOT_SAVED_TO_FILE` if it cannot be written.
+   */
+  save<T extends { readonly version: number }>(
+    workflowId: string,
+    text: string,
+    register: () => Promise<T>,
+  ): Promise<T>;
+}
+
 export interface ConfiguredNotifications {
   readonly list: readonly ConfiguredNotification[];
   /** The folder in which commands run. */
@@ -27,6 +42,8 @@ export interface Parts {
   readonly projects: Projects;
   /** Absent if the data is in drivers that cannot be copied as a whole. */
   readonly backups?: Backups | undefined;
+  /** Absent, or undefined: this server writes no workflow files. */
+  workflowFiles?(): WorkflowFiles | undefined;
   /** Sends notifications; absent: none can be sent. */
   readonly outgoing?: Outgoing;
   /** The URL of the server for people elsewhere, if it is configured. */

@@ -11,6 +11,19 @@ export interface WorkflowRecord {
   readonly project: string;
   /** Null: its triggers are off, and starts use the newest version. */
   readonly active: number | null;
+  /** The file that the server registers it from; absent: it came by the API. */
+  readonly origin?: FileOrigin;
+  /** It is inactive, and lists leave it out. */
+  readonly archived?: true;
+}
+
+export interface FileOrigin {
+  /** Relative to the project folder. */
+  readonly path: string;
+  /** Of the file, and of the files of the workflows that it uses, when the server registered them last. */
+  readonly hash: string;
+  /** The version that the file had then. */
+  readonly version: number;
 }
 
 export interface LaunchPlanRecord {
@@ -182,10 +195,10 @@ export function changedBySomebody(id: string): NebulaError {
   });
 }
 
-/** `If-Match` contains the revision that the caller has seen. */
+/** `If-Match` contains the revision that the caller has seen; 0: there was no record. */
 export function expectedRevision(ifMatch: string | readonly string[] | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  const [, revision] = String(ifMatch).match(/^"([1-9]\d{0,14})(?:\.\d{1,15})?"$/) ?? [];
+  const [, revision] = String(ifMatch).match(/^"(0|[1-9]\d{0,14})(?:\.\d{1,15})?"$/) ?? [];
   if (revision !== undefined) return Number(revision);
   throw new NebulaError('ETAG_MISMATCH', 'If-Match is not an ETag of this server.');
 }

@@ -26,6 +26,15 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   activateWorkflow: ['editor', 'A'],
   deactivateWorkflow: ['editor', 'A'],
   diffWorkflow: ['viewer', 'A'],
+  compareWorkflow: ['editor', 'A'],
+  archiveWorkflow: ['editor', 'A'],
+  unarchiveWorkflow: ['editor', 'A'],
+  getLayout: ['viewer', 'A'],
+  putLayout: ['editor', 'A'],
+  listDrafts: ['editor', 'A'],
+  getDraft: ['editor', 'A'],
+  putDraft: ['editor', 'A'],
+  deleteDraft: ['editor', 'A'],
   startExecution: ['operator', 'A'],
   listExecutions: ['viewer', 'none'],
   countExecutions: ['viewer', 'none'],
@@ -118,6 +127,9 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   validateWorkflow: { definition: echo() },
   registerWorkflow: { definition: echo('of-a'), project: 'a' },
   activateWorkflow: { version: 1 },
+  compareWorkflow: { definition: echo('of-a') },
+  putLayout: { nodes: { ask: { x: 1, y: 2 } } },
+  putDraft: { text: 'id: of-a' },
   startExecution: { workflowId: 'of-a' },
   bulkExecutions: { operation: 'resume', ids: ['exe_nothing'] },
   answerApproval: { node: 'ask', approved: true },
@@ -147,6 +159,7 @@ const bodyOf = (operation: OperationId, caller: string): unknown =>
 
 const PARAMS: Readonly<Record<string, string>> = {
   workflowId: 'of-a',
+  draftId: 'of-a',
   version: '1',
   executionId: 'exe_of_a',
   sha256: 'a'.repeat(64),
@@ -164,7 +177,7 @@ const PARAMS: Readonly<Record<string, string>> = {
 };
 
 /** Codes of missing resources, from handlers that were reached. */
-const ROOM_CODES = /^(UNKNOWN_(ACTION|SECRET|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
+const ROOM_CODES = /^(UNKNOWN_(ACTION|DRAFT|SECRET|USER|KEY|PROJECT|WORKER)|BLOB_MISSING)$/;
 /** Codes of handlers that look like those of the authorisation. */
 const ROOM_REFUSALS = /^LOGIN_FAILED$/;
 
@@ -275,6 +288,10 @@ describe('permissions', () => {
   /** Queries of operations that need one, or that would read more than the callers may see. */
   const QUERIES: Readonly<Record<string, string>> = {
     diffWorkflow: '?from=1',
+    listDrafts: '?project=a',
+    getDraft: '?project=a',
+    putDraft: '?project=a',
+    deleteDraft: '?project=a',
     listExecutions: '?workflowId=x',
     countExecutions: '?workflowId=x',
     listPermits: '?key=x',

@@ -30,6 +30,9 @@ describe('the table', () => {
     expect(ids.filter((id) => ROUTES[id].startsWith('GET ') && auditOf(id) !== 'never')).toEqual([]);
     const checks = [
       'validateWorkflow',
+      'compareWorkflow',
+      'putDraft',
+      'deleteDraft',
       'claimWork',
       'beatWorker',
       'extendLease',

@@ -39,6 +39,7 @@ import type {
   Sandbox,
   Secrets,
   Store,
+  WorkflowSourceRow,
 } from '@nebula/ports';
 import type { TracedFrame } from './observe/tracing.ts';
 import type { Projects } from './start/authority.ts';
@@ -243,9 +244,13 @@ export interface ExecutionService {
   readonly catalog: OpenCatalog;
   /** Checks definitions. A run of a checked definition does not compile it again. */
   readonly checks: DefinitionChecks;
-  /** Stores a definition (already compiled without errors) as a version; the same content is the same version. */
+  /**
+   * Stores a definition (already compiled without errors) as a version; the same content is the same version. `source`
+   * replaces the text of the version.
+   */
   register(
     definition: Json,
+    source?: WorkflowSourceRow,
   ): Promise<{ readonly workflowId: WorkflowId; readonly version: number; readonly created: boolean }>;
   /** The input of the run. */
   input(executionId: ExecutionId): Promise<Json | undefined>;

@@ -97,6 +97,31 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await store.workflowVersion('Orders')).toBeUndefined();
   });
 
+  test('[STO-150] the text of a version is stored, replaced and kept', async ({ store, reopen }) => {
+    const row = { workflowId: 'orders', hash: 'h1', definition: '{}', createdAt: 5 };
+    const yaml = { text: '# first\nid: orders # 😀\n', format: 'yaml', filename: 'orders.yaml' };
+    expect(await store.workflowSource('orders', 1)).toBeUndefined();
+    await store.registerWorkflow({ ...row, source: yaml });
+    expect(await store.workflowSource('orders', 1)).toEqual(yaml);
+    expect(await store.workflowVersion('orders', 1)).toEqual({ ...row, version: 1 });
+    // Other content without a text, then the first again with another one: no new version.
+    expect(await store.registerWorkflow({ ...row, hash: 'h2' })).toMatchObject({ version: 2, created: true });
+    const json = { text: '{"id":"orders"}', format: 'json', filename: null };
+    expect(await store.registerWorkflow({ ...row, source: json })).toMatchObject({ version: 1, created: false });
+    const again = reopen === undefined ? store : await reopen();
+    expect(await again.workflowSource('orders', 1)).toEqual(json);
+    expect(await again.workflowSource('orders', 2)).toBeUndefined();
+    expect(await again.registerWorkflow(row)).toMatchObject({ version: 1, created: false });
+    expect(await again.workflowSource('orders', 1)).toEqual(json);
+    const module = { text: null, format: 'typescript', filename: 'orders.ts' };
+    await again.registerWorkflow({ ...row, source: module });
+    expect(await again.workflowSource('orders', 1)).toEqual(module);
+    // A refused registration changes no text.
+    await again.registerWorkflow({ ...row, hash: 'h3', version: 1, source: yaml });
+    expect(await again.workflowSource('orders', 1)).toEqual(module);
+    expect(await again.workflowSource('Orders', 1)).toBeUndefined();
+  });
+
   test('[STO-42] durations of nodes are stored with their write', async ({ store }) => {
     await put(store, 'a');
     const durations = [

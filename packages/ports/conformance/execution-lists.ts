@@ -68,6 +68,19 @@ function combinations(
 }
 
 export const executionListsSuite = portSuite('lists of executions', (test) => {
+  test('[STO-151] the newest executions of each asked workflow', async ({ store }) => {
+    const all = allSorts();
+    await putAll(store, all);
+    const rows = await store.recent(['returns', 'orders', 'none', 'orders'], 7);
+    for (const workflowId of WORKFLOWS) {
+      const own = rows.filter((row) => row.workflowId === workflowId).map((row) => row.executionId);
+      expect(own).toEqual(expected(all, { workflowId }).slice(0, 7));
+    }
+    expect(rows).toHaveLength(14);
+    expect(rows[0]).toEqual(await store.execution(rows[0]?.executionId as string));
+    expect(await store.recent([], 7)).toEqual([]);
+  });
+
   test('[STO-16] the newest first, also of one millisecond', async ({ store }) => {
     for (const id of ['m', 'z', 'a']) await put(store, id);
     expect(await listed(store, { limit: 10 })).toEqual(['a', 'z', 'm']);

@@ -10,8 +10,20 @@ export interface WorkflowVersionRow {
   readonly createdAt: number;
 }
 
-/** A version to register; without `version` it gets the next free one. */
-export type NewWorkflowVersion = Omit<WorkflowVersionRow, 'version'> & { readonly version?: number };
+/** The text that a version was registered from, as its author wrote it. */
+export interface WorkflowSourceRow {
+  /** Null: there is no text to show or to edit, as of a workflow in TypeScript. */
+  readonly text: string | null;
+  /** `yaml`, `json`, `typescript`. */
+  readonly format: string;
+  readonly filename: string | null;
+}
+
+/** A version to register; without `version` it gets the next free one, without `source` it keeps its text. */
+export type NewWorkflowVersion = Omit<WorkflowVersionRow, 'version'> & {
+  readonly version?: number;
+  readonly source?: WorkflowSourceRow;
+};
 
 /** A version without its text. */
 export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
@@ -47,10 +59,12 @@ export interface DurationRow {
 }
 
 export interface Definitions {
-  /** A version with a known hash is not stored again; it becomes the newest one. */
+  /** A version with a known hash is not stored again; it becomes the newest one, and `source` replaces its text. */
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
   /** Without `version`, the newest one, which was registered last. */
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined>;
+  /** The text of a version; undefined if it was registered without one, or does not exist. */
+  workflowSource(workflowId: WorkflowId, version: number): Promise<WorkflowSourceRow | undefined>;
   workflows(page: WorkflowPage): Promise<readonly WorkflowHead[]>;
   /** Versions, the highest one first, below `after`. */
   workflowVersions(

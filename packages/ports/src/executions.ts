@@ -115,6 +115,8 @@ export interface Executions {
   /** The subset of these executions that exists. */
   known(executionIds: readonly ExecutionId[]): Promise<ReadonlySet<ExecutionId>>;
   list(filter: ExecutionFilter): Promise<ExecutionPage>;
+  /** The newest executions of each of these workflows, at most `limit` of each, newest first. */
+  recent(workflowIds: readonly WorkflowId[], limit: number): Promise<readonly ExecutionRow[]>;
   /** The number of executions of each status. */
   counts(scope: ExecutionScope): Promise<ExecutionCounts>;
   /**

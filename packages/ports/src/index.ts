@@ -9,6 +9,7 @@ export type {
   RegisterOutcome,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from './definitions.ts';

@@ -58,8 +58,8 @@ export async function migrationOf(call: Call): Promise<MigrateBody> {
 }
 
 async function registered(call: Call, file: string): Promise<number> {
-  const { definition, others } = (await loadForLocation(call, file)).loaded;
-  const how = { activate: false, ...inProject(call.options) };
+  const { definition, others, texts } = (await loadForLocation(call, file)).loaded;
+  const how = { activate: false, texts, ...inProject(call.options) };
   const { version } = await withApi(call, 'change', ({ api }) => registerAll(api, others, definition, how));
   return version;
 }

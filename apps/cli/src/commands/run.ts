@@ -40,7 +40,7 @@ export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, i
   workflow.checkInput(input);
   return await withWork(call, { makesFolder: true, checks: workflow.checks }, async (open) => {
     const { api, session } = open;
-    const { others } = workflow;
+    const { others, texts } = workflow;
     const isHere = session.server === undefined;
     if (isHere && inProject(options).project !== undefined) {
       throw new NebulaError('NEEDS_SERVER', '--project needs a server', {
@@ -56,7 +56,7 @@ export async function runWorkflow(call: ProjectCall, workflow: LoadedWorkflow, i
     const run = { executionId, definition, find, title: definition.name ?? definition.id, folder };
     return await startWatched(open, run, async () => {
       // Running a file does not activate its triggers.
-      const how = { activate: false, ...inProject(options) };
+      const how = { activate: false, texts, ...inProject(options) };
       const { workflowId, version } = await registerAll(api, others, definition, how);
       return (await api.call('startExecution', { body: { workflowId, version, executionId, input } })).executionId;
     });

@@ -106,7 +106,8 @@ async function serve(call: ProjectCall, session: ServerSession, report: ServeRep
   const { io, project } = call;
   // The engine knows the actions that workers have announced so far, and need not compile a checked file again.
   const knowing = { ...call, services: { ...call.services, checks: async () => session.engine.checks } };
-  const files = new WorkflowFiles(knowing, project, session.api, io.out.colors);
+  const files = new WorkflowFiles(knowing, project, session, io.out.colors);
+  session.setWorkflowFiles(files);
   let patterns = workflowPatterns(project.config);
   const registerNow = async (): Promise<readonly FileNews[]> => {
     const news = await files.registerChanged(patterns);

@@ -1,5 +1,6 @@
 /** The commands of `nebula workflows`. */
-import type { WorkflowDefinition } from '@nebula/core';
+import type { AnswerOf } from '@nebula/client';
+import { NebulaError, type WorkflowDefinition } from '@nebula/core';
 import { allItems, ofWorkflow, pageOf, withApi } from '../api.ts';
 import { definedMembers, inProject, textOption, versionOf } from '../command-options.ts';
 import { locationText } from '../location.ts';
@@ -7,7 +8,7 @@ import { print, printDone, writeLines } from '../print.ts';
 import { ago, listCommand } from '../record-commands.ts';
 import type { Command, OpenCall } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
-import { fit, printableLine, wrap } from '../terminal/width.ts';
+import { fit, printable, printableLine, wrap } from '../terminal/width.ts';
 import { pictureLines } from '../views/graph-picture.ts';
 import { triggerScheduleId, triggerText } from '../views/triggers.ts';
 import { plural } from '../views/words.ts';
@@ -26,8 +27,8 @@ export const register: Command = async (call, files) => {
   const work = async ({ api, project }: OpenCall): Promise<number> => {
     const { colors } = io.out;
     const workflows = [];
-    for (const { definition, others } of loaded) {
-      const how = { activate: options.activate !== false, ...inProject(options) };
+    for (const { definition, others, texts } of loaded) {
+      const how = { activate: options.activate !== false, texts, ...inProject(options) };
       const { workflowId, version, created, active } = await registerAll(api, others, definition, how);
       workflows.push({ workflowId, version, created, active });
       if (options.json === true) continue;
@@ -42,7 +43,11 @@ export const register: Command = async (call, files) => {
 
 export const list = listCommand({
   operation: 'listWorkflows',
-  query: (options) => definedMembers({ project: textOption(options, 'project'), tag: textOption(options, 'tag') }),
+  query: (options) =>
+    definedMembers({
+      ...Object.fromEntries(['project', 'tag', 'search'].map((name) => [name, textOption(options, name)])),
+      archived: options.archived === true ? true : undefined,
+    }),
   columns: {
     WORKFLOW: ({ workflowId }) => workflowId,
     ACTIVE: ({ activeVersion }, { io }) =>
@@ -65,6 +70,7 @@ export const show: Command = (call, [workflowId = '']) =>
     const version = wanted ?? summary.activeVersion ?? summary.newestVersion;
     const read = api.call('getWorkflowVersion', { params: { workflowId, version } });
     const shown = await ofWorkflow(api, workflowId, read);
+    if (call.options.source === true) return printSource(call, shown);
     const versions = await allItems((cursor) => api.call('listWorkflowVersions', { params, query: pageOf(cursor) }));
     const definition = shown.definition as unknown as WorkflowDefinition;
     const triggers =
@@ -74,9 +80,12 @@ export const show: Command = (call, [workflowId = '']) =>
       const { activeVersion, description } = summary;
       const state = activeVersion === null ? colors.yellow('not active') : colors.green(`v${activeVersion} is active`);
       const older = versions.length - MAX_VERSIONS;
+      const { origin } = summary;
       return [
         `${colors.bold(workflowId)}  ${state}  ${colors.dim(summary.project)}`,
         ...(description === null ? [] : wrap(printableLine(description), columns())),
+        ...(origin.kind === 'file' ? [colors.dim(`from ${printableLine(origin.path)} (v${origin.version})`)] : []),
+        ...(summary.archived ? [colors.yellow('archived')] : []),
         '',
         ...versions.slice(0, MAX_VERSIONS).map(({ version: one, createdAt, hash }) => {
           const sign = one === activeVersion ? colors.green('✓') : ' ';
@@ -90,6 +99,18 @@ export const show: Command = (call, [workflowId = '']) =>
       ];
     });
   });
+
+/** The text goes to files: it is printed as it is, unless a terminal shows it. */
+function printSource(call: OpenCall, { source, version, workflowId }: AnswerOf<'getWorkflowVersion'>): number {
+  const text = source?.text;
+  if (text == null) {
+    throw new NebulaError('NO_SOURCE', `v${version} of ${workflowId} has no text`, {
+      hint: source == null ? 'it was registered as JSON: see --json' : `it is code: ${source.filename}`,
+    });
+  }
+  const { out } = call.io;
+  return print(call, source, () => [(out.live ? printable(text) : text).replace(/\n$/, '')]);
+}
 
 async function triggerLines(
   { io, api }: OpenCall,
@@ -121,6 +142,33 @@ export const deactivate: Command = (call, [workflowId = '']) =>
   withApi(call, 'change', async ({ api }) => {
     const summary = await ofWorkflow(api, workflowId, api.call('deactivateWorkflow', { params: { workflowId } }));
     return printDone(call, summary, `the triggers of ${workflowId} are off; open runs continue`);
+  });
+
+export const archive: Command = (call, [workflowId = '']) =>
+  withApi(call, 'change', async ({ api }) => {
+    const summary = await ofWorkflow(api, workflowId, api.call('archiveWorkflow', { params: { workflowId } }));
+    return printDone(call, summary, `${workflowId} is archived; open runs continue`);
+  });
+
+export const unarchive: Command = (call, [workflowId = '']) =>
+  withApi(call, 'change', async ({ api }) => {
+    const summary = await ofWorkflow(api, workflowId, api.call('unarchiveWorkflow', { params: { workflowId } }));
+    return printDone(call, summary, `${workflowId} is back; it is not active`);
+  });
+
+export const layout: Command = (call, [workflowId = '']) =>
+  withApi(call, call.options.reset === true ? 'change' : 'read', async ({ api }) => {
+    const params = { workflowId };
+    const before = await ofWorkflow(api, workflowId, api.call('getLayout', { params }));
+    if (call.options.reset === true) {
+      const made = await api.call('putLayout', { params, body: { direction: before.direction } });
+      return printDone(call, made, `the layout of ${workflowId} is automatic again`);
+    }
+    return print(call, before, () => {
+      const moved = Object.entries(before.nodes);
+      if (moved.length === 0) return [`no node of ${workflowId} was moved by hand`];
+      return moved.map(([node, { x, y }]) => printableLine(`${node}  ${x}, ${y}`));
+    });
   });
 
 export const diff: Command = (call, [workflowId = '', first, second]) => {

@@ -15,6 +15,7 @@ import {
   type EngineParts,
   launchPlans,
   type NebulaServer,
+  type WorkflowFiles as SavedFiles,
   startServer,
 } from '@nebula/server';
 import { definedMembers } from '../command-options.ts';
@@ -75,10 +76,12 @@ export async function openServer(project: Project, options: ServeOptions, env: I
   const preset = presetOf(config);
   let publicUrl = '';
   const reserved = new ReservedFiles(project, env);
+  let workflowFiles: SavedFiles | undefined;
   const opened = await openParts(project, env, {
     publicUrl: () => publicUrl,
     reserved,
     preset,
+    workflowFiles: () => workflowFiles,
     ...(preset === 'selfhost' && { concurrency: SELFHOST_CONCURRENCY }),
   }).catch((error: unknown) => {
     throw alreadyServed(project, error);
@@ -106,6 +109,11 @@ export async function openServer(project: Project, options: ServeOptions, env: I
       engine: parts.engine,
       api: new NebulaClient(server.direct),
       reserved,
+      origins: server.origins,
+      setWorkflowFiles(files) {
+        // Elsewhere a server is not the program of the one person who owns the files.
+        if (preset === 'desktop') workflowFiles = files;
+      },
       async close() {
         takeNoteBack();
         studio?.close();
@@ -145,6 +153,7 @@ interface OfServer {
   readonly concurrency?: number;
   /** The preset that the server was started with; by default that of the configuration. */
   readonly preset?: string;
+  workflowFiles(): SavedFiles | undefined;
 }
 
 async function openParts(project: Project, env: Io['env'], ofServer: OfServer): Promise<OpenedParts> {
@@ -162,7 +171,7 @@ async function partsOn(
   project: Project,
   opened: Storage,
   env: Io['env'],
-  { publicUrl, reserved, preset, ...defaults }: OfServer,
+  { publicUrl, reserved, preset, workflowFiles, ...defaults }: OfServer,
 ): Promise<OpenedParts> {
   const context = await driverContext(project);
   const { store, blobs, logs } = opened;
@@ -196,6 +205,7 @@ async function partsOn(
     digest,
     projects,
     backups,
+    workflowFiles,
     outgoing: lazyOutgoing,
     configured: { list: project.config.notifications ?? [], folder: project.dir },
     ...definedMembers({ publicUrl: project.config.server?.url }),

@@ -112,8 +112,8 @@ export function jsonReport(out: Output, now: () => number, level: Level): ServeR
         const { workflowId, isDeactivated } = news;
         report.say('warn', 'workflow.file-gone', { file, workflowId, deactivated: isDeactivated });
       } else {
-        const { workflowId, version, grants } = news.workflow;
-        const members = { file, workflowId, version, new: news.isNew };
+        const { workflowId, version, grants, isInactive } = news.workflow;
+        const members = { file, workflowId, version, new: news.isNew, ...(isInactive && { active: false }) };
         const grantMembers = grants && {
           granted: grants.granted,
           ...(grants.over.length > 0 && { notGranted: grants.over }),
@@ -331,11 +331,13 @@ function workflowLines(news: readonly FileNews[], options: ScreenOptions): strin
 }
 
 function servedLines(
-  { workflowId, version, triggers }: ServedWorkflow,
+  { workflowId, version, triggers, isInactive }: ServedWorkflow,
   cells: number,
   { colors, width, now }: Pick<ScreenOptions, 'colors' | 'width' | 'now'>,
 ): string[] {
-  const head = `${INDENT}${colors.green('✓')} ${column(workflowId, cells)} ${colors.dim(`v${version}`)}`;
+  const sign = isInactive ? colors.yellow('–') : colors.green('✓');
+  const head = `${INDENT}${sign} ${column(workflowId, cells)} ${colors.dim(`v${version}`)}`;
+  if (isInactive) return [`${head}  ${colors.yellow('not active')}`];
   const texts = triggers.map(({ trigger, nextFireAt }) => triggerText(trigger, nextFireAt, now));
   const [first, ...rest] = texts;
   if (first === undefined) return [head.trimEnd()];

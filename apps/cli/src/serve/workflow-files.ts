@@ -2,12 +2,14 @@
  * Registers and activates the workflow files of a project, and again when they change.
  *
  *  1 A broken file is reported with its problems; the previous version stays active.
- *  2 A file that has not changed since its registration is skipped, so that activations by others stay.
+ *  2 A file that has not changed since its registration, by this server or an earlier one, is skipped, so that
+ *     activations by others stay. The record of the workflow has the hash of its file.
  *  3 A broken file may name an action that a worker announces later, so it is checked again then.
- *  4 One scan at a time; a change during a scan causes one more.
+ *  4 One scan or save at a time; a change during a scan causes one more.
  *  5 The workflow of a removed file is deactivated, unless another file has it or another version was activated since.
  *     `workflow-files.json` in the data folder names the files, so that one that is removed while no server runs is missed.
- *  6 Files are not removed while the folder of their pattern is missing, as after a failed mount: their workflows stay active.
+ *  6 A text is saved only into a file that is as it was registered last.
+ *  7 Files are not removed while the folder of their pattern is missing, as after a failed mount: their workflows stay active.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,14 +18,16 @@ import path from 'node:path';
 import type { NebulaClient } from '@nebula/client';
 import { isJsonObject, type Json, NebulaError, type TriggerDefinition, type WorkflowDefinition } from '@nebula/core';
 import { DEFAULT_PROJECT } from '@nebula/ports';
+import type { WorkflowFiles as SavedFiles, WorkflowOrigins } from '@nebula/server';
 import { unlessAbsent } from '../api.ts';
 import { type Grants, grantsOf } from '../grants.ts';
 import { baseFolder } from '../project.ts';
-import type { Context, Project } from '../services.ts';
+import type { Context, Project, ServerSession } from '../services.ts';
 import type { Colors } from '../terminal/io.ts';
 import { triggerScheduleId } from '../views/triggers.ts';
-import { allProblems, type CheckedFile, checkFile, registerAll, reportLines } from '../workflow-file.ts';
-import { isOfHelper } from '../workflow-module.ts';
+import { allProblems, type CheckedFile, checkFile, registerAll, reportLines, textsIn } from '../workflow-file.ts';
+import { isModule, isOfHelper } from '../workflow-module.ts';
+import { fileChanged, hashOfFile, hashOfText, notSaved, refuseUnwritable, replaceFile } from './saved-file.ts';
 
 /** The limit on files: a folder may contain data. */
 const MAX_FILES = 2_000;
@@ -63,6 +67,8 @@ export interface ServedWorkflow {
   readonly triggers: readonly { readonly trigger: TriggerDefinition; readonly nextFireAt: number | null }[];
   /** The grants of a new version that asks for capabilities. */
   readonly grants?: Grants;
+  /** The file is unchanged, and somebody deactivated the workflow. */
+  readonly isInactive?: true;
 }
 
 interface Known {
@@ -72,24 +78,31 @@ interface Known {
   readonly workflowId: string | undefined;
   /** The version that was registered last. */
   readonly version?: number | undefined;
+  /** The hash of the text that was registered last. */
+  readonly textHash?: string | undefined;
   readonly isBroken: boolean;
 }
 
-export class WorkflowFiles {
+type Session = Pick<ServerSession, 'api' | 'origins'>;
+
+export class WorkflowFiles implements SavedFiles {
   readonly #context: Context;
   readonly #project: Project;
   readonly #api: NebulaClient;
+  readonly #origins: WorkflowOrigins;
   readonly #colors: Colors;
   /** By file: the registered workflow, or the problems of the file. */
   readonly #known = new Map<string, Known>();
   /** Folders that were missing at the last look. */
   #missing: ReadonlySet<string> = new Set();
-  #registering: Promise<readonly FileNews[]> | undefined;
+  #patterns: readonly string[] = [];
+  #underWay: Promise<unknown> = Promise.resolve();
 
-  constructor(context: Context, project: Project, api: NebulaClient, colors: Colors) {
+  constructor(context: Context, project: Project, { api, origins }: Session, colors: Colors) {
     this.#context = context;
     this.#project = project;
     this.#api = api;
+    this.#origins = origins;
     this.#colors = colors;
     this.#readNote();
   }
@@ -106,20 +119,75 @@ export class WorkflowFiles {
 
   /** Registers changed files and returns the changes since the last look. */
   async registerChanged(patterns: readonly string[]): Promise<readonly FileNews[]> {
-    const before = this.#registering;
-    const registering = (async () => {
-      await before?.catch(() => undefined);
-      return await this.#registerNow(patterns);
-    })();
-    this.#registering = registering;
-    return await registering;
+    return await this.#alone(() => this.#registerNow(patterns));
+  }
+
+  isWritable(file: string): boolean {
+    const known = this.#known.get(this.#shown(file));
+    return known?.workflowId !== undefined && !isModule(file);
+  }
+
+  async save<T extends { readonly version: number }>(
+    workflowId: string,
+    text: string,
+    register: () => Promise<T>,
+  ): Promise<T> {
+    return await this.#alone(async () => {
+      const origin = await this.#origins.read(workflowId);
+      if (origin === undefined) throw notSaved(`${workflowId} does not come from a file of this server`);
+      const known = this.#known.get(this.#shown(origin.path));
+      if (known?.workflowId !== workflowId) throw notSaved(`${origin.path} is not a workflow file of this server`);
+      const file = path.join(this.#project.dir, origin.path);
+      const hash = hashOfFile(file);
+      if (hash !== undefined) refuseUnwritable(file, this.#folders(this.#patterns), text);
+      if (hash === undefined || hash !== known.textHash) throw fileChanged(origin.path);
+      const registered = await register();
+      // The registration took its time, and editors write whenever they like.
+      if (known.textHash !== hashOfFile(file)) throw fileChanged(origin.path, registered.version);
+      await replaceFile(file, text);
+      await this.#noteSaved(this.#shown(origin.path), registered.version);
+      return registered;
+    });
+  }
+
+  /** The file has the text of a registered version. */
+  async #noteSaved(file: string, version: number): Promise<void> {
+    const checked = await checkFile(this.#context, this.#project, file, { owner: DEFAULT_PROJECT });
+    const { definition } = checked;
+    // Changed once more meanwhile: the next look registers it.
+    if (definition === undefined) return;
+    await this.#registeredAs(file, checked, { workflowId: definition.id, version });
+    this.#note();
+  }
+
+  /** Runs the work after all earlier work has ended. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#underWay.then(work, work);
+    this.#underWay = result;
+    return result;
+  }
+
+  /** The name of a file of the project, relative to the current folder, as everywhere in this class. */
+  #shown(file: string): string {
+    return path.relative(this.#context.io.cwd, path.join(this.#project.dir, file)) || file;
+  }
+
+  /** The name relative to the project folder, with slashes, by which the server remembers it. */
+  #stored(file: string): string {
+    const absolute = path.resolve(this.#context.io.cwd, file);
+    return path.relative(this.#project.dir, absolute).split(path.sep).join('/');
+  }
+
+  #folders(patterns: readonly string[]): readonly string[] {
+    return patterns.map((pattern) => path.resolve(this.#project.dir, baseFolder(pattern)));
   }
 
   async #registerNow(patterns: readonly string[]): Promise<readonly FileNews[]> {
+    this.#patterns = patterns;
     const files = await filesOf(this.#project.dir, patterns);
     const news: FileNews[] = [];
     for (const file of files) {
-      const one = await this.#take(path.relative(this.#context.io.cwd, path.join(this.#project.dir, file)) || file);
+      const one = await this.#take(this.#shown(file));
       if (one !== undefined) news.push(one);
     }
     news.push(...(await this.#removeGone(patterns)));
@@ -130,7 +198,7 @@ export class WorkflowFiles {
   async #removeGone(patterns: readonly string[]): Promise<FileNews[]> {
     const { cwd } = this.#context.io;
     const gone = [...this.#known].filter(([file]) => !existsSync(path.resolve(cwd, file)));
-    const roots = patterns.map((pattern) => path.resolve(this.#project.dir, baseFolder(pattern)));
+    const roots = this.#folders(patterns);
     const rootOf = ([file]: readonly [string, Known]): string =>
       roots.find((root) => path.resolve(cwd, file).startsWith(root + path.sep)) ?? this.#project.dir;
     const news: FileNews[] = [];
@@ -153,6 +221,9 @@ export class WorkflowFiles {
   async #removed(file: string, { workflowId, version }: Known): Promise<FileNews[]> {
     try {
       const isDeactivated = workflowId !== undefined && (await this.#deactivate(file, workflowId, version));
+      if (workflowId !== undefined && (await this.#origins.read(workflowId))?.path === this.#stored(file)) {
+        await this.#origins.note(workflowId, undefined);
+      }
       this.#known.delete(file);
       return workflowId === undefined ? [] : [{ kind: 'gone', file, workflowId, isDeactivated }];
     } catch (error) {
@@ -207,9 +278,14 @@ export class WorkflowFiles {
         const problems = allProblems(checked);
         return { kind: 'broken', file, message, report: reportLines(checked, this.#colors), problems };
       }
-      const { workflow, isNew } = await this.#register(checked, checked.definition);
-      const { workflowId, version } = workflow;
-      this.#known.set(file, { mark, uses, workflowId, version, isBroken: false });
+      const { definition } = checked;
+      const origin = await this.#origins.read(definition.id);
+      if (origin?.path === this.#stored(file) && origin.hash === hashOf(checked)) {
+        await this.#registeredAs(file, checked, { workflowId: definition.id, version: origin.version });
+        return { kind: 'registered', file, workflow: await this.#unchanged(definition, origin.version), isNew: false };
+      }
+      const { workflow, isNew } = await this.#register(checked, definition);
+      await this.#registeredAs(file, checked, workflow);
       return { kind: 'registered', file, workflow, isNew };
     } catch (error) {
       if (!(error instanceof NebulaError)) throw error;
@@ -229,24 +305,49 @@ export class WorkflowFiles {
     }
   }
 
+  async #registeredAs(
+    file: string,
+    checked: CheckedFile,
+    { workflowId, version }: { readonly workflowId: string; readonly version: number },
+  ): Promise<void> {
+    const uses = checked.others.map((other) => other.file);
+    const textHash = checked.text === null ? undefined : hashOfText(checked.text);
+    this.#known.set(file, { mark: markOf(checked), uses, workflowId, version, textHash, isBroken: false });
+    await this.#origins.note(workflowId, { path: this.#stored(file), hash: hashOf(checked), version });
+  }
+
   async #register(checked: CheckedFile, definition: WorkflowDefinition) {
     const others = checked.others.flatMap((other) => other.definition ?? []);
-    const registered = await registerAll(this.#api, others, definition, { activate: true });
-    const { workflowId, version, created } = registered;
-    const schedules = new Map<string, number>();
-    for (const [index, trigger] of (definition.triggers ?? []).entries()) {
-      if (trigger.schedule === undefined && trigger.interval === undefined) continue;
-      const scheduleId = triggerScheduleId(workflowId, index);
-      const { nextFireAt } = await this.#api.call('getSchedule', { params: { scheduleId } });
-      if (nextFireAt !== null) schedules.set(scheduleId, Date.parse(nextFireAt));
-    }
-    const triggers = (definition.triggers ?? []).map((trigger, index) => ({
-      trigger,
-      nextFireAt: schedules.get(triggerScheduleId(workflowId, index)) ?? null,
-    }));
+    const how = { activate: true, texts: textsIn(checked), nameOf: (file: string) => this.#stored(file) };
+    const { workflowId, version, created } = await registerAll(this.#api, others, definition, how);
     const grants = created ? await grantsOf(this.#api, definition) : undefined;
-    const workflow = { workflowId, version, needsInput: needsInput(definition), triggers, ...(grants && { grants }) };
+    const workflow = { workflowId, version, ...(await this.#startedBy(definition)), ...(grants && { grants }) };
     return { workflow, isNew: created };
+  }
+
+  /** The workflow of a file that is as an earlier server registered it: somebody may have activated another version. */
+  async #unchanged(definition: WorkflowDefinition, version: number): Promise<ServedWorkflow> {
+    const params = { workflowId: definition.id };
+    const { activeVersion } = await this.#api.call('getWorkflow', { params });
+    if (activeVersion === null) {
+      return { ...params, version, needsInput: needsInput(definition), triggers: [], isInactive: true };
+    }
+    if (activeVersion === version) return { ...params, version, ...(await this.#startedBy(definition)) };
+    const active = await this.#api.call('getWorkflowVersion', { params: { ...params, version: activeVersion } });
+    const other = active.definition as unknown as WorkflowDefinition;
+    return { ...params, version: activeVersion, ...(await this.#startedBy(other)) };
+  }
+
+  /** What starts an active version. */
+  async #startedBy(definition: WorkflowDefinition): Promise<Pick<ServedWorkflow, 'needsInput' | 'triggers'>> {
+    const triggers: { trigger: TriggerDefinition; nextFireAt: number | null }[] = [];
+    for (const [index, trigger] of (definition.triggers ?? []).entries()) {
+      const isTimed = trigger.schedule !== undefined || trigger.interval !== undefined;
+      const params = { scheduleId: triggerScheduleId(definition.id, index) };
+      const next = isTimed ? (await this.#api.call('getSchedule', { params })).nextFireAt : null;
+      triggers.push({ trigger, nextFireAt: next === null ? null : Date.parse(next) });
+    }
+    return { needsInput: needsInput(definition), triggers };
   }
 }
 
@@ -256,11 +357,16 @@ function needsInput({ input }: WorkflowDefinition): boolean {
 }
 
 /** A mark that is the same for the same file with the same workflows inside. */
-function markOf({ definition, problems, others }: CheckedFile): string {
-  const inside = others.map((other) => other.definition);
-  return JSON.stringify(
-    definition === undefined ? problems.map(({ code, message }) => [code, message]) : [definition, inside],
-  );
+function markOf(checked: CheckedFile): string {
+  const { definition, problems } = checked;
+  return definition === undefined
+    ? JSON.stringify(problems.map(({ code, message }) => [code, message]))
+    : hashOf(checked);
+}
+
+/** Of the text of the file and of those that it uses; of code, of its definition. A later server has the same hash. */
+function hashOf({ text, definition, others }: CheckedFile): string {
+  return hashOfText(JSON.stringify([text ?? definition, others.map((other) => other.text ?? other.definition)]));
 }
 
 async function filesOf(dir: string, patterns: readonly string[]): Promise<readonly string[]> {

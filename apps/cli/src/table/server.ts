@@ -50,9 +50,16 @@ export const SERVER_COMMANDS = commands('Server', [
   {
     usage: 'workflows list',
     summary: 'list registered workflows',
-    options: [{ flags: '--tag <tag>', text: 'only workflows that have this tag' }, PROJECT, ...AT],
+    options: [
+      { flags: '--tag <tag>', text: 'only workflows that have this tag' },
+      { flags: '--search <text>', text: 'only workflows with this text in id, name, description or a tag' },
+      { flags: '--archived', text: 'archived workflows instead of the others' },
+      PROJECT,
+      ...AT,
+    ],
     examples: [
       ['workflows list', 'with their versions'],
+      ['workflows list --search invoice', 'found by a part of the name'],
       ['workflows list --tag billing', 'workflows with this tag'],
     ],
     load: async () => (await import('../commands/workflows.ts')).list,
@@ -60,9 +67,14 @@ export const SERVER_COMMANDS = commands('Server', [
   {
     usage: 'workflows show <workflow>',
     summary: 'show a workflow: its versions, triggers and shape',
-    options: [{ flags: '--workflow-version <number>', text: 'this version instead of the active one' }, ...AT],
+    options: [
+      { flags: '--workflow-version <number>', text: 'this version instead of the active one' },
+      { flags: '--source', text: 'print only the text of the version, as it was registered' },
+      ...AT,
+    ],
     examples: [
       ['workflows show order', 'the active version'],
+      ['workflows show order --source > order.yaml', 'with comments, as its author wrote it'],
       ['workflows show order --json', 'with its definition'],
     ],
     load: async () => (await import('../commands/workflows.ts')).show,

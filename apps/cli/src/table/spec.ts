@@ -89,6 +89,7 @@ export const EXIT_CODES =
 export const FAMILIES: Readonly<Record<string, { readonly about: string; readonly alias?: string }>> = {
   executions: { about: 'inspect and change runs', alias: 'exec' },
   workflows: { about: 'manage workflows and their versions' },
+  drafts: { about: 'manage your own drafts of workflows' },
   schedules: { about: 'manage schedules' },
   plans: { about: 'manage launch plans: workflows with stored inputs and limits' },
   notifications: { about: 'manage messages about failed, stuck and waiting runs' },

@@ -114,6 +114,10 @@ const OF_QUERY: ReadonlySet<OperationId> = new Set([
   'putSecret',
   'deleteSecret',
   'removeAnnouncedAction',
+  'listDrafts',
+  'getDraft',
+  'putDraft',
+  'deleteDraft',
 ]);
 
 interface Request {

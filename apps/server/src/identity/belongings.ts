@@ -3,6 +3,7 @@ import { NebulaError } from '@nebula/core';
 import { type RecordChange, secretsIn } from '@nebula/ports';
 import type { Parts } from '../parts.ts';
 import { everyRecord, indexKind, type Read, type UserRecord } from '../records.ts';
+import { draftsOf } from '../routes/drafts.ts';
 import type { KeyRecord } from './accounts.ts';
 
 /** Records that name their project. */
@@ -31,6 +32,7 @@ export async function belongingsOf({ records }: Parts, project: string): Promise
       changes.push({ kind, id, body: null });
     }
   }
+  changes.push(...(await draftsOf(records, { project })));
   for await (const user of everyRecord<UserRecord>(records, 'user'))
     changes.push(...withoutRole('user', user, project));
   for await (const key of everyRecord<KeyRecord>(records, 'key')) changes.push(...withoutRole('key', key, project));

@@ -20,6 +20,7 @@ import {
   type UserRecord,
   type WorkflowRecord,
 } from '../records.ts';
+import { draftsOf } from '../routes/drafts.ts';
 import { isoTime, isoTimeOrNull } from '../routes/times.ts';
 import { type Accounts, type KeyRecord, keyOf } from './accounts.ts';
 import { belongingsOf, forgetBeside } from './belongings.ts';
@@ -169,6 +170,7 @@ function userRoutes(parts: Parts, accounts: Accounts) {
       for await (const { id, body } of everyRecord<{ keyId: string }>(records, 'key-of', keyOf(userId, ''))) {
         left.push({ kind: 'key', id: body.keyId, body: null }, { kind: 'key-of', id, body: null });
       }
+      left.push(...(await draftsOf(records, { userId })));
       if (left.length > 0) await records.commit(left);
       return gone();
     },

@@ -7,6 +7,7 @@ import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
+import { sourceDocument } from './workflows.ts';
 
 /** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
@@ -67,6 +68,7 @@ export function executionReads(parts: Parts, isWriting: boolean) {
         createdAt: isoTime(createdAt),
         active: false,
         definition: JSON.parse(definition) as Json,
+        source: sourceDocument(await store.workflowSource(workflowId, row.version)),
       });
     },
 

@@ -96,6 +96,10 @@ export interface Activation {
   readonly workflowId: string;
   /** Null removes the triggers. */
   readonly active: number | null;
+  /** The workflow's record when it was read. */
+  readonly record: WorkflowRecord | undefined;
+  /** Archives the workflow. An activation brings an archived one back. */
+  readonly isArchived?: boolean;
   /** The revision of the workflow's record when it was read; 0: no record. */
   readonly expected: number;
 }
@@ -104,7 +108,8 @@ export interface Activation {
  * Changes the active version and its triggers in one commit, fenced by the revisions of all records that
  * it depends on. Returns false after a conflict; rejects as `checkTriggers` does.
  */
-export async function activate(parts: Parts, { project, workflowId, active, expected }: Activation): Promise<boolean> {
+export async function activate(parts: Parts, activation: Activation): Promise<boolean> {
+  const { project, workflowId, active, expected } = activation;
   const { records } = parts;
   const row = active === null ? undefined : await parts.store.workflowVersion(workflowId, active);
   const definition = row === undefined ? undefined : (JSON.parse(row.definition) as WorkflowDefinition);
@@ -118,7 +123,7 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
     (old) => !made.some(({ kind, id }) => kind === old.kind && id === old.id),
   );
   const changes: RecordChange[] = [
-    { kind: 'workflow', id: workflowId, body: JSON.stringify({ project, active } satisfies WorkflowRecord), expected },
+    { kind: 'workflow', id: workflowId, body: JSON.stringify(activated(activation)), expected },
     {
       kind: 'triggers',
       id: workflowId,
@@ -134,6 +139,12 @@ export async function activate(parts: Parts, { project, workflowId, active, expe
     changes.push({ kind, id, body: JSON.stringify(body), ...fence });
   }
   return (await records.commit(changes)).ok;
+}
+
+function activated({ project, active, record, isArchived = false }: Activation): WorkflowRecord {
+  const { archived, ...rest } = record ?? {};
+  const isHidden = isArchived || (archived === true && active === null);
+  return { ...rest, project, active, ...(isHidden && { archived: true }) };
 }
 
 function schedulesIn(all: readonly { readonly kind: string; readonly id: string }[]): readonly string[] {

@@ -5,6 +5,10 @@ export const CONTRACT_LIMITS = {
   maxLogLineChars: 100_000,
   /** Length of the text of a definition. */
   maxSourceChars: 256 * 1024,
+  /** Nodes with a position of their own in a layout, and collapsed ones. */
+  maxLayoutNodes: 10_000,
+  /** Executions that each workflow of a list may show. */
+  maxRecent: 20,
 } as const;
 
 /** Items on a page of a list: unless the caller says, and at most. */

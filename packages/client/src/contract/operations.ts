@@ -3,6 +3,7 @@
  * from it. Long because it is one table: an operation has its line here and nowhere else.
  */
 import { Type } from 'typebox';
+import { CONTRACT_LIMITS } from './limits.ts';
 import type { OperationId } from './routes.ts';
 import * as executions from './schemas/executions.ts';
 import * as migrations from './schemas/migrations.ts';
@@ -38,6 +39,8 @@ const { closed, Id, NodePath, PageQuery, page } = pieces;
 const object = Type.Object;
 
 const ofWorkflow = object({ workflowId: Id });
+const ofDraft = object({ draftId: Id });
+const OfProject = object({ project: Type.Optional(Id) }, closed);
 const ofExecution = object({ executionId: Id });
 const PagedQuery = object(PageQuery, closed);
 const Nothing = Type.Null();
@@ -78,6 +81,22 @@ export const OPERATIONS = {
         {
           project: Type.Optional(Id),
           tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only workflows with this tag.' })),
+          search: Type.Optional(
+            Type.String({
+              maxLength: 200,
+              description: 'Only workflows with this text in id, name, description or a tag; case does not matter.',
+            }),
+          ),
+          archived: Type.Optional(
+            Type.Boolean({ default: false, description: 'True: only archived workflows. False: only the others.' }),
+          ),
+          recent: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: CONTRACT_LIMITS.maxRecent,
+              description: 'Shows so many of the newest executions of each workflow.',
+            }),
+          ),
           ...PageQuery,
         },
         closed,
@@ -104,6 +123,14 @@ export const OPERATIONS = {
         workflowId: Id,
         version: Type.Union([pieces.Version, Type.Literal('newest'), Type.Literal('active')]),
       }),
+      query: object(
+        {
+          manifest: Type.Optional(
+            Type.Boolean({ default: false, description: 'Adds `manifest`: what the version uses and asks for.' }),
+          ),
+        },
+        closed,
+      ),
       answers: { 200: workflows.WorkflowVersion },
     },
     activateWorkflow: {
@@ -125,6 +152,66 @@ export const OPERATIONS = {
       params: ofWorkflow,
       query: object({ from: pieces.Version, to: Type.Optional(pieces.Version) }, closed),
       answers: { 200: workflows.VersionDiff },
+    },
+    compareWorkflow: {
+      summary: 'Compare a version with a definition that is not stored',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: workflows.CompareBody,
+      answers: { 200: workflows.Comparison },
+    },
+    archiveWorkflow: {
+      summary: 'Archive a workflow: it is deactivated and left out of lists; its executions go on',
+      needs: 'editor',
+      params: ofWorkflow,
+      answers: { 200: workflows.WorkflowSummary },
+    },
+    unarchiveWorkflow: {
+      summary: 'Bring an archived workflow back into lists; it stays inactive',
+      needs: 'editor',
+      params: ofWorkflow,
+      answers: { 200: workflows.WorkflowSummary },
+    },
+    getLayout: {
+      summary: 'Get the positions of the nodes that were moved by hand',
+      needs: 'viewer',
+      params: ofWorkflow,
+      answers: { 200: workflows.Layout },
+    },
+    putLayout: {
+      summary: 'Set the positions of nodes; makes no version',
+      needs: 'editor',
+      params: ofWorkflow,
+      body: workflows.LayoutBody,
+      answers: { 200: workflows.Layout },
+    },
+    listDrafts: {
+      summary: "List the caller's own drafts in a project",
+      needs: 'editor',
+      query: object({ project: Type.Optional(Id), ...PageQuery }, closed),
+      answers: { 200: page(workflows.DraftSummary) },
+    },
+    getDraft: {
+      summary: "Get the caller's own draft of a workflow, which need not exist",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      answers: { 200: workflows.Draft },
+    },
+    putDraft: {
+      summary: "Save the caller's own draft of a workflow for 30 days",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      body: workflows.DraftBody,
+      answers: { 200: workflows.DraftSummary, 201: workflows.DraftSummary },
+    },
+    deleteDraft: {
+      summary: "Delete the caller's own draft of a workflow",
+      needs: 'editor',
+      params: ofDraft,
+      query: OfProject,
+      answers: { 204: Nothing },
     },
   }),
 

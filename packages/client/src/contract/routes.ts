@@ -14,6 +14,15 @@ export const ROUTES = {
   activateWorkflow: 'POST /workflows/:workflowId/activate',
   deactivateWorkflow: 'POST /workflows/:workflowId/deactivate',
   diffWorkflow: 'GET /workflows/:workflowId/diff',
+  compareWorkflow: 'POST /workflows/:workflowId/compare',
+  archiveWorkflow: 'POST /workflows/:workflowId/archive',
+  unarchiveWorkflow: 'POST /workflows/:workflowId/unarchive',
+  getLayout: 'GET /workflows/:workflowId/layout',
+  putLayout: 'PUT /workflows/:workflowId/layout',
+  listDrafts: 'GET /drafts',
+  getDraft: 'GET /drafts/:draftId',
+  putDraft: 'PUT /drafts/:draftId',
+  deleteDraft: 'DELETE /drafts/:draftId',
 
   startExecution: 'POST /executions',
   listExecutions: 'GET /executions',
@@ -133,9 +142,15 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'fireSchedule',
 ]);
 
-/** Operations that are not reads, but only check something or are the routine traffic of a worker. */
+/**
+ * Operations that are not reads, but only check something, are the routine traffic of a worker, or save what nobody but
+ * the caller sees.
+ */
 const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
   'validateWorkflow',
+  'compareWorkflow',
+  'putDraft',
+  'deleteDraft',
   'claimWork',
   'beatWorker',
   'extendLease',

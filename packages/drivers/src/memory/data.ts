@@ -1,6 +1,13 @@
 /** The data behind memory stores: it outlives its stores, as a disk outlives its processes. */
 import { NebulaError } from '@nebula/core';
-import type { ExecutionRow, FrameRow, InboxRow, SnapshotRow, WorkflowVersionRow } from '@nebula/ports';
+import type {
+  ExecutionRow,
+  FrameRow,
+  InboxRow,
+  SnapshotRow,
+  WorkflowSourceRow,
+  WorkflowVersionRow,
+} from '@nebula/ports';
 import { FINISHED_STATUSES } from '@nebula/ports';
 import { MemoryPermits } from './permits.ts';
 
@@ -24,6 +31,8 @@ export interface MemoryData {
   readonly workers: Map<string, number>;
   /** Versions in order of registration: the newest is last. */
   workflows: WorkflowVersionRow[];
+  /** Texts by workflow and version. */
+  readonly sources: Map<string, WorkflowSourceRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
@@ -38,6 +47,7 @@ export function memoryData(): MemoryData {
     position: 0,
     workers: new Map(),
     workflows: [],
+    sources: new Map(),
     permits: new MemoryPermits(),
     durations: new Map(),
     watchers: new Map(),

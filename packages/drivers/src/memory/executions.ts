@@ -39,6 +39,15 @@ export function memoryExecutions(open: OpenData): Executions {
         next: last === undefined || runs.length === page.length ? null : encodeCursor(last),
       };
     },
+    async recent(workflowIds, limit) {
+      return [...new Set(workflowIds)].flatMap((workflowId) =>
+        within(open.get(), { workflowId })
+          .map(({ row, number }) => ({ row, number, createdAt: row.createdAt }))
+          .sort((a, b) => byCreation(b, a))
+          .slice(0, Math.max(0, limit))
+          .map(({ row }) => row),
+      );
+    },
     async counts(scope) {
       const counts = Object.fromEntries(EXECUTION_STATUSES.map((status) => [status, 0])) as Record<string, number>;
       for (const { row } of within(open.get(), scope)) counts[row.status] = (counts[row.status] ?? 0) + 1;

@@ -2,7 +2,16 @@
  * The reference store: the shortest one that keeps every guarantee of the ports. It scans where others have indexes.
  * `memoryStore({ data })` opens data that is there, and several stores on the same data see each other as processes do.
  */
-import type { CacheCursor, CacheRow, Definitions, Inbox, OutputCache, Store, Workers } from '@nebula/ports';
+import type {
+  CacheCursor,
+  CacheRow,
+  Definitions,
+  Inbox,
+  NewWorkflowVersion,
+  OutputCache,
+  Store,
+  Workers,
+} from '@nebula/ports';
 import { byCodePoints } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, memoryData, OpenData } from './data.ts';
 import { memoryExecutions } from './executions.ts';
@@ -124,6 +133,11 @@ function byCursor(a: CacheCursor, b: CacheCursor): number {
 }
 
 function memoryDefinitions(open: OpenData): Definitions {
+  const keepSource = ({ workflowId, source }: NewWorkflowVersion, version: number): void => {
+    if (source === undefined) return;
+    open.get().sources.set(`${workflowId} ${version}`, source);
+    open.wrote();
+  };
   return {
     async registerWorkflow(row) {
       const data = open.get();
@@ -134,11 +148,14 @@ function memoryDefinitions(open: OpenData): Definitions {
           data.workflows = [...data.workflows.filter((other) => other !== same), same];
           open.wrote();
         }
+        keepSource(row, same.version);
         return { ok: true, version: same.version, created: false };
       }
       const version = row.version ?? 1 + Math.max(0, ...versions.map((other) => other.version));
       if (versions.some((other) => other.version === version)) return { ok: false, reason: 'version-taken' };
-      data.workflows.push({ ...row, version });
+      const { source: _, ...stored } = row;
+      data.workflows.push({ ...stored, version });
+      keepSource(row, version);
       open.wrote();
       return { ok: true, version, created: true };
     },
@@ -148,6 +165,9 @@ function memoryDefinitions(open: OpenData): Definitions {
         .workflows.findLast(
           (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
         );
+    },
+    async workflowSource(workflowId, version) {
+      return open.get().sources.get(`${workflowId} ${version}`);
     },
     async workflows({ after, workflowId: only, limit }) {
       const byId = Map.groupBy(open.get().workflows, (row) => row.workflowId);

@@ -52,6 +52,19 @@ export function executionsOf(
   );
 }
 
+/** The newest of each workflow: at most 8 × (limit + 1) index entries for each. */
+export function recentOf(
+  statements: Statements,
+  workflowIds: readonly WorkflowId[],
+  limit: number,
+): readonly ExecutionRow[] {
+  return [...new Set(workflowIds)].flatMap((workflowId) =>
+    executionsOf(statements, { workflowId, limit }, undefined)
+      .slice(0, bounded(limit))
+      .map(({ number: _, ...row }) => row),
+  );
+}
+
 /** Reads only the index. */
 export function countsOf(statements: Statements, scope: ExecutionScope): ExecutionCounts {
   const { from, conditions, values } = within(scope);

@@ -22,6 +22,7 @@ import type {
   StoredLogLine,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
 } from '@nebula/ports';
@@ -29,7 +30,7 @@ import { FINISHED_STATUSES, positionOf, UNFINISHED_STATUSES } from '@nebula/port
 import { decodeLine, type EncodedLine, type ExecutionCursor, type NewLine, rankOf } from '@nebula/ports/rows';
 import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
-import { countsOf, EXECUTION_COLUMNS, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
+import { countsOf, EXECUTION_COLUMNS, executionsOf, recentOf, workflowsOf, workflowVersionsOf } from './lists.ts';
 import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
@@ -217,6 +218,18 @@ export class Reads {
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
+  }
+
+  workflowSource(workflowId: WorkflowId, version: number): WorkflowSourceRow | undefined {
+    return this.#statements.first<WorkflowSourceRow>(
+      'SELECT text, format, filename FROM workflow_sources WHERE workflow_id = ? AND version = ?',
+      workflowId,
+      version,
+    );
+  }
+
+  recent(workflowIds: readonly WorkflowId[], limit: number): readonly ExecutionRow[] {
+    return recentOf(this.#statements, workflowIds, limit);
   }
 
   workflows(page: WorkflowPage): readonly WorkflowHead[] {

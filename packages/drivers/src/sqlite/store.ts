@@ -38,6 +38,7 @@ import type {
   WorkerLease,
   WorkflowHead,
   WorkflowPage,
+  WorkflowSourceRow,
   WorkflowVersionHead,
   WorkflowVersionRow,
   Write,
@@ -338,6 +339,14 @@ class OpenStore implements SqliteStore {
 
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined> {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
+  }
+
+  workflowSource(workflowId: WorkflowId, version: number): Promise<WorkflowSourceRow | undefined> {
+    return this.#read((reads) => reads.workflowSource(workflowId, version));
+  }
+
+  recent(workflowIds: readonly WorkflowId[], limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#read((reads) => reads.recent(workflowIds, limit));
   }
 
   workflows(page: WorkflowPage): Promise<readonly WorkflowHead[]> {

@@ -280,6 +280,7 @@ export class Writes {
           same,
           registered,
         );
+        this.#keepSource(row, same);
         return { ok: true, version: same, created: false };
       }
       const version = row.version ?? highest('version') + 1;
@@ -293,8 +294,25 @@ export class Writes {
         row.createdAt,
         registered + 1,
       );
-      return created === 0 ? { ok: false, reason: 'version-taken' } : { ok: true, version, created: true };
+      if (created === 0) return { ok: false, reason: 'version-taken' };
+      this.#keepSource(row, version);
+      return { ok: true, version, created: true };
     });
+  }
+
+  /** Servers register their files at every start, nearly always with the text that is there. */
+  #keepSource({ workflowId, source }: NewWorkflowVersion, version: number): void {
+    if (source === undefined) return;
+    this.#statements.run(
+      `INSERT INTO workflow_sources (workflow_id, version, format, filename, text) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET format = excluded.format, filename = excluded.filename, text = excluded.text
+       WHERE (format, filename, text) IS NOT (excluded.format, excluded.filename, excluded.text)`,
+      workflowId,
+      version,
+      source.format,
+      source.filename,
+      source.text,
+    );
   }
 
   commitRecords(changes: readonly RecordChange[], now: number): CommitOutcome {

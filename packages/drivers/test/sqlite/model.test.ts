@@ -6,7 +6,7 @@ import type { SqliteStore } from '../../src/sqlite/index.ts';
 import { tempStore } from './opened.ts';
 
 const STATUSES = ['pending', 'running', 'paused', 'compensating', ...FINISHED_STATUSES] as const;
-const CALLS = 400;
+const CALLS = 500;
 
 type AnyCall = (store: Store) => Promise<unknown>;
 
@@ -90,7 +90,10 @@ function someCall(draw: ReturnType<typeof chance>, heads: ReadonlyMap<string, nu
         definition: '{}',
         createdAt: 1,
         ...(x < 50 ? {} : { version: z }),
+        ...draw.maybe({ source: { text: `${y}`, format: 'yaml', filename: null } }),
       }),
+    (store) => store.workflowSource('a', z),
+    (store) => store.recent(['a', 'b', 'none'], z),
     (store) => store.workflowVersion('a', draw.maybe(z)),
   ];
   return draw.pick(calls);

@@ -37,6 +37,8 @@ const USES: Readonly<Record<string, (writes: Writes, reads: Reads) => void>> = {
   expired: (_, reads) => reads.expired(5, 5),
   stalled: (_, reads) => reads.stalled({ dueBy: 5, movedBefore: 5, limit: 5 }),
   workflows: (_, reads) => reads.workflows({ after: 'a', limit: 5 }),
+  'text of a version': (_, reads) => reads.workflowSource('a', 1),
+  'recent executions': (_, reads) => reads.recent(['a', 'b'], 5),
   'versions of a workflow': (_, reads) => reads.workflowVersions('a', { after: 5, limit: 5 }),
   record: (_, reads) => reads.with((statements) => recordOf(statements, 'user', 'ada', 5)),
   'records, a page': (_, reads) =>

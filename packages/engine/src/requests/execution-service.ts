@@ -210,8 +210,8 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly list: ExecutionService['list'] = (filter) => this.#drivers.store.list(filter);
 
-  readonly register: ExecutionService['register'] = (definition) =>
-    this.#plans.register(definition as unknown as WorkflowDefinition);
+  readonly register: ExecutionService['register'] = (definition, source) =>
+    this.#plans.register(definition as unknown as WorkflowDefinition, source);
 
   readonly plan: ExecutionService['plan'] = (workflowId, version) => this.#plans.get(workflowId, version);
 

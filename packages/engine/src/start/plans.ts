@@ -10,7 +10,7 @@ import {
   type WorkflowDefinition,
   type WorkflowId,
 } from '@nebula/core';
-import { type Clock, type Definitions, type Digest, inSlices, pause } from '@nebula/ports';
+import { type Clock, type Definitions, type Digest, inSlices, pause, type WorkflowSourceRow } from '@nebula/ports';
 import { Authority, unknownWorkflow } from './authority.ts';
 
 const MAX_CACHED_PLANS = 500;
@@ -42,7 +42,11 @@ export class Plans {
     this.compiled = compiled;
   }
 
-  async register(given: WorkflowDefinition): Promise<{ workflowId: WorkflowId; version: number; created: boolean }> {
+  /** `source`: the text of the definition; without it, a known version keeps its text. */
+  async register(
+    given: WorkflowDefinition,
+    source?: WorkflowSourceRow,
+  ): Promise<{ workflowId: WorkflowId; version: number; created: boolean }> {
     const definition = await this.pinned(given);
     const { version: requested, ...content } = definition;
     // Equal content is one version whatever the order of its keys; the text keeps the order of its author.
@@ -56,6 +60,7 @@ export class Plans {
       definition: text,
       createdAt: this.clock.now(),
       ...(requested === undefined ? {} : { version: requested }),
+      ...(source === undefined ? {} : { source }),
     });
     if (!outcome.ok) {
       throw new NebulaError('VERSION_TAKEN', `Version ${requested} of workflow '${definition.id}' has other content.`, {

@@ -6,6 +6,7 @@ import { moments } from './0004-moments.ts';
 import { records } from './0005-records.ts';
 import { lists } from './0006-lists.ts';
 import { deletedChildren } from './0007-deleted-children.ts';
+import { sources } from './0008-sources.ts';
 import type { Migration } from './migration.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   records,
   lists,
   deletedChildren,
+  sources,
 ];
