@@ -44,8 +44,8 @@ export type { LogLevel } from './observability/log.ts';
 export type { TracesHost } from './observability/observability.ts';
 export type { EngineParts, Parts, WorkflowFiles } from './parts.ts';
 export { type Ceilings, projectsOf } from './projects.ts';
-export type { StudioSource, StudioState } from './studio/studio-pages.ts';
 export type { FileOrigin } from './records.ts';
+export type { StudioSource, StudioState } from './studio/studio-pages.ts';
 export { announcedActions } from './workers/announced.ts';
 export type { WorkflowOrigins } from './workflow-origins.ts';
 
