@@ -25,6 +25,7 @@ const PAGES = {
   run: lazy(() => import('../pages/run/run-page.tsx')),
   workflows: lazy(() => import('../pages/workflows/workflows-page.tsx')),
   workflow: lazy(() => import('../pages/workflow/workflow-page.tsx')),
+  editor: lazy(() => import('../pages/editor/editor-page.tsx')),
 };
 
 export function Shell(): ReactElement {
@@ -65,7 +66,13 @@ function Pages(): ReactElement {
       <Route path={PATHS.workflows}>
         <PAGES.workflows />
       </Route>
-      <Route path={PATHS.workflow}>{({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}</Route>
+      <Route path={PATHS.newWorkflow}>
+        <PAGES.editor key="new" />
+      </Route>
+      <Route path={PATHS.editor}>{({ workflowId }) => <PAGES.editor key={workflowId} workflowId={workflowId} />}</Route>
+      <Route path={PATHS.workflow}>
+        {({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}
+      </Route>
       <Route>
         <Empty title={words.notFound} actions={<Link href={PATHS.runs}>{words.toRuns}</Link>} />
       </Route>
@@ -105,7 +112,11 @@ function Rail(): ReactElement {
 }
 
 /** Pages of one run or workflow belong to their list. */
-const SECTION_OF: Readonly<Record<string, string>> = { '/r': PATHS.runs, '/compare': PATHS.runs, '/w': PATHS.workflows };
+const SECTION_OF: Readonly<Record<string, string>> = {
+  '/r': PATHS.runs,
+  '/compare': PATHS.runs,
+  '/w': PATHS.workflows,
+};
 
 function RailLink({ path, icon, label, count = 0 }: RailEntry): ReactElement {
   const [location] = useLocation();

@@ -174,3 +174,14 @@ function loopValues(data: Json, run: RunValues, loop: DocumentPath): LoopValues 
   );
   return 'value' in items ? firstItem(items.value) : undefined;
 }
+
+/** The part of the text that is a node, as the canvas names it: `items/pack`. */
+export function rangeOfNode(text: string, node: string): { readonly from: number; readonly to: number } | undefined {
+  const { source } = readSource(text);
+  let at = source.locate([]);
+  for (const [index, id] of node.split('/').entries()) {
+    const body = index === 0 ? at : (at?.members().get('do') ?? at?.members().get('group'));
+    at = body?.members().get('nodes')?.members().get(id);
+  }
+  return at === undefined ? undefined : { from: at.keyStart, to: Math.max(at.end, at.keyEnd) };
+}
