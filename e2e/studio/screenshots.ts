@@ -10,8 +10,8 @@ import { expect } from 'vitest';
 import { SIZES, type Size, type StudioPage, type Theme } from './studio-browser.ts';
 
 const REFERENCES = path.join(import.meta.dirname, 'references');
-/** The share of pixels that may differ. */
-const TOLERANCE = 0.005;
+/** The share of pixels that may differ: one short line of text differs by more. */
+const TOLERANCE = 0.0005;
 /** A pixel differs if one of its colours does by more than this. */
 const COLOUR_TOLERANCE = 24;
 
@@ -20,11 +20,13 @@ export interface ScreenshotOptions {
   readonly mask?: (page: Page) => readonly Locator[];
   readonly sizes?: readonly Size[];
   readonly themes?: readonly Theme[];
+  /** The folder of the references. */
+  readonly references?: string;
 }
 
 /** Takes the pictures of a page and compares them with the references, if there are any. */
 export async function screenshots({ page }: StudioPage, name: string, options: ScreenshotOptions = {}): Promise<void> {
-  const { mask, sizes = ['desktop', 'phone'], themes = ['light', 'dark'] } = options;
+  const { mask, sizes = ['desktop', 'phone'], themes = ['light', 'dark'], references = REFERENCES } = options;
   for (const size of sizes) {
     for (const theme of themes) {
       await page.setViewportSize(SIZES[size]);
@@ -36,21 +38,21 @@ export async function screenshots({ page }: StudioPage, name: string, options: S
       });
       const covered = mask === undefined ? {} : { mask: [...mask(page)], maskColor: '#808080' };
       const picture = await page.screenshot({ animations: 'disabled', caret: 'hide', ...covered });
-      await kept(page.context().browser(), `${name}-${size}-${theme}.png`, picture);
+      await kept(page.context().browser(), references, `${name}-${size}-${theme}.png`, picture);
     }
   }
 }
 
-async function kept(browser: Browser | null, name: string, picture: Buffer): Promise<void> {
+async function kept(browser: Browser | null, references: string, name: string, picture: Buffer): Promise<void> {
   const { STUDIO_SCREENSHOTS: folder, STUDIO_REFERENCES: action } = process.env;
   if (folder !== undefined) writeInto(folder, name, picture);
   const version = browser?.version() ?? '';
   if (action === 'update') {
-    writeInto(REFERENCES, name, picture);
-    writeInto(REFERENCES, `${name}.txt`, Buffer.from(`${version}\n`));
+    writeInto(references, name, picture);
+    writeInto(references, `${name}.txt`, Buffer.from(`${version}\n`));
     return;
   }
-  const reference = path.join(REFERENCES, name);
+  const reference = path.join(references, name);
   if (browser === null || !existsSync(reference)) return;
   if (readFileSync(`${reference}.txt`, 'utf8').trim() !== version) return;
   const share = await differingShare(browser, readFileSync(reference), picture);
@@ -63,7 +65,7 @@ function writeInto(folder: string, name: string, content: Buffer): void {
 }
 
 /** The share of pixels that differ; 1 for pictures of different sizes. */
-export async function differingShare(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
+async function differingShare(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
   const page = await browser.newPage();
   try {
     return await page.evaluate(

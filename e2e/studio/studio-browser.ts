@@ -1,12 +1,12 @@
 /**
  * Pages of the Studio in a real browser. One browser serves all tests of a file; each page has cookies and storage of
- * its own. A page whose console has an error that the test did not expect fails the test when it is closed.
+ * its own. A page is closed after its test, and fails the test if its console has an error that was not allowed.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newPage, type OpenedPage, openBrowser } from '../../tools/test-support/browser.ts';
 import type { StudioServer } from './studio-server.ts';
 
@@ -52,8 +52,14 @@ export class StudioBrowser {
       reducedMotion: 'reduce',
       ...(!isStranger && this.#session !== undefined && { storageState: this.#session }),
     });
+    const studio = new StudioPage(opened, [...allowed, ...(isStranger ? [/status of 401/] : [])]);
+    onTestFinished(async () => {
+      const errors = studio.errors();
+      await opened.page.context().close();
+      expect(errors, 'errors in the console').toEqual([]);
+    });
     await opened.page.goto(target.startsWith('http') ? target : `${this.#server.url}${target}`);
-    return new StudioPage(opened, [...allowed, ...(isStranger ? [/status of 401/] : [])]);
+    return studio;
   }
 
   async #signIn(): Promise<BrowserContextOptions['storageState']> {
@@ -98,11 +104,5 @@ export class StudioPage {
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const errors = this.errors();
-    await this.page.context().close();
-    expect(errors, 'errors in the console').toEqual([]);
   }
 }

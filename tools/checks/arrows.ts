@@ -65,7 +65,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
 };
 
 /** Files of the core that put its folders together: compiling needs the catalog, which knows the action of an import. */
-const COMPOSING = new Set(['index.ts', 'run.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
+const COMPOSING = new Set(['index.ts', 'run.ts', 'view.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
 
 /** The reference interpreter is written from the language alone: it runs no code of ours outside of its folder. */
 const MODEL = 'sim/model/';
@@ -125,6 +125,9 @@ export function checkArrows(repository: Repository): Verdict {
   return { problems, summary: `${imports} imports in ${edges.size} files` };
 }
 
+/** Files of the root that tests of every package may import. */
+const TEST_SUPPORT = 'tools/test-support/';
+
 /** A part of the root with dependencies of its own, which the root's install leaves out. */
 const APART = 'bench/peers';
 
@@ -167,7 +170,9 @@ function judgeRelative(
   const isWithinRoot = importer.owner.folder === APART && owner.folder === '';
   if (isModel(importer.code.path) && !isModel(target) && !entry.typeOnly)
     return problem(`${entry.specifier} is not part of the model: it may import types only`);
-  if (owner !== importer.owner && !isWithinRoot) return problem(`reaches into ${owner.name}: import it by its name`);
+  const isSupport = !importer.shipped && target.startsWith(TEST_SUPPORT);
+  if (owner !== importer.owner && !isWithinRoot && !isSupport)
+    return problem(`reaches into ${owner.name}: import it by its name`);
   if (importer.shipped && !isShipped(target)) return problem(`${entry.specifier} is not installed with the package`);
   return judgeFolders(path.basename(owner.folder), importer.code.path, target, entry).flatMap(problem);
 }

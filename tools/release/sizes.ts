@@ -10,8 +10,8 @@ export const SIZE_LIMITS_KB = {
   // 4.1 MB of it are the core, which the builder checks definitions with.
   sdk: 9_500,
   client: 2_200,
-  // 13.8 MB of it are the OpenTelemetry SDK.
-  cli: 74_000,
+  // 13.8 MB of it are the OpenTelemetry SDK. The Studio is there three times: plain, and compressed in two ways.
+  cli: 80_000,
 } as const;
 
 export interface Installed {

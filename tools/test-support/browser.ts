@@ -12,11 +12,14 @@ const FLAGS = [
   '--no-first-run',
 ];
 
+/** Of the packaged browser: with one process for everything, it ends with the first page that is closed. */
+const FRAGILE = '--single-process';
+
 export async function openBrowser(): Promise<Browser> {
   const hasSystem = existsSync(SYSTEM);
   return await chromium.launch({
     executablePath: hasSystem ? SYSTEM : await packaged.executablePath(),
-    args: hasSystem ? FLAGS : [...packaged.args, ...FLAGS],
+    args: hasSystem ? FLAGS : [...packaged.args.filter((flag) => flag !== FRAGILE), ...FLAGS],
   });
 }
 

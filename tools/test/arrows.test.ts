@@ -84,6 +84,15 @@ describe('arrows between packages', () => {
     expect(problemsWith({ ...apart, 'bench/run.ts': "import 'bullmq';" })).toHaveLength(1);
   });
 
+  it('lets tests, and nothing else, use what tests share', () => {
+    const shared = { 'tools/test-support/browser.ts': 'export const b = 1;', 'tools/test.ts': 'export const t = 1;' };
+    const importing = (file: string, target: string) =>
+      problemsWith({ ...shared, [file]: `import '../../../tools/${target}';` });
+    expect(importing('packages/core/test/b.test.ts', 'test-support/browser.ts')).toEqual([]);
+    expect(importing('packages/core/src/b.ts', 'test-support/browser.ts')).toHaveLength(1);
+    expect(importing('packages/core/test/b.test.ts', 'test.ts')).toHaveLength(1);
+  });
+
   it.each([
     ['core', 'ports'],
     ['ports', 'engine'],

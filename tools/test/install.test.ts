@@ -93,10 +93,31 @@ describe('a published package', () => {
     for (const { types, default: code } of Object.values<{ types: string; default: string }>(manifest.exports ?? {})) {
       if (types !== undefined) expect(files).toEqual(expect.arrayContaining([types.slice(2), code.slice(2)]));
     }
+    if (name === 'studio') return;
     const compiled = files.filter((file) => /^(lib|conformance)\/.+\.js$/.test(file));
     expect(compiled.length).toBeGreaterThan(0);
     expect(compiled.filter((file) => !existsSync(path.join(where, `${file}.map`)))).toEqual([]);
     expect(files.filter((file) => /^(lib|conformance)\/.+(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  });
+
+  test('[PKG-11] @nebula/studio has the built files alone', () => {
+    const where = path.join(dist, 'studio');
+    const files = readdirSync(where, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => !file.startsWith('dist/assets/'),
+    );
+    expect(files.toSorted()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist',
+      'dist/assets',
+      'dist/manifest.json',
+      'package.json',
+    ]);
+    const manifest = JSON.parse(readFileSync(path.join(where, 'package.json'), 'utf8'));
+    expect([manifest.files, manifest.dependencies, manifest.exports]).toEqual([['dist'], undefined, undefined]);
+    const built = JSON.parse(readFileSync(path.join(where, 'dist/manifest.json'), 'utf8'));
+    const assets = readdirSync(path.join(where, 'dist/assets')).filter((file) => !/\.(br|gz)$/.test(file));
+    expect(assets.toSorted()).toEqual(Object.keys(built.files).toSorted());
   });
 
   test('[PKG-4] names compiled files wherever the source names sources', () => {
@@ -130,7 +151,7 @@ describe('installed into an empty folder', () => {
     expectSize('client', installedIn(path.join(cwd, 'node_modules')));
   });
 
-  test('[PKG-6] init, an own action, a typed workflow, tests, a server, the client, a worker and tsc', {
+  test('[PKG-6] [PKG-11] init, an own action, a typed workflow, tests, a server, the client, a worker and tsc', {
     timeout: 600_000,
   }, async () => {
     const cwd = folder('my-project');
@@ -156,7 +177,8 @@ describe('installed into an empty folder', () => {
     const isOurs = (line: string) => / error TS\d+: /.test(line) && !/^node_modules\/(?!@nebula\/)/.test(line);
     expect(strict.split('\n').filter(isOurs)).toEqual([]);
 
-    await using _server = await serving(cwd, ['npx', 'nebula', 'serve', '--port', '0', '--json']);
+    await using server = await serving(cwd, ['npx', 'nebula', 'serve', '--port', '0', '--json']);
+    await expectStudio(server.url);
     expect(JSON.parse(await output(cwd, 'node', 'call.ts'))).toMatchObject({ output: { text: 'Bonjour, Ada!' } });
   });
 
@@ -229,6 +251,14 @@ await work;
 console.log(JSON.stringify(result));
 `,
 };
+
+/** At once: nothing is built. The first request begins to read the manifest. */
+async function expectStudio(url: string): Promise<void> {
+  const page = () => fetch(url).then((answer) => answer.text());
+  await expect.poll(page).toContain('<title>Nebula Studio</title>');
+  const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(await page()) ?? [];
+  expect((await fetch(url + script)).headers.get('content-encoding')).toBe('gzip');
+}
 
 /** The project's own Node is 189 MB and the same as the one that runs the tests. */
 function leaveNodeOut(project: string): void {

@@ -6,7 +6,7 @@ import { CHANGE_COMMANDS, LOOK_COMMANDS } from './table/executions.ts';
 import { RUN_COMMANDS } from './table/run.ts';
 import { SERVER_COMMANDS } from './table/server.ts';
 import type { CommandSpec } from './table/spec.ts';
-import { EDIT_COMMANDS } from './table/workflows.ts';
+import { WORKFLOW_COMMANDS } from './table/workflows.ts';
 import { MORE_COMMANDS, WRITE_COMMANDS } from './table/write.ts';
 
 /** Commands in the order in which they are listed. */
@@ -15,7 +15,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...WRITE_COMMANDS,
   ...LOOK_COMMANDS,
   ...CHANGE_COMMANDS,
+  ...WORKFLOW_COMMANDS,
   ...SERVER_COMMANDS,
-  ...EDIT_COMMANDS,
   ...MORE_COMMANDS,
 ];

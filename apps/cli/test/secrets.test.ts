@@ -108,7 +108,18 @@ describe('secrets', () => {
 });
 
 test('[CLI-85] an action is shown with the credentials that it asks for', () => {
-  const texts = { id: 'pay.charge', version: '1', title: null, description: null, input: null, output: null };
+  const texts = {
+    id: 'pay.charge',
+    version: '1',
+    title: null,
+    description: null,
+    category: null,
+    icon: null,
+    docs: null,
+    examples: [],
+    input: null,
+    output: null,
+  };
   const action = { ...texts, effect: 'once', runs: 'server', project: null } as const;
   const lines = actionLines(
     { ...action, credentials: ['api', 'bank'], capabilities: [] },

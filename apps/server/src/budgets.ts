@@ -15,6 +15,7 @@ import {
   ANNOUNCEMENT_LIMITS,
   BACKUP_LIMITS,
   CHECK_LIMITS,
+  DRAFT_LIMITS,
   FILE_PATTERN_LIMITS,
   HTTP_LIMITS,
   LIVE_LIMITS,
@@ -196,6 +197,9 @@ export const BUDGETS = {
     'Launch plans of one project',
     '413 `TOO_LARGE`',
   ),
+  'draft.count': budget('count', DRAFT_LIMITS.maxDrafts, 'drafts', 'Drafts of one user', '413 `TOO_LARGE`'),
+  'draft.text': budget('size', CONTRACT_LIMITS.maxSourceChars, 'characters', 'A draft', '400'),
+  'layout.nodes': budget('count', CONTRACT_LIMITS.maxLayoutNodes, 'nodes', 'Moved nodes of one layout', '400'),
   'schedule.count': budget(
     'count',
     PROJECT_LIMITS.maxSchedules,

@@ -73,6 +73,21 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
       query: 'from=1',
     };
   },
+  compareWorkflow: async (b) => ({
+    params: { workflowId: await registered(b, echo('differs')) },
+    body: { source: 'id: differs\nnodes: { other: { action: core.noop } }\n' },
+  }),
+  archiveWorkflow: async (b) => ({ params: { workflowId: await registered(b, echo('away')) } }),
+  unarchiveWorkflow: async (b) => ({ params: { workflowId: await registered(b, echo('back')) } }),
+  getLayout: async (b) => ({ params: { workflowId: await registered(b, echo()) } }),
+  putLayout: async (b) => ({
+    params: { workflowId: await registered(b, echo()) },
+    body: { nodes: { say: { x: 1, y: 2 } } },
+  }),
+  listDrafts: (b) => having(put(b, '/drafts/one', { text: 'id: one' }), { query: 'limit=2&project=default' }),
+  getDraft: (b) => having(put(b, '/drafts/one', { text: 'id: one' }), { params: { draftId: 'one' } }),
+  putDraft: async () => ({ params: { draftId: 'two' }, body: { text: 'id: two', baseVersion: 1 } }),
+  deleteDraft: (b) => having(put(b, '/drafts/three', { text: '' }), { params: { draftId: 'three' } }),
   startExecution: async (b) => ({
     query: 'wait=10s',
     body: { workflowId: await registered(b, echo()), input: { x: 1 } },

@@ -179,3 +179,27 @@ describe('comparisons', () => {
     expect(await booted.client.call('getWorkflow', { params })).toMatchObject({ versions: 2 });
   });
 });
+
+describe('actions', () => {
+  it('[SRV-1035] show category, icon, documentation and examples, announced ones included', async () => {
+    const request = await booted.client.call('getAction', { params: { actionId: 'http.request' } });
+    expect(request).toMatchObject({
+      category: 'network',
+      icon: 'globe',
+      docs: null,
+      examples: [{ with: { method: 'POST' } }],
+    });
+    const shown = {
+      category: 'press',
+      icon: 'printer',
+      docs: 'Prints.',
+      examples: [{ title: 'One', with: { copies: 1 } }],
+    };
+    await booted.client.call('registerWorker', {
+      body: { workerId: 'far', actions: [{ id: 'far.print', ...shown }, { id: 'far.plain' }] },
+    });
+    expect(await booted.client.call('getAction', { params: { actionId: 'far.print' } })).toMatchObject(shown);
+    const plain = { category: null, icon: null, docs: null, examples: [] };
+    expect(await booted.client.call('getAction', { params: { actionId: 'far.plain' } })).toMatchObject(plain);
+  });
+});

@@ -83,7 +83,8 @@ describe('the text of a version', () => {
 describe('the origin of a workflow', () => {
   it('[SRV-1003] is the API, or the file that was registered last', async () => {
     await register({ source: yaml('from-file') });
-    const origin = async () => (await booted.client.call('getWorkflow', { params: { workflowId: 'from-file' } })).origin;
+    const origin = async () =>
+      (await booted.client.call('getWorkflow', { params: { workflowId: 'from-file' } })).origin;
     expect(await origin()).toEqual({ kind: 'api' });
     await booted.server.origins.note('from-file', { path: 'workflows/a.yaml', hash: 'h', version: 1 });
     expect(await booted.server.origins.read('from-file')).toMatchObject({ hash: 'h' });

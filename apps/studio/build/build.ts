@@ -43,7 +43,9 @@ export async function buildStudio({ outDir, sourceDir, effort = 'fast' }: BuildO
       define: { 'process.env.NODE_ENV': '"production"' },
     },
     plugins: [styles.plugin(), fileImports(), workers.plugin()],
-    logLevel: 'warn',
+    onLog(level, log, handle) {
+      if (level === 'warn' && !HARMLESS.has(log.code ?? '')) handle(level, log);
+    },
   });
   const isReadable = effort === 'readable';
   const { output } = await bundle.generate({
@@ -69,6 +71,9 @@ export async function buildStudio({ outDir, sourceDir, effort = 'fast' }: BuildO
   writeFileSync(path.join(outDir, 'manifest.json'), `${JSON.stringify(manifest, null, 1)}\n`);
   return manifest;
 }
+
+/** Directives are for frameworks that render on a server; lines of a worker's address may be off in a source map. */
+const HARMLESS = new Set(['MODULE_LEVEL_DIRECTIVE', 'SOURCEMAP_BROKEN']);
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

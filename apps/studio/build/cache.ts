@@ -50,7 +50,7 @@ function removeOld(cache: string): void {
   }
 }
 
-export function hashOfInputs(root: string, studio: string): string {
+function hashOfInputs(root: string, studio: string): string {
   const hash = createHash('sha256');
   for (const file of inputsOf(root, studio)) {
     hash

@@ -21,7 +21,8 @@ export class Stylesheet {
         filter: { id: /\.css$/ },
         handler(id) {
           texts.set(id, minified(inlined(this, id)));
-          return { code: '', moduleType: 'js', moduleSideEffects: 'no-treeshake' };
+          // Without side effects: the module itself is left out of the scripts.
+          return { code: '', moduleType: 'js', moduleSideEffects: false };
         },
       },
       generateBundle(_, bundle) {

@@ -5,6 +5,14 @@ export const coreAssert = defineAction({
   version: '1',
   title: 'Assert',
   description: 'Fails with `ASSERTION_FAILED` unless the condition is true.',
+  category: 'flow',
+  icon: 'shield-check',
+  examples: [
+    {
+      title: 'Stop unless the request succeeded',
+      with: { condition: '{{ $nodes.fetch.output.status == 200 }}', message: 'The request failed' },
+    },
+  ],
   input: {
     type: 'object',
     properties: {

@@ -5,6 +5,9 @@ export const coreFail = defineAction({
   version: '1',
   title: 'Fail',
   description: 'Fails with the given error. Useful for branches that must not be reached, and to test error edges.',
+  category: 'flow',
+  icon: 'circle-x',
+  examples: [{ title: 'Stop with a reason', with: { message: 'The order {{ $input.id }} has no items' } }],
   input: {
     type: 'object',
     properties: {

@@ -5,6 +5,14 @@ export const coreLog = defineAction({
   version: '1',
   title: 'Log',
   description: 'Writes a line to the log of the run.',
+  category: 'data',
+  icon: 'scroll-text',
+  examples: [
+    {
+      title: 'Write a line with fields',
+      with: { message: 'Packed {{ $nodes.pack.output.count }} items', fields: { orderId: '{{ $input.id }}' } },
+    },
+  ],
   input: {
     type: 'object',
     properties: {

@@ -7,6 +7,9 @@ export const coreNoop = defineAction({
   title: 'Do nothing',
   description:
     'Does nothing. Its output is its input, or null when there is none. Useful for joining branches and for tests.',
+  category: 'flow',
+  icon: 'circle-dot',
+  examples: [{ title: 'Give a value on', with: { greeting: 'hello' } }],
   input: { title: 'Input', description: 'Anything; it becomes the output.', examples: [{ greeting: 'hello' }] },
   output: { title: 'Output', description: 'The input, or null.' },
   effect: 'pure',

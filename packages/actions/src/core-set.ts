@@ -5,6 +5,9 @@ export const coreSet = defineAction({
   version: '1',
   title: 'Set a value',
   description: 'Returns `value` as its output, so that later nodes can read a value that was computed once.',
+  category: 'data',
+  icon: 'variable',
+  examples: [{ title: 'Compute a total once', with: { value: { total: '{{ $input.price * $input.count }}' } } }],
   input: {
     type: 'object',
     properties: {

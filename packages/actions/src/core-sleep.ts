@@ -11,6 +11,9 @@ export const coreSleep = defineAction({
   title: 'Sleep',
   description:
     'Waits inside an attempt: it occupies a slot of the worker, the attempt timeout applies, and a crash restarts it. A `wait` node waits durably and occupies nothing.',
+  category: 'time',
+  icon: 'moon',
+  examples: [{ title: 'Wait ten seconds', with: { duration: '10s' } }],
   input: {
     type: 'object',
     properties: {

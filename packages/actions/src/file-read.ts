@@ -6,6 +6,9 @@ export const fileRead = defineAction({
   version: '1',
   title: 'Read a file',
   description: 'Reads a file of the project. Needs the capability `files.read` for its path.',
+  category: 'files',
+  icon: 'file-text',
+  examples: [{ title: 'Read a JSON file', with: { path: 'data/orders.json', encoding: 'json' } }],
   input: {
     type: 'object',
     properties: {

@@ -6,6 +6,9 @@ export const fileWrite = defineAction({
   title: 'Write a file',
   description:
     'Writes a file of the project atomically; missing folders are created. Needs the capability `files.write` for its path, which never reaches code, configuration or workflow files.',
+  category: 'files',
+  icon: 'file-pen',
+  examples: [{ title: 'Write a report', with: { path: 'out/report.json', content: '{{ $nodes.sum.output }}' } }],
   input: {
     type: 'object',
     properties: {

@@ -8,6 +8,19 @@ export const httpRequest = defineAction({
   title: 'HTTP request',
   description:
     'Sends an HTTP request. Needs the capability `network` for the host and for the hosts of all redirects. A status in `raiseOnStatus` is an error `HTTP_<status>`. GET, HEAD and OPTIONS are pure, PUT and DELETE idempotent; POST and PATCH have the effect once, unless they carry an idempotency key.',
+  category: 'network',
+  icon: 'globe',
+  examples: [
+    {
+      title: 'Post an order as JSON',
+      with: {
+        method: 'POST',
+        url: 'https://api.example.com/orders',
+        body: { item: '{{ $input.item }}' },
+        idempotencyKey: true,
+      },
+    },
+  ],
   input: {
     type: 'object',
     properties: {

@@ -10,6 +10,9 @@ export const shellRun = defineAction({
   title: 'Run a program',
   description:
     'Runs a program with arguments, without a shell, or a `command` line with `sh -c`. Needs the capability `shell` for the program (for a command: `sh`). An abort or a timeout ends the program and all its child processes.',
+  category: 'system',
+  icon: 'terminal',
+  examples: [{ title: 'Show the last commit', with: { program: 'git', args: ['log', '--oneline', '-1'] } }],
   input: {
     type: 'object',
     properties: {

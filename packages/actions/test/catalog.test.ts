@@ -16,6 +16,21 @@ describe.each(byId)('%s', (_, action) => {
     expect(action.capabilities).toBeDefined();
     expect(action.input).toBeDefined();
     expect(action.output).toBeDefined();
+    expect(action.category).toMatch(/^(data|files|flow|network|system|time)$/);
+    expect(action.icon).toMatch(/^[a-z][a-z-]+$/);
+  });
+
+  test('[ACT-1] has an example whose parameters fit its schema', () => {
+    const fits = ajv.compile(action.input as JsonObject);
+    expect(action.examples?.length).toBeGreaterThan(0);
+    for (const { title, with: parameters } of action.examples ?? []) {
+      // The value of an expression may have any type.
+      const isOpen = JSON.stringify(parameters).includes('{{');
+      const given = isOpen ? Object.keys(parameters) : [];
+      const known = Object.keys(((action.input as JsonObject).properties as JsonObject | undefined) ?? {});
+      expect([title, isOpen || fits(parameters)]).toEqual([title, true]);
+      if (known.length > 0) expect(known).toEqual(expect.arrayContaining(given));
+    }
   });
 
   test('[ACT-1] has members with titles and descriptions, whose defaults and examples fit', () => {

@@ -1,5 +1,5 @@
 /** An action as the engine sees it: a typed, versioned function that can reach only the resources granted to it. */
-import type { Json, JsonSchema } from './value.ts';
+import type { Json, JsonObject, JsonSchema } from './value.ts';
 
 /**
  * The consequence of running an action twice.
@@ -101,6 +101,12 @@ export type Verification =
   | { readonly happened: false }
   | { readonly happened: 'unknown' };
 
+/** Parameters of a node that uses an action. */
+export interface ActionExample {
+  readonly title: string;
+  readonly with: JsonObject;
+}
+
 export interface Action<Input = Json, Output = Json> {
   /** Dotted lower-case name, e.g. `http.request`. */
   readonly id: string;
@@ -108,6 +114,13 @@ export interface Action<Input = Json, Output = Json> {
   readonly version: string;
   readonly title?: string;
   readonly description?: string;
+  /** The heading under which a palette lists the action: one lower-case word, e.g. `network`. */
+  readonly category?: string;
+  /** The name of an icon, e.g. `globe`; programs that do not know it show another one. */
+  readonly icon?: string;
+  /** More about the action than its description, as Markdown. */
+  readonly docs?: string;
+  readonly examples?: readonly ActionExample[];
   /** JSON Schemas, used to render forms and to validate data at run time. */
   readonly input?: JsonSchema;
   readonly output?: JsonSchema;

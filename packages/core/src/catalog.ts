@@ -90,7 +90,17 @@ export function createCatalog(
 /** The part of an action that a remote worker announces. */
 export type ActionDescription = Pick<
   Action,
-  'id' | 'version' | 'title' | 'description' | 'input' | 'output' | 'credentials'
+  | 'id'
+  | 'version'
+  | 'title'
+  | 'description'
+  | 'category'
+  | 'icon'
+  | 'docs'
+  | 'examples'
+  | 'input'
+  | 'output'
+  | 'credentials'
 > & { readonly effect?: 'pure' | 'idempotent' | 'once' };
 
 /** An action built from an announcement. Calling it here throws: only the remote worker can run it. */

@@ -1,6 +1,7 @@
 export type {
   Action,
   ActionContext,
+  ActionExample,
   ActionLogger,
   Capabilities,
   Catalog,

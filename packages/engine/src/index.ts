@@ -13,6 +13,8 @@ export type {
   MigrationReport,
   RemoteOutcome,
   RemoteTask,
+  RunValues,
+  ValuePreview,
   WaitResult,
   WorkflowMetrics,
 } from './api.ts';

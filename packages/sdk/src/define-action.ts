@@ -2,6 +2,7 @@
 import type {
   Action,
   ActionContext,
+  ActionExample,
   Capabilities,
   Effect,
   Json,
@@ -46,6 +47,14 @@ export interface ActionDefinition<I extends Schema | undefined, O extends Schema
   readonly version: string;
   readonly title?: string;
   readonly description?: string;
+  /** The heading under which the Studio lists the action: one lower-case word, e.g. `payments`. */
+  readonly category?: string;
+  /** The name of an icon of the Studio, e.g. `credit-card`. */
+  readonly icon?: string;
+  /** More about the action than its description, as Markdown. */
+  readonly docs?: string;
+  /** Parameters that show how the action is used. */
+  readonly examples?: readonly ActionExample[];
   readonly input?: I;
   readonly output?: O;
   /**
@@ -86,12 +95,17 @@ export function defineAction<
 >(definition: ActionDefinition<I, O, R>): TypedAction<Written<I>, Seen<O, R>> {
   checkDefinition(definition);
   const { id, version, title, description, effect, capabilities, credentials, reaches } = definition;
+  const { category, icon, docs, examples } = definition;
   const label = `${id}@${version}`;
   const action = {
     id,
     version,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
+    ...(category !== undefined && { category }),
+    ...(icon !== undefined && { icon }),
+    ...(docs !== undefined && { docs }),
+    ...(examples !== undefined && { examples }),
     effect: typeof effect === 'function' ? guardEffect(effect) : (effect ?? 'once'),
     capabilities: capabilities ?? [],
     ...(reaches !== undefined && { reaches }),
@@ -182,6 +196,13 @@ const SCHEMA = custom(
   (value) => isStandardSchema(value) || isJsonSchema(value),
   'use a Standard Schema (zod 4 and others) or a JSON Schema',
 );
+const WORD = matching('a lower-case word', /^[a-z][a-z0-9-]{0,49}$/, "write one word, e.g. 'network'");
+const EXAMPLE = recordOf(
+  'example',
+  'an example',
+  { title: TEXT, with: { is: 'object' } },
+  { title: "title: 'Charge 10 €'", with: 'with: { amount: 10 }' },
+);
 const ACTION_KEYS: Readonly<Record<keyof ActionDefinition<undefined, undefined, unknown>, ValueType>> = {
   id: { ...matching('a dotted lower-case name', ID_PATTERN), hintOf: idHint } as ValueType,
   version: matching(
@@ -191,6 +212,10 @@ const ACTION_KEYS: Readonly<Record<keyof ActionDefinition<undefined, undefined, 
   ),
   title: TEXT,
   description: TEXT,
+  category: WORD,
+  icon: WORD,
+  docs: TEXT,
+  examples: { is: 'list', of: { is: 'record', record: EXAMPLE } },
   input: SCHEMA,
   output: SCHEMA,
   effect: { is: 'either', of: [{ is: 'choice', of: EFFECTS }, functionOf('effect: (input) => …')] },

@@ -65,6 +65,20 @@ describe('definitions', () => {
     expect(await action.verify?.(ctx, { amount: 3 })).toEqual({ happened: true, output: 'charged' });
   });
 
+  test('[SDK-1] an action has a category, an icon, documentation and examples for a palette', () => {
+    const shown = {
+      category: 'payments',
+      icon: 'credit-card',
+      docs: '# Charging',
+      examples: [{ title: 'Charge 10 €', with: { amount: 10 } }],
+    };
+    expect(defineAction({ ...least, ...shown })).toMatchObject(shown);
+    expect(Object.keys(defineAction(least))).not.toContain('category');
+    for (const wrong of [{ category: 'Two Words' }, { icon: 7 }, { examples: [{ title: 'x' }] }, { docs: [] }]) {
+      expect(() => defineAction({ ...least, ...(wrong as object) })).toThrow(/^action payment\.charge: /);
+    }
+  });
+
   test('[SDK-1] run may use `this` of its definition', async () => {
     const action = defineAction({
       id: 'my.action',

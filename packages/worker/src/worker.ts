@@ -203,7 +203,9 @@ class HttpWorker implements Worker {
   }
 }
 
-function description({ id, version, title, description: text, input, output, effect, describeOnly = [] }: Action) {
+function description(action: Action) {
+  const { id, version, title, description: text, input, output, effect, describeOnly = [] } = action;
+  const { category, icon, docs, examples } = action;
   // A schema for documentation only may reject valid values, so the server must not enforce it.
   const isEnforced = (side: 'input' | 'output'): boolean => !describeOnly.includes(side);
   return {
@@ -213,6 +215,12 @@ function description({ id, version, title, description: text, input, output, eff
     effect: typeof effect === 'string' ? effect : ('once' as const),
     ...(title !== undefined && { title }),
     ...(text !== undefined && { description: text }),
+    ...(category !== undefined && { category }),
+    ...(icon !== undefined && { icon }),
+    ...(docs !== undefined && { docs }),
+    ...(examples !== undefined && {
+      examples: examples.map(({ title: one, with: given }) => ({ title: one, with: { ...given } })),
+    }),
     ...(input !== undefined && isEnforced('input') && { input }),
     ...(output !== undefined && isEnforced('output') && { output }),
   };

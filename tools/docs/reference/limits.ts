@@ -8,6 +8,7 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Connections, heads and bodies', /^(connection|head|body|request|input|time)\./],
   ['Log lines', /^(log|chunk)\./],
   ['Definitions and expressions', /^(definition|expression)\./],
+  ['Drafts and layouts', /^(draft|layout)\./],
   ['JSON Schemas', /^schema\./],
   ['File triggers', /^(pattern|watch)\./],
   ['Followers', /^(follower|socket)\./],

@@ -6,7 +6,7 @@ import { definedMembers, inProject, textOption, versionOf } from '../command-opt
 import { locationText } from '../location.ts';
 import { print, printDone, writeLines } from '../print.ts';
 import { ago, listCommand } from '../record-commands.ts';
-import type { Command, OpenCall } from '../services.ts';
+import type { Call, Command, OpenCall } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { fit, printable, printableLine, wrap } from '../terminal/width.ts';
 import { pictureLines } from '../views/graph-picture.ts';
@@ -101,7 +101,7 @@ export const show: Command = (call, [workflowId = '']) =>
   });
 
 /** The text goes to files: it is printed as it is, unless a terminal shows it. */
-function printSource(call: OpenCall, { source, version, workflowId }: AnswerOf<'getWorkflowVersion'>): number {
+function printSource(call: Call, { source, version, workflowId }: AnswerOf<'getWorkflowVersion'>): number {
   const text = source?.text;
   if (text == null) {
     throw new NebulaError('NO_SOURCE', `v${version} of ${workflowId} has no text`, {

@@ -1,4 +1,4 @@
-/** Commands about the records of a server: workflows, schedules, launch plans, users, secrets and so on. */
+/** Commands about the records of a server: schedules, launch plans, users, secrets and so on. */
 import { AT, commands, JSON_OUTPUT, type OptionSpec, PROJECT, SERVER } from './spec.ts';
 
 const AS_USER: readonly OptionSpec[] = [
@@ -33,79 +33,6 @@ const VALUE_NOTE =
   'The value is read from stdin, without its last line break, or asked for at a terminal without echo. It is never an argument: other users of the machine can see arguments, and shells store them. With --password-stdin the value begins on the second line.';
 
 export const SERVER_COMMANDS = commands('Server', [
-  {
-    usage: 'workflows register <files...>',
-    summary: 'store workflow files as versions and activate them',
-    options: [
-      { flags: '--no-activate', text: 'only store them; triggers do not change' },
-      { ...PROJECT, text: 'the project of the server for new workflows (default: default)' },
-      ...AT,
-    ],
-    examples: [
-      ['workflows register order.yaml', 'turns its triggers on'],
-      ['workflows register workflows/*.yaml --no-activate', 'without turning triggers on'],
-    ],
-    load: async () => (await import('../commands/workflows.ts')).register,
-  },
-  {
-    usage: 'workflows list',
-    summary: 'list registered workflows',
-    options: [
-      { flags: '--tag <tag>', text: 'only workflows that have this tag' },
-      { flags: '--search <text>', text: 'only workflows with this text in id, name, description or a tag' },
-      { flags: '--archived', text: 'archived workflows instead of the others' },
-      PROJECT,
-      ...AT,
-    ],
-    examples: [
-      ['workflows list', 'with their versions'],
-      ['workflows list --search invoice', 'found by a part of the name'],
-      ['workflows list --tag billing', 'workflows with this tag'],
-    ],
-    load: async () => (await import('../commands/workflows.ts')).list,
-  },
-  {
-    usage: 'workflows show <workflow>',
-    summary: 'show a workflow: its versions, triggers and shape',
-    options: [
-      { flags: '--workflow-version <number>', text: 'this version instead of the active one' },
-      { flags: '--source', text: 'print only the text of the version, as it was registered' },
-      ...AT,
-    ],
-    examples: [
-      ['workflows show order', 'the active version'],
-      ['workflows show order --source > order.yaml', 'with comments, as its author wrote it'],
-      ['workflows show order --json', 'with its definition'],
-    ],
-    load: async () => (await import('../commands/workflows.ts')).show,
-  },
-  {
-    usage: 'workflows activate <workflow> [version]',
-    summary: 'make a version active: triggers and starts use it',
-    options: AT,
-    examples: [
-      ['workflows activate order', 'the newest version'],
-      ['workflows activate order 3', 'an earlier version'],
-    ],
-    load: async () => (await import('../commands/workflows.ts')).activate,
-  },
-  {
-    usage: 'workflows deactivate <workflow>',
-    summary: 'turn the triggers of a workflow off',
-    options: AT,
-    examples: [['workflows deactivate order', 'open runs continue']],
-    load: async () => (await import('../commands/workflows.ts')).deactivate,
-  },
-  {
-    usage: 'workflows diff <workflow> <from> [to]',
-    summary: 'show what changed between two versions',
-    options: AT,
-    examples: [
-      ['workflows diff order 2 3', 'key by key'],
-      ['workflows diff order 2', 'against the newest version'],
-    ],
-    load: async () => (await import('../commands/workflows.ts')).diff,
-  },
   {
     usage: 'schedules list',
     summary: 'list schedules and when they fire next',

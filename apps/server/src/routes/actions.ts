@@ -1,6 +1,6 @@
 /** The actions that workflows may name. */
 import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
-import { type Action, didYouMean, type Json, NebulaError } from '@nebula/core';
+import { type Action, didYouMean, effectOf, type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
@@ -62,15 +62,20 @@ const projectsIn = (announced: readonly Action[]): (string | undefined)[] => [
 ];
 
 function documentOf(action: Action): AnswerOf<'getAction'> {
-  const { id, version, title = null, description = null, input, output, effect = 'once', capabilities = [] } = action;
+  const { id, version, title = null, description = null, input, output, capabilities = [] } = action;
+  const { category = null, icon = null, docs = null, examples = [] } = action;
   return {
     id,
     version,
     title,
     description,
+    category,
+    icon,
+    docs,
+    examples: examples.map((example) => ({ title: example.title, with: { ...example.with } })),
     input: (input ?? null) as Json,
     output: (output ?? null) as Json,
-    effect: typeof effect === 'function' ? 'depends on the input' : effect,
+    effect: effectOf(action) as string,
     capabilities: [...capabilities],
     credentials: action.credentials === undefined ? null : [...action.credentials],
     runs: action.isRemote ? 'worker' : 'server',

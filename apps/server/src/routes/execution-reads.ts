@@ -75,7 +75,7 @@ export function executionReads(parts: Parts, isWriting: boolean) {
     async getValues({ params: { executionId }, query: { node, at } }) {
       const values = await executions.values(executionId, node, at);
       if (values === undefined) throw unknownNode(executionId, node);
-      return ok(values);
+      return ok<AnswerOf<'getValues'>>(values);
     },
 
     async getBlob({ params: { executionId, sha256 } }) {

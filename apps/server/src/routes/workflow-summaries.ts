@@ -6,7 +6,7 @@ import { type Call, ok, type Reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, unknownWorkflow } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
 import type { Parts } from '../parts.ts';
-import { type Read, readRecord, type WorkflowRecord } from '../records.ts';
+import { etagOf, type Read, readRecord, type WorkflowRecord } from '../records.ts';
 import { originDocument } from '../workflow-origins.ts';
 import { isoTime } from './times.ts';
 
@@ -37,14 +37,13 @@ export class WorkflowSummaries {
     this.#parts = parts;
   }
 
-  /** Rejects with `UNKNOWN_WORKFLOW`. */
-  async of(
-    workflowId: string,
-  ): Promise<{ readonly document: Summary; readonly record: Read<WorkflowRecord> | undefined }> {
+  /** One workflow. Rejects with `UNKNOWN_WORKFLOW`. */
+  async reply(workflowId: string): Promise<Reply<Summary>> {
     const [head] = await this.#parts.store.workflows({ workflowId, limit: 1 });
     if (head === undefined) throw unknownWorkflow(workflowId);
     const record = await readRecord<WorkflowRecord>(this.#parts.records, 'workflow', workflowId);
-    return { document: await this.#summary(head, record), record };
+    const document = await this.#summary(head, record);
+    return ok(document, record === undefined ? undefined : { etag: etagOf(record, document.newestVersion) });
   }
 
   async list(call: Call<'listWorkflows'>): Promise<Reply<AnswerOf<'listWorkflows'>>> {
@@ -154,4 +153,22 @@ export async function versionOf({ store }: Parts, workflowId: string, version?: 
   if (row !== undefined) return row;
   const what = version === undefined ? `workflow '${workflowId}'` : `version ${version} of workflow '${workflowId}'`;
   throw new NebulaError('UNKNOWN_WORKFLOW', `There is no ${what}.`);
+}
+
+/** A version by its number or its name. Rejects with `UNKNOWN_WORKFLOW`. */
+export async function namedVersion(
+  parts: Parts,
+  workflowId: string,
+  version: number | 'newest' | 'active',
+): Promise<WorkflowVersionRow> {
+  if (version !== 'active') return await versionOf(parts, workflowId, version === 'newest' ? undefined : version);
+  const active = (await readRecord<WorkflowRecord>(parts.records, 'workflow', workflowId))?.body.active ?? null;
+  if (active === null) throw noneActive(workflowId);
+  return await versionOf(parts, workflowId, active);
+}
+
+function noneActive(workflowId: string): NebulaError {
+  return new NebulaError('UNKNOWN_WORKFLOW', `No version of workflow '${workflowId}' is active.`, {
+    hint: 'Activate one, or ask for `newest`.',
+  });
 }

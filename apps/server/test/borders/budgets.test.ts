@@ -212,6 +212,17 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     );
   },
   'plan.count': (size) => isLast('plan', size, (id) => isTaken(`PUT /api/v1/plans/${id}`, { body: STARTS_ECHO })),
+  'draft.count': async (size) => {
+    const put = (draft: number) => isTaken(`PUT /api/v1/drafts/draft-${draft}`, { body: { text: 'x' } });
+    let isLastTaken = true;
+    for (let draft = 0; draft < size; draft++) isLastTaken = await put(draft);
+    return isLastTaken;
+  },
+  'draft.text': (size) => isTaken('PUT /api/v1/drafts/draft-1', { body: { text: 'x'.repeat(size) } }),
+  'layout.nodes': (size) => {
+    const moved = Array.from({ length: size }, (_, node) => [`n${node}`, { x: node, y: 0 }]);
+    return isTaken('PUT /api/v1/workflows/echo/layout', { body: { nodes: Object.fromEntries(moved) } });
+  },
   'schedule.count': (size) =>
     isLast('schedule', size, (id) =>
       isTaken(`PUT /api/v1/schedules/${id}`, { body: { ...STARTS_ECHO, every: '1h', active: false } }),

@@ -75,7 +75,8 @@ function parsed(text: string): unknown {
 export async function signIn(booted: Booted, user: string, password = PASSWORD): Promise<Headers> {
   const answer = await ask(booted, 'POST /api/v1/login', { body: { user, password } });
   if (answer.status !== 200) throw new Error(`${user} cannot sign in: ${answer.text}`);
-  const [name, value] = String(answer.headers['set-cookie']).split(';')[0]?.split('=') as [string, string];
+  const [pair = ''] = String(answer.headers['set-cookie']).split(';');
+  const [name = '', value = ''] = pair.split('=');
   // Injected requests come to port 80, and the name of the cookie has the port.
   const cookie = `${name}=${value}; ${name.replace(/80$/, new URL(booted.server.url).port)}=${value}`;
   return { cookie, 'x-csrf-token': answer.json.csrfToken };

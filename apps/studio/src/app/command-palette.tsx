@@ -53,7 +53,6 @@ export function CommandPalette({ onClose }: { onClose(): void }): ReactElement {
         aria-label={words.search}
         placeholder={words.search}
         spellCheck={false}
-        // biome-ignore lint/a11y/noAutofocus: the palette is a field, and nothing else.
         autoFocus
         value={typed}
         onChange={({ target }) => {

@@ -29,6 +29,8 @@ export function editorPath(workflowId: string): string {
 }
 
 export function queryText(query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

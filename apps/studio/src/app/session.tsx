@@ -30,7 +30,11 @@ interface Opened {
 const SESSION = ['session'] as const;
 
 export function Session({ preferences, theme, prefer, children }: SessionProps): ReactElement {
-  const { data, error, refetch } = useQuery({ queryKey: SESSION, queryFn: openSession, staleTime: Number.POSITIVE_INFINITY });
+  const { data, error, refetch } = useQuery({
+    queryKey: SESSION,
+    queryFn: openSession,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   useEffect(() => {
     whenSignedOut(() => {
       const before = queries.getQueryData<Opened>(SESSION);

@@ -140,7 +140,7 @@ function TopBar({ onSearch }: { onSearch(): void }): ReactElement {
       <ProjectSwitch />
       <span className="spring" />
       <LiveDot />
-      <button type="button" className="top-search" onClick={onSearch} aria-label={words.search}>
+      <button type="button" className="top-search" onClick={onSearch} title={words.search}>
         <Icon name="search" size={14} />
         <span>{words.search}</span>
         <Key>Ctrl K</Key>

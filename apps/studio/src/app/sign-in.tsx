@@ -85,7 +85,13 @@ function PasswordForm({ onSubmit }: { onSubmit(user: string, password: string): 
     >
       <Field label={words.user}>
         {(ids) => (
-          <TextInput {...ids} required autoComplete="username" value={user} onChange={({ target }) => setUser(target.value)} />
+          <TextInput
+            {...ids}
+            required
+            autoComplete="username"
+            value={user}
+            onChange={({ target }) => setUser(target.value)}
+          />
         )}
       </Field>
       <Field label={words.password}>

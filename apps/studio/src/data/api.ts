@@ -25,7 +25,9 @@ const withSession: typeof fetch = async (input, init) => {
   return response;
 };
 
-export const api = new NebulaClient(new HttpTransport({ url: globalThis.location?.origin ?? '', fetch: withSession, retries: 2 }));
+export const api = new NebulaClient(
+  new HttpTransport({ url: globalThis.location?.origin ?? '', fetch: withSession, retries: 2 }),
+);
 
 export interface Failure {
   readonly code: string;

@@ -10,7 +10,13 @@ import type { LiveEvent, LogLine, Progress } from '@nebula/client';
 export type Interest =
   | { readonly executionId: string; readonly after?: string }
   | { readonly project?: string; readonly workflowId?: string; readonly after?: string }
-  | { readonly executionId: string; readonly logs: true; readonly node?: string; readonly level?: string; readonly after?: number };
+  | {
+      readonly executionId: string;
+      readonly logs: true;
+      readonly node?: string;
+      readonly level?: string;
+      readonly after?: number;
+    };
 
 export interface Listener {
   onEvents?(events: readonly LiveEvent[]): void;

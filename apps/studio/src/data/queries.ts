@@ -47,10 +47,11 @@ export function useRead<K extends OperationId>(
 
 type Listed<K extends OperationId> = AnswerOf<K> extends { items: (infer I)[] } ? I : never;
 
-export interface List<T> extends Pick<
-  UseInfiniteQueryResult,
-  'isPending' | 'isError' | 'error' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage' | 'refetch'
-> {
+export interface List<T>
+  extends Pick<
+    UseInfiniteQueryResult,
+    'isPending' | 'isError' | 'error' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage' | 'refetch'
+  > {
   readonly items: readonly T[];
 }
 
@@ -115,4 +116,7 @@ export function refresh(...operations: readonly OperationId[]): void {
 }
 
 /** The options of an operation that needs none are optional, which a type parameter cannot tell. */
-const call = api.call.bind(api) as <K extends OperationId>(operation: K, options: CallOptions<K>) => Promise<AnswerOf<K>>;
+const call = api.call.bind(api) as <K extends OperationId>(
+  operation: K,
+  options: CallOptions<K>,
+) => Promise<AnswerOf<K>>;

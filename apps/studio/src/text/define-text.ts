@@ -23,7 +23,10 @@ type Same<T> = {
 
 export type TextsByLanguage<T> = Readonly<Record<Language, T>>;
 
-export function defineText<const T extends Texts>(texts: { readonly en: T; readonly de: Same<T> }): TextsByLanguage<Same<T>> {
+export function defineText<const T extends Texts>(texts: {
+  readonly en: T;
+  readonly de: Same<T>;
+}): TextsByLanguage<Same<T>> {
   return texts as unknown as TextsByLanguage<Same<T>>;
 }
 

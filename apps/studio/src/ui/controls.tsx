@@ -1,5 +1,12 @@
 /** Buttons, fields and the like. */
-import { type ButtonHTMLAttributes, type InputHTMLAttributes, type ReactElement, type ReactNode, type SelectHTMLAttributes, useId } from 'react';
+import {
+  type ButtonHTMLAttributes,
+  type InputHTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  useId,
+} from 'react';
 import { Icon, type IconName } from './icons.tsx';
 import './controls.css';
 
@@ -10,7 +17,14 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly isBusy?: boolean;
 }
 
-export function Button({ kind = 'plain', icon, isBusy = false, children, className = '', ...rest }: ButtonProps): ReactElement {
+export function Button({
+  kind = 'plain',
+  icon,
+  isBusy = false,
+  children,
+  className = '',
+  ...rest
+}: ButtonProps): ReactElement {
   return (
     <button
       type="button"
@@ -32,14 +46,20 @@ export interface IconButtonProps extends Omit<ButtonProps, 'children' | 'icon'> 
 }
 
 export function IconButton({ icon, label, kind = 'quiet', className = '', ...rest }: IconButtonProps): ReactElement {
-  return <Button {...rest} kind={kind} icon={icon} aria-label={label} title={label} className={`icon-button ${className}`} />;
+  return (
+    <Button {...rest} kind={kind} icon={icon} aria-label={label} title={label} className={`icon-button ${className}`} />
+  );
 }
 
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly problem?: string | undefined;
-  readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid'?: true }) => ReactNode;
+  readonly children: (ids: {
+    readonly id: string;
+    readonly 'aria-describedby'?: string;
+    readonly 'aria-invalid'?: true;
+  }) => ReactNode;
 }
 
 /** A control with its label, a hint, and what is wrong with its value. */
@@ -56,7 +76,11 @@ export function Field({ label, hint, problem, children }: FieldProps): ReactElem
       <label htmlFor={id}>{label}</label>
       {children(ids)}
       {note !== undefined && (
-        <p id={`${id}-note`} className={problem === undefined ? 'field-hint' : 'field-problem'} role={problem === undefined ? undefined : 'alert'}>
+        <p
+          id={`${id}-note`}
+          className={problem === undefined ? 'field-hint' : 'field-problem'}
+          role={problem === undefined ? undefined : 'alert'}
+        >
           {note}
         </p>
       )}
@@ -154,6 +178,12 @@ export function Key({ children }: { readonly children: string }): ReactElement {
   return <kbd className="key">{children}</kbd>;
 }
 
-export function Badge({ children, kind = 'plain' }: { readonly children: ReactNode; readonly kind?: 'plain' | 'past' | 'accent' | 'warning' }): ReactElement {
+export function Badge({
+  children,
+  kind = 'plain',
+}: {
+  readonly children: ReactNode;
+  readonly kind?: 'plain' | 'past' | 'accent' | 'warning';
+}): ReactElement {
   return <span className={`badge badge-${kind}`}>{children}</span>;
 }

@@ -81,10 +81,7 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
   const words = useText(text);
   const { message, hint, code } = failureOf(error);
   return (
-    <Empty
-      title={words.failed}
-      actions={onRetry !== undefined && <Button onClick={onRetry}>{words.again}</Button>}
-    >
+    <Empty title={words.failed} actions={onRetry !== undefined && <Button onClick={onRetry}>{words.again}</Button>}>
       <p role="alert">{message}</p>
       {hint !== undefined && <p>{hint}</p>}
       <p className="mono">{code}</p>

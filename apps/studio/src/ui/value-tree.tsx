@@ -43,7 +43,9 @@ export function ValueTree({ value, label }: { readonly value: unknown; readonly 
         label={words.copy}
         className="value-copy"
         onClick={() => {
-          void navigator.clipboard.writeText(JSON.stringify(value, null, 2)).then(() => notify({ kind: 'done', message: words.copied }));
+          void navigator.clipboard
+            .writeText(JSON.stringify(value, null, 2))
+            .then(() => notify({ kind: 'done', message: words.copied }));
         }}
       />
       <VirtualRows

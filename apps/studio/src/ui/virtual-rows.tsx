@@ -32,6 +32,7 @@ export function VirtualRows(props: VirtualRowsProps): ReactElement {
     if (count > 0 && next.from === 0) onNear?.('start');
     if (next.to >= count) onNear?.('end');
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the rows moves the end.
   useLayoutEffect(() => {
     const element = host.current;
     if (element !== null && followsEnd && isAtEnd.current) element.scrollTop = element.scrollHeight;
@@ -49,14 +50,20 @@ export function VirtualRows(props: VirtualRowsProps): ReactElement {
   const rows: ReactNode[] = [];
   for (let index = range.from; index < Math.min(range.to, count); index++) rows.push(row(index));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region is reached by the keyboard.
-    <div ref={host} className={`virtual-rows ${className}`} onScroll={measure} tabIndex={0} role="region" aria-label={label}>
+    <section
+      ref={host}
+      className={`virtual-rows ${className}`}
+      onScroll={measure}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region is reached by the keyboard.
+      tabIndex={0}
+      aria-label={label}
+    >
       <div className="virtual-space" style={{ height: count * rowHeight }}>
         <div className="virtual-window" style={{ transform: `translateY(${range.from * rowHeight}px)` }}>
           {rows}
         </div>
       </div>
-    </div>
+    </section>
   );
 }
 

@@ -9,7 +9,11 @@ const action = (id: string, effect?: Action['effect']): Action => ({
   ...(effect && { effect }),
   run: () => null,
 });
-const catalog = createCatalog([action('pay.charge'), action('pay.refund', 'idempotent'), action('http.get', () => 'pure')]);
+const catalog = createCatalog([
+  action('pay.charge'),
+  action('pay.refund', 'idempotent'),
+  action('http.get', () => 'pure'),
+]);
 
 const inner = {
   id: 'inner',

@@ -1,7 +1,8 @@
-import type { ExecutionId } from '@nebula/core';
+import type { ExecutionId, WorkflowId } from '@nebula/core';
 import {
   EXECUTION_STATUSES,
   type ExecutionCounts,
+  type ExecutionRow,
   type ExecutionScope,
   type ExecutionStatus,
   type Executions,
@@ -40,13 +41,7 @@ export function memoryExecutions(open: OpenData): Executions {
       };
     },
     async recent(workflowIds, limit) {
-      return [...new Set(workflowIds)].flatMap((workflowId) =>
-        within(open.get(), { workflowId })
-          .map(({ row, number }) => ({ row, number, createdAt: row.createdAt }))
-          .sort((a, b) => byCreation(b, a))
-          .slice(0, Math.max(0, limit))
-          .map(({ row }) => row),
-      );
+      return [...new Set(workflowIds)].flatMap((workflowId) => newestOf(open.get(), workflowId, limit));
     },
     async counts(scope) {
       const counts = Object.fromEntries(EXECUTION_STATUSES.map((status) => [status, 0])) as Record<string, number>;
@@ -87,6 +82,14 @@ export function memoryExecutions(open: OpenData): Executions {
       return false;
     },
   };
+}
+
+function newestOf(data: MemoryData, workflowId: WorkflowId, limit: number): readonly ExecutionRow[] {
+  return within(data, { workflowId })
+    .map(({ row, number }) => ({ row, number, createdAt: row.createdAt }))
+    .sort((a, b) => byCreation(b, a))
+    .slice(0, Math.max(0, limit))
+    .map(({ row }) => row);
 }
 
 function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {

@@ -1,6 +1,14 @@
 /** Values of a run or of one of its nodes, for people: a large one is cut, so that no page loads it as a whole. */
 import type { ExecutionId, Json } from '@nebula/core';
-import { exceedsBytes, idempotencyKey, type NodeState, pathOf, type RunState, runOutput, type StoredValue } from '@nebula/core/run';
+import {
+  exceedsBytes,
+  idempotencyKey,
+  type NodeState,
+  pathOf,
+  type RunState,
+  runOutput,
+  type StoredValue,
+} from '@nebula/core/run';
 import type { Blobs } from '@nebula/ports';
 import type { RunValues, ValuePreview } from '../api.ts';
 
@@ -24,7 +32,8 @@ export async function valuesOfRun(blobs: Blobs, state: RunState): Promise<RunVal
   const { executionId, root } = state;
   const { input, vars } = root.realm;
   const variables: Record<string, Json> = {};
-  for (const [name, stored] of vars) variables[name] = stored.blob === undefined ? stored.value : `(${stored.blob.bytes} bytes)`;
+  for (const [name, stored] of vars)
+    variables[name] = stored.blob === undefined ? stored.value : `(${stored.blob.bytes} bytes)`;
   return {
     input: await preview(blobs, executionId, input),
     output: state.phase.status === 'completed' ? await preview(blobs, executionId, runOutput(state)) : null,
@@ -43,7 +52,9 @@ async function preview(
   const data = await blobs.get(executionId, sha256);
   if (data === undefined) return { bytes, beginning: '', sha256 };
   const beginning = new TextDecoder().decode(data.subarray(0, BEGINNING_CHARS));
-  return bytes <= WHOLE_BYTES ? { bytes, value: JSON.parse(new TextDecoder().decode(data)) as Json } : { bytes, beginning, sha256 };
+  return bytes <= WHOLE_BYTES
+    ? { bytes, value: JSON.parse(new TextDecoder().decode(data)) as Json }
+    : { bytes, beginning, sha256 };
 }
 
 function previewOf(value: Json): ValuePreview {

@@ -66,7 +66,8 @@ export const actionText = defineText({
     retryWhat: 'Diese Knoten erhalten einen weiteren Versuch, mit denselben Idempotenzschlüsseln:',
     retry: 'Wiederholen',
     settleTitle: (node) => `${node} klären`,
-    settleWhat: 'Ein Versuch wurde unterbrochen, und niemand weiß, ob er gewirkt hat. Sehen Sie dort nach und entscheiden Sie dann.',
+    settleWhat:
+      'Ein Versuch wurde unterbrochen, und niemand weiß, ob er gewirkt hat. Sehen Sie dort nach und entscheiden Sie dann.',
     happened: 'Er hat gewirkt',
     notHappened: 'Er hat nicht gewirkt: erneut versuchen',
     notHappenedFail: 'Er hat nicht gewirkt: fehlschlagen lassen',

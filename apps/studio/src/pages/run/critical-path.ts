@@ -6,7 +6,10 @@ export interface TimedNode {
 }
 
 /** `before`: the nodes that lead to a node. Returns paths, the first one first. */
-export function criticalPath(nodes: Iterable<TimedNode>, before: (path: string) => readonly string[]): readonly string[] {
+export function criticalPath(
+  nodes: Iterable<TimedNode>,
+  before: (path: string) => readonly string[],
+): readonly string[] {
   const byPath = new Map([...nodes].map((node) => [node.path, node]));
   const found: string[] = [];
   let next = lastEnded(byPath.values());

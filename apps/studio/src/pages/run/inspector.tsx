@@ -11,8 +11,8 @@ import { IterationList } from './iteration-list.tsx';
 import { graphNodeOf } from './lanes.ts';
 import { LogView } from './log-view.tsx';
 import { NodeActions } from './node-actions.tsx';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 import { ValueView } from './value-view.tsx';
 import { Why } from './why.tsx';
@@ -50,7 +50,12 @@ export function Inspector({ run, view, onSelect, onTab }: InspectorProps): React
       </header>
       <Why run={run} view={view} onSelect={onSelect} />
       {node !== undefined && <NodeFacts run={run} view={view} node={node} />}
-      <Tabs label={words.inspector} choices={tabs.map((value) => ({ value, label: words.tabs[value] }))} value={tab} onChoose={onTab} />
+      <Tabs
+        label={words.inspector}
+        choices={tabs.map((value) => ({ value, label: words.tabs[value] }))}
+        value={tab}
+        onChoose={onTab}
+      />
       <div className="inspector-body" role="tabpanel" aria-label={words.tabs[tab]}>
         {tab === 'logs' ? (
           <LogView executionId={document.executionId} node={node} />
@@ -73,19 +78,30 @@ interface ValuesProps extends Pick<InspectorProps, 'run' | 'view'> {
 function Values({ run, view, which }: ValuesProps): ReactElement {
   const { executionId } = run.document;
   const { node, seq } = view;
+  const isOver = seq === undefined && run.document.finishedAt !== null;
   const query = { ...(node !== undefined && { node }), ...(seq !== undefined && { at: seq }) };
   const values = useRead('getValues', { params: { executionId }, query }, { keepsPrevious: true });
   return (
     <>
       {which === 'output' && <ErrorBox run={run} view={view} />}
-      <ValueView executionId={executionId} name={which} value={values.data?.[which]} isPending={values.isPending} />
+      <ValueView
+        executionId={executionId}
+        name={which}
+        value={values.data?.[which]}
+        isPending={values.isPending}
+        isOver={isOver}
+      />
     </>
   );
 }
 
 function ErrorBox({ run, view }: Pick<InspectorProps, 'run' | 'view'>): ReactElement | null {
   const { executionId } = run.document;
-  const query = { values: 'none' as const, ...(view.seq !== undefined && { at: view.seq }), ...(view.node !== undefined && { node: view.node }) };
+  const query = {
+    values: 'none' as const,
+    ...(view.seq !== undefined && { at: view.seq }),
+    ...(view.node !== undefined && { node: view.node }),
+  };
   const document = useRead('getExecution', { params: { executionId }, query }, { keepsPrevious: true });
   const error = view.node === undefined ? document.data?.error : document.data?.nodes[view.node]?.error;
   if (error === undefined || error === null) return null;
@@ -97,12 +113,20 @@ function ErrorBox({ run, view }: Pick<InspectorProps, 'run' | 'view'>): ReactEle
   );
 }
 
-function NodeFacts({ run, view, node }: Pick<InspectorProps, 'run' | 'view'> & { readonly node: string }): ReactElement | null {
+function NodeFacts({
+  run,
+  view,
+  node,
+}: Pick<InspectorProps, 'run' | 'view'> & { readonly node: string }): ReactElement | null {
   const words = useText(runText);
   const format = useFormat();
   const { executionId } = run.document;
   const { seq } = view;
-  const values = useRead('getValues', { params: { executionId }, query: { node, ...(seq !== undefined && { at: seq }) } }, { keepsPrevious: true });
+  const values = useRead(
+    'getValues',
+    { params: { executionId }, query: { node, ...(seq !== undefined && { at: seq }) } },
+    { keepsPrevious: true },
+  );
   const document = run.document.nodes[node];
   const progress = run.progress.get(node);
   return (
@@ -125,7 +149,12 @@ function NodeFacts({ run, view, node }: Pick<InspectorProps, 'run' | 'view'> & {
         </span>
       )}
       {progress !== undefined && document?.status === 'running' && (
-        <span className="progress" role="progressbar" aria-valuenow={Math.round(progress.fraction * 100)} aria-label={progress.message ?? node}>
+        <span
+          className="progress"
+          role="progressbar"
+          aria-valuenow={Math.round(progress.fraction * 100)}
+          aria-label={progress.message ?? node}
+        >
           <span style={{ width: `${progress.fraction * 100}%` }} />
         </span>
       )}

@@ -40,11 +40,18 @@ export function IterationList({ run, loop, onSelect }: IterationListProps): Reac
           if (one === undefined) return null;
           const { iteration, status, startedAt, endedAt } = one;
           return (
-            <button key={iteration} type="button" className="iteration-row" onClick={() => onSelect(firstNode(run, loop, iteration))}>
+            <button
+              key={iteration}
+              type="button"
+              className="iteration-row"
+              onClick={() => onSelect(firstNode(run, loop, iteration))}
+            >
               <StatusGlyph status={status} size={14} />
               {words.iteration(iteration)}
               <span className="spring" />
-              <span className="muted">{endedAt !== null && format.duration(Date.parse(endedAt) - Date.parse(startedAt))}</span>
+              <span className="muted">
+                {endedAt !== null && format.duration(Date.parse(endedAt) - Date.parse(startedAt))}
+              </span>
             </button>
           );
         }}

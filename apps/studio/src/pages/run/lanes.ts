@@ -19,11 +19,12 @@ export function lanesOf(graph: Graph, history: RunHistory, shown: ShownIteration
   const { children } = linksOf(graph);
   const lanes: TimelineLane[] = [];
   const add = (group: string | undefined, scope: string, depth: number): void => {
-    for (const { id, label } of children.get(group) ?? []) {
+    for (const { id, label, kind } of children.get(group) ?? []) {
       const path = inScope(scope, id);
       lanes.push({ path, node: id, label, depth, history: history.node(path) });
-      if (!children.has(id)) continue;
       const iteration = shown[path];
+      // The nodes of a loop have a state in one iteration only.
+      if (!children.has(id) || (kind === 'loop' && iteration === undefined)) continue;
       add(id, iteration === undefined ? path : `${path}/${iteration}`, depth + 1);
     }
   };

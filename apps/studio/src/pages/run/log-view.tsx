@@ -20,7 +20,15 @@ interface LogViewProps {
 
 export function LogView({ executionId, node }: LogViewProps): ReactElement {
   const [level, setLevel] = useState<(typeof LEVELS)[number]>('info');
-  return <LevelLog key={`${executionId} ${node} ${level}`} executionId={executionId} node={node} level={level} onLevel={setLevel} />;
+  return (
+    <LevelLog
+      key={`${executionId} ${node} ${level}`}
+      executionId={executionId}
+      node={node}
+      level={level}
+      onLevel={setLevel}
+    />
+  );
 }
 
 interface LevelLogProps extends LogViewProps {
@@ -48,12 +56,17 @@ function LevelLog({ executionId, node, level, onLevel }: LevelLogProps): ReactEl
     },
   );
   const wanted = search.toLowerCase();
-  const shown = wanted === '' ? lines.current : lines.current.filter(({ message }) => message.toLowerCase().includes(wanted));
+  const shown =
+    wanted === '' ? lines.current : lines.current.filter(({ message }) => message.toLowerCase().includes(wanted));
   return (
     <div className="log">
       <div className="log-bar">
         <SearchInput label={words.logSearch} value={search} onText={setSearch} />
-        <Select aria-label={words.logLevel} value={level} onChange={({ target }) => onLevel(target.value as (typeof LEVELS)[number])}>
+        <Select
+          aria-label={words.logLevel}
+          value={level}
+          onChange={({ target }) => onLevel(target.value as (typeof LEVELS)[number])}
+        >
           {LEVELS.map((one) => (
             <option key={one}>{one}</option>
           ))}

@@ -1,6 +1,7 @@
 /** What can be done about one node: answer it, settle it, run it again. */
 import { pathThrough } from '@nebula/canvas/model';
 import type { AnswerOf } from '@nebula/client';
+import type { NodeDefinition } from '@nebula/core';
 import { type ReactElement, useState } from 'react';
 import { useLocation } from 'wouter';
 import { runPath } from '../../app/routes.ts';
@@ -13,8 +14,8 @@ import { Loading } from '../../ui/page.tsx';
 import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 import { actionText } from './action-text.ts';
 import { graphNodeOf } from './lanes.ts';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface NodeActionsProps {
@@ -32,7 +33,9 @@ export function NodeActions({ run, view, node }: NodeActionsProps): ReactElement
   const close = (): void => setAsked(undefined);
   const document = run.document.nodes[node];
   if (!mayOperate || document === undefined || view.seq !== undefined) return null;
-  const approval = approvalOf(document.waitsFor);
+  const form = formOf(run, node);
+  const awaited = approvalOf(document.waitsFor);
+  const approval = awaited && { ...awaited, ...(form !== undefined && { form }) };
   const isOver = run.document.finishedAt !== null;
   return (
     <>
@@ -72,6 +75,17 @@ export function approvalOf(waitsFor: AnswerOf<'getExecution'>['nodes'][string]['
   return (waitsFor.events as { readonly kind: string }[]).find((event): event is Approval => event.kind === 'approval');
 }
 
+/** The form of an approval is part of the definition, not of the journal. */
+function formOf({ graph, definition }: RunData, path: string): unknown {
+  let body: { readonly nodes?: Readonly<Record<string, NodeDefinition>> } | undefined = definition;
+  let node: NodeDefinition | undefined;
+  for (const id of graphNodeOf(graph, path)?.split('/') ?? []) {
+    node = body?.nodes?.[id];
+    body = node?.do ?? node?.group;
+  }
+  return (node?.wait as { readonly approval?: { readonly form?: unknown } } | undefined)?.approval?.form;
+}
+
 interface AnswerDialogProps {
   readonly executionId: string;
   readonly node: string;
@@ -87,7 +101,12 @@ export function AnswerDialog({ executionId, node, approval, onClose }: AnswerDia
   const give = (approved: boolean): void => {
     const given = approval.form === undefined || !approved ? undefined : form.read();
     if (approved && approval.form !== undefined && given === undefined) return;
-    const body = { node, approved, ...(comment !== '' && { comment }), ...(given !== undefined && { form: given.value }) };
+    const body = {
+      node,
+      approved,
+      ...(comment !== '' && { comment }),
+      ...(given !== undefined && { form: given.value }),
+    };
     answer.mutate({ params: { executionId }, body });
   };
   return (
@@ -129,7 +148,12 @@ export function SettleDialog({ executionId, node, onClose }: SettleDialogProps):
     const happened = choice === 'happened';
     const output = happened ? form.read() : undefined;
     if (happened && output === undefined) return;
-    const body = { node, happened, ...(output && { output: output.value }), ...(choice !== 'happened' && { then: choice }) };
+    const body = {
+      node,
+      happened,
+      ...(output && { output: output.value }),
+      ...(choice !== 'happened' && { then: choice }),
+    };
     settle.mutate({ params: { executionId }, body });
   };
   const choices = [
@@ -163,7 +187,15 @@ export function SettleDialog({ executionId, node, onClose }: SettleDialogProps):
   );
 }
 
-function ReplayDialog({ run, node, onClose }: { readonly run: RunData; readonly node: string; onClose(): void }): ReactElement {
+function ReplayDialog({
+  run,
+  node,
+  onClose,
+}: {
+  readonly run: RunData;
+  readonly node: string;
+  onClose(): void;
+}): ReactElement {
   const words = useText(actionText);
   const { executionId } = run.document;
   const values = useRead('getValues', { params: { executionId }, query: { node } });
@@ -175,7 +207,14 @@ function ReplayDialog({ run, node, onClose }: { readonly run: RunData; readonly 
     );
   }
   const { input } = values.data;
-  return <ReplayForm run={run} node={node} input={input !== null && 'value' in input ? input.value : undefined} onClose={onClose} />;
+  return (
+    <ReplayForm
+      run={run}
+      node={node}
+      input={input !== null && 'value' in input ? input.value : undefined}
+      onClose={onClose}
+    />
+  );
 }
 
 interface ReplayFormProps {

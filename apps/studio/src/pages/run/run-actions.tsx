@@ -12,8 +12,8 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { StartDialog } from '../start/start-dialog.tsx';
 import { actionText } from './action-text.ts';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 type Asked = 'cancel' | 'retry' | 'again' | 'remove' | 'signal';
@@ -35,10 +35,18 @@ export function RunActions({ run }: { readonly run: RunData; readonly view: RunV
   const close = (): void => setAsked(undefined);
   const items: MenuItem[] = [
     ...(isOver ? [{ label: actions.again, icon: 'play' as const, onChoose: () => setAsked('again') }] : []),
-    ...(status === 'running' ? [{ label: actions.pause, icon: 'pause' as const, onChoose: () => pause.mutate({ ...change, body: {} }) }] : []),
+    ...(status === 'running'
+      ? [{ label: actions.pause, icon: 'pause' as const, onChoose: () => pause.mutate({ ...change, body: {} }) }]
+      : []),
     ...(isOver ? [] : [{ label: actions.signal, icon: 'bolt' as const, onChoose: () => setAsked('signal') }]),
-    { label: actions.compare, icon: 'link' as const, onChoose: () => navigate(`${PATHS.compare}${queryText({ a: executionId })}`) },
-    ...(isOver ? [{ label: actions.remove, icon: 'trash' as const, isDangerous: true, onChoose: () => setAsked('remove') }] : []),
+    {
+      label: actions.compare,
+      icon: 'link' as const,
+      onChoose: () => navigate(`${PATHS.compare}${queryText({ a: executionId })}`),
+    },
+    ...(isOver
+      ? [{ label: actions.remove, icon: 'trash' as const, isDangerous: true, onChoose: () => setAsked('remove') }]
+      : []),
   ];
   return (
     <>
@@ -47,7 +55,12 @@ export function RunActions({ run }: { readonly run: RunData; readonly view: RunV
           {actions.retry}
         </Button>
       ) : status === 'paused' ? (
-        <Button kind="primary" icon="play" isBusy={resume.isPending} onClick={() => resume.mutate({ ...change, body: {} })}>
+        <Button
+          kind="primary"
+          icon="play"
+          isBusy={resume.isPending}
+          onClick={() => resume.mutate({ ...change, body: {} })}
+        >
           {actions.resume}
         </Button>
       ) : isOver ? (
@@ -197,7 +210,15 @@ function SignalDialog({ executionId, onClose }: { readonly executionId: string; 
         {(ids) => <TextInput {...ids} value={key} onChange={({ target }) => setKey(target.value)} />}
       </Field>
       <Field label={words.payload} hint="JSON" problem={problem}>
-        {(ids) => <textarea {...ids} className="textarea" rows={4} value={payload} onChange={({ target }) => setPayload(target.value)} />}
+        {(ids) => (
+          <textarea
+            {...ids}
+            className="textarea"
+            rows={4}
+            value={payload}
+            onChange={({ target }) => setPayload(target.value)}
+          />
+        )}
       </Field>
     </Dialog>
   );
@@ -239,5 +260,11 @@ function StartAgain({ executionId, workflowId, onClose }: StartAgainProps): Reac
   const values = useRead('getValues', { params: { executionId }, query: {} });
   if (values.data === undefined) return null;
   const { input } = values.data;
-  return <StartDialog workflowId={workflowId} initial={input !== null && 'value' in input ? input.value : undefined} onClose={onClose} />;
+  return (
+    <StartDialog
+      workflowId={workflowId}
+      initial={input !== null && 'value' in input ? input.value : undefined}
+      onClose={onClose}
+    />
+  );
 }

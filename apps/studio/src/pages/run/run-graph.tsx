@@ -1,13 +1,14 @@
 /** The graph of the run: the whole plan from the start, with the state of every node. */
-import { NebulaGraph } from '@nebula/canvas/react';
+
 import type { NodeRunState } from '@nebula/canvas/model';
-import { type ReactElement, useMemo } from 'react';
+import { NebulaGraph } from '@nebula/canvas/react';
+import { type ReactElement, useMemo, useRef } from 'react';
 import { useStudio } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';
 import { graphNodeOf, runPathOf } from './lanes.ts';
-import type { RunView } from './run-page.tsx';
 import type { NodeStates } from './run-record.ts';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface RunGraphProps {
@@ -31,6 +32,9 @@ export function RunGraph({ run, states, view, onSelect }: RunGraphProps): ReactE
     return found;
   }, [graph, states, view.iterations]);
   const selected = view.node === undefined ? undefined : graphNodeOf(graph, view.node);
+  // The element reports a selection that it is given, too: before React has given it the new handler.
+  const latest = useRef({ selected, iterations: view.iterations });
+  latest.current = { selected, iterations: view.iterations };
   const selection = useMemo(() => (selected === undefined ? [] : [selected]), [selected]);
   return (
     <NebulaGraph
@@ -41,8 +45,8 @@ export function RunGraph({ run, states, view, onSelect }: RunGraphProps): ReactE
       label={words.graph}
       onSelect={({ detail }) => {
         const node = detail.nodes.at(-1);
-        const path = node === undefined ? undefined : runPathOf(graph, node, view.iterations);
-        if (node !== selected) onSelect(path);
+        const path = node === undefined ? undefined : runPathOf(graph, node, latest.current.iterations);
+        if (node !== latest.current.selected) onSelect(path);
       }}
     />
   );

@@ -8,8 +8,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { notify } from '../../ui/notices.ts';
 import { Status } from '../../ui/status.tsx';
 import { RunActions } from './run-actions.tsx';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface RunHeaderProps {
@@ -22,12 +22,12 @@ export function RunHeader({ run, view, onSelect }: RunHeaderProps): ReactElement
   const words = useText(runText);
   const format = useFormat();
   const { document, definition } = run;
-  const { executionId, workflowId, version, status, trigger, parent, startedAt } = document;
+  const { executionId, workflowId, version, trigger, parent, startedAt } = document;
   const began = startedAt === null ? undefined : Date.parse(startedAt);
   const type = triggerType(trigger);
   return (
     <header className="run-header">
-      <Status status={status} />
+      <Status status={view.status} />
       <nav className="crumbs" aria-label={words.run}>
         {parent !== null && (
           <>
@@ -42,16 +42,26 @@ export function RunHeader({ run, view, onSelect }: RunHeaderProps): ReactElement
         </Link>
       </nav>
       <span className="muted">{words.version(version)}</span>
-      <button type="button" className="run-focus mono muted truncate" title={executionId} onClick={() => onSelect(undefined)}>
+      <button
+        type="button"
+        className="run-focus mono muted truncate"
+        title={executionId}
+        onClick={() => onSelect(undefined)}
+      >
         {executionId}
       </button>
       <IconButton
         icon="copy"
+        className="run-copy"
         label={words.copyId}
-        onClick={() => void navigator.clipboard.writeText(executionId).then(() => notify({ kind: 'done', message: words.copied }))}
+        onClick={() =>
+          void navigator.clipboard.writeText(executionId).then(() => notify({ kind: 'done', message: words.copied }))
+        }
       />
       {type === 'test' && <Badge kind="accent">{words.test}</Badge>}
-      {type !== undefined && isKnown(type, words.triggers) && <span className="muted run-trigger">{words.startedBy(words.triggers[type])}</span>}
+      {type !== undefined && isKnown(type, words.triggers) && (
+        <span className="muted run-trigger">{words.startedBy(words.triggers[type])}</span>
+      )}
       <span className="spring" />
       {began !== undefined && (
         <span className="run-duration" title={format.full(began)}>

@@ -11,6 +11,7 @@ import { graphNodeOf, type ShownIterations } from './lanes.ts';
 import { RunGraph } from './run-graph.tsx';
 import { RunHeader } from './run-header.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import { Timeline } from './timeline.tsx';
 import { type RunData, useRun } from './use-run.ts';
 import './run.css';
@@ -19,17 +20,6 @@ export default function RunPage({ executionId }: { readonly executionId: string 
   const { data, error } = useRun(executionId);
   if (data !== undefined) return <LoadedRun run={data} />;
   return error === null || error === undefined ? <Loading /> : <Failed error={error} />;
-}
-
-export interface RunView {
-  /** The selected node, by its path in the run. */
-  readonly node: string | undefined;
-  /** The frame whose state is shown; undefined: now. */
-  readonly seq: number | undefined;
-  /** The time of that state. */
-  readonly time: number;
-  readonly tab: string | undefined;
-  readonly iterations: ShownIterations;
 }
 
 function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
@@ -42,12 +32,15 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
   const now = useNow(isOpen && seq === undefined ? 250 : null);
   const pastEvent = index === undefined || index < 0 ? undefined : record.events[index];
   const time = pastEvent?.at ?? (isOpen ? now : Date.parse(document.finishedAt ?? document.updatedAt ?? ''));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
   const states = useMemo(
     () => record.statesAt(index === undefined || index < 0 ? undefined : index),
     [record, revision, index],
   );
   const iterations = useMemo(() => shownIterations(query.node), [query.node]);
-  const view: RunView = { node: query.node, seq, time, tab: query.tab, iterations };
+  const status =
+    (pastEvent !== undefined && index !== undefined ? record.runStatusAt(index) : undefined) ?? document.status;
+  const view: RunView = { node: query.node, seq, time, status, tab: query.tab, iterations };
   const goTo = (at: number | undefined): void => {
     const event = at === undefined ? undefined : record.events[at];
     const isNow = event === undefined || at === record.events.length - 1;

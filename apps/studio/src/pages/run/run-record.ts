@@ -7,7 +7,14 @@
  */
 import type { NodeRunState } from '@nebula/canvas/model';
 import type { LiveEvent } from '@nebula/client';
-import { isNodeEvent, nodeStatusAfter, RunHistory, type TimelineEvent } from '@nebula/core/view';
+import {
+  isNodeEvent,
+  isRunEvent,
+  nodeStatusAfter,
+  RunHistory,
+  runStatusAfter,
+  type TimelineEvent,
+} from '@nebula/core/view';
 
 export type RecordedEvent = TimelineEvent & { readonly seq: number };
 
@@ -45,6 +52,15 @@ export class RunRecord {
     return states;
   }
 
+  /** The status of the run after the event at `index`; undefined before its start. */
+  runStatusAt(index: number): string | undefined {
+    for (let at = index; at >= 0; at--) {
+      const event = this.events[at] as RecordedEvent;
+      if (isRunEvent(event)) return runStatusAfter(event);
+    }
+    return undefined;
+  }
+
   /** The last event of the frame; -1 if it is not known. */
   indexOfFrame(seq: number): number {
     return lastIndex(this.events, (event) => event.seq <= seq);
@@ -52,7 +68,10 @@ export class RunRecord {
 
   /** The last event at or before a time; the first one if there is none. */
   indexAt(time: number): number {
-    return Math.max(0, lastIndex(this.events, (event) => event.at <= time));
+    return Math.max(
+      0,
+      lastIndex(this.events, (event) => event.at <= time),
+    );
   }
 
   /** The frame before or after the one of an event. */
@@ -85,7 +104,8 @@ function fold(states: Map<string, RecordedNode>, event: RecordedEvent): void {
     return;
   }
   if (node === null) return;
-  if (type === 'RoundStarted' || type === 'RoundCompleted' || type === 'RoundFailed') return foldIteration(states, node, type);
+  if (type === 'RoundStarted' || type === 'RoundCompleted' || type === 'RoundFailed')
+    return foldIteration(states, node, type);
   if (!isNodeEvent(event)) return;
   const before = states.get(node);
   const status = nodeStatusAfter(event);
@@ -107,7 +127,11 @@ function opened(items: number | undefined): NonNullable<NodeRunState['iterations
 }
 
 /** `path` is that of the iteration: its loop counts it. */
-function foldIteration(states: Map<string, RecordedNode>, path: string, type: 'RoundStarted' | 'RoundCompleted' | 'RoundFailed'): void {
+function foldIteration(
+  states: Map<string, RecordedNode>,
+  path: string,
+  type: 'RoundStarted' | 'RoundCompleted' | 'RoundFailed',
+): void {
   const loop = path.slice(0, path.lastIndexOf('/'));
   const before = states.get(loop);
   if (before?.iterations === undefined) return;

@@ -36,8 +36,9 @@ export function timeAxis(busy: readonly Interval[], whole: Interval, width: numb
   const to = Math.max(whole.to, from + MIN_SPAN_MS);
   const merged = merge(busy, from, to);
   const busyMs = merged.reduce((sum, interval) => sum + interval.to - interval.from, 0);
+  // A run that only waits is shown in full.
   const cuts = gaps(merged, from, to).filter(
-    (gap) => gap.to - gap.from > Math.max(MIN_FOLD_MS, FOLD_SHARE * Math.max(busyMs, MIN_SPAN_MS)),
+    (gap) => busyMs > 0 && gap.to - gap.from > Math.max(MIN_FOLD_MS, FOLD_SHARE * busyMs),
   );
   const margin = MARGIN_SHARE * Math.max(busyMs, 50);
   const folded = cuts.map((gap) => ({
@@ -130,7 +131,9 @@ export function ticksOf(axis: TimeAxis, everyPx = 110): readonly number[] {
   });
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5];
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5,
+];
 
 function roundStep(ms: number): number {
   return STEPS.find((step) => step >= ms) ?? Math.ceil(ms / 864e5) * 864e5;

@@ -5,8 +5,8 @@ import { StatusGlyph } from '../../ui/status.tsx';
 import { VirtualRows } from '../../ui/virtual-rows.tsx';
 import { criticalPath } from './critical-path.ts';
 import { type EndedSpan, lanesOf, spansUntil, type TimelineLane } from './lanes.ts';
-import type { RunView } from './run-page.tsx';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import { type TimeAxis, ticksOf, timeAxis } from './time-axis.ts';
 import { incomingOf } from './upstream.ts';
 import type { RunData } from './use-run.ts';
@@ -32,14 +32,20 @@ export function Timeline({ run, view, selected, onSelect, onMoment }: TimelinePr
   const { graph, record, revision, document } = run;
   const [host, width] = useWidth();
   const labelWidth = width < 600 ? NARROW_LABEL_WIDTH : LABEL_WIDTH;
-  const lanes = useMemo(() => lanesOf(graph, record.history, view.iterations), [graph, record, revision, view.iterations]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
+  const lanes = useMemo(
+    () => lanesOf(graph, record.history, view.iterations),
+    [graph, record, revision, view.iterations],
+  );
   const from = document.startedAt === null ? view.time : Date.parse(document.startedAt);
   const isPast = view.seq !== undefined;
   // The axis keeps its whole length while an earlier moment is looked at.
   const to = isPast ? Math.max(view.time, Date.parse(document.updatedAt ?? '') || view.time) : view.time;
   const axis = useMemo(() => {
     const busy = lanes.flatMap(({ history }) =>
-      (history?.spans ?? []).filter(({ kind }) => kind !== 'waiting').map((span) => ({ from: span.from, to: span.to ?? to })),
+      (history?.spans ?? [])
+        .filter(({ kind }) => kind !== 'waiting')
+        .map((span) => ({ from: span.from, to: span.to ?? to })),
     );
     return timeAxis(busy, { from, to }, Math.max(60, width - labelWidth - 16));
   }, [lanes, from, to, width, labelWidth]);
@@ -47,7 +53,9 @@ export function Timeline({ run, view, selected, onSelect, onMoment }: TimelinePr
     if (document.finishedAt === null) return new Set<string>();
     const timed = lanes.flatMap(({ path, history }) => {
       const first = history?.spans[0];
-      return first === undefined || history?.endedAt == null ? [] : [{ path, startedAt: first.from, endedAt: history.endedAt }];
+      return first === undefined || history?.endedAt == null
+        ? []
+        : [{ path, startedAt: first.from, endedAt: history.endedAt }];
     });
     return new Set(criticalPath(timed, (path) => incomingOf(graph, path, view.iterations)));
   }, [lanes, graph, document.finishedAt, view.iterations]);
@@ -197,12 +205,21 @@ function statusAt(spans: readonly EndedSpan[], status: string | undefined): stri
   return last.kind;
 }
 
-function SpanBar({ span, axis, status }: { readonly span: EndedSpan; readonly axis: TimeAxis; readonly status: string }): ReactElement {
+function SpanBar({
+  span,
+  axis,
+  status,
+}: {
+  readonly span: EndedSpan;
+  readonly axis: TimeAxis;
+  readonly status: string;
+}): ReactElement {
   const words = useText(runText);
   const format = useFormat();
   const x = axis.xOf(span.from);
   const width = Math.max(MIN_SPAN_PX, axis.xOf(span.to) - x);
-  const kind = span.kind === 'running' ? `running end-${span.end ?? (status === 'running' ? 'open' : 'completed')}` : span.kind;
+  const kind =
+    span.kind === 'running' ? `running end-${span.end ?? (status === 'running' ? 'open' : 'completed')}` : span.kind;
   const what = span.attempt === undefined ? words[span.kind] : words.attempt(span.attempt);
   return (
     <span

@@ -22,7 +22,14 @@ export interface RunData {
 }
 
 /** Reads that live events outdate. */
-const OUTDATED = ['getExecution', 'getResult', 'explainExecution', 'getValues', 'listAttempts', 'listIterations'] as const;
+const OUTDATED = [
+  'getExecution',
+  'getResult',
+  'explainExecution',
+  'getValues',
+  'listAttempts',
+  'listIterations',
+] as const;
 const REFRESH_MS = 500;
 
 export function useRun(executionId: string): { readonly data: RunData | undefined; readonly error: unknown } {
@@ -51,7 +58,8 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
     },
   );
   const graph = useMemo(
-    () => (definition.data === undefined ? undefined : graphOfDefinition(definition.data.definition as WorkflowDefinition)),
+    () =>
+      definition.data === undefined ? undefined : graphOfDefinition(definition.data.definition as WorkflowDefinition),
     [definition.data],
   );
   if (document.data === undefined || graph === undefined || definition.data === undefined) {

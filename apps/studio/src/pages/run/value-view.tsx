@@ -13,13 +13,16 @@ interface ValueViewProps {
   readonly name: 'output' | 'input' | 'variables';
   readonly value: Preview | null | undefined;
   readonly isPending: boolean;
+  /** Nothing can come any more. */
+  readonly isOver: boolean;
 }
 
-export function ValueView({ executionId, name, value, isPending }: ValueViewProps): ReactElement {
+export function ValueView({ executionId, name, value, isPending, isOver }: ValueViewProps): ReactElement {
   const words = useText(runText);
   const format = useFormat();
   if (isPending) return <Loading />;
-  if (value === undefined || value === null) return <p className="muted inspector-note">{words.notYet}</p>;
+  if (value === undefined || value === null)
+    return <p className="muted inspector-note">{isOver ? words.none : words.notYet}</p>;
   if ('value' in value) {
     if (value.value === null) return <p className="muted inspector-note">{words.none}</p>;
     return <ValueTree value={value.value} label={words.tabs[name]} />;
@@ -29,7 +32,10 @@ export function ValueView({ executionId, name, value, isPending }: ValueViewProp
       <p className="inspector-note">
         {words.large(format.bytes(value.bytes))}{' '}
         {value.sha256 !== undefined && (
-          <a href={`/api/v1/executions/${encodeURIComponent(executionId)}/blobs/${value.sha256}`} download={`${executionId}-${name}.json`}>
+          <a
+            href={`/api/v1/executions/${encodeURIComponent(executionId)}/blobs/${value.sha256}`}
+            download={`${executionId}-${name}.json`}
+          >
             {words.download}
           </a>
         )}

@@ -4,10 +4,11 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { runPath } from '../../app/routes.ts';
 import { useRead } from '../../data/queries.ts';
-import { useText } from '../../text/use-text.ts';
+import { useFormat, useLanguage, useText } from '../../text/use-text.ts';
 import { Status } from '../../ui/status.tsx';
-import type { RunView } from './run-page.tsx';
+import { sentenceOf } from './cause-text.ts';
 import { runText } from './run-text.ts';
+import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface WhyProps {
@@ -20,6 +21,8 @@ type Cause = AnswerOf<'explainExecution'>['causes'][number];
 
 export function Why({ run, view, onSelect }: WhyProps): ReactElement {
   const words = useText(runText);
+  const language = useLanguage();
+  const format = useFormat();
   const { executionId } = run.document;
   const { node, seq } = view;
   const query = { ...(node !== undefined && { node }), ...(seq !== undefined && { at: seq }) };
@@ -32,7 +35,7 @@ export function Why({ run, view, onSelect }: WhyProps): ReactElement {
       <ul>
         {causes.map((cause) => (
           <li key={`${cause.code} ${cause.message}`}>
-            {cause.message}
+            {sentenceOf(cause, language, format, view.time)}
             <CauseLink cause={cause} onSelect={onSelect} />
           </li>
         ))}
@@ -44,7 +47,9 @@ export function Why({ run, view, onSelect }: WhyProps): ReactElement {
 function CauseLink({ cause, onSelect }: { readonly cause: Cause; onSelect(node: string): void }): ReactElement | null {
   const { node, link } = cause;
   if (link !== undefined) {
-    return <Link href={runPath(link.executionId, { node: link.node })}> {link.node ?? link.executionId.slice(-8)} →</Link>;
+    return (
+      <Link href={runPath(link.executionId, { node: link.node })}> {link.node ?? link.executionId.slice(-8)} →</Link>
+    );
   }
   if (node === undefined) return null;
   return (

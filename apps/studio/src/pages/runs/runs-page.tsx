@@ -15,8 +15,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { notify } from '../../ui/notices.ts';
 import { Empty, Failed, Loading, Page } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { StatusFilter } from './status-filter.tsx';
 import { runsText } from './runs-text.ts';
+import { StatusFilter } from './status-filter.tsx';
 import '../../ui/table.css';
 import './runs.css';
 
@@ -46,7 +46,8 @@ export default function RunsPage(): ReactElement {
   const update = useThrottled(() => refresh('listExecutions', 'countExecutions'), REFRESH_MS);
   useLive({ project, after: 'now' }, { onEvents: (events) => events.some(({ node }) => node === null) && update() });
   const wanted = filter.search?.trim();
-  const shown = wanted === undefined ? runs.items : runs.items.filter(({ executionId }) => executionId.includes(wanted));
+  const shown =
+    wanted === undefined ? runs.items : runs.items.filter(({ executionId }) => executionId.includes(wanted));
   const total = Object.values(counts.data?.counts ?? {}).reduce((sum, count) => sum + count, 0);
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
@@ -57,7 +58,10 @@ export default function RunsPage(): ReactElement {
       ) : runs.isError ? (
         <Failed error={runs.error} onRetry={() => void runs.refetch()} />
       ) : shown.length === 0 ? (
-        <NoRuns isFiltered={isFiltered} onClear={() => setFilter({ status: undefined, workflow: undefined, since: undefined, search: undefined })} />
+        <NoRuns
+          isFiltered={isFiltered}
+          onClear={() => setFilter({ status: undefined, workflow: undefined, since: undefined, search: undefined })}
+        />
       ) : (
         <>
           <RunTable runs={shown} />
@@ -122,7 +126,8 @@ function Filters({ filter, setFilter, counts }: FiltersProps): ReactElement {
 
 function NoRuns({ isFiltered, onClear }: { readonly isFiltered: boolean; onClear(): void }): ReactElement {
   const words = useText(runsText);
-  if (isFiltered) return <Empty title={words.emptyFiltered} actions={<Button onClick={onClear}>{words.clear}</Button>} />;
+  if (isFiltered)
+    return <Empty title={words.emptyFiltered} actions={<Button onClick={onClear}>{words.clear}</Button>} />;
   return (
     <Empty
       title={words.emptyTitle}

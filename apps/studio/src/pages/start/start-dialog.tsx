@@ -13,7 +13,12 @@ import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 
 const text = defineText({
   en: { title: (name: string) => `Start ${name}`, start: 'Start', cancel: 'Not now', none: 'It needs no input.' },
-  de: { title: (name) => `${name} starten`, start: 'Starten', cancel: 'Jetzt nicht', none: 'Er braucht keine Eingabe.' },
+  de: {
+    title: (name) => `${name} starten`,
+    start: 'Starten',
+    cancel: 'Jetzt nicht',
+    none: 'Er braucht keine Eingabe.',
+  },
 });
 
 interface StartDialogProps {

@@ -1,6 +1,7 @@
 /** One workflow: its graph, its versions and its last runs. */
-import type { WorkflowDefinition } from '@nebula/core';
+
 import { NebulaGraph } from '@nebula/canvas/react';
+import type { WorkflowDefinition } from '@nebula/core';
 import { type ReactElement, useState } from 'react';
 import { Link } from 'wouter';
 import { editorPath, PATHS, queryText, runPath } from '../../app/routes.ts';
@@ -27,7 +28,11 @@ export default function WorkflowPage({ workflowId }: { readonly workflowId: stri
   const { theme } = useStudio();
   const [{ version }, setQuery] = useQueryState('version');
   const shown = version === undefined ? (workflow.data?.activeVersion ?? 'newest') : Number(version);
-  const definition = useRead('getWorkflowVersion', { params: { workflowId, version: shown } }, { enabled: workflow.data !== undefined });
+  const definition = useRead(
+    'getWorkflowVersion',
+    { params: { workflowId, version: shown } },
+    { enabled: workflow.data !== undefined },
+  );
   const [isStarting, setStarting] = useState(false);
   const mayOperate = useMay('operator', workflow.data?.project);
   const mayEdit = useMay('editor', workflow.data?.project);
@@ -59,12 +64,21 @@ export default function WorkflowPage({ workflowId }: { readonly workflowId: stri
         {definition.data === undefined ? (
           <Loading />
         ) : (
-          <NebulaGraph definition={definition.data.definition as WorkflowDefinition} theme={theme} label={name ?? workflowId} />
+          <NebulaGraph
+            definition={definition.data.definition as WorkflowDefinition}
+            theme={theme}
+            label={name ?? workflowId}
+          />
         )}
       </div>
       <div className="workflow-columns">
         <LastRuns workflowId={workflowId} />
-        <Versions workflowId={workflowId} shown={definition.data?.version} mayEdit={mayEdit} onShow={(one) => setQuery({ version: String(one) })} />
+        <Versions
+          workflowId={workflowId}
+          shown={definition.data?.version}
+          mayEdit={mayEdit}
+          onShow={(one) => setQuery({ version: String(one) })}
+        />
       </div>
       {isStarting && <StartDialog workflowId={workflowId} onClose={() => setStarting(false)} />}
     </Page>

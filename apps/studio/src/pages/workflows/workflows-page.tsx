@@ -59,7 +59,11 @@ export default function WorkflowsPage(): ReactElement {
       ) : (
         <ul className="workflow-list">
           {shown.map((workflow) => (
-            <WorkflowRow key={workflow.workflowId} workflow={workflow} onStart={() => setStarting(workflow.workflowId)} />
+            <WorkflowRow
+              key={workflow.workflowId}
+              workflow={workflow}
+              onStart={() => setStarting(workflow.workflowId)}
+            />
           ))}
         </ul>
       )}
@@ -100,7 +104,11 @@ function WorkflowRow({ workflow, onStart }: { readonly workflow: Workflow; onSta
       </div>
       <div className="workflow-actions">
         {mayEdit && (
-          <Link href={editorPath(workflowId)} className="button button-quiet icon-button" aria-label={words.edit(name ?? workflowId)}>
+          <Link
+            href={editorPath(workflowId)}
+            className="button button-quiet icon-button"
+            aria-label={words.edit(name ?? workflowId)}
+          >
             <Icon name="edit" />
           </Link>
         )}

@@ -9,7 +9,8 @@ export const workflowsText = defineText({
     empty: 'Draw one here, or put a YAML file into the folder workflows of your project.',
     noMatch: 'No workflow matches',
     inactive: 'Not active',
-    version: (active: number, newest: number) => (active === newest ? `v${active}` : `v${active} active, v${newest} newest`),
+    version: (active: number, newest: number) =>
+      active === newest ? `v${active}` : `v${active} active, v${newest} newest`,
     edit: (name: string) => `Edit ${name}`,
     start: (name: string) => `Start ${name}`,
     more: 'Load more',

@@ -90,7 +90,10 @@ export function formValue(fields: readonly FormField[], typed: Typed): FormValue
   return Object.keys(problems).length === 0 ? { ok: true, value } : { ok: false, problems };
 }
 
-function readField(field: FormField, given: string | boolean): { readonly value: unknown } | { readonly problem: FieldProblem } {
+function readField(
+  field: FormField,
+  given: string | boolean,
+): { readonly value: unknown } | { readonly problem: FieldProblem } {
   if (typeof given === 'boolean') return { value: given };
   switch (field.kind) {
     case 'number':

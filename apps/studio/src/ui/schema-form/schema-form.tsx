@@ -87,7 +87,14 @@ export function useSchemaForm(schema: unknown, initial?: unknown): SchemaFormSta
       ) : (
         <Field label={words.value} problem={problemOf('')}>
           {(ids) => (
-            <textarea {...ids} className="textarea" rows={8} spellCheck={false} value={json} onChange={({ target }) => setJson(target.value)} />
+            <textarea
+              {...ids}
+              className="textarea"
+              rows={8}
+              spellCheck={false}
+              value={json}
+              onChange={({ target }) => setJson(target.value)}
+            />
           )}
         </Field>
       )}

@@ -14,12 +14,18 @@ export const Info = Type.Object({
   authentication: Type.Union([Type.Literal('token'), Type.Literal('users')]),
 });
 
+const ActionExample = Type.Object({ title: Type.String(), with: Type.Record(Type.String(), AnyJson) });
+
 export const ActionDocument = Type.Object(
   {
     id: Type.String(),
     version: Type.String(),
     title: nullable(Type.String()),
     description: nullable(Type.String()),
+    category: nullable(Type.String({ description: 'The heading under which a palette lists it: `network`.' })),
+    icon: nullable(Type.String({ description: 'The name of an icon: `globe`.' })),
+    docs: nullable(Type.String({ description: 'More than the description, as Markdown.' })),
+    examples: Type.Array(ActionExample),
     input: AnyJson,
     output: AnyJson,
     effect: Type.String({ description: '`pure`, `idempotent`, `once`, or `depends on the input`.' }),
@@ -118,6 +124,7 @@ export const Schedule = Type.Object(
   { $id: 'Schedule' },
 );
 
+const Word = Type.String({ pattern: '^[a-z][a-z0-9-]{0,49}$', description: 'A lower-case word.' });
 const AnnouncedAction = Type.Object(
   {
     id: Type.String({
@@ -129,6 +136,10 @@ const AnnouncedAction = Type.Object(
     ),
     title: Type.Optional(Type.String({ maxLength: 200 })),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    category: Type.Optional(Word),
+    icon: Type.Optional(Word),
+    docs: Type.Optional(Type.String({ maxLength: 20_000 })),
+    examples: Type.Optional(Type.Array(ActionExample, { maxItems: 20 })),
     input: Type.Optional(AnyJson),
     output: Type.Optional(AnyJson),
     effect: Type.Optional(Type.Union([Type.Literal('pure'), Type.Literal('idempotent'), Type.Literal('once')])),

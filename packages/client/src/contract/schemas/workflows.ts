@@ -45,7 +45,7 @@ const TriggerSummary = Type.Object({
 });
 
 /** What a workflow uses and asks for, with the workflows that it inlines. */
-export const Manifest = Type.Object(
+const Manifest = Type.Object(
   {
     actions: Type.Array(
       Type.Object({
