@@ -254,7 +254,7 @@ export function openCodeEditor(options: CodeEditorOptions): CodeEditor {
         markedLines,
         previewField,
         codeTheme,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         editable.of(EditorState.readOnly.of(isReadOnly)),
         ...(text.includes('\r\n') ? [EditorState.lineSeparator.of('\r\n')] : []),
         EditorView.updateListener.of((update) => {

@@ -101,8 +101,8 @@ const highlight = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
   { tag: [tags.number], color: 'var(--code-number)' },
   { tag: [tags.bool, tags.null, tags.keyword], color: 'var(--code-word)' },
-  { tag: [tags.comment, tags.lineComment], color: 'var(--text-3)', fontStyle: 'italic' },
-  { tag: [tags.separator, tags.squareBracket, tags.brace, tags.punctuation], color: 'var(--text-3)' },
+  { tag: [tags.comment, tags.lineComment], color: 'var(--text-2)', fontStyle: 'italic' },
+  { tag: [tags.separator, tags.squareBracket, tags.brace, tags.punctuation], color: 'var(--text-2)' },
   { tag: [tags.labelName, tags.typeName, tags.meta], color: 'var(--code-word)' },
 ]);
 

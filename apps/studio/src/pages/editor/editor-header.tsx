@@ -49,7 +49,11 @@ export function EditorHeader({
   return (
     <header className="editor-header">
       <nav className="crumbs" aria-label={name}>
-        <Link href={workflowId === undefined ? PATHS.workflows : workflowPath(workflowId)} className="editor-back">
+        <Link
+          href={workflowId === undefined ? PATHS.workflows : workflowPath(workflowId)}
+          className="editor-back"
+          aria-label={words.back}
+        >
           <Icon name="back" />
         </Link>
         <h1 className="truncate">{name}</h1>

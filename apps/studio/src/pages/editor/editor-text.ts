@@ -4,6 +4,7 @@ export const editorText = defineText({
   en: {
     title: (name: string) => `Edit ${name}`,
     newWorkflow: 'New workflow',
+    back: 'Back to the workflow',
     text: 'Text of the workflow',
     graph: 'Graph of the workflow',
     empty: 'Press Tab or drop an action here',
@@ -124,6 +125,7 @@ export const editorText = defineText({
   de: {
     title: (name) => `${name} bearbeiten`,
     newWorkflow: 'Neuer Workflow',
+    back: 'Zurück zum Workflow',
     text: 'Text des Workflows',
     graph: 'Graph des Workflows',
     empty: 'Tab drücken oder eine Aktion hierher ziehen',
