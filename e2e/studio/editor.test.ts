@@ -148,7 +148,7 @@ describe('the editor', () => {
     await page.keyboard.press('Control+z');
     await expect.poll(() => graphOf(page, (graph) => graph.hasAttribute('editable')), SOON).toBe(true);
     await clickNode(page, 'thank');
-    await page.getByRole('combobox', { name: 'Action' }).selectOption('core.fail@1');
+    await page.getByRole('combobox', { name: 'Action' }).selectOption('file.read@1');
     await page.getByRole('button', { name: /error/ }).waitFor();
     expect(await page.locator('.inspector-problems li').count()).toBeGreaterThan(0);
   });
