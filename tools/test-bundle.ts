@@ -35,6 +35,7 @@ const THREADS = [
   'packages/drivers/src/sqlite/commit-thread.ts',
   'packages/drivers/src/sqlite/checkpoint-thread.ts',
   'packages/drivers/src/sqlite/copy-thread.ts',
+  'packages/drivers/src/sqlite/read-thread.ts',
 ];
 /** Native code is found beside its own files. */
 const NATIVE = /^(better-sqlite3|@node-rs\/)/;

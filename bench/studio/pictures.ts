@@ -8,9 +8,7 @@ import type { NebulaGraphElement } from '@nebula/canvas';
 import { type DrawnStatus, graphOfDefinition, type Mark, NODE_STATUSES, type NodeRunState } from '@nebula/canvas/model';
 import { readDefinition, type WorkflowDefinition } from '@nebula/core';
 import type { Page } from 'playwright-core';
-import { openBrowser, openPage, serve } from '../../packages/canvas/test/support/browser.ts';
-
-const ROOT = path.resolve(import.meta.dirname, '../..');
+import { openBrowser, ROOT, serve } from './browser.ts';
 
 interface Picture {
   readonly name: string;
@@ -58,7 +56,7 @@ edges:
 
 const EXAMPLES = ['order', 'ci', 'etl', 'incident', 'release', 'kinds'];
 
-const PICTURES: readonly Picture[] = EXAMPLES.flatMap((example) => [
+const BASIC: readonly Picture[] = EXAMPLES.flatMap((example): Picture[] => [
   ...['light', 'dark', 'contrast'].flatMap((theme) => [
     { name: `${example}-${theme}`, example, theme },
     { name: `${example}-run-${theme}`, example, theme, isRun: true },
@@ -66,7 +64,10 @@ const PICTURES: readonly Picture[] = EXAMPLES.flatMap((example) => [
   { name: `${example}-down`, example, direction: 'down', isRun: true },
   { name: `${example}-far`, example, isRun: true, zoom: 0.4 },
   { name: `${example}-phone`, example, isRun: true, direction: 'down', width: 390, height: 700 },
-]).concat([
+]);
+
+const PICTURES: readonly Picture[] = [
+  ...BASIC,
   { name: 'kinds-collapsed', example: 'kinds', isRun: true, collapsed: ['items', 'archive'] },
   { name: 'kinds-collapsed-dark', example: 'kinds', theme: 'dark', isRun: true, collapsed: ['items', 'archive'] },
   { name: 'kinds-past', example: 'kinds', theme: 'dark', isRun: true, attributes: ['past'] },
@@ -86,7 +87,7 @@ const PICTURES: readonly Picture[] = EXAMPLES.flatMap((example) => [
       'items/pick→items/pack': { change: 'added' },
     },
   },
-] as Picture[]);
+];
 
 function definitionOf(example: string): WorkflowDefinition {
   const text = example === 'kinds' ? KINDS : readFileSync(path.join(ROOT, 'examples', `${example}.yaml`), 'utf8');
@@ -138,14 +139,14 @@ async function take(page: Page, picture: Picture, folder: string): Promise<void>
   const definition = definitionOf(picture.example);
   await page.setViewportSize({ width: picture.width ?? 1_440, height: picture.height ?? 860 });
   await page.evaluate(
-    ({ picture: wanted, given, states, iterations }) => {
+    ({ picture: wanted, text, states, iterations }) => {
       const old = document.querySelector('nebula-graph')!;
       const graph = document.createElement('nebula-graph') as NebulaGraphElement;
       graph.setAttribute('theme', wanted.theme ?? 'light');
       graph.setAttribute('direction', wanted.direction ?? 'right');
       for (const name of wanted.attributes ?? []) graph.setAttribute(name, '');
       old.replaceWith(graph);
-      graph.definition = given;
+      graph.definition = JSON.parse(text) as { id: string };
       if (wanted.isRun === true) {
         graph.states = new Map(states);
         graph.iterations = { items: Uint8Array.from(iterations) };
@@ -156,7 +157,7 @@ async function take(page: Page, picture: Picture, folder: string): Promise<void>
       graph.fit();
       if (wanted.zoom !== undefined) graph.zoomBy(wanted.zoom / graph.camera.zoom);
     },
-    { picture, given: definition, states: statesFor(definition), iterations: iterationsOf() },
+    { picture, text: JSON.stringify(definition), states: statesFor(definition), iterations: iterationsOf() },
   );
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   await page.screenshot({ path: path.join(folder, `${picture.name}.png`) });
@@ -166,21 +167,17 @@ const [folder, ...names] = process.argv.slice(2);
 if (folder === undefined) throw new Error('The folder of the pictures is missing.');
 mkdirSync(folder, { recursive: true });
 const site = await serve(
-  {
-    '/': '<!doctype html><meta charset="utf-8"><title>Pictures</title><link rel="stylesheet" href="/page.css"><nebula-graph></nebula-graph><script type="module" src="/pictures.js"></script>',
-  },
-  {
-    pictures: path.join(import.meta.dirname, 'pages/pictures.ts'),
-    'layout-worker': path.join(ROOT, 'packages/canvas/src/layout/layout-worker.ts'),
-  },
+  { pictures: '<nebula-graph></nebula-graph>' },
+  { pictures: 'bench/studio/pages/pictures.ts', 'layout-worker': 'packages/canvas/src/layout/layout-worker.ts' },
   'body { margin: 0 } nebula-graph { height: 100vh }',
 );
 const browser = await openBrowser();
-const { page, errors } = await openPage(browser, site.url);
+const page = await browser.newPage();
+page.on('pageerror', (error) => console.error(error.message));
+await page.goto(`${site.url}/pictures`);
 for (const picture of PICTURES) {
   if (names.length > 0 && !names.some((name) => picture.name.startsWith(name))) continue;
   await take(page, picture, folder);
 }
 await browser.close();
 site.close();
-for (const error of errors) console.error(error);

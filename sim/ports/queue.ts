@@ -59,7 +59,7 @@ export class Broker {
       ack: (delivery) => process.callNow('queue.ack', undefined, () => this.release(delivery, undefined)),
       nack: (delivery, delayMs) => process.callNow('queue.nack', undefined, () => this.release(delivery, delayMs)),
       extend: (delivery) => process.callNow('queue.extend', undefined, () => this.extend(delivery)),
-      stats: async () => ({ depth: this.depth, waitingSince: null }),
+      stats: async () => ({ depth: this.depth, waitingSince: null, waiting: new Map() }),
       close: async () => {},
     };
   }

@@ -46,7 +46,7 @@ const RESERVED: Readonly<Record<string, readonly string[]>> = { '@nebula/core/ru
  * The folders of a package that has layers, the lowest first: what each may import of the others. Files beside the
  * folders are common ground; of those, only the ones in COMPOSING import folders.
  *
- *     expression, schema, graph, definition ──▶ plan ──▶ run ──▶ view; plan ──▶ verify
+ *     expression, schema, graph, definition ──▶ plan ──▶ run ──▶ view ──▶ rehearsal; plan ──▶ verify
  */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, 'all' | 'types'>>>>>> = {
   core: {
@@ -60,6 +60,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
     plan: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', schema: 'all' },
     run: { capability: 'all', definition: 'types', expression: 'all', plan: 'all', retry: 'all', schema: 'all' },
     view: { plan: 'all', run: 'all' },
+    rehearsal: { plan: 'all', run: 'all', view: 'all' },
     verify: { capability: 'all', definition: 'all', expression: 'all', graph: 'all', plan: 'all', schema: 'all' },
   },
 };
@@ -128,12 +129,16 @@ export function checkArrows(repository: Repository): Verdict {
 /** Files of the root that tests of every package may import. */
 const TEST_SUPPORT = 'tools/test-support/';
 
-/** A part of the root with dependencies of its own, which the root's install leaves out. */
-const APART = 'bench/peers';
+/** Parts of the root with dependencies of their own, which the root's install leaves out. */
+const APART = ['bench/peers', 'bench/studio/xyflow'];
 
 function readManifests(repository: Repository): Manifest[] {
   return repository.files
-    .filter((file) => /^((packages|apps)\/[^/]+\/)?package\.json$/.test(file) || file === `${APART}/package.json`)
+    .filter(
+      (file) =>
+        /^((packages|apps)\/[^/]+\/)?package\.json$/.test(file) ||
+        APART.some((folder) => file === `${folder}/package.json`),
+    )
     .map((file) => {
       const json = JSON.parse(repository.text(file)) as Record<string, Record<string, unknown> | undefined>;
       const names = (...kinds: string[]) => new Set(kinds.flatMap((kind) => Object.keys(json[kind] ?? {})));
@@ -167,7 +172,7 @@ function judgeRelative(
   const problem = (text: string) => [at(importer.code, entry.offset, text)];
   if (target.startsWith('..')) return problem(`${entry.specifier} is outside of the repository`);
   const owner = ownerOf(target, manifests);
-  const isWithinRoot = importer.owner.folder === APART && owner.folder === '';
+  const isWithinRoot = APART.includes(importer.owner.folder) && owner.folder === '';
   if (isModel(importer.code.path) && !isModel(target) && !entry.typeOnly)
     return problem(`${entry.specifier} is not part of the model: it may import types only`);
   const isSupport = !importer.shipped && target.startsWith(TEST_SUPPORT);

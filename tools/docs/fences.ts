@@ -30,6 +30,10 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
   sh: ['exit', 'network'],
   /** Commands after `$ ` are run, and what they print is compared. */
   console: ['exit'],
+  /** Opened in a browser by the tests of the canvas. */
+  html: [],
+  tsx: [],
+  js: [],
   json: [],
   text: [],
 };

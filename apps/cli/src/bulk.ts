@@ -16,7 +16,7 @@ import type { Call, CommandOptions, OpenCall, ProjectCall } from './services.ts'
 import { type Output, readingWidth } from './terminal/io.ts';
 import { tableLines } from './views/table.ts';
 import { statusGlyph, statusPaint } from './views/theme.ts';
-import { agoText, plural } from './views/words.ts';
+import { agoText, plural, versionWord } from './views/words.ts';
 
 export interface Target {
   readonly executionId: string;
@@ -181,7 +181,7 @@ function targetLines(targets: readonly Target[], output: Output, now: number): s
     .map(({ executionId, status, workflowId, version, startedAt }) => [
       executionId,
       statusPaint(status, colors)(`${statusGlyph(status)} ${status}`),
-      `${workflowId} ${colors.dim(`v${version}`)}`,
+      `${workflowId} ${colors.dim(versionWord(version))}`,
       startedAt === null ? '' : agoText(startedAt, now),
     ]);
   const more = targets.length > MAX_LISTED ? [colors.dim(`… ${plural(targets.length - MAX_LISTED, 'more run')}`)] : [];

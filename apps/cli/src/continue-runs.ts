@@ -8,6 +8,7 @@ import { engineHere, recordedLines } from './recorded-requests.ts';
 import { reportInterrupted, reportRun, reportRuns, viewOf } from './report-runs.ts';
 import { definitionOfRun, findRun } from './runs.ts';
 import type { ApiSession, OpenCall, ProjectCall } from './services.ts';
+import { versionWord } from './views/words.ts';
 import { registeredWorkflows } from './workflow-folder.ts';
 
 /** Continues runs that have a recorded request. Calls `otherwise` with `--no-run`, or if another engine owns the folder. */
@@ -65,7 +66,7 @@ export async function watchedRun(session: ApiSession, executionId: string): Prom
   const document = await findRun(api, executionId);
   if (document === undefined) return undefined;
   const definition = await definitionOfRun(api, executionId);
-  const title = `${definition?.name ?? document.workflowId} v${document.version}`;
+  const title = `${definition?.name ?? document.workflowId} ${versionWord(document.version)}`;
   const find = await registeredWorkflows(session, definition);
   return { executionId, definition, find, title, document };
 }

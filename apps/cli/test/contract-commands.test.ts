@@ -14,6 +14,20 @@ output: "{{ $nodes.sum.output }}"
 id: other
 nodes: { a: { action: core.noop@1 } }
 `,
+  'ask.yaml': `
+id: ask
+nodes: { ok: { wait: { approval: { title: Ship it? }, deadline: 2h } } }
+`,
+  'loop.yaml': `
+id: loop
+nodes:
+  each:
+    forEach: { in: [1, 2, 3], minSuccess: 0 }
+    do:
+      nodes:
+        say: { action: core.log@1, with: { message: "Item {{ $item }}" } }
+        odd: { needs: [say], when: $item == 2, action: core.fail@1, with: { code: ODD, message: two } }
+`,
   'slow.yaml': `
 id: slow
 nodes: { calm: { action: core.set@1, with: { value: 7 }, cache: { ttl: 1h } } }
@@ -101,6 +115,67 @@ describe.each(locations)('operations %s', (_, location) => {
     expect((await nebula('notifications', 'list')).out).toMatch(
       /no notifications are configured: a server tells nobody of .* notifications set NAME --url URL/,
     );
+  });
+
+  test('[CLI-720] what waits for a person is listed and counted', async () => {
+    const { cwd, env } = location();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const { executionId } = JSON.parse((await nebula('run', 'ask.yaml', '--json')).out);
+    const { out } = await nebula('human-tasks', 'list', '--kind', 'approval', '--workflow', 'ask', '--by-deadline');
+    expect(out).toContain('EXECUTION');
+    expect(out).toMatch(new RegExp(`${executionId} +ok +approval +Ship it\\?`));
+    expect((await nebula('human-tasks', 'count', '--workflow', 'ask')).out).toMatch(/approval +1/);
+    expect((await nebula('human-tasks', 'list', '--kind', 'unknown')).out).toBe('nothing waits for a person\n');
+    expect(JSON.parse((await nebula('human-tasks', 'count', '--workflow', 'ask', '--json')).out)).toMatchObject({
+      total: 1,
+    });
+    await nebula('executions', 'cancel', executionId);
+    await nebula('resume', executionId);
+    expect((await nebula('human-tasks', 'count', '--workflow', 'ask')).out).toBe('nothing waits for a person\n');
+  });
+
+  test('[CLI-721] runs are filtered by error and id, iterations by status, logs by text, and a replay is previewed', async () => {
+    const { cwd, env } = location();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    const { executionId } = JSON.parse((await nebula('run', 'loop.yaml', '--json')).out);
+    const ids = async (...more: string[]): Promise<string[]> => {
+      const { items } = JSON.parse((await nebula('executions', 'list', ...more, '--json')).out);
+      return items.map((one: { executionId: string }) => one.executionId);
+    };
+    expect(await ids('--search', executionId.slice(0, -1), '--root')).toEqual([executionId]);
+    expect(await ids('--error', 'NOPE')).toEqual([]);
+    expect((await nebula('executions', 'list', '--error', 'NOPE')).out).toBe('no run matches\n');
+    const failed = await nebula('executions', 'iterations', executionId, 'each', '--status', 'failed');
+    expect(failed.out).toMatch(/1 +failed .*two/);
+    expect((await nebula('executions', 'iterations', executionId, 'each', '--status', 'open')).out).toBe(
+      'no iteration is open\n',
+    );
+    expect((await nebula('executions', 'logs', executionId, '--search', 'ITEM 2')).out).toMatch(/Item 2\n$/);
+    const text = (await nebula('executions', 'logs', executionId, '--download')).out.trimEnd().split('\n');
+    expect(text.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'INFO  each/0/say#1 Item 1',
+      'INFO  each/1/say#1 Item 2',
+      'INFO  each/2/say#1 Item 3',
+    ]);
+    const preview = await nebula('executions', 'replay', executionId, 'each', '--dry-run');
+    expect([preview.code, preview.out]).toEqual([0, 'would run again: each\n']);
+    expect(await nebula('executions', 'logs', executionId, '--follow', '--search', 'x')).toMatchObject({ code: 2 });
+  });
+
+  test('[CLI-722] statistics and triggers', async () => {
+    const { cwd, env } = location();
+    const nebula = (...argv: string[]) => say(cwd, argv, { env });
+    await nebula('run', 'other.yaml');
+    const { out } = await nebula('statistics', '--workflow', 'other', '--bucket', '6h');
+    expect(out).toMatch(/SINCE \(UTC\) +STARTS +COMPLETED/);
+    expect((await nebula('statistics', '--workflow', 'nope')).out).toBe('no runs in this time\n');
+    expect((await nebula('statistics', '--bucket', '1s')).code).toBe(2);
+    await nebula('workflows', 'register', 'add.yaml');
+    await nebula('schedules', 'set', 'often', '--workflow', 'add', '--every', '15m');
+    expect((await nebula('triggers', 'list', '--kind', 'schedule')).out).toMatch(/schedule +add +every 15m/);
+    await nebula('schedules', 'remove', 'often');
+    const fleet = await nebula('fleet');
+    expect(fleet.out + fleet.err).toMatch('NEBULA_SERVER' in env ? /slots +0 of \d+ in use/ : /error NEEDS_SERVER/);
   });
 
   test('[CLI-405] cached outputs are listed and removed', async () => {

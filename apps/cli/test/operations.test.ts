@@ -40,6 +40,7 @@ export default { actions: [{ id: 'hang', version: '1', effect: 'once', run: ({ s
 `,
   'quick.yaml': 'id: quick\nnodes: { a: { action: core.set, with: { value: 1 } } }\n',
   'asking.yaml': 'id: asking\nconfig: { capabilities: { shell: [id] } }\nnodes: { a: { action: core.noop } }\n',
+  'nested.yaml': 'id: nested\nnodes: { a: { workflow: { id: quick } } }\n',
   // No file has this workflow, so it is looked up among the registered ones.
   'outer.yaml': 'id: outer\nnodes: { a: { workflow: { id: loop } } }\n',
 };
@@ -122,6 +123,9 @@ type Step = readonly string[] | Line;
 /** The command lines of each command: together they take every way that calls another operation. */
 const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
   run: () => [['run', 'quick.yaml'], { argv: ['run', 'asking.yaml'], at: 'folder' }],
+  try: () => [['try', 'nested.yaml', '--until', 'a/a'], { argv: ['try', 'asking.yaml'], at: 'folder' }],
+  'executions outputs': async () => [['executions', 'outputs', await ended('quick')]],
+  'workflows rehearse': () => [['workflows', 'rehearse', 'quick.yaml']],
   resume: async () => [['resume', await paused()], ['resume']],
   start: async () => {
     await served.session.api.call('putLaunchPlan', { params: { planId: 'fast' }, body: { workflowId: 'quick' } });
@@ -157,6 +161,7 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'executions logs': async () => [
     ['executions', 'logs', await ended('quick')],
     ['executions', 'logs', await ended('quick'), '--follow'],
+    ['executions', 'logs', await ended('quick'), '--download'],
   ],
   'executions value': async () => [['executions', 'value', await ended('quick'), 'a'.repeat(64)]],
   'executions journal': async () => [['executions', 'journal', await ended('quick')]],
@@ -223,6 +228,13 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'users add': () => [['users', 'add', 'bob', '--password-stdin']],
   'users list': () => [{ argv: ['users', 'list', ...AS_ROOT], at: 'selfhost' }],
   'users passwd': () => [['users', 'passwd', 'bob', '--password-stdin']],
+  'users own-password': () => [
+    {
+      argv: ['users', 'own-password', 'root', '--password-stdin'],
+      at: 'selfhost',
+      stdin: `${PASSWORD}\n${PASSWORD}`,
+    },
+  ],
   'users remove': () => [['users', 'remove', 'bob']],
   'keys create': () => [{ argv: ['keys', 'create', 'ci', ...AS_ROOT], at: 'selfhost' }],
   'keys list': () => [['keys', 'list']],
@@ -230,6 +242,11 @@ const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly
   'projects list': () => [['projects', 'list']],
   'projects set': () => [['projects', 'set', 'team', '--allow', 'shell=git']],
   'projects remove': () => [['projects', 'remove', 'team']],
+  fleet: () => [['fleet']],
+  'triggers list': () => [['triggers', 'list']],
+  'human-tasks list': () => [['human-tasks', 'list']],
+  'human-tasks count': () => [['human-tasks', 'count']],
+  statistics: () => [['statistics']],
   'workers list': () => [['workers', 'list']],
   'workers remove': () => [['workers', 'remove', 'none']],
   'workers remove-action': () => [['workers', 'remove-action', 'far@1']],

@@ -17,6 +17,7 @@ import { draftRoutes } from './routes/drafts.ts';
 import { executionReads } from './routes/execution-reads.ts';
 import { executionRequests } from './routes/execution-requests.ts';
 import { executionRoutes, quiescenceRoutes } from './routes/executions.ts';
+import { humanTaskRoutes } from './routes/human-tasks.ts';
 import { launchPlanRoutes } from './routes/launch-plans.ts';
 import { layoutRoutes } from './routes/layouts.ts';
 import { migrationRoutes } from './routes/migrations.ts';
@@ -24,10 +25,14 @@ import { notificationRoutes } from './routes/notifications.ts';
 import { fireRoutes, scheduleRoutes } from './routes/schedules.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { signalRoutes, startRoutes } from './routes/starts.ts';
+import { statisticsRoutes } from './routes/statistics.ts';
+import { outputRoutes, rehearsalRoutes, testRoutes } from './routes/tests.ts';
+import { triggerRoutes } from './routes/triggers.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import type { Scheduler } from './triggers/schedules.ts';
 import type { Waits } from './waits.ts';
 import type { Announced } from './workers/announced.ts';
+import { fleetRoutes } from './workers/fleet.ts';
 import type { Registry } from './workers/registry.ts';
 import { workerRoutes } from './workers/routes.ts';
 
@@ -83,7 +88,14 @@ export function handlersOf(handlerParts: HandlerParts): Handlers {
     ...scheduleRoutes(parts, () => scheduler.changed()),
     ...fireRoutes(parts, launcher),
     ...notificationRoutes(parts),
+    ...humanTaskRoutes(parts),
+    ...statisticsRoutes(parts),
+    ...triggerRoutes(parts),
     ...workerRoutes(parts, registry, announced),
+    ...testRoutes(parts, waits),
+    ...outputRoutes(parts),
+    ...rehearsalRoutes(parts),
+    ...fleetRoutes(parts),
     ...auditRoutes(parts),
     ...backupRoutes(parts),
     ...identityRoutes(parts, accounts, {

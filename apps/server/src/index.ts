@@ -14,6 +14,7 @@ import { publicRoutes } from './http/docs-page.ts';
 import { IdempotentRequests } from './http/idempotency.ts';
 import { DEFAULT_PROJECT } from './http/subject.ts';
 import { validatorOf } from './http/validate.ts';
+import { HumanTaskBackfill } from './human-task-backfill.ts';
 import { Accounts } from './identity/accounts.ts';
 import { auditLog } from './identity/audit.ts';
 import { DesktopIdentity } from './identity/desktop.ts';
@@ -108,7 +109,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     if (!isClosing) seen.onTrouble(error);
   };
   const made = makeParts(parts, options, seen, onTrouble);
-  const { feed, accounts, scheduler, files, announced, sweeper, notifier } = made;
+  const { feed, accounts, scheduler, files, announced, sweeper, notifier, backfill } = made;
   const audit = auditLog(parts);
   const authenticate: (request: Pick<FastifyRequest, 'headers' | 'method'>) => Promise<Principal> =
     made.desktop?.authenticate ?? accounts.authenticate;
@@ -122,6 +123,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
     isClosing = true;
     files.close();
     sweeper.close();
+    backfill.close();
     announced.close();
     await scheduler.close();
     await notifier.close();
@@ -144,6 +146,7 @@ export async function startServer(given: EngineParts, options: ServerOptions): P
   files.open();
   sweeper.open();
   notifier.open();
+  backfill.open();
   letIn();
   const url = urlOf(app, options);
   seen.log.info({ url, version, preset }, 'listening');
@@ -195,6 +198,7 @@ function makeParts(
     registry: new Registry(parts),
     sweeper: sweeping(parts, onTrouble),
     notifier: new Notifier({ parts, leader, onTrouble }),
+    backfill: new HumanTaskBackfill(parts, onTrouble),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Starts runs for the API, webhooks, schedules and events. */
-import { isJsonObject, type Json, NebulaError } from '@nebula/core';
+import { isJsonObject, isTestVersion, type Json, NebulaError } from '@nebula/core';
+import { isTestRun } from '@nebula/engine';
 import type { ExecutionRow } from '@nebula/ports';
 import { unknownLaunchPlan, unknownWorkflow } from './http/subject.ts';
 import { homeOf, type ResolvedLaunchPlan, resolveLaunchPlan } from './launch-plan.ts';
@@ -74,6 +75,7 @@ export class Launcher {
     if (row === undefined) throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     const before = input === undefined ? await this.inputOf(executionId) : (input as Json);
     const wanted = version === 'same' ? row.version : version;
+    if (typeof wanted === 'number' && isTestVersion(wanted)) throw isTestRun(executionId);
     const { executionId: again } = await this.start(
       {
         workflowId: row.workflowId,

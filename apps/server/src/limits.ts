@@ -141,6 +141,19 @@ export const CHECK_LIMITS = {
   idleMs: 10_000,
 } as const;
 
+/** Test runs and rehearsals. */
+export const TEST_LIMITS = {
+  /** All pins of a test run, as JSON. */
+  maxPinChars: 1024 * 1024,
+  /** An output in a list of outputs. */
+  maxPreviewChars: 16 * 1024,
+  /** A value in a rehearsal. */
+  maxValueChars: 4_096,
+  maxRehearsalMs: 10_000,
+  /** Rehearsals at the same time. */
+  maxRehearsals: 2,
+} as const;
+
 /** Notifications of projects. */
 export const NOTIFICATION_LIMITS = {
   /** Of one project. */
@@ -174,3 +187,23 @@ export const BACKUP_LIMITS = {
   /** A caller that takes nothing for this time loses its download. */
   maxStallMs: 60_000,
 } as const;
+
+export const HUMAN_TASK_LIMITS = {
+  /** Projects of one list. */
+  maxProjects: 100,
+};
+
+export const STATISTICS_LIMITS = {
+  maxBuckets: 500,
+  minBucketMs: 1_000,
+};
+
+export const ITERATION_LIMITS = {
+  /** Iterations in the indexes of all loops: about 100 bytes each. */
+  maxIndexedIterations: 300_000,
+  /** The event loop runs after so many entries of a journal. */
+  maxEntriesUnpaused: 1_000,
+  /** Items that are read from a blob for their previews. */
+  maxReadItemsBytes: 1024 * 1024,
+  maxPreviewChars: 200,
+};

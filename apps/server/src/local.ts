@@ -77,6 +77,15 @@ const GROUPS = {
       ...(withEngine && fireRoutes(withEngine, new Launcher(withEngine))),
     };
   },
+  async tests({ withEngine, waits }) {
+    if (withEngine === undefined) return {};
+    return (await import('./routes/tests.ts')).testRoutes(withEngine, waits);
+  },
+  outputs: async ({ parts }) => (await import('./routes/tests.ts')).outputRoutes(parts),
+  rehearsals: async ({ parts }) => (await import('./routes/tests.ts')).rehearsalRoutes(parts),
+  humanTasks: async ({ parts }) => (await import('./routes/human-tasks.ts')).humanTaskRoutes(parts),
+  statistics: async ({ parts }) => (await import('./routes/statistics.ts')).statisticsRoutes(parts),
+  triggers: async ({ parts }) => (await import('./routes/triggers.ts')).triggerRoutes(parts),
   audit: async ({ parts }) => (await import('./identity/audit.ts')).auditRoutes(parts),
   notifications: async ({ parts }) => (await import('./routes/notifications.ts')).notificationRoutes(parts),
   backup: async ({ parts }) => (await import('./routes/backup.ts')).backupRoutes(parts),
@@ -91,15 +100,19 @@ type Group = keyof typeof GROUPS;
 
 /** The groups that may have the operations of a path, by its first segment. Operations of other paths need a server. */
 const GROUPS_AT: Readonly<Record<string, readonly Group[]>> = {
-  executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk'],
+  executions: ['runs', 'starts', 'reads', 'requests', 'migrations', 'bulk', 'outputs'],
+  tests: ['tests'],
   signals: ['signals'],
-  workflows: ['workflows', 'layouts'],
+  workflows: ['workflows', 'layouts', 'rehearsals'],
   drafts: ['drafts'],
   actions: ['actions'],
   secrets: ['secrets'],
   plans: ['plans'],
   cache: ['cache'],
   schedules: ['schedules'],
+  'human-tasks': ['humanTasks'],
+  statistics: ['statistics'],
+  triggers: ['triggers'],
   audit: ['audit'],
   backup: ['backup'],
   notifications: ['notifications'],

@@ -55,6 +55,13 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   getValues: ['viewer', 'A'],
   getBlob: ['viewer', 'A'],
   listLogs: ['viewer', 'A'],
+  downloadLogs: ['viewer', 'A'],
+  listHumanTasks: ['viewer', 'none'],
+  countHumanTasks: ['viewer', 'none'],
+  getStatistics: ['viewer', 'none'],
+  listTriggers: ['viewer', 'none'],
+  getFleet: ['admins', 'none'],
+  changeOwnPassword: ['all', 'none'],
   cancelExecution: ['operator', 'A'],
   pauseExecution: ['operator', 'A'],
   resumeExecution: ['operator', 'A'],
@@ -102,6 +109,9 @@ const RULES: Readonly<Record<OperationId, readonly [Least, About]>> = {
   putNotification: ['editor', 'A'],
   deleteNotification: ['editor', 'A'],
   testNotification: ['editor', 'A'],
+  startTest: ['operator', 'A'],
+  listOutputs: ['viewer', 'A'],
+  rehearseWorkflow: ['editor', 'A'],
   login: ['world', 'none'],
   createSignInCode: ['admins', 'none'],
   signIn: ['world', 'none'],
@@ -143,6 +153,9 @@ const BODIES: Partial<Record<OperationId, unknown>> = {
   putLaunchPlan: { workflowId: 'of-a' },
   putSchedule: { workflowId: 'of-a', every: '1h' },
   putNotification: { url: 'http://localhost:9/', project: 'a' },
+  startTest: { workflowId: 'of-a' },
+  rehearseWorkflow: { definition: echo('of-a') },
+  changeOwnPassword: { current: 'a wrong password', password: 'correct horse battery' },
   login: { user: 'nobody-at-all', password: 'x' },
   signIn: { code: 'no code' },
   createKey: { name: 'k', roles: {} },
@@ -218,8 +231,8 @@ function expected(operation: OperationId, caller: Caller): Verdict {
   if (least === 'world') return 'in';
   if (!caller.signedIn) return 401;
   if (caller.scopes !== undefined && !caller.scopes.includes(operation)) return 403;
-  // A key does not make keys.
-  if (operation === 'createKey' && caller.isKey) return 403;
+  // A key does not make keys, and has no password.
+  if ((operation === 'createKey' || operation === 'changeOwnPassword') && caller.isKey) return 403;
   if (least === 'all' || caller.admin) return 'in';
   if (least === 'admins') return 403;
   const ranks: readonly string[] = ROLES;

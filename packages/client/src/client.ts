@@ -122,11 +122,12 @@ export class NebulaClient {
     return this.follow<LiveEvent>('followExecution', { params: { executionId } }, options);
   }
 
+  /** `level`: `runs` leaves out the events of nodes, except of those that begin to wait for a person or a signal. */
   allEvents(
-    options: FollowOptions & { readonly project?: string; readonly workflowId?: string } = {},
+    options: FollowOptions & Pick<QueryOf<'followAll'>, 'project' | 'workflowId' | 'level'> = {},
   ): AsyncGenerator<LiveEvent> {
-    const { project, workflowId, ...rest } = options;
-    return this.follow<LiveEvent>('followAll', { query: { project, workflowId } }, rest);
+    const { project, workflowId, level, ...rest } = options;
+    return this.follow<LiveEvent>('followAll', { query: { project, workflowId, level } }, rest);
   }
 
   /**
@@ -145,6 +146,11 @@ export class NebulaClient {
 
   blob(executionId: string, sha256: string): Promise<Uint8Array> {
     return this.transport.bytes('getBlob', { params: { executionId, sha256 } });
+  }
+
+  /** The whole log of a run as text, as it arrives. */
+  logText(executionId: string, query: QueryOf<'downloadLogs'> = {}): Promise<AsyncIterable<Uint8Array>> {
+    return this.transport.download('downloadLogs', { params: { executionId }, query });
   }
 
   /** The bytes of a backup of all data, as they arrive. Complete only if its last file, the manifest, arrived. */

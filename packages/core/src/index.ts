@@ -91,8 +91,18 @@ export { DEFINITION_LIMITS, EXPRESSION_LIMITS, type ExpressionLimits, RUN_DEFAUL
 export { idsInOrder } from './node-order.ts';
 export { loadModules, provideModule } from './on-demand.ts';
 export { effectOf, type Manifest, manifestOf } from './plan/manifest.ts';
+export type { Pin, TestOptions } from './plan/pin.ts';
 export { type CallbackUrl, isImplied, type Plan, type RetryRule, type TriggerPlan } from './plan/plan.ts';
 export { mayServe, parseRoute } from './plan/route.ts';
+export {
+  definitionPathOf,
+  definitionPaths,
+  isTestVersion,
+  pathsBefore,
+  TEST_RETENTION_MS,
+  testPlanOf,
+  withTest,
+} from './plan/test-plan.ts';
 export { askedByTrigger, triggerInput, triggerKey } from './plan/trigger-plan.ts';
 export { askedBy, pinWorkflows, type UsedWorkflow, usedWorkflows } from './plan/workflows.ts';
 export {
@@ -153,7 +163,8 @@ export { retrySteps } from './view/explain.ts';
 export {
   type AttemptHistory,
   AttemptList,
-  IterationPage,
+  type IterationCounts,
+  LoopHistory,
   type NodeHistory,
   RunHistory,
   type Span,

@@ -22,7 +22,15 @@ import type {
   UndoPlan,
   WorkflowId,
 } from '@nebula/core';
-import type { Explanation, Migration, MigrationDecisions, Parent, RunAuthority, Settlement } from '@nebula/core/run';
+import type {
+  Explanation,
+  Migration,
+  MigrationDecisions,
+  Parent,
+  ReopenPreview,
+  RunAuthority,
+  Settlement,
+} from '@nebula/core/run';
 import type {
   Blobs,
   CacheChoice,
@@ -41,8 +49,10 @@ import type {
   Store,
   WorkflowSourceRow,
 } from '@nebula/ports';
+import type { EngineFigures } from './observe/figures.ts';
 import type { TracedFrame } from './observe/tracing.ts';
 import type { Projects } from './start/authority.ts';
+import type { RehearsalOptions, RehearsedRun, ResultList, ResultPage, TestRequest } from './test-runs.ts';
 
 /** The drivers that an app has chosen. */
 export interface Drivers {
@@ -153,10 +163,10 @@ export interface RunValues {
 }
 
 export interface ExecutionService {
-  /** `at`: the run after that frame of its journal. */
-  document(executionId: ExecutionId, at?: number): Promise<RunDocument | undefined>;
+  /** `at`: the run after that frame of its journal. `scope`: only nodes of this scope. */
+  document(executionId: ExecutionId, at?: number, scope?: string): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
-  bareDocument(executionId: ExecutionId, at?: number): Promise<BareRun | undefined>;
+  bareDocument(executionId: ExecutionId, at?: number, scope?: string): Promise<BareRun | undefined>;
   /**
    * A node of an iteration that has ended, from the journal. Undefined if there is none, or if the journal is too long
    * to be folded for it.
@@ -166,11 +176,18 @@ export interface ExecutionService {
   values(executionId: ExecutionId, path?: NodePath, at?: number): Promise<RunValues | undefined>;
   /** The frames after this one, read in pieces: other work runs in between, and a reader may stop at any frame. */
   frames(executionId: ExecutionId, after?: number): AsyncIterable<JournalFrame>;
+  /** The frames before this one, the newest first, read in pieces. */
+  framesBack(executionId: ExecutionId, before?: number): AsyncIterable<JournalFrame>;
   /** All frames after this one, at once. */
   journal(executionId: ExecutionId, after?: number): Promise<readonly JournalFrame[]>;
   timeline(executionId: ExecutionId): Promise<readonly TimelineEvent[]>;
-  /** Why a node, or without `node` the run, has its status. */
-  explain(executionId: ExecutionId, node?: NodePath): Promise<Explanation | undefined>;
+  /**
+   * Why a node, or without `node` the run, has its status. `at`: the status after that frame of the journal; what only
+   * other runs know is then left out.
+   */
+  explain(executionId: ExecutionId, node?: NodePath, at?: number): Promise<Explanation | undefined>;
+  /** Stores the human tasks of a run of data from before there were any. */
+  saveHumanTasks(executionId: ExecutionId): Promise<void>;
   /** The compensations that would run if the run failed now, and those that have run. */
   undoPlan(executionId: ExecutionId): Promise<UndoPlan | undefined>;
   /** Holders of a key in the project of this run, and the waiters for it, in the order in which they are granted it. */
@@ -239,6 +256,14 @@ export interface ExecutionService {
    * not apply to a later one.
    */
   requestSettle(executionId: ExecutionId, node: NodePath, outcome: Settlement, attempt?: number): Promise<boolean>;
+  /**
+   * What a retry of an ended run, or with `replayed` a replay, would do. Undefined if there is no such run. Rejects as these
+   * requests do, and with `NOTHING_TO_RETRY`.
+   */
+  previewReopen(
+    executionId: ExecutionId,
+    replayed?: { readonly node: NodePath; readonly input?: Json | undefined },
+  ): Promise<ReopenPreview | undefined>;
   delete(executionId: ExecutionId): Promise<boolean>;
   /** The actions of this process, and those that were announced. */
   readonly catalog: OpenCatalog;
@@ -252,6 +277,19 @@ export interface ExecutionService {
     definition: Json,
     source?: WorkflowSourceRow,
   ): Promise<{ readonly workflowId: WorkflowId; readonly version: number; readonly created: boolean }>;
+  /**
+   * Stores a definition (already compiled without errors) for one test run: the execution that is started with this id
+   * and the returned version. Rejects with `TEST_INVALID`, `UNKNOWN_EXECUTION`, `NOT_FINISHED`, `TOO_LARGE`.
+   */
+  registerTest(
+    definition: Json,
+    test: TestRequest,
+    executionId: ExecutionId,
+  ): Promise<{ readonly workflowId: WorkflowId; readonly version: number }>;
+  /** The last results of the nodes of a run, in the order of the definition. Undefined if there is no such run. */
+  results(executionId: ExecutionId, page: ResultPage): Promise<ResultList | undefined>;
+  /** Replays the last ended runs of the workflow against a definition (already compiled without errors). */
+  rehearse(definition: Json, options: RehearsalOptions): Promise<readonly RehearsedRun[]>;
   /** The input of the run. */
   input(executionId: ExecutionId): Promise<Json | undefined>;
   /** A version of a workflow, compiled; without `version`, the newest. Rejects with `UNKNOWN_WORKFLOW`, `PLAN_INVALID`. */
@@ -381,6 +419,8 @@ export interface Engine extends ExecutionService {
   announce(actions: readonly Action[]): void;
   readonly remote: RemoteWorkers;
   health(): EngineHealth;
+  /** The work of this process, and what waits in its queue. */
+  figures(): Promise<EngineFigures>;
   /**
    * Sends every durable frame to `sink` from now on, and gives attempts and children their trace context. Returns a
    * function that stops it.

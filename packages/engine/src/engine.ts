@@ -3,6 +3,7 @@
 import { type ExecutionId, NebulaError } from '@nebula/core';
 import { documentOf, openChildren } from '@nebula/core/run';
 import type { Drivers, Engine, EngineOptions } from './api.ts';
+import { engineFigures } from './observe/figures.ts';
 import { type EngineParts, makeParts } from './wiring.ts';
 
 const CLOSE_GRACE_MS = 5_000;
@@ -29,6 +30,7 @@ export function createEngine(drivers: Drivers, options: EngineOptions): Engine {
     on: (listener) => observers.on(listener),
     trace: (sink) => tracing.to(sink),
     metrics: () => meter.read(),
+    figures: () => engineFigures(context),
     health() {
       const { phase, lost } = lifecycle;
       const { wroteAt, lastTrouble } = effects;

@@ -1,4 +1,4 @@
-export type { MigrationDecision } from '@nebula/core/run';
+export type { MigrationDecision, ReopenPreview } from '@nebula/core/run';
 export type {
   Callbacks,
   Drivers,
@@ -22,6 +22,9 @@ export { createEngine } from './engine.ts';
 export { readTraceparent, spanIdOf, type TracedFrame, traceOf } from './observe/tracing.ts';
 export { executionOfLease, staleLease } from './remote/lease.ts';
 export { createExecutionService } from './requests/execution-service.ts';
+export { isTestRun } from './requests/request-checks.ts';
 export type { Projects } from './start/authority.ts';
+export { withoutTest } from './start/plans.ts';
 export { keyedExecutionId } from './start/starts.ts';
 export { type MissingBlob, missingBlobs } from './storage/blob-references.ts';
+export type { RehearsedRun } from './test-runs.ts';

@@ -122,6 +122,31 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await again.workflowSource('Orders', 1)).toBeUndefined();
   });
 
+  test('[ENG-410] the definition of a test run is in no list, and goes with its execution', async ({
+    store,
+    reopen,
+  }) => {
+    const row = { workflowId: 'orders', hash: 'h', definition: '{"test":1}', createdAt: 500 };
+    const test = { ...row, version: -7, executionId: 'a' };
+    await store.storeTestVersion(test);
+    await store.storeTestVersion({ ...test, definition: '{"other":1}' });
+    await store.storeTestVersion({ ...test, version: -8, executionId: 'lost' });
+    const again = reopen === undefined ? store : await reopen();
+    expect(await again.workflowVersion('orders', -7)).toEqual({ ...row, version: -7 });
+    expect(await again.workflowVersion('orders')).toBeUndefined();
+    expect(await again.workflows({ limit: 5 })).toEqual([]);
+    expect(await again.workflowVersions('orders', { limit: 5 })).toEqual([]);
+    expect(await again.registerWorkflow(row)).toEqual({ ok: true, version: 1, created: true });
+    const create = { workflowId: 'orders', version: -7, createdAt: 1_000, owner: 'worker-1' };
+    await put(again, 'a', { create, status: 'completed' });
+    expect(await again.purgeTestVersions(500, 10)).toBe(0);
+    expect(await again.purgeTestVersions(501, 10)).toBe(1);
+    expect(await again.workflowVersion('orders', -8)).toBeUndefined();
+    expect(await again.deleteExecution('a')).toBe(true);
+    expect(await again.workflowVersion('orders', -7)).toBeUndefined();
+    expect(await again.workflowVersion('orders')).toMatchObject({ version: 1 });
+  });
+
   test('[STO-42] durations of nodes are stored with their write', async ({ store }) => {
     await put(store, 'a');
     const durations = [

@@ -173,6 +173,12 @@ export const appendSuite = portSuite('journal append', (test) => {
       wakeAt: 77,
       owner: 'worker-1',
       expiresAt: null,
+      trigger: null,
+      startedAt: null,
+      parent: null,
+      errorCode: null,
+      errorNode: null,
+      errorMessage: null,
     });
     const { status: _, ...silent } = creating('b');
     await store.append([silent]);

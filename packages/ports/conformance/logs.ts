@@ -248,6 +248,43 @@ function followTests(test: LogsTest): void {
     await other.close();
   });
 
+  test('[LOG-20] lines are read from the end backwards, and before a position', async ({ logs }) => {
+    for (let index = 0; index < 9; index++) logs.append(line(`line ${index}`));
+    logs.append({ ...line('of another'), executionId: 'other' });
+    await logs.flush();
+    const read = async (more: Partial<LogFilter>) => logs.read({ executionId: 'exe', limit: 3, ...more });
+    const last = await read({ order: 'newest' });
+    expect(last.map(({ message }) => message)).toEqual(['line 8', 'line 7', 'line 6']);
+    const beforePosition = last.at(-1)?.position ?? 0;
+    const earlier = await read({ order: 'newest', beforePosition });
+    expect(earlier.map(({ message }) => message)).toEqual(['line 5', 'line 4', 'line 3']);
+    const [first, ...rest] = await read({ beforePosition, limit: 9 });
+    expect([first?.message, rest.at(-1)?.message]).toEqual(['line 0', 'line 5']);
+    const between = await read({ afterPosition: first?.position ?? 0, beforePosition, limit: 9 });
+    expect(between).toEqual(rest);
+  });
+
+  test('[LOG-21] a search finds lines by their message, without regard to case', async ({ logs }) => {
+    for (let index = 0; index < 12; index++) {
+      logs.append({ ...line(`Größe ${index % 3} of 100%`), node: index < 6 ? 'a' : 'b' });
+    }
+    await logs.flush();
+    const search = async (text: string, more: Partial<LogFilter> = {}) =>
+      logs.search({ executionId: 'exe', limit: 20, text, ...more });
+    const found = await search('GRÖSSE 1'.replace('SS', 'ß'));
+    expect([found.lines.length, found.last]).toEqual([4, null]);
+    expect((await search('größe 1', { node: 'b' })).lines).toHaveLength(2);
+    expect((await search('%')).lines).toHaveLength(12);
+    expect((await search('_')).lines).toEqual([]);
+    const page = await search('größe 2', { limit: 3, order: 'newest' });
+    expect(page.lines).toHaveLength(3);
+    expect(page.last).toBe(page.lines.at(-1)?.position);
+    const next = await search('größe 2', { limit: 3, order: 'newest', beforePosition: page.last ?? 0 });
+    expect([next.lines.length, next.last]).toEqual([1, null]);
+    const positions = [...page.lines, ...next.lines].map(({ position }) => position);
+    expect(positions).toEqual([...positions].sort((a, b) => b - a));
+  });
+
   test('[LOG-7] closing ends followers', async ({ logs }) => {
     const follower = follow(logs, { limit: 5 });
     await new Promise((resolve) => setTimeout(resolve, 20));

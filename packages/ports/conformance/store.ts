@@ -6,6 +6,8 @@ import { cacheSuite } from './cache.ts';
 import { definitionsSuite } from './definitions.ts';
 import { executionListsSuite } from './execution-lists.ts';
 import { executionsSuite } from './executions.ts';
+import { filteredListsSuite } from './filtered-lists.ts';
+import { humanTasksSuite } from './human-tasks.ts';
 import { inboxSuite } from './inbox.ts';
 import { appendSuite } from './journal-append.ts';
 import { journalReadSuite } from './journal-reads.ts';
@@ -18,6 +20,8 @@ export function storeSuite(name: string, open: OpenStore): void {
   journalReadSuite(name, open);
   executionsSuite(name, open);
   executionListsSuite(name, open);
+  filteredListsSuite(name, open);
+  humanTasksSuite(name, open);
   inboxSuite(name, open);
   permitsSuite(name, open);
   workersSuite(name, open);

@@ -1,5 +1,5 @@
 /** Versions of workflow definitions, and how long their nodes take. */
-import type { WorkflowId } from '@nebula/core';
+import type { ExecutionId, WorkflowId } from '@nebula/core';
 
 export interface WorkflowVersionRow {
   readonly workflowId: WorkflowId;
@@ -27,6 +27,11 @@ export type NewWorkflowVersion = Omit<WorkflowVersionRow, 'version'> & {
 
 /** A version without its text. */
 export type WorkflowVersionHead = Omit<WorkflowVersionRow, 'definition'>;
+
+/** The definition of one test run. Its version is negative, and it is deleted with its execution. */
+export interface TestVersionRow extends WorkflowVersionRow {
+  readonly executionId: ExecutionId;
+}
 
 /** A workflow in lists. */
 export interface WorkflowHead {
@@ -61,7 +66,11 @@ export interface DurationRow {
 export interface Definitions {
   /** A version with a known hash is not stored again; it becomes the newest one, and `source` replaces its text. */
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
-  /** Without `version`, the newest one, which was registered last. */
+  /** Stores the definition of a test run. Has no effect if its execution has one already. No list shows it. */
+  storeTestVersion(row: TestVersionRow): Promise<void>;
+  /** Deletes definitions of test runs that were stored before a time and whose execution does not exist. */
+  purgeTestVersions(before: number, limit: number): Promise<number>;
+  /** Without `version`, the newest one, which was registered last. A negative version is that of a test run. */
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined>;
   /** The text of a version; undefined if it was registered without one, or does not exist. */
   workflowSource(workflowId: WorkflowId, version: number): Promise<WorkflowSourceRow | undefined>;

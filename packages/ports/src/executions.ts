@@ -38,7 +38,20 @@ export interface ExecutionRow {
   readonly owner: string | null;
   /** After this moment a finished run may be deleted; null: it is kept. */
   readonly expiresAt: number | null;
+  /** The type of the trigger; null in rows of earlier versions. */
+  readonly trigger: string | null;
+  /** When the run first left `pending`; null before that, and in rows of earlier versions. */
+  readonly startedAt: number | null;
+  /** The run that started this one; null if there is none, or it was deleted. */
+  readonly parent: ExecutionId | null;
+  /** The error of an ended run; null in rows of earlier versions. */
+  readonly errorCode: string | null;
+  readonly errorNode: string | null;
+  readonly errorMessage: string | null;
 }
+
+/** The trigger type of a run that a node of another run started. */
+export const CHILD_TRIGGER = 'workflow';
 
 export interface NewExecution {
   /** `DEFAULT_PROJECT` if absent; never changes. */
@@ -52,13 +65,26 @@ export interface NewExecution {
    * start; the parent makes sure that the run is created once (S7).
    */
   readonly parent?: ExecutionId;
+  /** The type of the trigger. */
+  readonly trigger?: string;
 }
 
-/** Status, end and retention change together. */
+/** Status, end, error and retention change together. */
 export interface StatusChange {
   readonly status: ExecutionStatus;
   readonly finishedAt: number | null;
   readonly expiresAt: number | null;
+  /** When the run left `pending`; the first such time stays. */
+  readonly startedAt?: number;
+  /** The error of the end. */
+  readonly error?: StoredError;
+}
+
+/** An error in a list. The message is cut by the caller. */
+export interface StoredError {
+  readonly code: string;
+  readonly node: string | null;
+  readonly message: string;
 }
 
 export interface DueClaim {
@@ -81,12 +107,32 @@ export interface ExecutionScope {
 
 export interface ExecutionFilter extends ExecutionScope {
   readonly status?: readonly ExecutionStatus[];
+  /** The type of the trigger. */
+  readonly trigger?: string;
+  readonly errorCode?: string;
+  /** Children of this execution. */
+  readonly parent?: ExecutionId;
+  /** Leaves out children. */
+  readonly isRoot?: true;
+  /**
+   * Executions whose id begins with this text; if there are none, those of the workflow with this id. Of more than
+   * `MAX_FOUND_IDS` such executions, the first ones by id.
+   */
+  readonly search?: string;
   /** The order by `createdAt`, then by creation; by default `newest` first. */
   readonly order?: 'newest' | 'oldest';
   /** An opaque cursor, from an earlier page with the same order. */
   readonly cursor?: string;
   readonly limit: number;
 }
+
+export const MAX_FOUND_IDS = 1_000;
+
+/**
+ * The most executions that a page with a filter by trigger, error code, parent or root examines. A page may therefore be
+ * short, or empty, and have a next one.
+ */
+export const MAX_EXAMINED_PER_PAGE = 5_000;
 
 export interface ExecutionPage {
   readonly rows: readonly ExecutionRow[];

@@ -7,6 +7,7 @@ export type {
   DurationRow,
   NewWorkflowVersion,
   RegisterOutcome,
+  TestVersionRow,
   WorkflowHead,
   WorkflowPage,
   WorkflowSourceRow,
@@ -15,6 +16,7 @@ export type {
 } from './definitions.ts';
 export type { Digest } from './digest.ts';
 export {
+  CHILD_TRIGGER,
   DEFAULT_PROJECT,
   type DueClaim,
   EXECUTION_STATUSES,
@@ -26,11 +28,27 @@ export {
   type ExecutionStatus,
   type Executions,
   FINISHED_STATUSES,
+  MAX_EXAMINED_PER_PAGE,
+  MAX_FOUND_IDS,
   type StalledFilter,
   type StalledRow,
   type StatusChange,
+  type StoredError,
   UNFINISHED_STATUSES,
 } from './executions.ts';
+export {
+  HUMAN_TASK_KINDS,
+  type HumanTask,
+  type HumanTaskChanges,
+  type HumanTaskCounts,
+  type HumanTaskFilter,
+  type HumanTaskKind,
+  type HumanTaskPage,
+  type HumanTaskRow,
+  type HumanTaskScope,
+  type HumanTasks,
+  MAX_COUNTED_TASKS,
+} from './human-tasks.ts';
 export type { Inbox, InboxRow, OutgoingRow, PublishedSignal, Subscription, SubscriptionChanges } from './inbox.ts';
 export type {
   FeedPage,
@@ -45,11 +63,14 @@ export type {
 } from './journal.ts';
 export type { Campaign, Leader } from './leader.ts';
 export {
+  type FoundLines,
   type LogFilter,
   type LogLevel,
   type LogLine,
+  type LogSearch,
   type Logs,
   MAX_LOG_MESSAGE_CHARS,
+  MAX_SEARCHED_LINES,
   STACK_FIELD,
   type StoredLogLine,
 } from './logs.ts';
@@ -92,5 +113,14 @@ export {
   SLICE_MS,
 } from './slices.ts';
 export type { FinishedSpan, SpanFigures, Spans } from './spans.ts';
+export {
+  type ExecutionStatistics,
+  type FinishedStatus,
+  MAX_EXAMINED_EXECUTIONS,
+  type Percentiles,
+  type Statistics,
+  type StatisticsBucket,
+  type StatisticsFilter,
+} from './statistics.ts';
 export { STORE_GONE, type Store } from './store.ts';
 export type { WorkerLease, Workers } from './workers.ts';

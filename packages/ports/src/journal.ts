@@ -18,6 +18,7 @@ import type { ExecutionId } from '@nebula/core';
 import type { CacheRow } from './cache.ts';
 import type { DurationRow } from './definitions.ts';
 import type { ExecutionRow, NewExecution, StatusChange } from './executions.ts';
+import type { HumanTaskChanges } from './human-tasks.ts';
 import type { InboxRow, OutgoingRow, SubscriptionChanges } from './inbox.ts';
 import type { PermitChanges, PermitHolder } from './permits.ts';
 import type { Position } from './position.ts';
@@ -40,6 +41,7 @@ export interface Write {
   readonly sends?: readonly OutgoingRow[];
   readonly permits?: PermitChanges;
   readonly subscriptions?: SubscriptionChanges;
+  readonly humanTasks?: HumanTaskChanges;
   /** Outputs that other runs may reuse; a newer output replaces an older one with the same key. */
   readonly cache?: readonly CacheRow[];
   /** Measured durations of nodes; each replaces the known one. */
@@ -101,6 +103,8 @@ export interface Journal {
   load(executionId: ExecutionId, range?: LoadRange): Promise<LoadedExecution | undefined>;
   /** Frames with seq above `afterSeq`, in order: the first `limit` of them, or all. */
   frames(executionId: ExecutionId, afterSeq: number, limit?: number): Promise<readonly FrameRow[]>;
+  /** The last `limit` frames with seq below `beforeSeq`, the newest first. */
+  framesBefore(executionId: ExecutionId, beforeSeq: number, limit: number): Promise<readonly FrameRow[]>;
   /** The newest seq of each of these executions; those that do not exist are left out. */
   heads(executionIds: readonly ExecutionId[]): Promise<ReadonlyMap<ExecutionId, number>>;
   /** Frames of all executions in commit order: the source of live feeds. */

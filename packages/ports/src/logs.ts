@@ -30,7 +30,24 @@ export interface LogFilter {
   readonly node?: NodePath;
   readonly minLevel?: LogLevel;
   readonly afterPosition?: number;
+  readonly beforePosition?: number;
+  /** By default `oldest` first. `newest`: the last lines, the newest first. */
+  readonly order?: 'newest' | 'oldest';
   readonly limit: number;
+}
+
+/** Finds lines whose message contains a text, without regard to case. */
+export interface LogSearch extends LogFilter {
+  readonly text: string;
+}
+
+/** The most lines that one search examines. */
+export const MAX_SEARCHED_LINES = 100_000;
+
+export interface FoundLines {
+  readonly lines: readonly StoredLogLine[];
+  /** The last examined position, from which the search can go on; null if there are no more lines. */
+  readonly last: number | null;
 }
 
 export interface Logs {
@@ -39,6 +56,8 @@ export interface Logs {
   /** Writes buffered lines. */
   flush(): Promise<void>;
   read(filter: LogFilter): Promise<readonly StoredLogLine[]>;
+  /** Does not block the event loop for longer than other reads. */
+  search(search: LogSearch): Promise<FoundLines>;
   /** Lines after `afterPosition`, then new ones as they come, in pages of `limit` lines, until the signal aborts. */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly StoredLogLine[]>;
   deleteExecution(executionId: ExecutionId): Promise<void>;

@@ -42,6 +42,8 @@ export interface QueueStats {
    * Since when the longest-waiting task waits for a receiver; null if none waits. Held and delayed tasks do not wait.
    */
   readonly waitingSince: number | null;
+  /** The number of waiting tasks of each route that has some. */
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 export interface Queue {

@@ -31,11 +31,6 @@ export function nodePaths(definition: WorkflowDefinition): string[] {
   return paths;
 }
 
-/** `items/3/pack` → `items/pack`; `~undo/items:3:pack` → `~undo/items:pack`. Numeric ids count as iterations. */
-export function withoutIterations(path: string): string {
-  return path.replaceAll(/\/\d+(?=\/|$)/g, '').replaceAll(/:\d+(?=:|$)/g, '');
-}
-
 function collect(nodes: Readonly<Record<string, NodeDefinition>>, prefix: string, uses: ActionUse[]): void {
   for (const [id, node] of Object.entries(nodes)) {
     const path = `${prefix}${id}`;

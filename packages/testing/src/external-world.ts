@@ -16,7 +16,7 @@ import {
   type RunError,
   type Verification,
 } from '@nebula/core';
-import { withoutIterations } from './actions-used.ts';
+import { withoutIterations } from '@nebula/core/run';
 import { type Answer, isAnswer, kindOf, type Mock, type MockContext } from './mock.ts';
 
 /** One attempt of a node, as recorded by the environment. */

@@ -1,10 +1,10 @@
+export type { Divergence, DivergenceKind, ReplayResult } from '@nebula/core/run';
 export type { Frame, WaitingFor } from './chronicle.ts';
 export { COVERAGE_DIR, Coverage, type CoverageData, type WorkflowCoverage } from './coverage.ts';
 export { type CrashDifference, type CrashOptions, type CrashReport, everyCrashPoint } from './every-crash-point.ts';
 export type { Call } from './external-world.ts';
 export { after, fail, hang, type Mock, type MockContext, sequence } from './mock.ts';
-export type { DivergenceKind } from './replay/differences.ts';
-export { type Divergence, type JournalSource, type ReplayOptions, type ReplayResult, replay } from './replay/replay.ts';
+export { type JournalSource, type ReplayOptions, replay } from './replay/replay.ts';
 export type { WorkflowSource } from './source.ts';
 export type { Difference } from './test-file/expectation.ts';
 export { type ReadTestFile, readTestFile, type TestFile } from './test-file/read.ts';

@@ -1,7 +1,6 @@
 /** A run under test: its state, and the events that the test applies. After each event, time advances automatically. */
 import { didYouMean, type Json, NebulaError, type NodeDocument, type RunError, type RunStatus } from '@nebula/core';
-import { runError, type Settlement } from '@nebula/core/run';
-import { withoutIterations } from './actions-used.ts';
+import { runError, type Settlement, withoutIterations } from '@nebula/core/run';
 import type { Chronicle, Frame, WaitingFor } from './chronicle.ts';
 import type { Call } from './external-world.ts';
 import { durationMs } from './mock.ts';

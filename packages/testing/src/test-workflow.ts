@@ -1,5 +1,5 @@
 /** Runs a workflow in memory, with mocks and virtual time. */
-import type { Json } from '@nebula/core';
+import type { Json, TestOptions as TestRunOptions } from '@nebula/core';
 import type { NebulaConfig, Workflow } from '@nebula/sdk';
 import { Coverage, processCoverage } from './coverage.ts';
 import type { Mock } from './mock.ts';
@@ -32,6 +32,8 @@ export interface TestOptions<Input = Json> {
    * event.
    */
   readonly until?: string;
+  /** Starts a test run of a part of the workflow: `until` a node, or `only` one, with pinned results of others. */
+  readonly test?: TestRunOptions;
   /** Counts the nodes and edges that ran. */
   readonly coverage?: Coverage;
   /** Base of relative paths of real actions; default: the current folder. */
@@ -75,5 +77,6 @@ export async function worldOf(source: WorkflowSource, options: Omit<TestOptions,
     config: { ...config, actions: [...actions, ...(config.actions ?? [])] },
     coverage: options.coverage ?? processCoverage() ?? new Coverage(),
     projectDir,
+    test: options.test,
   });
 }

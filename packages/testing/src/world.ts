@@ -17,8 +17,11 @@ import {
   type Json,
   NebulaError,
   type Plan,
+  type TestOptions as TestRunOptions,
+  testPlanOf,
   usedWorkflows,
   type WorkflowDefinition,
+  withTest,
 } from '@nebula/core';
 import {
   memoryBlobs,
@@ -32,7 +35,7 @@ import {
 import { sha256 } from '@nebula/drivers/real';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
-import { createEngine, type Engine } from '@nebula/engine';
+import { createEngine, type Engine, withoutTest } from '@nebula/engine';
 import { type Logs, type Secrets, STACK_FIELD, type Write } from '@nebula/ports';
 import type { NebulaConfig } from '@nebula/sdk';
 import { Chronicle } from './chronicle.ts';
@@ -64,6 +67,8 @@ export interface WorldOptions {
   readonly config: Pick<NebulaConfig, 'actions' | 'retryPolicies' | 'capabilities' | 'expressionLimits'>;
   readonly coverage: Coverage;
   readonly projectDir: string;
+  /** The run is a test run. */
+  readonly test: TestRunOptions | undefined;
 }
 
 /** One append and its content. */
@@ -119,11 +124,15 @@ export class World {
   /** Registers all workflows and starts the run. */
   async start(input: Json): Promise<void> {
     this.check();
-    const { definition, workflows } = this.options;
+    const { definition, workflows, test } = this.options;
     const all = inOrder([...workflows, definition]);
+    const registered = (engine: Engine, options: TestRunOptions) =>
+      engine.registerTest(definition as unknown as Json, options, this.executionId);
     await this.ask(async (engine) => {
       for (const one of all) await engine.register(one as unknown as Json);
-      await engine.start(definition.id, definition.version, { input, executionId: this.executionId });
+      const { executionId } = this;
+      const version = test === undefined ? definition.version : (await registered(engine, test)).version;
+      await engine.start(definition.id, version, { input, executionId, ...(test && { trigger: { type: 'test' } }) });
     });
   }
 
@@ -350,16 +359,16 @@ export class World {
 
   private plan(workflowId: string, version: number): Plan {
     const find = (id: string, wanted?: number): WorkflowDefinition | undefined => {
-      const row = this.data.workflows
+      const row = [...this.data.workflows, ...this.data.testVersions.values()]
         .filter((one) => one.workflowId === id && (wanted === undefined || one.version === wanted))
         .sort((a, b) => b.version - a.version)[0];
       return row && { ...(JSON.parse(row.definition) as WorkflowDefinition), version: row.version };
     };
-    const { plan, problems } = compilePlan(find(workflowId, version) as WorkflowDefinition, this.catalog, {
-      workflows: find,
-    });
+    const { definition, test } = withoutTest(find(workflowId, version) as WorkflowDefinition);
+    const { plan, problems } = compilePlan(definition, this.catalog, { workflows: find });
     if (plan === undefined) throw invalidWorkflow(problems);
-    return plan;
+    const made = test && testPlanOf(plan, test);
+    return made !== undefined && 'test' in made ? withTest(plan, made.test) : plan;
   }
 
   /** Reports all problems of the definitions at once, before anything runs. */

@@ -11,6 +11,7 @@ import { printRecorded } from '../recorded-requests.ts';
 import { commandWriter } from '../report-runs.ts';
 import { requested, runNamed } from '../runs.ts';
 import type { Call, Command, OpenCall, ProjectCall } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
 import { unknownNode } from './executions-read.ts';
 import { inputOf, withWork } from './run.ts';
 
@@ -94,6 +95,7 @@ function wordsOf(settlement: Settlement): string {
 /** Runs a node of an ended run and everything downstream again, in the same run or in a fork. */
 export const replay: Command = async (call, [executionId = '', node = '']) => {
   const body = { node, ...definedMembers({ input: await jsonOption(call, 'input') }) };
+  if (call.options.dryRun === true) return await previewReplay(call, executionId, body);
   const projectCall = await withApi(call, 'read', async (open): Promise<ProjectCall> => {
     await runNamed(open, executionId);
     if (call.options.fork !== true) {
@@ -106,6 +108,23 @@ export const replay: Command = async (call, [executionId = '', node = '']) => {
     ? fork(projectCall, executionId, body)
     : continueHere(projectCall, [executionId]));
 };
+
+async function previewReplay(call: Call, executionId: string, body: { node: string; input?: Json }): Promise<number> {
+  return await withApi(call, 'read', async (open) => {
+    const answer = open.api.call('replayExecution', { params: { executionId }, body: { ...body, dryRun: true } });
+    const preview = await requested(open, executionId, answer);
+    return print(call, preview, () => {
+      if (preview.accepted) return [];
+      const line = (words: string, paths: readonly string[]): string[] =>
+        paths.length === 0 ? [] : [`${words}: ${paths.map(printableLine).join(', ')}`];
+      return [
+        ...line('would run again', preview.again),
+        ...line('would continue', preview.continues),
+        ...line('would keep their results', preview.kept),
+      ];
+    });
+  });
+}
 
 /** Only the engine that owns the data folder can create the fork: a run that does not exist yet has no inbox. */
 async function fork(call: ProjectCall, executionId: string, body: { node: string; input?: Json }): Promise<number> {

@@ -6,7 +6,7 @@ import { countOption, definedMembers, textOption } from '../command-options.ts';
 import { print } from '../print.ts';
 import { type RunWaits, waitsOf } from '../run-waits.ts';
 import { findBareRun, type RunSummary, runsOf } from '../runs.ts';
-import type { Command } from '../services.ts';
+import type { Command, CommandOptions } from '../services.ts';
 import { readingWidth } from '../terminal/io.ts';
 import { executionLines, type RunTrigger } from '../views/executions.ts';
 
@@ -16,7 +16,7 @@ const MAX_LOOKED_AT = 200;
 export const execute: Command = (call) =>
   withApi(call, 'read', async ({ api, io, options, program }) => {
     const page = { limit: countOption(options, 'limit', DEFAULT_LIMIT), cursor: textOption(options, 'cursor') };
-    const { rows, next } = await runsOf(api, filterOf(options), page);
+    const { rows, next } = await runsOf(api, { ...filterOf(options), ...listFilter(options) }, page);
     const waits = await allWaits(api, rows, io.now());
     const triggers = await allTriggers(api, rows);
     const items = rows.map((row) => rowDocument(row, waits.get(row.executionId), triggers.get(row.executionId)));
@@ -24,10 +24,11 @@ export const execute: Command = (call) =>
       const { colors } = io.out;
       if (rows.length === 0) {
         const { status, workflow, project, cursor } = options;
-        const isFiltered = [status, workflow, project, cursor].some((given) => given !== undefined);
+        const given = [status, workflow, project, cursor, ...Object.values(listFilter(options))];
+        const isFiltered = given.some((one) => one !== undefined);
         return [isFiltered ? 'no run matches' : `no runs yet; start one with ${colors.bold(`${program} run FILE`)}`];
       }
-      const listed = rows.map((row) => ({
+      const listed = rows.map(({ trigger: _, ...row }) => ({
         ...row,
         ...definedMembers({ trigger: triggers.get(row.executionId) }),
         createdAt: Date.parse(row.createdAt),
@@ -37,6 +38,17 @@ export const execute: Command = (call) =>
       return next === null ? lines : [...lines, colors.dim(`more: --cursor ${next}`)];
     });
   });
+
+function listFilter(options: CommandOptions) {
+  return definedMembers({
+    trigger: textOption(options, 'trigger'),
+    errorCode: textOption(options, 'error'),
+    parent: textOption(options, 'parent'),
+    root: options.root === true ? true : undefined,
+    search: textOption(options, 'search'),
+    order: options.oldest === true ? ('oldest' as const) : undefined,
+  });
+}
 
 /** The waits of open runs. Each needs a read of its own, so at most `MAX_LOOKED_AT` runs are read. */
 async function allWaits(api: NebulaClient, rows: readonly RunSummary[], now: number): Promise<Map<string, RunWaits>> {

@@ -1,4 +1,5 @@
 import type { NebulaClient } from '@nebula/client';
+import { NebulaError } from '@nebula/core';
 import type { LogLevel, StoredLogLine } from '@nebula/ports';
 import { withApi } from '../api.ts';
 import { countOption, definedMembers, textOption } from '../command-options.ts';
@@ -17,6 +18,7 @@ interface Filter {
   readonly node?: string;
   readonly level: LogLevel;
   readonly limit: number;
+  readonly search?: string;
 }
 
 type Show = (line: StoredLogLine) => void;
@@ -26,6 +28,10 @@ export const execute: Command = (call, [executionId = '']) =>
     const { io, options } = call;
     await runNamed(open, executionId);
     const filter = filterOf(options);
+    if (options.follow === true && filter.search !== undefined) {
+      throw new NebulaError('USAGE', '--search looks at stored lines, and --follow waits for new ones');
+    }
+    if (options.download === true) return await download(open.api, executionId, filter, (text) => io.out.write(text));
     const lines: StoredLogLine[] = [];
     // A stream cannot be one JSON document, so `--follow --json` prints one document per line.
     const isEach = options.json === true && options.follow === true;
@@ -44,7 +50,7 @@ function filterOf(options: CommandOptions): Filter {
   return {
     limit: countOption(options, 'limit', DEFAULT_LIMIT),
     level,
-    ...definedMembers({ node: textOption(options, 'node') }),
+    ...definedMembers({ node: textOption(options, 'node'), search: textOption(options, 'search') }),
   };
 }
 
@@ -61,6 +67,19 @@ async function read(api: NebulaClient, executionId: string, { limit, ...which }:
   return EXIT.completed;
 }
 
+/** Prints the whole log as text. */
+async function download(
+  api: NebulaClient,
+  executionId: string,
+  { limit: _, search: __, ...which }: Filter,
+  write: (text: string) => void,
+): Promise<number> {
+  const decoder = new TextDecoder();
+  for await (const bytes of await api.logText(executionId, which)) write(decoder.decode(bytes, { stream: true }));
+  write(decoder.decode());
+  return EXIT.completed;
+}
+
 /** Prints lines until the run has ended, or until Ctrl-C. */
 async function follow(api: NebulaClient, executionId: string, filter: Filter, show: Show): Promise<number> {
   const stop = new AbortController();
@@ -71,7 +90,7 @@ async function follow(api: NebulaClient, executionId: string, filter: Filter, sh
     exitCode = EXIT.interrupted;
     stop.abort();
   });
-  const { limit: _, ...which } = filter;
+  const { limit: _, search: __, ...which } = filter;
   try {
     for await (const line of api.logs(executionId, { ...which, signal })) show(storedLine(executionId, line));
   } finally {

@@ -1,5 +1,6 @@
 /** Commands of `nebula executions` that read one thing and print it. */
 
+import type { QueryOf } from '@nebula/client';
 import {
   didYouMean,
   formatDuration,
@@ -32,6 +33,8 @@ import { timelineEventLines, timelineLines } from '../views/timeline.ts';
 const MAX_BARS = 100;
 const SHA256 = /^[0-9a-f]{64}$/;
 
+type Iterations = QueryOf<'listIterations'>;
+
 const reading = ({ io: { out } }: Call) => ({ colors: out.colors, width: readingWidth(out) });
 
 export const count: Command = (call) =>
@@ -62,7 +65,8 @@ export const iterations: Command = (call, [executionId = '', node = '']) =>
     const { options } = call;
     const cursor = textOption(options, 'cursor');
     const document = await runNamed(open, executionId);
-    const query = { node, limit: countOption(options, 'limit', 1_000), ...definedMembers({ cursor }) };
+    const status = textOption(options, 'status') as Iterations['status'];
+    const query = { node, limit: countOption(options, 'limit', 1_000), ...definedMembers({ cursor, status }) };
     const page = await unlessAbsent(open.api.call('listIterations', { params: { executionId }, query }));
     if (page === undefined) return unknownNode(node, idsInOrder(document));
     const rows = page.items.map(({ iteration, status, startedAt, endedAt, error }) => [
@@ -72,12 +76,33 @@ export const iterations: Command = (call, [executionId = '', node = '']) =>
       printableLine((error as RunError | undefined)?.message ?? ''),
     ]);
     return print(call, page, () => {
-      if (rows.length === 0) return ['no iteration has begun'];
+      if (rows.length === 0) return [status === undefined ? 'no iteration has begun' : `no iteration is ${status}`];
       const lines = tableLines(
         [{ title: 'ITERATION', align: 'right' }, 'STATUS', 'TOOK', 'ERROR'],
         rows,
         reading(call),
       );
+      return page.next === null ? lines : [...lines, call.io.out.colors.dim(`more: --cursor ${page.next}`)];
+    });
+  });
+
+export const outputs: Command = (call, [executionId = '']) =>
+  withApi(call, 'read', async (open) => {
+    const { options } = call;
+    const query = {
+      limit: countOption(options, 'limit', 20),
+      ...definedMembers({ cursor: textOption(options, 'cursor') }),
+    };
+    const listed = open.api.call('listOutputs', { params: { executionId }, query });
+    const page = await requested(open, executionId, listed);
+    const rows = page.items.map(({ node, status, output, preview, error }) => [
+      node,
+      status,
+      printableLine(error?.code ?? preview ?? (status === 'completed' ? JSON.stringify(output ?? null) : '')),
+    ]);
+    return print(call, page, () => {
+      if (rows.length === 0) return ['no node has ended'];
+      const lines = tableLines(['NODE', 'STATUS', 'OUTPUT'], rows, reading(call));
       return page.next === null ? lines : [...lines, call.io.out.colors.dim(`more: --cursor ${page.next}`)];
     });
   });

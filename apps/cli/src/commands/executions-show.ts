@@ -16,6 +16,7 @@ import { nodeDetailLines } from '../views/node-details.ts';
 import { outlineOf } from '../views/outline.ts';
 import { summaryLines } from '../views/summary.ts';
 import { treeLines } from '../views/tree.ts';
+import { versionWord } from '../views/words.ts';
 import { graphOf } from '../views/workflow-graph.ts';
 import { registeredWorkflows } from '../workflow-folder.ts';
 import { unknownNode } from './executions-read.ts';
@@ -82,7 +83,7 @@ async function newestRun({ program, api, project, options }: OpenCall): Promise<
 async function shownRun(session: ApiSession, document: RunDocument): Promise<ShownRun> {
   const { executionId, workflowId, version } = document;
   const definition = await definitionOfRun(session.api, executionId);
-  const title = `${definition?.name ?? workflowId} v${version}`;
+  const title = `${definition?.name ?? workflowId} ${versionWord(version)}`;
   const find = await registeredWorkflows(session, definition);
   const outline = definition === undefined ? [] : outlineOf(graphOf(definition, find));
   return new ShownRun(executionId, title, outline, document);

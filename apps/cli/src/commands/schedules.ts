@@ -7,6 +7,7 @@ import { jsonOption } from '../input.ts';
 import { print, printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
 import type { Command } from '../services.ts';
+import { printableLine } from '../terminal/width.ts';
 import { jsonLines } from '../views/json.ts';
 import { momentText } from '../views/words.ts';
 
@@ -24,6 +25,30 @@ export const list = listCommand({
       nextFireAt === null ? io.out.colors.dim('off') : momentText(Date.parse(nextFireAt), io.now()),
   },
   none: () => 'nothing is scheduled here',
+});
+
+export const triggers = listCommand({
+  operation: 'listTriggers',
+  query: (options) => ({
+    ...inProject(options),
+    ...definedMembers({ kind: textOption(options, 'kind'), workflowId: textOption(options, 'workflow') }),
+    fires: 1,
+  }),
+  columns: {
+    KIND: ({ kind }) => kind,
+    STARTS: ({ plan, workflowId }) => (plan == null ? (workflowId ?? '') : `plan ${plan}`),
+    ON: ({ kind, cron, every, method, path, event }) => {
+      if (kind === 'schedule') return cron == null ? `every ${every}` : cron;
+      return printableLine(kind === 'webhook' ? `${method} ${path}` : (event ?? path ?? ''));
+    },
+    NEXT: ({ kind, nextFires }, { io }) => {
+      const next = nextFires?.[0];
+      if (kind !== 'schedule') return '';
+      return next === undefined ? io.out.colors.dim('off') : momentText(Date.parse(next), io.now());
+    },
+    PROJECT: ({ project }) => project,
+  },
+  none: () => 'no workflow has an active trigger',
 });
 
 export const show: Command = (call, [scheduleId = '']) =>

@@ -50,6 +50,20 @@ export const passwd: Command = (call, [userId = '']) =>
     return printDone(call, user, `${userId} has a new password; all sessions have ended`);
   });
 
+export const ownPassword: Command = (call, [userId = '']) =>
+  withApi(call, 'change', async ({ session }) => {
+    if (session.server === undefined) {
+      throw new NebulaError('NEEDS_SERVER', 'a data folder needs no sign-in, and knows no own password', {
+        hint: `\`nebula users passwd ${userId}\` sets a new one`,
+      });
+    }
+    const current = await passwordOf(call, `current password of ${userId}`);
+    const password = await passwordOf(call, `new password for ${userId}`);
+    const signedIn = await session.as(userId, current);
+    await signedIn.api.call('changeOwnPassword', { body: { current, password } });
+    return printDone(call, { userId, changed: true }, `${userId} has a new password; other sessions have ended`);
+  });
+
 async function hasUser(api: NebulaClient, userId: string): Promise<boolean> {
   const users = await allItems((cursor) => api.call('listUsers', { query: pageOf(cursor) }));
   return users.some((one) => one.userId === userId);

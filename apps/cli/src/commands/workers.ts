@@ -1,7 +1,7 @@
 /** The commands of `nebula workers` and `nebula cache`. */
 import { withApi } from '../api.ts';
 import { definedMembers, textOption } from '../command-options.ts';
-import { printDone } from '../print.ts';
+import { print, printDone } from '../print.ts';
 import { ago, deleteCommand, listCommand } from '../record-commands.ts';
 import type { Command } from '../services.ts';
 import { printableLine } from '../terminal/width.ts';
@@ -22,6 +22,23 @@ export const list = listCommand({
   },
   none: (program) => `no workers; ${program} worker --server URL starts one`,
 });
+
+export const fleet: Command = (call) =>
+  withApi(call, 'change', async ({ api }) => {
+    const answer = await api.call('getFleet', {});
+    const { engine, queue } = answer;
+    const lines = [
+      `engine    ${engine.engineId}`,
+      `slots     ${engine.running} of ${engine.slots} in use`,
+      `runs      ${engine.runs} in memory, ${plural(engine.readyNodes, 'ready node')}`,
+      `leases    ${engine.leases} at remote workers`,
+      `queue     ${plural(queue.depth, 'task')}`,
+      ...queue.routes.map(
+        ({ route, waiting }) => `  ${route === '' ? 'this process' : printableLine(route)}: ${waiting}`,
+      ),
+    ];
+    return print(call, answer, () => lines);
+  });
 
 export const remove = deleteCommand('deleteWorker', 'workerId', (id) => `removed the worker ${id}`);
 

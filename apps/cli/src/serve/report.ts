@@ -8,7 +8,7 @@ import { jsonLine } from '../views/json.ts';
 import { nextLines } from '../views/summary.ts';
 import { statusGlyph, statusPaint } from '../views/theme.ts';
 import { triggerText } from '../views/triggers.ts';
-import { plural, secondText } from '../views/words.ts';
+import { plural, secondText, versionWord } from '../views/words.ts';
 import type { FileNews, ServedWorkflow } from './workflow-files.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -183,7 +183,7 @@ export function terminalReport(out: Output, { program, level, now, shown }: Term
       const { status, workflowId, version, executionId, error } = document;
       const paint = statusPaint(status, colors);
       const why = error === null ? '' : `  ${colors.red(error.code)} ${printableLine(error.message)}`;
-      const head = `${workflowId} ${colors.dim(`v${version}`)}  ${paint(status)}  ${tookText(document)}`;
+      const head = `${workflowId} ${colors.dim(versionWord(version))}  ${paint(status)}  ${tookText(document)}`;
       const cells = Math.max(20, out.columns() - secondText(now()).length - SIGN_CELLS);
       say('info', paint(statusGlyph(status)), fit(`${head.trimEnd()}  ${colors.dim(executionId)}${why}`, cells));
     },

@@ -42,6 +42,38 @@ ${EXIT_CODES}`,
     load: async () => (await import('../commands/run.ts')).execute,
   },
   {
+    usage: 'try <file>',
+    summary: 'run a workflow, or a part of it, as a test',
+    options: [
+      { flags: '--until <node>', text: 'run this node and all that leads to it' },
+      { flags: '--only <node>', text: 'run this node alone; pin what leads to it, or take it --from a run' },
+      { flags: '--pin <node=json>', text: 'the output of a node, which is not run', repeatable: true },
+      {
+        flags: '--pin-error <node=code>',
+        text: 'the error of a node, with its message: NODE=CODE: text',
+        repeatable: true,
+      },
+      { flags: '--pins <json>', text: 'pins by node: JSON, @file, or - to read them from stdin' },
+      { flags: '--from <execution>', text: 'with --only: the results of this ended run are the pins' },
+      INPUT,
+      SET,
+      { ...PROJECT, text: 'the project of the server for a new workflow (default: default)' },
+      ...STAYING,
+    ],
+    examples: [
+      ['try order.yaml --until charge', 'only what leads to charge, and charge'],
+      ['try order.yaml --only ship --from exe_01k9…', 'one node, with the outputs of an earlier run'],
+      ['try order.yaml --pin \'fetch={"total": 5}\'', 'without running fetch'],
+      ['try order.yaml --pin-error "charge=NO_FUNDS: too poor"', 'to try an error edge'],
+      ['try order.yaml --pins @pins.json', 'the file has {"fetch": {"output": …}, "charge": {"error": …}}'],
+    ],
+    notes: `Nodes that are not pinned run for real. NODE is the path in the file: items/pack, in every iteration.
+A test run is not registered as a version, starts no triggers, sends no notifications, and is deleted a day after its end.
+\`nebula executions outputs\` lists the outputs of a run. \`nebula test\` runs test files.
+${EXIT_CODES}`,
+    load: async () => (await import('../commands/try.ts')).execute,
+  },
+  {
     usage: 'resume [execution]',
     summary: 'continue one run, or all open runs',
     options: [{ ...PROJECT, text: 'all open runs of this project of the server' }, ...STAYING],

@@ -153,6 +153,16 @@ export const SERVER_COMMANDS = commands('Server', [
     load: async () => (await import('../commands/users.ts')).passwd,
   },
   {
+    usage: 'users own-password <user>',
+    summary: 'change your own password at a server; ends your other sessions',
+    options: [
+      { flags: '--password-stdin', text: 'read the current and the new password from stdin, one per line' },
+      ...AT,
+    ],
+    examples: [['users own-password ann', 'asks for the current and the new password']],
+    load: async () => (await import('../commands/users.ts')).ownPassword,
+  },
+  {
     usage: 'users remove <user>',
     summary: 'delete a user with all sessions and keys',
     options: [...AS_USER, ...AT],
@@ -249,6 +259,30 @@ the configuration. The command prints the ceiling that results.`,
     options: [...AS_USER, ...AT],
     examples: [['workers list', 'with the time each was last seen']],
     load: async () => (await import('../commands/workers.ts')).list,
+  },
+  {
+    usage: 'fleet',
+    summary: "show the server's own engine, and the tasks that wait",
+    options: [...AS_USER, ...AT],
+    examples: [['fleet', 'slots, running attempts, leases, waiting tasks by route']],
+    load: async () => (await import('../commands/workers.ts')).fleet,
+  },
+  {
+    usage: 'triggers list',
+    summary: 'list the triggers of active workflows, and other schedules',
+    options: [
+      {
+        flags: '--kind <kind>',
+        text: 'only this kind',
+        choices: ['schedule', 'webhook', 'event', 'file'],
+      },
+      { flags: '--workflow <id>', text: 'only triggers of this workflow' },
+      PROJECT,
+      ...AS_USER,
+      ...AT,
+    ],
+    examples: [['triggers list --kind schedule', 'with their next fires']],
+    load: async () => (await import('../commands/schedules.ts')).triggers,
   },
   {
     usage: 'workers remove <worker>',

@@ -88,6 +88,14 @@ export const WORKFLOW_COMMANDS = commands('Server', [
     load: async () => (await import('../commands/workflows-compare.ts')).compare,
   },
   {
+    usage: 'workflows rehearse <file>',
+    summary: 'replay the last runs against a file, without running anything',
+    options: [{ flags: '-n, --limit <count>', text: 'how many runs (default: 20, at most 50)' }, ...AT],
+    examples: [['workflows rehearse order.yaml', 'would the last 20 runs have gone another way?']],
+    notes: 'Exit code 1 if a run would differ. `nebula test FILE --against-runs` does the same in this process.',
+    load: async () => (await import('../commands/rehearse.ts')).execute,
+  },
+  {
     usage: 'workflows archive <workflow>',
     summary: 'deactivate a workflow and leave it out of lists',
     options: AT,

@@ -6,7 +6,7 @@ import type { View } from '../terminal/io.ts';
 import { fit, wrap } from '../terminal/width.ts';
 import { tableLines } from './table.ts';
 import { statusGlyph, statusPaint } from './theme.ts';
-import { agoText, plural } from './words.ts';
+import { agoText, plural, versionWord } from './words.ts';
 
 /** The most waits listed per run. */
 const MAX_WAITS = 2;
@@ -42,7 +42,7 @@ export function executionLines(
     waits.get(row.executionId)?.parked === true && row.status !== 'paused'
       ? colors.yellow('⏸ parked')
       : statusPaint(row.status, colors)(`${statusGlyph(row.status)} ${row.status}`),
-    `${row.workflowId} ${colors.dim(`v${row.version}`)}`,
+    `${row.workflowId} ${colors.dim(versionWord(row.version))}`,
     triggerText(row),
     agoText(row.createdAt, now),
     row.finishedAt === null ? colors.dim('–') : formatDuration(row.finishedAt - row.createdAt),

@@ -97,3 +97,8 @@ export function shortened(text: string, max: number): { readonly kept: string; r
   const kept = text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
   return { kept: `${kept}…`, note: ` (${countText(text.length)} characters)` };
 }
+
+/** The version of a run in lists and titles. The definition of a test run is no version. */
+export function versionWord(version: number): string {
+  return version === 0 ? 'test' : `v${version}`;
+}

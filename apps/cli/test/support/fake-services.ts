@@ -18,7 +18,7 @@ import { type MemoryIo, memoryIo } from './screen-text.ts';
 export interface Script {
   readonly definition?: WorkflowDefinition;
   readonly documents?: readonly RunDocument[];
-  readonly rows?: readonly ExecutionRow[];
+  readonly rows?: readonly ScriptedRow[];
   /** Runs that cannot be read, because an action is missing. */
   readonly unreadable?: readonly string[];
   readonly next?: string | null;
@@ -186,7 +186,27 @@ function waitForRun(result: WaitResult) {
   return { settled: true, parked, resting: parked, waitingFor, inside: [], execution: document };
 }
 
-function rowOf({ owner: _, expiresAt: __, ...row }: ExecutionRow) {
+const MEMBERS = {
+  trigger: null,
+  startedAt: null,
+  parent: null,
+  errorCode: null,
+  errorNode: null,
+  errorMessage: null,
+} as const;
+
+/** A row whose newer members may be left out. */
+export type ScriptedRow = Omit<ExecutionRow, keyof typeof MEMBERS> & Partial<Pick<ExecutionRow, keyof typeof MEMBERS>>;
+
+function rowOf({ owner: _, expiresAt: __, ...row }: ScriptedRow) {
   const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  return { ...row, createdAt: time(row.createdAt), finishedAt: time(row.finishedAt), wakeAt: time(row.wakeAt) };
+  return {
+    ...MEMBERS,
+    durationMs: null,
+    error: null,
+    ...row,
+    createdAt: time(row.createdAt),
+    finishedAt: time(row.finishedAt),
+    wakeAt: time(row.wakeAt),
+  };
 }

@@ -302,7 +302,7 @@ async function send(
   { status, body, headers = {} }: Reply<unknown>,
 ): Promise<FastifyReply> {
   response.status(status).headers(headers);
-  if (stream === 'bytes') return response.type('application/octet-stream').send(body);
+  if (stream === 'bytes') return response.type(headers['content-type'] ?? 'application/octet-stream').send(body);
   if (body === null) return response.send();
   const text = JSON.stringify(body);
   const tag = headers['etag'] ?? (request.method === 'GET' ? tagOf(text) : undefined);

@@ -46,7 +46,7 @@ type Body<K extends OperationId> = K extends 'followExecution' | 'followLogs' | 
   ? EventStream
   : K extends 'getBlob'
     ? Uint8Array
-    : K extends 'createBackup'
+    : K extends 'createBackup' | 'downloadLogs'
       ? Readable
       : AnswerOf<K>;
 

@@ -103,10 +103,16 @@ const MAKES_ITS_SUBJECT: ReadonlySet<OperationId> = new Set([
   'putNotification',
   'putSchedule',
   'registerWorkflow',
+  'startTest',
 ]);
 
 /** Operations that concern the default project when the body names none. */
-const BY_DEFAULT: ReadonlySet<OperationId> = new Set(['publishSignal', 'putNotification', 'registerWorkflow']);
+const BY_DEFAULT: ReadonlySet<OperationId> = new Set([
+  'publishSignal',
+  'putNotification',
+  'registerWorkflow',
+  'startTest',
+]);
 
 /** Operations that concern the project in the query, or the default one. */
 const OF_QUERY: ReadonlySet<OperationId> = new Set([

@@ -7,7 +7,7 @@ import type { Role } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { hash, verify } from '@node-rs/argon2';
 import type { FastifyRequest } from 'fastify';
-import { type Read, readRecord, type UserRecord } from '../records.ts';
+import { changedBySomebody, type Read, readRecord, type UserRecord } from '../records.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { isAtLeast, NOBODY, type Principal } from './principal.ts';
 import { type OpenedSession, type SessionParts, Sessions } from './sessions.ts';
@@ -90,6 +90,31 @@ export class Accounts {
     const session = await this.sessions.open(name, user.body.epoch, { kind: 'login', id: own as string, body: null });
     for (const id of [address, anywhere]) await this.failed.giveBack(id as string);
     return session;
+  }
+
+  /**
+   * Changes the password of a signed-in user. Every other session of the user ends; that of the request goes on. Rejects with
+   * `LOGIN_FAILED`, `TOO_MANY_LOGINS`, `NOT_ALLOWED`.
+   */
+  async changeOwnPassword(
+    userId: string,
+    { current, password, epoch }: { readonly current: string; readonly password: string; readonly epoch: string },
+    headers: Parameters<Sessions['close']>[0],
+  ): Promise<void> {
+    const { records, digest } = this.parts;
+    const guesses = digest(`own password of ${userId}`);
+    await this.failed.count(guesses, MAX_FAILURES);
+    const user = await readRecord<UserRecord>(records, 'user', userId);
+    if (!(await verifyPassword(user?.body.password ?? null, current)) || user === undefined) {
+      throw new NebulaError('LOGIN_FAILED', 'The current password is wrong.');
+    }
+    const body: UserRecord = { ...user.body, password: await hashPassword(password), epoch };
+    const outcome = await records.commit([
+      { kind: 'user', id: userId, body: JSON.stringify(body), expected: user.revision },
+      { kind: 'login', id: guesses, body: null },
+      ...(await this.sessions.continued(headers, epoch)),
+    ]);
+    if (!outcome.ok) throw changedBySomebody(userId);
   }
 
   async newKey(

@@ -51,7 +51,7 @@ export function identityRoutes(parts: Parts, accounts: Accounts, options: Identi
 
 type SessionCall = Pick<Call<'login'>, 'headers' | 'isSecure'>;
 
-function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
+function sessionRoutes({ clock, random }: Parts, accounts: Accounts, { isSecure, desktop, origins }: IdentityOptions) {
   const sessions = desktop?.sessions ?? accounts.sessions;
   const cookie = (value: string, maxAge: number, { headers, isSecure: isHttps }: SessionCall): string => {
     const secure = isSecure || isHttps ? '; Secure' : '';
@@ -92,6 +92,16 @@ function sessionRoutes({ clock }: Parts, accounts: Accounts, { isSecure, desktop
     async logout(call) {
       await sessions.close(call.headers);
       return reply(204, null, { 'set-cookie': cookie('', 0, call) });
+    },
+
+    async changeOwnPassword({ body: { current, password }, who, headers }) {
+      if (who.kind !== 'user') {
+        throw new NebulaError('NOT_ALLOWED', 'Only a signed-in user can change the own password.', {
+          hint: 'Sign in with user and password; an administrator can set a new one.',
+        });
+      }
+      await accounts.changeOwnPassword(who.name, { current, password, epoch: random.id('epo') }, headers);
+      return gone();
     },
 
     async getMe({ who, headers }) {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { NebulaError } from '@nebula/core';
-import type { Clock, Digest, Records } from '@nebula/ports';
+import type { Clock, Digest, RecordChange, Records } from '@nebula/ports';
 import type { FastifyRequest } from 'fastify';
 import { readRecord } from '../records.ts';
 import { isSameSecret } from './tokens.ts';
@@ -66,6 +66,16 @@ export class Sessions {
       });
     }
     return session;
+  }
+
+  /** The change that makes the session of a request one of the user's new epoch; it lasts as long as a new one. */
+  async continued(headers: Headers, epoch: string): Promise<RecordChange[]> {
+    const token = cookieOf(headers);
+    const session = await this.#read(headers);
+    if (token === undefined || session === undefined) return [];
+    const expiresAt = this.#parts.clock.now() + this.#lifetimeMs;
+    const body = JSON.stringify({ ...session, epoch } satisfies SessionRecord);
+    return [{ kind: 'session', id: this.#parts.digest(token), body, expiresAt }];
   }
 
   async close(headers: Headers): Promise<void> {

@@ -55,6 +55,8 @@ export interface Interest {
   readonly executionId?: string;
   /** Selects runs; called once per run. */
   readonly wants?: (executionId: string) => Promise<boolean>;
+  /** Only events of runs, and of nodes that begin to wait for a person; no others of nodes, and no progress. */
+  readonly isOfRuns?: boolean;
   /** An event id: events after it. `now`: no past events. Omitted: from the beginning. */
   readonly after?: string;
   readonly signal: AbortSignal;
@@ -69,6 +71,7 @@ interface FeedEvent extends StreamEvent {
   readonly executionId: string;
   /** The event ends the run with this status, or reopens it (`null`). */
   readonly endStatus?: FinalRunStatus | null;
+  readonly isOfRun?: boolean;
 }
 
 /** A frame with its events, which are decoded on first use and shared by all followers. */
@@ -82,6 +85,7 @@ interface Listener {
   readonly executionId: string | undefined;
   readonly wants: Interest['wants'];
   readonly known: Map<string, boolean>;
+  readonly isOfRuns: boolean;
   buffer: FeedEvent[];
   /** The position of the last buffered event. */
   cursor: FeedCursor;
@@ -133,11 +137,12 @@ export class Feed {
     return this.listeners.size;
   }
 
-  async *follow({ executionId, wants, after, signal }: Interest): EventStream {
+  async *follow({ executionId, wants, isOfRuns = false, after, signal }: Interest): EventStream {
     const listener: Listener = {
       executionId,
       wants,
       known: new Map(),
+      isOfRuns,
       buffer: [],
       cursor: cursorAfter(after),
       seq: 0,
@@ -252,11 +257,13 @@ export class Feed {
         if (listener.executionId !== undefined && mayEndRun(entries)) note(listener, frame.events());
         continue;
       }
+      if (listener.isOfRuns && !mayConcernRun(entries)) continue;
       const known = listener.wants === undefined ? true : listener.known.get(executionId);
       if (!(known ?? (await this.isWanted(listener, executionId)))) continue;
       if (!frame.isDecoded) bytes += entries.length;
       note(listener, frame.events());
       for (const event of frame.events()) {
+        if (listener.isOfRuns && event.isOfRun !== true) continue;
         if (isAfter({ position, index: event.index }, after)) listener.buffer.push(event);
       }
       if (bytes < LIVE_LIMITS.maxDecodedBytesPerTurn) continue;
@@ -341,10 +348,12 @@ export class Feed {
   }
 
   private async handOn(row: FrameRow): Promise<void> {
+    const isOfRun = mayConcernRun(row.entries);
+    const isFor = (listener: Listener): boolean => isOfRun || !listener.isOfRuns;
     // A follower may become level while another one is awaited.
     for (;;) {
       const unasked = [...(this.level.get(undefined) ?? [])].find(
-        ({ wants, known }) => wants && !known.has(row.executionId),
+        (listener) => listener.wants && isFor(listener) && !listener.known.has(row.executionId),
       );
       if (unasked === undefined) break;
       await this.isWanted(unasked, row.executionId);
@@ -354,11 +363,16 @@ export class Feed {
     const own = this.level.get(row.executionId);
     const all = this.level.get(undefined);
     if (own === undefined && all === undefined) return;
-    const events = eventsOf(row);
+    // A frame of nodes alone is not decoded for followers of runs.
+    const isDecoded = own !== undefined || [...(all ?? [])].some(isFor);
+    const events = isDecoded ? eventsOf(row) : [];
+    const ofRun = isOfRun ? events.filter((event) => event.isOfRun) : [];
     for (const listener of own ?? []) this.give(listener, row.position, events);
     for (const listener of all ?? []) {
-      if (listener.wants === undefined || listener.known.get(row.executionId) === true) {
-        this.give(listener, row.position, events);
+      const isWanted = listener.wants === undefined || listener.known.get(row.executionId) === true;
+      const given = listener.isOfRuns ? ofRun : events;
+      if (isWanted && (given.length > 0 || !listener.isOfRuns)) {
+        this.give(listener, row.position, given);
       } else if (comparePositions(listener.cursor.position, row.position) < 0) listener.cursor = whole(row.position);
     }
   }
@@ -400,6 +414,7 @@ export class Feed {
     const { node, fraction, message } = event;
     const json = JSON.stringify({ executionId, node, fraction, ...(message !== undefined && { message }) });
     for (const listener of listeners) {
+      if (listener.isOfRuns) continue;
       if (listener.wants !== undefined && listener.known.get(executionId) !== true) continue;
       if (listener.buffer.length >= BUFFER) continue;
       listener.buffer.push({ event: 'progress', json, executionId });
@@ -411,6 +426,14 @@ export class Feed {
 /** A cheap test of encoded entries, which also lets through entries with such a text in a value. */
 function mayEndRun(entries: string): boolean {
   return entries.includes('run.finished') || entries.includes('run.reopened');
+}
+
+/** Events of nodes that begin to wait for a person. */
+const BEGINS_TASK: ReadonlySet<string> = new Set(['NodeWaiting', 'NodeUnknown']);
+
+/** A cheap test, as `mayEndRun`. */
+function mayConcernRun(entries: string): boolean {
+  return entries.includes('"run.') || entries.includes('"node.waiting"') || entries.includes('"node.unknown"');
 }
 
 function note(listener: Listener, events: readonly FeedEvent[]): void {
@@ -465,6 +488,7 @@ function eventsOf({ executionId, seq, at, position, entries }: FrameRow): (FeedE
     const id = `${position}.${index}`;
     const { type, node, details, endStatus } = event;
     const json = JSON.stringify({ id, executionId, seq, at: new Date(event.at).toISOString(), type, node, details });
-    return { id, json, executionId, index, ...(endStatus !== undefined && { endStatus }) };
+    const isOfRun = node === null || BEGINS_TASK.has(type);
+    return { id, json, executionId, index, isOfRun, ...(endStatus !== undefined && { endStatus }) };
   });
 }

@@ -13,10 +13,12 @@ export function liveRoutes(parts: Parts, feed: Feed, followers: Followers) {
       return ok(followers.count(who, feed.follow({ executionId, signal, ...start })));
     },
 
-    async followAll({ query: { after, workflowId }, who, project, headers, signal }) {
+    async followAll({ query: { after, workflowId, level }, who, project, headers, signal }) {
       const wants = wantedRuns(parts, who, { project, workflowId });
       const start = startingPoint(after, headers['last-event-id']);
-      return ok(followers.count(who, feed.follow({ signal, ...start, ...(wants && { wants }) })));
+      return ok(
+        followers.count(who, feed.follow({ signal, ...start, ...(wants && { wants }), isOfRuns: level === 'runs' })),
+      );
     },
 
     async followLogs({ params: { executionId }, query: { node, level, after }, who, headers, signal }) {

@@ -196,7 +196,7 @@ class Connection {
       throw new NebulaError('NOT_ALLOWED', `${who.name} may not do this.`, { hint: 'It needs the role viewer.' });
     }
     const wants = wantedRuns(parts, who, wanted);
-    return feed.follow({ ...wanted.start, signal, ...(wants && { wants }) });
+    return feed.follow({ ...wanted.start, signal, ...(wants && { wants }), isOfRuns: wanted.level === 'runs' });
   }
 
   private run(name: string, controller: AbortController, member: 'events' | 'lines', stream: EventStream): void {
@@ -259,6 +259,7 @@ type Wanted =
       readonly kind: 'all';
       readonly project?: string;
       readonly workflowId?: string;
+      readonly level?: 'runs';
       readonly start: { readonly after?: string };
     }
   | ({ readonly kind: 'logs' } & LogSubscription);
@@ -275,13 +276,15 @@ const message = <T>(members: object, ...required: readonly string[]) =>
   });
 
 const RUN_MESSAGE = message<RunMessage>({ executionId: TEXT, after: TEXT });
-const ALL_MESSAGE = message<RunMessage>({ project: TEXT, workflowId: TEXT, after: TEXT });
+const ALL_MESSAGE = message<RunMessage>({ project: TEXT, workflowId: TEXT, after: TEXT, level: { const: 'runs' } });
 const LOGS_MESSAGE = message<LogSubscription & { subscribe: string; logs: true }>(
   { logs: { const: true }, executionId: TEXT, node: TEXT, level: LOG_LEVEL, after: { type: 'integer' } },
   'executionId',
 );
 
-type RunMessage = { subscribe: string } & Partial<Record<'executionId' | 'project' | 'workflowId' | 'after', string>>;
+type RunMessage = { subscribe: string; level?: 'runs' } & Partial<
+  Record<'executionId' | 'project' | 'workflowId' | 'after', string>
+>;
 
 function wantedIn(given: Readonly<Record<string, unknown>>): Wanted {
   if (given['logs'] !== undefined) {

@@ -1,5 +1,5 @@
 /** Finds the events of the feed that a notification is about. */
-import { type Entry, errorPlace, type RunError, type TimelineEvent, timelineOf } from '@nebula/core';
+import { type Entry, errorPlace, isTestVersion, type RunError, type TimelineEvent, timelineOf } from '@nebula/core';
 import { comparePositions, type ExecutionRow, type FrameRow, type Position, type Store } from '@nebula/ports';
 import type { EventKind, NotificationKind, NotificationRecord, NotifiedEvent } from './records.ts';
 
@@ -117,6 +117,8 @@ export async function isAbout(
   { project, workflows, tag }: NotificationRecord,
   run: Pick<ExecutionRow, 'project' | 'workflowId' | 'version'>,
 ): Promise<boolean> {
+  // The one who started a test run looks at it.
+  if (isTestVersion(run.version)) return false;
   if (run.project !== project || (workflows !== null && !workflows.includes(run.workflowId))) return false;
   return tag === null || (await hasTag(store, run.workflowId, run.version, tag));
 }

@@ -1,11 +1,14 @@
-/** Reads of an execution besides its document: timeline, journal, logs, values. */
+/** Reads of an execution besides its document: timeline, journal, iterations, attempts. */
 import type { AnswerOf } from '@nebula/client/contract';
-import { AttemptList, type Entry, IterationPage, type Json, NebulaError, timelineOf } from '@nebula/core';
-import type { JournalFrame } from '@nebula/engine';
+import { AttemptList, type Entry, type Json, NebulaError, timelineOf, type WorkflowDefinition } from '@nebula/core';
+import { type JournalFrame, withoutTest } from '@nebula/engine';
 import { type Position, STACK_FIELD } from '@nebula/ports';
 import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import type { Parts } from '../parts.ts';
+import { blobRoutes } from './blobs.ts';
+import { IterationIndexes } from './iterations.ts';
+import { logRoutes } from './logs.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 import { sourceDocument } from './workflows.ts';
 
@@ -20,31 +23,42 @@ type Event = AnswerOf<'getTimeline'>['items'][number];
 
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
 export function executionReads(parts: Parts, isWriting: boolean) {
-  const { executions, store, blobs, logs } = parts;
+  const { executions, store } = parts;
+  const iterations = new IterationIndexes(parts);
   return {
-    async getJournal({ params: { executionId }, query: { after, limit } }) {
+    ...logRoutes(parts, isWriting),
+    ...blobRoutes(parts),
+
+    async getJournal({ params: { executionId }, query }) {
       return ok(
-        await pageOf<Frame>(executions.frames(executionId, after), limit, ({ seq, at, position, entries }) => [
+        await pageOf<Frame>(framesOf(parts, executionId, query), query.limit, ({ seq, at, position, entries }) => [
           { seq, at: isoTime(at), position: wirePosition(position), entries: [...entries] },
         ]),
       );
     },
 
-    async getTimeline({ params: { executionId }, query: { after, limit } }) {
+    async getTimeline({ params: { executionId }, query }) {
+      const isBack = query.order === 'newest';
       return ok(
-        await pageOf<Event>(executions.frames(executionId, after), limit, ({ seq, at, entries }) =>
-          entries.flatMap((entry) => timelineOf(entry, at)).map((event) => ({ ...event, seq, at: isoTime(event.at) })),
-        ),
+        await pageOf<Event>(framesOf(parts, executionId, query), query.limit, ({ seq, at, entries }) => {
+          const events = entries.flatMap((entry) => timelineOf(entry, at));
+          return (isBack ? events.reverse() : events).map((event) => ({ ...event, seq, at: isoTime(event.at) }));
+        }),
       );
     },
 
-    listIterations: async ({ params: { executionId }, query }) => ok(await iterations(parts, executionId, query)),
+    async listIterations({ params: { executionId }, query }) {
+      const page = await iterations.page(executionId, query);
+      if (page !== undefined) return ok(page);
+      await requireNode(parts, executionId, query.node);
+      return ok({ items: [], next: null, counts: { open: 0, completed: 0, failed: 0, cancelled: 0 } });
+    },
 
     listAttempts: async ({ params: { executionId }, query }) =>
       ok(await attempts(parts, executionId, query, isWriting)),
 
-    async explainExecution({ params: { executionId }, query: { node } }) {
-      const explanation = await executions.explain(executionId, node);
+    async explainExecution({ params: { executionId }, query: { node, at } }) {
+      const explanation = await executions.explain(executionId, node, at);
       if (explanation === undefined) throw unknownNode(executionId, node);
       return ok(explanation as AnswerOf<'explainExecution'>);
     },
@@ -63,11 +77,11 @@ export function executionReads(parts: Parts, isWriting: boolean) {
       const { workflowId, hash, createdAt, definition } = version;
       return ok({
         workflowId,
-        version: row.version,
+        version: Math.max(0, row.version),
         hash,
         createdAt: isoTime(createdAt),
         active: false,
-        definition: JSON.parse(definition) as Json,
+        definition: withoutTest(JSON.parse(definition) as WorkflowDefinition).definition as unknown as Json,
         source: sourceDocument(await store.workflowSource(workflowId, row.version)),
       });
     },
@@ -77,26 +91,22 @@ export function executionReads(parts: Parts, isWriting: boolean) {
       if (values === undefined) throw unknownNode(executionId, node);
       return ok<AnswerOf<'getValues'>>(values);
     },
-
-    async getBlob({ params: { executionId, sha256 } }) {
-      const data = await blobs.get(executionId, sha256);
-      if (data === undefined) throw new NebulaError('BLOB_MISSING', 'There is no such value.');
-      return ok(data);
-    },
-
-    async listLogs({ params: { executionId }, query: { node, level, after, limit = 1_000 } }) {
-      if (isWriting) await logs.flush();
-      const lines = await logs.read({
-        executionId,
-        limit: limit + 1,
-        ...(node !== undefined && { node }),
-        ...(level !== undefined && { minLevel: level }),
-        ...(after !== undefined && { afterPosition: after }),
-      });
-      const items = lines.slice(0, limit).map(({ executionId: _, ...line }) => ({ ...line, at: isoTime(line.at) }));
-      return ok({ items, next: lines.length > limit ? String(items.at(-1)?.position) : null });
-    },
   } satisfies Partial<Handlers>;
+}
+
+/** The frames of a page, in its order. */
+function framesOf(
+  { executions }: Parts,
+  executionId: string,
+  { after, before, order }: Call<'getJournal'>['query'],
+): AsyncIterable<JournalFrame> {
+  if (order === 'newest' && after === undefined) return executions.framesBack(executionId, before);
+  if (order !== 'newest' && before === undefined) return executions.frames(executionId, after);
+  const [given, fitting] = order === 'newest' ? ['after', 'before'] : ['before', 'after'];
+  throw new NebulaError('QUERY_INVALID', `'${given}' does not fit the order of the page.`, {
+    hint: `Give \`${fitting}\`, or the other order.`,
+    details: { errors: [{ pointer: `?${given}`, detail: 'does not fit the order' }] },
+  });
 }
 
 /**
@@ -119,26 +129,6 @@ async function pageOf<T>(
     last = frame.seq;
   }
   return { items, next: null };
-}
-
-/** Reads the whole journal, of which it keeps the page. */
-async function iterations(
-  parts: Parts,
-  executionId: string,
-  { node, cursor = '-1', limit = 1_000 }: Call<'listIterations'>['query'],
-): Promise<AnswerOf<'listIterations'>> {
-  const page = new IterationPage(node, Number(cursor), limit);
-  await noteAll(parts, executionId, page);
-  if (!page.isOpened) await requireNode(parts, executionId, node);
-  const { items, next } = page;
-  return {
-    items: items.map(({ startedAt, endedAt, ...rest }) => ({
-      ...rest,
-      startedAt: isoTime(startedAt),
-      endedAt: isoTimeOrNull(endedAt),
-    })),
-    next: next === null ? null : String(next),
-  };
 }
 
 /** Reads the whole journal, of which it keeps the attempts of one node. */

@@ -1,6 +1,7 @@
 /** Requests to change an execution. A request is durable when the response is sent; an engine acts on it. */
-import type { BodyOf } from '@nebula/client/contract';
+import type { AnswerOf, BodyOf } from '@nebula/client/contract';
 import { type Json, NebulaError } from '@nebula/core';
+import type { ReopenPreview } from '@nebula/engine';
 import type { ExecutionRow } from '@nebula/ports';
 import { type Handlers, type Reply, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, unknownExecution } from '../http/subject.ts';
@@ -41,13 +42,17 @@ export function executionRequests(parts: Parts) {
       ),
     callBack: ({ params: { executionId }, body: { node, payload } }) =>
       accepted(executionId, executions.requestCallback(executionId, node, (payload ?? null) as Json)),
-    async retryExecution({ params: { executionId } }) {
+    async retryExecution({ params: { executionId }, body: { dryRun } }) {
       await rejectNoop(parts, executionId, 'retry');
+      if (dryRun === true) return preview(executionId, await executions.previewReopen(executionId));
       return accepted(executionId, executions.requestRetry(executionId));
     },
 
-    async replayExecution({ params: { executionId }, body: { node, input, fork }, who, isLocal, project }) {
+    async replayExecution({ params: { executionId }, body: { node, input, fork, dryRun }, who, isLocal, project }) {
       const edited = input as Json | undefined;
+      if (dryRun === true) {
+        return preview(executionId, await executions.previewReopen(executionId, { node, input: edited }));
+      }
       if (edited !== undefined)
         await requireEditor({ who, project }, () => executions.secretsBehind(executionId, node, 'input'));
       if (!fork) return accepted(executionId, executions.requestReplay(executionId, node, edited));
@@ -89,6 +94,23 @@ async function requireEditor(
       hint: 'Leave `input` and `output` out, or ask an editor of the project.',
     },
   );
+}
+
+/** Nodes of each list of a preview. */
+const MAX_PREVIEWED = 10_000;
+
+function preview(executionId: string, found: ReopenPreview | undefined): Reply<AnswerOf<'retryExecution'>> {
+  if (found === undefined) throw unknownExecution(executionId);
+  const cut = (paths: readonly string[]): string[] => paths.slice(0, MAX_PREVIEWED);
+  const { again, continues, kept } = found;
+  return reply(200, {
+    executionId,
+    accepted: false,
+    again: cut(again),
+    continues: cut(continues),
+    kept: cut(kept),
+    more: [again, continues, kept].some(({ length }) => length > MAX_PREVIEWED),
+  });
 }
 
 async function accepted(

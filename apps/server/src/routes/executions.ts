@@ -1,7 +1,13 @@
 /** Finds executions, returns their documents and results, and waits for them. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { concurrencyPermit, isFinished, NebulaError, type RunDocument } from '@nebula/core';
-import { EXECUTION_STATUSES, type ExecutionFilter, type ExecutionRow, type ExecutionStatus } from '@nebula/ports';
+import {
+  CHILD_TRIGGER,
+  EXECUTION_STATUSES,
+  type ExecutionFilter,
+  type ExecutionRow,
+  type ExecutionStatus,
+} from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';
@@ -14,10 +20,17 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
   const { executions, store } = parts;
   return {
     async listExecutions({ query, who, project }) {
+      const { trigger, errorCode, parent, root, search, order, cursor, limit = 50 } = query;
       const { rows, next } = await store.list({
         ...filterOf(query, who, project),
-        limit: query.limit ?? 50,
-        ...(query.cursor !== undefined && { cursor: query.cursor }),
+        limit,
+        ...(trigger !== undefined && { trigger }),
+        ...(errorCode !== undefined && { errorCode }),
+        ...(parent !== undefined && { parent }),
+        ...(root === true && { isRoot: true }),
+        ...(search !== undefined && { search }),
+        ...(order !== undefined && { order }),
+        ...(cursor !== undefined && { cursor }),
       });
       return ok({ items: rows.map(summaryOf), next });
     },
@@ -26,11 +39,13 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
       return ok({ counts: { ...(await store.counts(filterOf(query, who, project))) } });
     },
 
-    async getExecution({ params: { executionId }, query: { at, values, node }, isLocal }) {
+    async getExecution({ params: { executionId }, query: { at, values, node, scope }, isLocal }) {
       // A command that watches its own engine reads often, so the live run is read from memory.
-      const live = isLocal && at === undefined ? peek(executionId) : undefined;
+      const live = isLocal && at === undefined && scope === undefined ? peek(executionId) : undefined;
       const read = () =>
-        values === 'none' ? executions.bareDocument(executionId, at) : executions.document(executionId, at);
+        values === 'none'
+          ? executions.bareDocument(executionId, at, scope)
+          : executions.document(executionId, at, scope);
       const document = (live ?? known(executionId, await read())) as AnswerOf<'getExecution'>;
       if (node === undefined || Object.hasOwn(document.nodes, node)) return ok(document);
       const ended = await executions.endedNode(executionId, node, at);
@@ -57,14 +72,23 @@ function summaryOf(row: ExecutionRow): AnswerOf<'listExecutions'>['items'][numbe
   return {
     executionId,
     workflowId,
-    version,
+    version: Math.max(0, version),
     project,
     status,
     createdAt: isoTime(row.createdAt),
     finishedAt: isoTimeOrNull(row.finishedAt),
     wakeAt: isoTimeOrNull(row.wakeAt),
+    trigger: row.trigger,
+    ...(row.trigger === TEST_TRIGGER && { test: true }),
+    startedAt: isoTimeOrNull(row.startedAt),
+    durationMs: row.finishedAt === null ? null : row.finishedAt - row.createdAt,
+    parent: row.trigger === CHILD_TRIGGER ? row.parent : null,
+    error:
+      row.errorCode === null ? null : { code: row.errorCode, node: row.errorNode, message: row.errorMessage ?? '' },
   };
 }
+
+const TEST_TRIGGER = 'test';
 
 type Peek = (executionId: string) => RunDocument | undefined;
 
@@ -135,7 +159,7 @@ export function filterOf(
 }
 
 /** The format allows leap seconds, which `Date` does not. */
-function momentOf(name: string, text: string): number {
+export function momentOf(name: string, text: string): number {
   const at = Date.parse(text);
   if (Number.isFinite(at)) return at;
   throw new NebulaError('QUERY_INVALID', `'${name}' is not a time.`, {

@@ -27,7 +27,7 @@ import {
 } from '../records.ts';
 import { fireSchedule } from '../triggers/fire.ts';
 import { isTriggerId, SCHEDULES, type ScheduleRecord } from '../triggers/records.ts';
-import { nextTime } from '../triggers/schedules.ts';
+import { firesOf, nextTime } from '../triggers/schedules.ts';
 import { resultOf } from './executions.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
@@ -38,12 +38,18 @@ export function scheduleRoutes(parts: Parts, onChange: () => void) {
       const visible = project === undefined ? visibleProjects(who) : [project];
       const isShown = ({ body }: Read<ScheduleRecord>): boolean => visible?.includes(body.project) ?? true;
       const { items, next } = await listRecords(records, 'schedule', query, isShown);
-      return ok({ items: items.map((schedule) => documentOf(schedule, clock.now())), next });
+      const documents: AnswerOf<'listSchedules'>['items'] = [];
+      for (const schedule of items) {
+        documents.push(documentOf(schedule, clock.now(), query.fires));
+        // Fires are searched for: other work runs in between.
+        if (query.fires !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
+      }
+      return ok({ items: documents, next });
     },
 
-    async getSchedule({ params: { scheduleId } }) {
+    async getSchedule({ params: { scheduleId }, query: { fires } }) {
       const schedule = await scheduleNamed(parts, scheduleId);
-      return ok(documentOf(schedule, clock.now()), { etag: etagOf(schedule) });
+      return ok(documentOf(schedule, clock.now(), fires), { etag: etagOf(schedule) });
     },
 
     async putSchedule({ params: { scheduleId }, body, project, headers }) {
@@ -165,7 +171,11 @@ function ofWorkflow(scheduleId: string, { workflowId }: ScheduleRecord): NebulaE
   });
 }
 
-function documentOf({ id, body }: Pick<Read<ScheduleRecord>, 'id' | 'body'>, now: number): AnswerOf<'getSchedule'> {
+function documentOf(
+  { id, body }: Pick<Read<ScheduleRecord>, 'id' | 'body'>,
+  now: number,
+  fires?: number,
+): AnswerOf<'getSchedule'> {
   const { project, trigger, workflowId, plan, cron, everyMs, timezone, catchUp, input, active, lastFiredAt } = body;
   return {
     scheduleId: id,
@@ -181,5 +191,6 @@ function documentOf({ id, body }: Pick<Read<ScheduleRecord>, 'id' | 'body'>, now
     active,
     lastFiredAt: isoTimeOrNull(lastFiredAt),
     nextFireAt: active ? isoTimeOrNull(nextTime(body, Math.max(now, body.cursor))) : null,
+    ...(fires !== undefined && { nextFires: firesOf(body, now, fires).map(isoTime) }),
   };
 }

@@ -172,7 +172,7 @@ async function isClaimed(parts: Parts, workflowId: string, project: string): Pro
  * A workflow uses workflows of its own project only: the engine finds no others. Used ids that no project owns become
  * those of its project. A workflow of another project is skipped as if it did not exist.
  */
-async function claimIds(
+export async function claimIds(
   parts: Parts,
   definition: WorkflowDefinition,
   project: string,

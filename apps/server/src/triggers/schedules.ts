@@ -161,6 +161,19 @@ export function nextTime(
   return anchor + everyMs * (Math.floor((after - anchor) / everyMs) + 1);
 }
 
+/** The next times at which an active schedule fires, at most `count`. */
+export function firesOf(schedule: ScheduleRecord, now: number, count: number): number[] {
+  const fires: number[] = [];
+  let after = Math.max(now, schedule.cursor);
+  while (schedule.active && fires.length < count) {
+    const next = nextTime(schedule, after);
+    if (next === null) break;
+    fires.push(next);
+    after = next;
+  }
+  return fires;
+}
+
 /** The due times to fire, and the new cursor. */
 export function dueTimes(
   schedule: ScheduleRecord,

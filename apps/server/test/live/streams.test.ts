@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Booted, boot, TOKEN } from '../support/boot.ts';
 import { raw, upgradeHead } from '../support/sockets.ts';
 import { addProject, addUser, ask, type Headers, signIn } from '../support/users.ts';
-import { chatty, echo, verbose, waiting } from '../support/workflows.ts';
+import { approval, chatty, echo, verbose, waiting } from '../support/workflows.ts';
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 
@@ -222,6 +222,33 @@ describe('the socket', () => {
     await until(() => listeners() === 0);
     await run('echo');
     expect(typesOf(messages, 'one')).toEqual(types);
+  });
+
+  it('[SRV-1072] a subscription to runs has their own events and those of nodes that begin to wait for a person', async () => {
+    booted = await boot();
+    await registered(echo());
+    await registered(approval());
+    const { messages, say } = await socket();
+    say({ subscribe: 'runs', level: 'runs' });
+    const finished = () => typesOf(messages, 'runs').filter((type) => type === 'WorkflowCompleted').length;
+    await run('echo');
+    await until(() => finished() === 1);
+    const { executionId } = await booted.client.call('startExecution', { body: { workflowId: 'approval' } });
+    await until(() => typesOf(messages, 'runs').includes('NodeWaiting'));
+    await booted.client.call('answerApproval', { params: { executionId }, body: { node: 'ask', approved: true } });
+    await until(() => finished() === 2);
+    const types = ['WorkflowStarted', 'WorkflowCompleted', 'WorkflowStarted', 'NodeWaiting', 'WorkflowCompleted'];
+    expect(typesOf(messages, 'runs')).toEqual(types);
+    // The same from the store, for a follower that comes later.
+    const controller = new AbortController();
+    const past: string[] = [];
+    for await (const event of booted.client.allEvents({ level: 'runs', signal: controller.signal })) {
+      past.push(event.type);
+      if (past.length === types.length) controller.abort();
+    }
+    expect(past).toEqual(types);
+    say({ subscribe: 'wrong', level: 'nodes' });
+    await until(() => messages.some((message) => message['subscription'] === 'wrong' && 'problem' in message));
   });
 
   it('[SRV-840] a subscription to a run ends with it, and its name is free again', async () => {

@@ -10,7 +10,7 @@ import { EMPTY_GRAPH, type Graph, type GraphEdge, groupsAround, type Point, path
 import { type Iterations, nextIteration, type Scopes } from '../model/iterations.ts';
 import type { Marks } from '../model/marks.ts';
 import type { DrawnStatus, NodeRunState } from '../model/run-state.ts';
-import { type Camera, fitted, type Size, toWorld, zoomAt } from '../view/camera.ts';
+import { type Camera, type Size, toWorld } from '../view/camera.ts';
 import { edgeAt } from '../view/edge-curves.ts';
 import { type Overlay, OverlayPainter } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
@@ -20,10 +20,11 @@ import { type SceneGraph, type Visible, visibleOf } from '../view/scene-graph.ts
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
 import { ENGLISH, type GraphWords } from '../view/words.ts';
-import { Connecting } from './connecting.ts';
+import { EdgeKeys } from './edge-keys.ts';
 import type { Dispatch } from './events.ts';
 import { Pointing } from './pointing.ts';
 import { RunLayer } from './run-layer.ts';
+import { Viewpoint } from './viewpoint.ts';
 
 /** Something is dropped into an edge that is this near, in pixels of the screen. */
 const DROP_REACH = 28;
@@ -51,9 +52,7 @@ export class GraphView {
   /** The nodes of the newest layout, and that layout. */
   #visible: Visible;
   #placed: LayoutResult;
-  #camera: Camera = { x: 0, y: 0, zoom: 1 };
-  /** The view follows the graph until a person moves it. */
-  #isFitted = true;
+  readonly #viewpoint: Viewpoint;
   #theme: ThemeName = 'light';
   readonly #run = new RunLayer();
   #marks: Marks = new Map();
@@ -61,13 +60,13 @@ export class GraphView {
   #moved = new Map<string, Point>();
   #selected = new Set<string>();
   #selectedEdges = new Set<string>();
-  #connecting: Connecting | undefined;
   #drop: Overlay['drop'];
   #version = 0;
   #focused: string | undefined;
   #hasFocus = false;
   #isFocusVisible = false;
   #highlighted: Highlight | undefined;
+  readonly edgeKeys = new EdgeKeys(this);
   readonly #stillness = globalThis.matchMedia('(prefers-reduced-motion: reduce)');
   isEditable = false;
   hasMinimap = true;
@@ -79,12 +78,11 @@ export class GraphView {
     this.#placed = EMPTY_LAYOUT;
     this.#visible = visibleOf(this.#sceneGraph);
     this.#scene = new Scene(this.#visible, EMPTY_LAYOUT, this.#moved, this.#marks);
+    this.#viewpoint = new Viewpoint(this);
     this.#stage = new Stage(parts.stageHost, {
       paintGraph: () => this.#painter.paint(this.#painting()),
       paintOverlay: (now) => this.#overlayPainter.paint(this.#painting(), this.#overlay(), now),
-      resized: () => {
-        if (this.#isFitted) this.#fitNow();
-      },
+      resized: () => this.#viewpoint.follow(),
     });
     this.#painter = new Painter(this.#stage.graph);
     this.#overlayPainter = new OverlayPainter(this.#stage.overlay);
@@ -93,6 +91,7 @@ export class GraphView {
   }
 
   close(): void {
+    this.#viewpoint.close();
     this.#pointing.close();
     this.#runner.close();
     this.#stage.close();
@@ -122,16 +121,12 @@ export class GraphView {
     return this.#run.scopes;
   }
 
-  get connecting(): Connecting | undefined {
-    return this.#connecting;
-  }
-
   get focused(): string | undefined {
     return this.#focused;
   }
 
   get camera(): Camera {
-    return this.#camera;
+    return this.#viewpoint.camera;
   }
 
   get scene(): Scene {
@@ -148,6 +143,11 @@ export class GraphView {
 
   redrawOverlay(): void {
     this.#stage.redrawOverlay();
+  }
+
+  /** The camera has moved. */
+  redraw(): void {
+    this.#stage.redraw();
   }
 
   /** Ends what the pointer does, the selection and the highlight; returns whether there was one. */
@@ -167,7 +167,7 @@ export class GraphView {
   /** Moves nodes with the pointer, until they are dropped. */
   dragNodes(ids: readonly string[], dx: number, dy: number): void {
     for (const id of ids) this.#scene.move(this.#scene.indexOf.get(id)!, dx, dy);
-    this.#isFitted = false;
+    this.#viewpoint.hold();
     this.#redraw();
   }
 
@@ -194,52 +194,11 @@ export class GraphView {
       return;
     }
     const isPrevented = this.#parts.dispatch('nebula-connect', { from, to, kind, port });
-    if (!isPrevented) this.#parts.announce(this.words.connected(this.#nameOf(from), this.#nameOf(to)));
+    if (!isPrevented) this.announce(this.words.connected(nameOf(this.graph, from), nameOf(this.graph, to)));
   }
 
-  /** Draws an edge with the keyboard, from a node. */
-  startConnecting(from: string): void {
-    this.#connecting = new Connecting(this.graph, this.#scene, from);
-    if (this.#connecting.edge === undefined) {
-      this.#connecting = undefined;
-      this.#parts.announce(this.words.noTarget);
-    } else this.#announceConnecting();
-    this.#stage.redrawOverlay();
-  }
-
-  stepConnecting(by: number | 'outlet'): void {
-    if (by === 'outlet') this.#connecting?.nextOutlet();
-    else this.#connecting?.step(by);
-    const to = this.#connecting?.edge?.to;
-    if (to !== undefined) this.#reveal(to);
-    this.#announceConnecting();
-    this.#stage.redrawOverlay();
-  }
-
-  endConnecting(isWanted: boolean): void {
-    const edge = this.#connecting?.edge;
-    this.#connecting = undefined;
-    this.#stage.redrawOverlay();
-    if (isWanted && edge !== undefined) this.connect(edge);
-  }
-
-  #announceConnecting(): void {
-    const edge = this.#connecting?.edge;
-    if (edge !== undefined) this.#parts.announce(this.words.connecting(this.#nameOf(edge.from), this.#nameOf(edge.to)));
-  }
-
-  #nameOf(id: string): string {
-    return this.graph.nodes.get(id)?.label ?? id;
-  }
-
-  /** Selects the next edge of a node, so that it can be removed with the keyboard. */
-  selectNextEdge(id: string): void {
-    const own = this.#scene.edges.filter(({ from, to }) => from === id || to === id);
-    const at = own.findIndex((edge) => this.#selectedEdges.has(edge.id));
-    const next = own[(at + 1) % Math.max(1, own.length)];
-    if (next === undefined) return;
-    this.select([], [next.id]);
-    this.#parts.announce(this.words.edge(this.#nameOf(next.from), this.#nameOf(next.to)));
+  announce(text: string): void {
+    this.#parts.announce(text);
   }
 
   /** Shows where something would be dropped; undefined: nothing is dragged over the element. */
@@ -249,8 +208,8 @@ export class GraphView {
   }
 
   #dropAt(point: Point): NonNullable<Overlay['drop']> {
-    const at = toWorld(this.#camera, point);
-    const edge = edgeAt(this.#scene, at.x, at.y, DROP_REACH / this.#camera.zoom);
+    const at = toWorld(this.camera, point);
+    const edge = edgeAt(this.#scene, at.x, at.y, DROP_REACH / this.camera.zoom);
     return { at, edge, group: edge === undefined ? this.#scene.groupAt(at.x, at.y) : undefined };
   }
 
@@ -264,7 +223,7 @@ export class GraphView {
   boxOf(id: string): { x: number; y: number; width: number; height: number } | undefined {
     const node = this.#scene.indexOf.get(id);
     if (node === undefined) return undefined;
-    const { x, y, zoom } = this.#camera;
+    const { x, y, zoom } = this.camera;
     const scene = this.#scene;
     return {
       x: scene.x[node]! * zoom + x,
@@ -289,7 +248,7 @@ export class GraphView {
     this.#sceneGraph = { ...this.#sceneGraph, graph };
     this.#selected = new Set([...this.#selected].filter((id) => graph.nodes.has(id)));
     this.#selectedEdges = new Set([...this.#selectedEdges].filter((id) => graph.edges.has(id)));
-    this.#connecting = undefined;
+    this.edgeKeys.forget();
     this.#run.chooseAgain(graph);
     if (this.#focused !== undefined && !graph.nodes.has(this.#focused)) this.#focused = undefined;
     this.#layOut();
@@ -432,31 +391,23 @@ export class GraphView {
   }
 
   fit(ids?: Iterable<string>): void {
-    this.#isFitted = ids === undefined;
-    if (ids === undefined) this.#fitNow();
-    else {
-      const nodes = [...ids].flatMap((id) => this.#scene.indexOf.get(id) ?? []);
-      const box = this.#scene.bounds(nodes);
-      if (box !== undefined) this.#camera = fitted(box, this.#stage.size, 1);
-    }
-    this.#stage.redraw();
+    this.#viewpoint.fit(ids === undefined ? undefined : [...ids].flatMap((id) => this.#scene.indexOf.get(id) ?? []));
   }
 
   panBy(dx: number, dy: number): void {
-    this.#isFitted = false;
-    this.#camera = { ...this.#camera, x: this.#camera.x + dx, y: this.#camera.y + dy };
-    this.#stage.redraw();
+    this.#viewpoint.panBy(dx, dy);
   }
 
   zoomBy(factor: number): void {
-    const { width, height } = this.#stage.size;
-    this.zoomAt({ x: width / 2, y: height / 2 }, factor);
+    this.#viewpoint.zoomBy(factor);
+  }
+
+  zoomAt(point: Point, factor: number): void {
+    this.#viewpoint.zoomAt(point, factor);
   }
 
   setCamera(camera: Camera): void {
-    this.#isFitted = false;
-    this.#camera = camera;
-    this.#stage.redraw();
+    this.#viewpoint.move(camera);
   }
 
   /** Moves the keyboard's focus to a node, and the view if it is not seen. */
@@ -465,7 +416,7 @@ export class GraphView {
     if (id !== undefined) {
       const hidden = groupsAround(this.graph, id).filter((group) => this.collapsed.has(group));
       if (hidden.length > 0) this.setCollapsed(new Set([...this.collapsed].filter((group) => !hidden.includes(group))));
-      this.#reveal(id);
+      this.reveal(id);
     }
     this.#stage.redrawOverlay();
     this.#parts.changed([]);
@@ -499,7 +450,7 @@ export class GraphView {
     const { size, ratio } = this.#stage;
     return {
       scene: this.#scene,
-      camera: this.#camera,
+      camera: this.camera,
       size,
       ratio,
       theme: THEMES[this.#theme],
@@ -507,6 +458,7 @@ export class GraphView {
       edgeStates: this.#edgeStates,
       isPast: this.isPast,
       isEditable: this.isEditable,
+      isMoving: this.#viewpoint.isMoving,
       words: this.words,
       iterationOf: (loop) => this.#run.iterationOf(loop),
     };
@@ -523,8 +475,8 @@ export class GraphView {
       hovered: this.#pointing.hovered,
       hoveredEdge: this.#pointing.hoveredEdge,
       area: this.#pointing.area,
-      connection: this.#connecting?.connection ?? this.#pointing.connection,
-      targets: this.#connecting?.targets ?? this.#pointing.targets,
+      connection: this.edgeKeys.connecting?.connection ?? this.#pointing.connection,
+      targets: this.edgeKeys.connecting?.targets ?? this.#pointing.targets,
       drop: this.#drop,
       hint: this.#pointing.hint,
       isStill: this.#stillness.matches,
@@ -532,18 +484,9 @@ export class GraphView {
     };
   }
 
-  /** A graph that is seen whole needs no map. */
   get showsMinimap(): boolean {
-    if (!this.hasMinimap || this.#stage.size.width < 480 || this.#scene.nodes.length < 2) return false;
-    const box = this.#scene.bounds()!;
-    const { x, y, zoom } = this.#camera;
-    const { width, height } = this.#stage.size;
-    const isSeen =
-      box.left * zoom + x >= 0 &&
-      box.top * zoom + y >= 0 &&
-      box.right * zoom + x <= width &&
-      box.bottom * zoom + y <= height;
-    return !isSeen;
+    const isUseful = this.hasMinimap && this.#stage.size.width >= 480 && this.#scene.nodes.length >= 2;
+    return isUseful && !this.#viewpoint.seesAll;
   }
 
   #layOut(): void {
@@ -559,31 +502,20 @@ export class GraphView {
     this.#scene = new Scene(this.#visible, this.#placed, this.#moved, this.#marks);
     this.#run.fill(this.#scene, this.graph);
     this.#pointing.forget();
-    this.#connecting = undefined;
-    if (this.#isFitted) this.#fitNow();
+    this.edgeKeys.forget();
+    this.#viewpoint.follow();
     this.#redraw();
     this.#parts.changed();
   }
 
-  #fitNow(): void {
-    const box = this.#scene.bounds();
-    if (box !== undefined && this.#stage.size.width > 0) this.#camera = fitted(box, this.#stage.size);
-  }
-
-  #reveal(id: string): void {
+  reveal(id: string): void {
     const box = this.boxOf(id);
-    if (box === undefined) return;
-    const { width, height } = this.#stage.size;
-    const dx = box.x < 0 ? 24 - box.x : box.x + box.width > width ? width - 24 - box.x - box.width : 0;
-    const dy = box.y < 0 ? 24 - box.y : box.y + box.height > height ? height - 24 - box.y - box.height : 0;
-    if (dx !== 0 || dy !== 0) this.panBy(dx, dy);
+    if (box !== undefined) this.#viewpoint.reveal(box);
   }
+}
 
-  zoomAt(point: Point, factor: number): void {
-    this.#isFitted = false;
-    this.#camera = zoomAt(this.#camera, point, factor);
-    this.#stage.redraw();
-  }
+function nameOf({ nodes }: Graph, id: string): string {
+  return nodes.get(id)?.label ?? id;
 }
 
 function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

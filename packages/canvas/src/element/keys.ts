@@ -21,7 +21,7 @@ export function handleKey(view: GraphView, event: KeyboardEvent, dispatch: Dispa
   const { key } = event;
   const hasCtrl = event.ctrlKey || event.metaKey;
   const current = view.focused ?? view.selected[0];
-  if (view.connecting !== undefined) return connectKey(view, event);
+  if (view.edgeKeys.connecting !== undefined) return connectKey(view, event);
   if (Object.hasOwn(DIRECTIONS, key)) return arrowKey(view, key as Arrow, event, current);
   if (hasCtrl) return ctrlKey(view, key.toLowerCase(), event.shiftKey, dispatch);
   switch (key) {
@@ -92,7 +92,7 @@ function nodeKey(view: GraphView, { key, shiftKey }: KeyboardEvent, current: str
       view.toggleHighlight(current);
       return true;
     case 'e':
-      view.selectNextEdge(current);
+      view.edgeKeys.selectNext(current);
       return true;
     case 'PageUp':
     case 'PageDown': {
@@ -113,7 +113,9 @@ function loopOf(view: GraphView, id: string): string | undefined {
 function menuKey(view: GraphView, current: string | undefined, dispatch: Dispatch): boolean {
   const box = current === undefined ? undefined : view.boxOf(current);
   const at = box === undefined ? { x: 0, y: 0 } : { x: box.x + box.width / 2, y: box.y + box.height };
-  return dispatch('nebula-menu', { node: current ?? null, edge: view.selectedEdges[0] ?? null, at });
+  dispatch('nebula-menu', { node: current ?? null, edge: view.selectedEdges[0] ?? null, at });
+  // Else the browser asks for a menu, too, at a place that means nothing.
+  return true;
 }
 
 function editKey(view: GraphView, key: string, hasShift: boolean, current: string, dispatch: Dispatch): boolean {
@@ -135,7 +137,7 @@ function editKey(view: GraphView, key: string, hasShift: boolean, current: strin
       return true;
     case 'c':
       if (selected.length === 2) view.connect({ from: selected[0]!, to: selected[1]!, kind: 'success' });
-      else view.startConnecting(current);
+      else view.edgeKeys.start(current);
       return true;
     default:
       return false;
@@ -147,20 +149,20 @@ function connectKey(view: GraphView, { key }: KeyboardEvent): boolean {
   switch (key) {
     case 'ArrowRight':
     case 'ArrowDown':
-      view.stepConnecting(1);
+      view.edgeKeys.step(1);
       return true;
     case 'ArrowLeft':
     case 'ArrowUp':
-      view.stepConnecting(-1);
+      view.edgeKeys.step(-1);
       return true;
     case 'c':
-      view.stepConnecting('outlet');
+      view.edgeKeys.step('outlet');
       return true;
     case 'Enter':
-      view.endConnecting(true);
+      view.edgeKeys.end(true);
       return true;
     default:
-      view.endConnecting(false);
+      view.edgeKeys.end(false);
       return key !== 'Tab';
   }
 }

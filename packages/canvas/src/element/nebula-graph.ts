@@ -31,8 +31,8 @@ import { handleKey } from './keys.ts';
 import { styleSheet } from './styles.ts';
 import { GraphTree, type TreeParts } from './tree.ts';
 
-/** The tree of screen readers is filled this long after the first change that it lacks. */
-const TREE_DELAY_MS = 150;
+/** The tree of screen readers is filled this long after the first change that it lacks; a run changes often. */
+const TREE_DELAY_MS = { other: 150, states: 400 } as const;
 
 type ById<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
 
@@ -375,6 +375,7 @@ export class NebulaGraphElement extends HTMLElement {
   #refreshTree(states?: readonly string[]): void {
     if (states === undefined) this.#stale = undefined;
     else for (const id of states) this.#stale?.add(id);
+    const delay = states === undefined || states.length < 2 ? TREE_DELAY_MS.other : TREE_DELAY_MS.states;
     this.#treeTimer ??= setTimeout(() => {
       this.#treeTimer = undefined;
       const view = this.#view;
@@ -386,7 +387,7 @@ export class NebulaGraphElement extends HTMLElement {
         this.#graphTree.focus(parts);
       }
       this.#stale = new Set();
-    }, TREE_DELAY_MS);
+    }, delay);
   }
 
   #pointOf({ clientX, clientY }: MouseEvent): Point {

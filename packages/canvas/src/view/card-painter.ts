@@ -11,7 +11,7 @@ import { DIMMED, isDimmed, LEVELS, type Painting } from './painting.ts';
 import { hasTime, timeText } from './run-words.ts';
 import type { Scene } from './scene.ts';
 import { NODE_SIZE } from './scene-graph.ts';
-import { CARD_PADDING, hasSecondLine, LINES, rightInset } from './status-place.ts';
+import { CARD_PADDING, FAR_GLYPH, farInset, hasSecondLine, LINES, rightInset } from './status-place.ts';
 import type { TextFit } from './text-fit.ts';
 import { FONTS, type Theme } from './theme.ts';
 
@@ -29,8 +29,8 @@ interface Style {
 const TILE = 32;
 const TEXT_LEFT = 54;
 const GLYPH_ROOM = 24;
-/** Seen from afar, glyphs are larger. */
-const FAR_GLYPH = 1.5;
+/** The opacity of the hatch of waiting nodes, of that of their tint. */
+const HATCH = 0.5;
 
 export class CardPainter {
   readonly #ink: Ink;
@@ -46,7 +46,7 @@ export class CardPainter {
     const { camera, scene, theme } = painting;
     const ink = this.#ink;
     const isNear = camera.zoom >= LEVELS.full;
-    if (isNear && theme.shadow !== 'transparent') this.#shadows(painting, nodes);
+    if (isNear && !painting.isMoving && theme.shadow !== 'transparent') this.#shadows(painting, nodes);
     for (const style of stylesOf(painting, nodes).values()) this.#bodies(painting, style);
     for (const node of nodes) {
       ink.globalAlpha = alphaOf(painting, node);
@@ -63,12 +63,12 @@ export class CardPainter {
   #shadows({ scene, theme }: Painting, nodes: readonly number[]): void {
     const ink = this.#ink;
     ink.fillStyle = theme.shadow;
-    ink.beginPath();
     for (const node of nodes) {
       const [x, y, width, height] = boxOf(scene, node);
+      ink.beginPath();
       outline(ink, scene.nodes[node]!.kind, x, y + 2, width, height);
+      ink.fill();
     }
-    ink.fill();
   }
 
   #bodies({ scene, theme }: Painting, { status, isDim, isDisabled, isDynamic, nodes }: Style): void {
@@ -81,28 +81,28 @@ export class CardPainter {
     ink.setLineDash(
       status === 'skipped' || isDisabled ? [5, 4] : isDynamic ? [8, 3] : status === 'queued' ? [2, 3] : [],
     );
-    ink.beginPath();
+    const hatch = status === 'waiting' && theme.tint > 0 ? this.#hatch(theme.status.waiting) : null;
+    const alpha = ink.globalAlpha;
+    // A path of one rounded rectangle is drawn much faster than one of many.
     for (const node of nodes) {
       const [x, y, width, height] = boxOf(scene, node);
+      ink.beginPath();
       outline(ink, scene.nodes[node]!.kind, x, y, width, height);
-    }
-    ink.fillStyle = isQuiet ? theme.background : theme.surface;
-    ink.fill();
-    if (needsEyes && theme.tint > 0) {
-      ink.globalAlpha *= theme.tint;
-      ink.fillStyle = theme.status[status];
+      ink.fillStyle = isQuiet ? theme.background : theme.surface;
       ink.fill();
-      if (status === 'waiting') {
-        const hatch = this.#hatch(theme.status.waiting);
-        if (hatch !== null) {
-          ink.globalAlpha *= 0.7;
-          ink.fillStyle = hatch;
-          ink.fill();
-        }
+      if (needsEyes && theme.tint > 0) {
+        ink.globalAlpha = alpha * theme.tint;
+        ink.fillStyle = theme.status[status];
+        ink.fill();
       }
-      ink.globalAlpha = isDim ? DIMMED : 1;
+      if (hatch !== null) {
+        ink.globalAlpha = alpha * theme.tint * HATCH;
+        ink.fillStyle = hatch;
+        ink.fill();
+      }
+      ink.globalAlpha = alpha;
+      ink.stroke();
     }
-    ink.stroke();
     ink.setLineDash([]);
   }
 
@@ -153,7 +153,8 @@ export class CardPainter {
     if (!hasSecond) return;
     ink.textAlign = 'left';
     ink.fillStyle = theme.mutedText;
-    const timeWidth = time === undefined ? 0 : this.#text.width(time, FONTS.detail);
+    // The font has one width, and times change with every frame: they are not measured.
+    const timeWidth = time === undefined ? 0 : time.length * this.#text.width('0', FONTS.detail);
     if (detail !== undefined) {
       const rest = right - left - (time === undefined ? 0 : timeWidth + 10);
       ink.fillText(this.#text.fit(detail, FONTS.detail, rest), left, y + LINES.second);
@@ -220,9 +221,9 @@ export class CardPainter {
   #far({ scene, theme }: Painting, node: number): void {
     const ink = this.#ink;
     const [x, y, width, height] = boxOf(scene, node);
-    const { label, kind } = scene.nodes[node]!;
+    const { label } = scene.nodes[node]!;
     const status = scene.statusOf(node);
-    const inset = kind === 'branch' || kind === 'wait' ? 6 : 0;
+    const inset = farInset(scene, node);
     if (status !== undefined) drawFarGlyph(ink, theme, status, x + 22 + inset, y + height / 2);
     const left = x + inset + (status === undefined ? 18 : 40);
     ink.textAlign = 'left';

@@ -32,8 +32,6 @@ const REMOVED_DASH = [6, 4];
 const ARROW = 7;
 /** The weights in the order in which they are drawn: what was taken lies above the rest. */
 const ORDER: Readonly<Record<Weight, number>> = { untaken: 0, open: 1, plain: 2, taken: 3, active: 4 };
-/** A path of very many lines is filled slower than several shorter ones. */
-const PATH_EDGES = 400;
 
 export class EdgePainter {
   readonly #ink: Ink;
@@ -53,13 +51,11 @@ export class EdgePainter {
     for (const style of styles) {
       const { weight, kind, change, edges } = style;
       ink.strokeStyle = colourOf(painting.theme, style);
-      ink.lineWidth = isFar ? 1 / camera.zoom : widthOf(painting.theme, weight, change);
+      ink.lineWidth = isFar ? 1 / camera.zoom : lineWidth(painting, weight, change);
       ink.setLineDash(isFar ? [] : change === 'removed' ? REMOVED_DASH : [...DASHES[kind]]);
-      for (let from = 0; from < edges.length; from += PATH_EDGES) {
-        ink.beginPath();
-        for (let at = from; at < Math.min(edges.length, from + PATH_EDGES); at++) line(ink, scene, edges[at]!, isFar);
-        ink.stroke();
-      }
+      ink.beginPath();
+      for (const edge of edges) line(ink, scene, edge, isFar);
+      ink.stroke();
       if (camera.zoom < LEVELS.label) continue;
       ink.setLineDash([]);
       ink.fillStyle = ink.strokeStyle;
@@ -137,9 +133,11 @@ function colourOf(theme: Theme, { weight, kind, change }: Style): string {
   }
 }
 
-function widthOf(theme: Theme, weight: Weight, change: Mark['change']): number {
+function lineWidth({ theme, camera, ratio, isMoving }: Painting, weight: Weight, change: Mark['change']): number {
   const isStrong = weight === 'taken' || weight === 'active' || change !== undefined;
-  return theme.lineScale * (isStrong ? 1.75 : 1.25);
+  const hairline = 1 / (camera.zoom * ratio);
+  const width = theme.lineScale * (isStrong ? 1.75 : 1.25);
+  return isMoving && ratio < 1.5 && width < 2 ? Math.min(width, hairline) : width;
 }
 
 /** Judges an edge by the states of its ends, unless the page knows better. */

@@ -18,12 +18,12 @@ export function drawGlyph(ink: Ink, status: DrawnStatus, x: number, y: number, c
 }
 
 /** The arc of a running node in its ring; `turned` is a share of a turn. */
-export function drawRunning(ink: Ink, x: number, y: number, colour: string, turned: number): void {
+export function drawRunning(ink: Ink, x: number, y: number, colour: string, turned: number, scale: number): void {
   ink.strokeStyle = colour;
-  ink.lineWidth = 2;
+  ink.lineWidth = 2 * scale;
   ink.setLineDash([]);
   ink.beginPath();
-  ink.arc(x, y, 6.5, turned * TURN, (turned + 0.7) * TURN);
+  ink.arc(x, y, 6.5 * scale, turned * TURN, (turned + 0.7) * TURN);
   ink.stroke();
 }
 

@@ -75,7 +75,7 @@ export class GroupPainter {
       drawGlyph(ink, status, left + 6, row, theme.status[status]);
       left += 22;
     }
-    let right = (picker === undefined ? x + width : picker.x) - GROUP_PADDING;
+    let right = (picker === undefined || !isNear ? x + width : picker.x) - GROUP_PADDING;
     ink.textBaseline = 'middle';
     if (counts !== undefined && isNear) {
       const wide = this.#text.width(counts, FONTS.detail);
@@ -89,7 +89,7 @@ export class GroupPainter {
     }
     ink.textAlign = 'left';
     ink.fillStyle = theme.text;
-    const title = this.#text.fit(label, FONTS.label, right - left);
+    const title = this.#text.fit(label, isNear ? FONTS.label : FONTS.far, right - left);
     ink.fillText(title, left, row);
     if (picker !== undefined && isNear) this.#picker(painting, node, picker.x, picker.y, picker.width, picker.height);
     left += this.#text.width(title, FONTS.label) + 10;
@@ -162,7 +162,7 @@ export class GroupPainter {
     if (camera.zoom >= LEVELS.full) this.#collapsedNear(painting, node);
     else if (camera.zoom >= LEVELS.label) {
       const middle = y + height / 2 - (scene.strips[node] === undefined ? 0 : 10);
-      if (status !== undefined) drawFarGlyph(ink, theme, status, x + 24, middle);
+      if (status !== undefined) drawFarGlyph(ink, theme, status, x + 22, middle);
       const left = x + (status === undefined ? 20 : 42);
       ink.textAlign = 'left';
       ink.textBaseline = 'middle';

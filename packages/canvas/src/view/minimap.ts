@@ -10,6 +10,8 @@ type Ink = CanvasRenderingContext2D;
 export const MINIMAP = { width: 168, height: 104, margin: 12 } as const;
 /** Nodes from which the minimap draws every k-th only: it has fewer pixels than they are many. */
 const MINIMAP_NODES = 4_000;
+/** A run that changes 50 times a second changes its map five times. */
+const REDRAW_MS = 200;
 /** Statuses that are seen however small the map is. */
 const LOUD = new Set(['failed', 'running', 'waiting', 'unknown']);
 
@@ -26,18 +28,20 @@ export function minimapCamera(scene: Scene, size: Size): Camera | undefined {
 /** The nodes of the map are drawn once for a scene, a theme and a set of states, and copied after that. */
 export class Minimap {
   #picture: HTMLCanvasElement | undefined;
-  #of: { scene: Scene; theme: Theme; version: number; ratio: number } | undefined;
+  #of: { scene: Scene; theme: Theme; version: number; ratio: number; at: number } | undefined;
 
-  /** `version` changes with the states and places of nodes. */
-  paint(ink: Ink, painting: Painting, version: number): void {
+  /** `version` changes with the states and places of nodes. Returns whether the map is out of date. */
+  paint(ink: Ink, painting: Painting, version: number, now: number): boolean {
     const { scene, camera, size, ratio, theme } = painting;
     const own = minimapCamera(scene, size);
-    if (own === undefined) return;
+    if (own === undefined) return false;
     const [left, top] = [size.width - MINIMAP.width - MINIMAP.margin, size.height - MINIMAP.height - MINIMAP.margin];
     const of = this.#of;
-    if (of?.scene !== scene || of.theme !== theme || of.version !== version || of.ratio !== ratio) {
-      this.#of = { scene, theme, version, ratio };
-      this.#picture = pictureOf(painting, { ...own, x: own.x - left, y: own.y - top });
+    const isOther = of?.scene !== scene || of.theme !== theme || of.ratio !== ratio;
+    if (isOther || (of.version !== version && now - of.at >= REDRAW_MS)) {
+      this.#of = { scene, theme, version, ratio, at: now };
+      this.#picture ??= document.createElement('canvas');
+      draw(this.#picture, painting, { ...own, x: own.x - left, y: own.y - top });
     }
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.drawImage(this.#picture!, left, top, MINIMAP.width, MINIMAP.height);
@@ -46,7 +50,7 @@ export class Minimap {
     const y = Math.max(top + 1, view.top * own.zoom + own.y);
     const right = Math.min(left + MINIMAP.width - 1, view.right * own.zoom + own.x);
     const bottom = Math.min(top + MINIMAP.height - 1, view.bottom * own.zoom + own.y);
-    if (right <= x || bottom <= y) return;
+    if (right <= x || bottom <= y) return this.#of?.version !== version;
     ink.strokeStyle = theme.selection;
     ink.fillStyle = theme.selection;
     ink.lineWidth = 1.5;
@@ -55,11 +59,11 @@ export class Minimap {
     ink.fillRect(x, y, right - x, bottom - y);
     ink.globalAlpha = 1;
     ink.strokeRect(x, y, right - x, bottom - y);
+    return this.#of?.version !== version;
   }
 }
 
-function pictureOf({ scene, ratio, theme }: Painting, own: Camera): HTMLCanvasElement {
-  const picture = document.createElement('canvas');
+function draw(picture: HTMLCanvasElement, { scene, ratio, theme }: Painting, own: Camera): void {
   picture.width = Math.round(MINIMAP.width * ratio);
   picture.height = Math.round(MINIMAP.height * ratio);
   const ink = picture.getContext('2d')!;
@@ -96,7 +100,6 @@ function pictureOf({ scene, ratio, theme }: Painting, own: Camera): HTMLCanvasEl
     }
     ink.fill();
   }
-  return picture;
 }
 
 function rankOf(status: number): number {

@@ -13,7 +13,7 @@ import { outline } from './outlines.ts';
 import { LEVELS, type Painting } from './painting.ts';
 import type { Box, Scene } from './scene.ts';
 import { NODE_SIZE } from './scene-graph.ts';
-import { statusPlace } from './status-place.ts';
+import { FAR_GLYPH, statusPlace } from './status-place.ts';
 import { FONTS } from './theme.ts';
 
 type Ink = CanvasRenderingContext2D;
@@ -68,7 +68,8 @@ export class OverlayPainter {
     ink.clearRect(0, 0, size.width, size.height);
     ink.setTransform(ratio * camera.zoom, 0, 0, ratio * camera.zoom, ratio * camera.x, ratio * camera.y);
     const isNear = camera.zoom >= LEVELS.full;
-    const moves = isNear && turnRunning(ink, painting, overlay.isStill ? 0 : now) && !overlay.isStill;
+    const moves =
+      camera.zoom >= LEVELS.label && turnRunning(ink, painting, overlay.isStill ? 0 : now) && !overlay.isStill;
     const scale = theme.lineScale / Math.min(1, camera.zoom);
     edges(ink, painting, overlay, scale);
     ring(ink, scene, indexes(scene, overlay.selected), theme.selection, 2 * scale, 3 * scale);
@@ -80,12 +81,12 @@ export class OverlayPainter {
     if (overlay.connection !== undefined) connection(ink, painting, overlay.connection, scale);
     if (overlay.drop !== undefined) drop(ink, painting, overlay.drop, scale);
     if (overlay.area !== undefined) area(ink, painting, overlay.area, scale);
-    if (overlay.hasMinimap) this.#minimap.paint(ink, painting, overlay.version);
+    const isMapStale = overlay.hasMinimap && this.#minimap.paint(ink, painting, overlay.version, now);
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     if (painting.isPast) frame(ink, painting, theme.past, 3);
     if (overlay.isWholeFocused) frame(ink, painting, theme.selection, 2);
     if (overlay.hint !== undefined) hint(ink, painting, overlay.hint);
-    return moves;
+    return moves || isMapStale;
   }
 }
 
@@ -101,14 +102,15 @@ function indexes({ indexOf }: Scene, ids: ReadonlySet<string>): number[] {
 function turnRunning(ink: Ink, { scene, camera, size, theme }: Painting, now: number): boolean {
   const { left, top, right, bottom } = seen(camera, size);
   let count = 0;
+  const isFar = camera.zoom < LEVELS.full;
   const turned = (now % TURN_MS) / TURN_MS;
   for (let node = 0; node < scene.status.length && count < MAX_TURNING; node++) {
     if (scene.status[node] !== RUNNING) continue;
     const [x, y, width, height] = boxOf(scene, node);
     if (x > right || y > bottom || x + width < left || y + height < top) continue;
     count++;
-    const place = statusPlace(scene, node);
-    drawRunning(ink, place.x, place.y, theme.status.running, turned);
+    const { x: centerX, y: centerY } = statusPlace(scene, node, isFar);
+    drawRunning(ink, centerX, centerY, theme.status.running, turned, isFar && scene.isOpen[node] !== 1 ? FAR_GLYPH : 1);
   }
   return count > 0;
 }

@@ -11,9 +11,11 @@ import { isDimmed, LEVELS, type Painting } from './painting.ts';
 import type { Box, Scene } from './scene.ts';
 import { TextFit } from './text-fit.ts';
 
-const DOT_GAP = 24;
+const DOT_GAP = 32;
+const DOT_GAP_LEAST = 26;
 /** Sheets, badges and rings reach over the box of a node. */
 const OVERHANG = 14;
+const PAST_TINT = 0.07;
 
 export class Painter {
   readonly #ink: CanvasRenderingContext2D;
@@ -42,12 +44,6 @@ export class Painter {
     ink.globalAlpha = 1;
     ink.fillStyle = theme.background;
     ink.fillRect(0, 0, size.width, size.height);
-    if (isPast) {
-      ink.globalAlpha = 0.06;
-      ink.fillStyle = theme.past;
-      ink.fillRect(0, 0, size.width, size.height);
-      ink.globalAlpha = 1;
-    }
     if (camera.zoom >= LEVELS.full) this.#dots(painting);
     ink.setTransform(ratio * camera.zoom, 0, 0, ratio * camera.zoom, ratio * camera.x, ratio * camera.y);
     const view = seen(camera, size);
@@ -63,17 +59,25 @@ export class Painter {
     else this.#cards.paint(painting, cards);
     for (const node of groups) this.#groups.collapsed(painting, node);
     ink.globalAlpha = 1;
+    if (isPast) {
+      ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ink.globalAlpha = PAST_TINT;
+      ink.fillStyle = theme.past;
+      ink.fillRect(0, 0, size.width, size.height);
+      ink.globalAlpha = 1;
+    }
   }
 
-  #dots({ camera, size, theme }: Painting): void {
+  /** Rectangles at whole pixels are filled without antialiasing: 1,200 of them cost less than a millisecond. */
+  #dots({ camera, size, ratio, theme }: Painting): void {
     const ink = this.#ink;
-    const gap = DOT_GAP * camera.zoom;
+    let gap = DOT_GAP * camera.zoom;
+    while (gap < DOT_GAP_LEAST) gap *= 2;
+    const dot = Math.max(1, Math.round(1.25 * ratio)) / ratio;
     ink.fillStyle = theme.dots;
-    ink.beginPath();
     for (let x = camera.x % gap; x < size.width; x += gap) {
-      for (let y = camera.y % gap; y < size.height; y += gap) ink.rect(x, y, 1.5, 1.5);
+      for (let y = camera.y % gap; y < size.height; y += gap) ink.fillRect(Math.round(x), Math.round(y), dot, dot);
     }
-    ink.fill();
   }
 
   /** One path for each colour. */

@@ -5,7 +5,7 @@ import type { Theme } from './theme.ts';
 import type { GraphWords } from './words.ts';
 
 /** The least zoom at which each level of detail is drawn. */
-export const LEVELS = { full: 0.55, label: 0.25, shape: 0.1 } as const;
+export const LEVELS = { full: 0.55, label: 0.25, shape: 0.16 } as const;
 
 export interface Highlight {
   readonly nodes: ReadonlySet<string>;
@@ -29,6 +29,8 @@ export interface Painting {
   /** The drawing shows a moment of the past. */
   readonly isPast: boolean;
   readonly isEditable: boolean;
+  /** The camera moves: thin lines are drawn as hairlines, which cost a third. */
+  readonly isMoving: boolean;
   readonly words: GraphWords;
   /** The iteration that a loop shows. */
   iterationOf(loop: string): number | undefined;

@@ -21,8 +21,20 @@ export function hasSecondLine(scene: Scene, node: number): boolean {
   return scene.nodes[node]!.detail !== undefined || (state !== undefined && hasTime(state));
 }
 
-export function statusPlace(scene: Scene, node: number): Point {
+/** Seen from afar, glyphs are larger, and at the left. */
+export const FAR_GLYPH = 1.5;
+
+export function farInset(scene: Scene, node: number): number {
+  const { kind } = scene.nodes[node]!;
+  return kind === 'branch' || kind === 'wait' ? 6 : 0;
+}
+
+export function statusPlace(scene: Scene, node: number, isFar: boolean): Point {
   const [x, y, width] = [scene.x[node]!, scene.y[node]!, scene.width[node]!];
+  if (isFar && scene.isOpen[node] !== 1) {
+    const lift = scene.nodes[node]!.isGroup === true && scene.strips[node] !== undefined ? 10 : 0;
+    return { x: x + 22 + farInset(scene, node), y: y + scene.height[node]! / 2 - lift };
+  }
   if (scene.isOpen[node] === 1) return { x: x + GROUP_PADDING + 24, y: y + TITLE_ROW };
   if (scene.nodes[node]!.isGroup === true) return { x: x + width - GROUP_PADDING - 8, y: y + COLLAPSED_TITLE };
   const line = hasSecondLine(scene, node) ? LINES.first : LINES.only;

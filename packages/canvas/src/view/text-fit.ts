@@ -1,6 +1,7 @@
 /** Text cut to a width. Measuring is slow, so what was cut is remembered. */
 
 const MAX_KNOWN = 20_000;
+const STEP = 4;
 
 export class TextFit {
   readonly #ink: CanvasRenderingContext2D;
@@ -14,11 +15,13 @@ export class TextFit {
   /** Sets the font, too. */
   fit(text: string, font: string, width: number): string {
     this.#ink.font = font;
-    const key = `${font}\n${Math.round(width)}\n${text}`;
+    // Widths that differ by a few pixels share an entry: what changes with every frame would not be found again.
+    const room = Math.floor(width / STEP) * STEP;
+    const key = `${font}\n${room}\n${text}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    const cut = this.#cut(text, width);
+    const cut = this.#cut(text, room);
     this.#known.set(key, cut);
     return cut;
   }

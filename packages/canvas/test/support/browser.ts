@@ -14,14 +14,28 @@ export interface Site {
   close(): void;
 }
 
+export interface ServeOptions {
+  readonly styles?: string;
+  readonly policy?: string;
+  /** Texts of entry files that do not exist. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
 /** Serves pages by name, and scripts that are bundled from entry files. */
 export async function serve(
   pages: Readonly<Record<string, string>>,
   entries: Readonly<Record<string, string>>,
-  styles = STYLES,
+  { styles = STYLES, policy = POLICY, sources = {} }: ServeOptions = {},
 ): Promise<Site> {
   const bundle = await rolldown({
     input: { ...entries },
+    plugins: [
+      {
+        name: 'sources',
+        resolveId: (id) => (Object.hasOwn(sources, id) ? id : null),
+        load: (id) => sources[id] ?? null,
+      },
+    ],
     platform: 'browser',
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   });
@@ -32,7 +46,7 @@ export async function serve(
     const [path = '/'] = (request.url ?? '/').split('?');
     const script = scripts.get(path);
     const page = pages[path];
-    response.setHeader('content-security-policy', POLICY);
+    response.setHeader('content-security-policy', policy);
     if (script !== undefined) response.setHeader('content-type', 'text/javascript').end(script);
     else if (path === '/page.css') response.setHeader('content-type', 'text/css').end(styles);
     else if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8').end(page);

@@ -9,6 +9,10 @@ export const CONTRACT_LIMITS = {
   maxLayoutNodes: 10_000,
   /** Executions that each workflow of a list may show. */
   maxRecent: 20,
+  /** Of one test run. */
+  maxPins: 1_000,
+  /** Of one rehearsal. */
+  maxRehearsedRuns: 50,
 } as const;
 
 /** Items on a page of a list: unless the caller says, and at most. */

@@ -56,9 +56,20 @@ export const ROUTES = {
   publishSignal: 'POST /signals',
   listPermits: 'GET /executions/:executionId/permits',
 
+  listHumanTasks: 'GET /human-tasks',
+  countHumanTasks: 'GET /human-tasks/counts',
+  getStatistics: 'GET /statistics',
+  downloadLogs: 'GET /executions/:executionId/logs/text',
+  listTriggers: 'GET /triggers',
+  getFleet: 'GET /fleet',
+
   followExecution: 'GET /executions/:executionId/events',
   followLogs: 'GET /executions/:executionId/logs/stream',
   followAll: 'GET /events',
+
+  startTest: 'POST /tests',
+  listOutputs: 'GET /executions/:executionId/outputs',
+  rehearseWorkflow: 'POST /workflows/:workflowId/rehearse',
 
   listActions: 'GET /actions',
   getAction: 'GET /actions/:actionId',
@@ -104,6 +115,7 @@ export const ROUTES = {
   createSignInCode: 'POST /sign-in-codes',
   signIn: 'POST /sign-in',
   logout: 'POST /logout',
+  changeOwnPassword: 'POST /me/password',
   getMe: 'GET /me',
   listUsers: 'GET /users',
   putUser: 'PUT /users/:userId',
@@ -140,6 +152,7 @@ export const REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'settleNode',
   'publishSignal',
   'fireSchedule',
+  'startTest',
 ]);
 
 /**
@@ -151,6 +164,7 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
   'compareWorkflow',
   'putDraft',
   'deleteDraft',
+  'rehearseWorkflow',
   'claimWork',
   'beatWorker',
   'extendLease',
@@ -165,5 +179,5 @@ const UNAUDITED: ReadonlySet<OperationId> = new Set<OperationId>([
  */
 export function auditOf(operation: OperationId): 'never' | 'server' | 'always' {
   if (ROUTES[operation].startsWith('GET ') || UNAUDITED.has(operation)) return 'never';
-  return /^\w+ \/(executions|signals)\b/.test(ROUTES[operation]) ? 'server' : 'always';
+  return /^\w+ \/(executions|signals|tests)\b/.test(ROUTES[operation]) ? 'server' : 'always';
 }

@@ -13,6 +13,7 @@ import type { Problem } from '../problem.ts';
 import type { SchemaCheck } from '../schema/index.ts';
 import type { Steps } from '../steps.ts';
 import type { Json, JsonObject, JsonSchema } from '../value.ts';
+import type { TestPlan } from './pin.ts';
 
 export interface Plan {
   readonly workflowId: WorkflowId;
@@ -47,6 +48,8 @@ export interface Plan {
   readonly draws: boolean;
   /** Nodes of its runs may wait for a call, also those of returned graphs. */
   readonly awaitsCalls: boolean;
+  /** Its runs are test runs. */
+  readonly test?: TestPlan;
 }
 
 /** `generation` gives a node that starts anew another URL. */

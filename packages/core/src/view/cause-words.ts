@@ -43,5 +43,6 @@ export const SKIP_WORDS = {
   when: 'its condition is false',
   disabled: 'it is disabled',
   failure: 'a step before it failed',
+  test: 'it takes no part in this test run',
   dead: 'none of its incoming edges was taken, or too few for its join',
 } as const satisfies Record<SkipReason, string>;

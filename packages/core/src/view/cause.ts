@@ -27,6 +27,7 @@ export type CauseCode =
   | 'parallelism'
   | 'paused'
   | 'pending'
+  | 'pinned'
   | 'place'
   | 'rate'
   | 'retries'

@@ -39,8 +39,11 @@ export interface NodeDocument {
   readonly durationMs: number | null;
   /** The running attempt: its start and its worker. */
   readonly attempt?: { readonly startedAt: string; readonly worker: string };
-  /** Why a node was skipped: its join failed by choice or by failure, its condition was false, or it is disabled. */
-  readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled';
+  /**
+   * Why a node was skipped: its join failed by choice or by failure, its condition was false, it is disabled, or it
+   * takes no part in a test.
+   */
+  readonly skipped?: 'choice' | 'failure' | 'when' | 'disabled' | 'test';
   /** The event that a waiting node waits for. */
   readonly waitsFor?: WaitDocument;
   /** The execution that runs, or last ran, for the node. */
@@ -139,13 +142,13 @@ interface OpenDocument extends DocumentBase {
 export type RunDocument = FinishedDocument | OpenDocument;
 
 /**
- * Every node by path, including skipped ones. Values in blobs are looked up. Times are near or far seen from `now`: by
- * default, the time of the newest frame.
+ * Every node by path, including skipped ones; with `within`, those of one scope. Values in blobs are looked up. Times are
+ * near or far seen from `now`: by default, the time of the newest frame.
  */
-export function documentOf(state: RunState, lookup: BlobLookup, now = state.updatedAt): RunDocument {
+export function documentOf(state: RunState, lookup: BlobLookup, now = state.updatedAt, within?: string): RunDocument {
   const nodes: Record<string, NodeDocument> = Object.create(null);
   const scopes: Record<string, ScopeDocument> = Object.create(null);
-  for (const scope of state.scopes.values()) {
+  for (const scope of scopesIn(state, within)) {
     for (const node of scope.nodes) nodes[pathOf(node)] = nodeDocument(node, lookup);
     if (scope !== state.root && !isWhole(scope)) scopes[scope.path] = scopeDocument(scope);
   }
@@ -156,7 +159,8 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
   return {
     executionId: state.executionId,
     workflowId: state.plan.workflowId,
-    version: state.plan.version,
+    // The number of a test version means nothing to anyone.
+    version: Math.max(0, state.plan.version),
     status: phase.status,
     output: resolveValue(runOutput(state), lookup),
     error: runError(state),
@@ -180,6 +184,16 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
   } as RunDocument;
 }
 
+/** All scopes; or the scope with this path and, if it is the path of a loop, its iterations. */
+function scopesIn({ scopes, root }: RunState, within: string | undefined): Iterable<ScopeState> {
+  if (within === undefined) return scopes.values();
+  if (within === '') return [root];
+  return [...scopes.values()].filter(
+    ({ path, parent }) =>
+      path === within || (parent !== null && path.startsWith(`${within}/`) && pathOf(parent) === within),
+  );
+}
+
 function parkingOf(state: RunState, now: number): Pick<OpenDocument, 'parked' | 'parkedExceptChildren'> {
   // Both walk through the timers of a run that waits, so the second one is called only if it can be true.
   const parkedExceptChildren = isParkedExceptChildren(state, now);
@@ -192,8 +206,8 @@ type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables'
 export type BareRun = Valueless<RunDocument> & { readonly nodes: Readonly<Record<string, BareNode>> };
 export type BareNode = Valueless<NodeDocument>;
 
-export function bareDocumentOf(state: RunState, now?: number): BareRun {
-  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null, now);
+export function bareDocumentOf(state: RunState, now?: number, within?: string): BareRun {
+  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null, now, within);
   const nodes: Record<string, BareNode> = Object.create(null);
   for (const [path, { input: _input, output: _output, ...node }] of Object.entries(run.nodes)) nodes[path] = node;
   return { ...run, nodes };
@@ -205,14 +219,14 @@ function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocum
   return order === undefined ? {} : { order };
 }
 
-export function spilledInDocument(state: RunState): BlobRef[] {
+export function spilledInDocument(state: RunState, within?: string): BlobRef[] {
   if (state.spilled === 0) return [];
   const stored: (StoredValue | undefined)[] = [
     runOutput(state),
     state.root.realm.input,
     ...state.root.realm.vars.values(),
   ];
-  for (const scope of state.scopes.values()) for (const node of scope.nodes) stored.push(node.input, node.output);
+  for (const scope of scopesIn(state, within)) for (const node of scope.nodes) stored.push(node.input, node.output);
   return blobsOf(stored);
 }
 

@@ -4,7 +4,9 @@
  */
 import type { RunError } from '../error.ts';
 import type { Entry } from '../run/journal/entry.ts';
+import type { StoredValue } from '../run/journal/stored-value.ts';
 import { isFinal } from '../run/state/selectors.ts';
+import type { Batch } from '../run/state/state.ts';
 import type { NodeStatus } from '../run/state/status.ts';
 import { isNodeEvent, type NodeEvent, nodeStatusAfter } from './event-status.ts';
 import { type TimelineEvent, timelineOf } from './timeline.ts';
@@ -89,6 +91,7 @@ function errorOf({ type, details }: TimelineEvent): Pick<Span, 'error'> {
 /** Entries about loops and their iterations. */
 const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>([
   'node.opened',
+  'items.added',
   'scopes.opened',
   'scope.closed',
   'node.completed',
@@ -97,48 +100,68 @@ const OF_LOOPS: ReadonlySet<Entry['type']> = new Set<Entry['type']>([
   'run.reopened',
 ]);
 
-/** One page of the iterations of a loop, from the journal of its run. Keeps nothing but the page. */
-export class IterationPage {
+export interface IterationCounts {
+  readonly open: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
+
+/** All iterations of one loop, from the journal of its run. More of the journal can be noted later. */
+export class LoopHistory {
   /** Whether the loop was opened. */
   isOpened = false;
   private readonly history = new RunHistory();
   private readonly loop: string;
-  private readonly after: number;
-  private readonly limit: number;
+  private readonly prefix: string;
+  private batches: Batch[] = [];
 
-  /** `after`: the number of the last iteration before the page, or -1. */
-  constructor(loop: string, after: number, limit: number) {
+  constructor(loop: string) {
     this.loop = loop;
-    this.after = after;
-    this.limit = limit;
+    this.prefix = `${loop}/`;
   }
 
   note(entry: Entry, at: number): void {
-    if (OF_LOOPS.has(entry.type)) for (const event of timelineOf(entry, at)) this.noteEvent(event);
+    if (!OF_LOOPS.has(entry.type)) return;
+    if ((entry.type === 'node.opened' || entry.type === 'items.added') && entry.node === this.loop)
+      this.addItems(entry);
+    // A scope of another loop is not worth its events.
+    if (entry.type === 'scope.closed' && !entry.scope.startsWith(this.prefix)) return;
+    if (entry.type === 'scopes.opened' && entry.node !== this.loop) return;
+    for (const event of timelineOf(entry, at)) this.noteEvent(event);
+  }
+
+  private addItems(entry: Entry & { readonly type: 'node.opened' | 'items.added' }): void {
+    if (entry.type === 'node.opened') this.batches = [];
+    const { items, count = 0 } = entry;
+    const last = this.batches.at(-1);
+    const from = last === undefined ? 0 : last.from + last.count;
+    if (items !== undefined) this.batches.push({ from, count, items });
   }
 
   private noteEvent(event: TimelineEvent): void {
     const { node } = event;
-    if (node === this.loop) {
-      this.isOpened ||= event.type === 'NodeOpened';
-      this.history.note(event);
-    } else if (event.type === 'WorkflowReopened') {
-      this.history.note(event);
-    } else if (node?.startsWith(`${this.loop}/`)) {
-      const iteration = Number(node.slice(this.loop.length + 1));
-      // One more than the page tells whether another page follows.
-      if (iteration > this.after && iteration <= this.after + this.limit + 1) this.history.note(event);
-    }
+    if (node === this.loop) this.isOpened ||= event.type === 'NodeOpened';
+    const isOwn = node === this.loop || event.type === 'WorkflowReopened';
+    if (isOwn || (node?.startsWith(this.prefix) && !node.includes('/', this.prefix.length))) this.history.note(event);
   }
 
-  get items(): readonly IterationHistory[] {
-    return this.history.iterations(this.loop).slice(this.after + 1, this.after + 1 + this.limit);
+  /** By number. */
+  get iterations(): readonly IterationHistory[] {
+    return this.history.iterations(this.loop);
   }
 
-  /** The last iteration of the page, or null if no other follows. */
-  get next(): number | null {
-    const last = this.after + this.limit;
-    return this.history.iterations(this.loop)[last + 1] === undefined ? null : last;
+  get counts(): IterationCounts {
+    const counts = { open: 0, completed: 0, failed: 0, cancelled: 0 };
+    for (const { status } of this.iterations) counts[status]++;
+    return counts;
+  }
+
+  /** The stored items with that of an iteration of a forEach, and its place among them. */
+  itemOf(iteration: number): { readonly items: StoredValue; readonly at: number } | undefined {
+    const batch = this.batches.findLast(({ from }) => from <= iteration);
+    if (batch === undefined || iteration >= batch.from + batch.count) return undefined;
+    return { items: batch.items, at: iteration - batch.from };
   }
 }
 

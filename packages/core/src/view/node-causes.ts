@@ -20,6 +20,7 @@ import {
 } from '../run/state/selectors.ts';
 import { retryPlanOf } from '../run/state/settings.ts';
 import type { NodeState, Phase, RunState } from '../run/state/state.ts';
+import { pinOf } from '../run/state/test-parts.ts';
 import { undoingIn } from '../run/undo/transactions.ts';
 import type { JsonObject } from '../value.ts';
 import { type Cause, cause, type EdgeCause } from './cause.ts';
@@ -48,11 +49,12 @@ export function nodeCauses(state: RunState, node: NodeState, now: number): Cause
     case 'listening':
       return listeningCauses(phase, now);
     case 'completed':
-      return [completedCause(node, phase.cached), ...missCauses(node), ...deadEdges(node)];
+      return [...pinCauses(state, node), completedCause(node, phase.cached), ...missCauses(node), ...deadEdges(node)];
     case 'failed': {
       const { code, message } = phase.error;
       const handling = cause('handling', HANDLING[phase.handling], { value: { handling: phase.handling } });
       return [
+        ...pinCauses(state, node),
         cause('error', `${code}: ${message}`, { value: { code } }),
         ...failedInside(node, phase.error),
         handling,
@@ -221,6 +223,11 @@ function endingCauses(node: NodeState, { stopping }: PhaseOf<'open'>): Cause[] {
   return [cause('ending', message, { value: { code: failed.code } })];
 }
 
+function pinCauses({ plan: { test } }: RunState, node: NodeState): Cause[] {
+  const isPinned = test !== undefined && pinOf(test, node) !== undefined;
+  return isPinned ? [cause('pinned', 'It is pinned: this test run was given its result, and did not run it.')] : [];
+}
+
 function completedCause({ attempts }: NodeState, cached: CacheHit | undefined): Cause {
   if (cached === undefined) {
     const words = attempts === 0 ? 'It completed.' : `It completed with attempt ${attempts}.`;
@@ -333,6 +340,8 @@ function skippedCauses(node: NodeState, why: SkipReason): Cause[] {
       const what = taken === 0 ? 'none of its incoming edges was taken' : `${taken} of its incoming edges were taken`;
       return [skipped(`Skipped: ${what} (join: ${join}).`), ...edges];
     }
+    case 'test':
+      return [skipped(`Skipped: ${SKIP_WORDS.test}.`)];
     default:
       return unreachable(why);
   }

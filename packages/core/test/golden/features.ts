@@ -651,6 +651,14 @@ const START_FEATURES: Readonly<Record<string, Feature>> = {
 };
 
 export const FEATURES: Readonly<Record<string, Feature>> = {
+  'test-run-1': {
+    definition: {
+      nodes: { a: undo, b: { needs: ['a'] }, c: { needs: ['b'] }, d: { needs: ['b'] }, e: { needs: ['a'] } },
+      output: '{{ $d }}',
+    },
+    options: { test: { until: 'c', pins: { a: { output: { n: 1 } } } }, start: { trigger: { type: 'test' } } },
+    play: (run) => run.complete('b', 2).complete('c', 3),
+  },
   'migrated-2': {
     definition: {
       variables: { n: 1 },

@@ -17,7 +17,10 @@ import {
   type RetryPolicyFunction,
   type RunDocument,
   type RunError,
+  type TestOptions,
+  testPlanOf,
   type WorkflowDefinition,
+  withTest,
 } from '../../src/index.ts';
 import {
   type Attempt,
@@ -82,6 +85,8 @@ export interface DriveOptions {
   readonly workflows?: Readonly<Record<string, Short>>;
   /** The definition was accepted before, perhaps by an earlier version. */
   readonly isAccepted?: boolean;
+  /** The run is a test run. */
+  readonly test?: TestOptions;
 }
 
 /** A definition in short: nodes without an action do `do@1`. */
@@ -120,6 +125,12 @@ function withAction(node: Record<string, unknown>): Record<string, unknown> {
   return whole;
 }
 
+function tested(plan: Plan, options: TestOptions): Plan {
+  const made = testPlanOf(plan, options);
+  if ('test' in made) return withTest(plan, made.test);
+  throw new Error(made.problems.map(({ pointer, message, hint }) => `${pointer} ${message} (${hint})`).join('\n'));
+}
+
 export class Drive {
   readonly plan: Plan;
   state: RunState;
@@ -145,7 +156,8 @@ export class Drive {
 
   constructor(short: Short, options: DriveOptions = {}) {
     const { policies, workflows, isAccepted, callbackUrl } = options;
-    this.plan = { ...planOf(short, policies, workflows, isAccepted), callbackUrl };
+    const plan = { ...planOf(short, policies, workflows, isAccepted), callbackUrl };
+    this.plan = options.test === undefined ? plan : tested(plan, options.test);
     this.state = newRunState(this.plan, 'exe_test');
     const versionOf = (version: number) => this.versions.get(version) ?? this.plan;
     this.folded = newRunState(this.plan, 'exe_test', versionOf);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { IterationPage, RunView, timelineOf } from '../../src/index.ts';
-import { documentOf, encodeSnapshot, foldFrames, inlineValue, newRunState } from '../../src/run.ts';
+import { LoopHistory, RunView, timelineOf } from '../../src/index.ts';
+import { documentOf, encodeSnapshot, foldFrames, inlineValue, newRunState, reopenPreview } from '../../src/run.ts';
 import { type Drive, drive } from '../run/drive.ts';
 import {
   checkpointedEntry,
@@ -181,9 +181,9 @@ describe('a view of a run', () => {
         .history.iterations('each')
         .map(({ status, endedAt }) => [status, endedAt !== null]);
     const paged = () => {
-      const page = new IterationPage('each', -1, 10);
-      for (const { at, entries } of run.frames) for (const entry of entries) page.note(entry, at);
-      return page.items;
+      const loop = new LoopHistory('each');
+      for (const { at, entries } of run.frames) for (const entry of entries) loop.note(entry, at);
+      return loop.iterations;
     };
     expect(statuses()).toEqual([
       ['failed', true],
@@ -195,7 +195,7 @@ describe('a view of a run', () => {
     expect(paged()).toEqual(viewOf(run).history.iterations('each'));
   });
 
-  it('[VIEW-19] pages of a loop are the parts of its history, also after the loop began again', () => {
+  it('[VIEW-19] a loop alone has the same history as in the view of its run, also after it began again', () => {
     const items = Array.from({ length: 25 }, (_, index) => index);
     const run = drive({
       nodes: {
@@ -212,16 +212,50 @@ describe('a view of a run', () => {
     const { history } = viewOf(run);
     const all = history.iterations('each');
     expect([all.length, run.status]).toEqual([25, 'completed']);
-    for (const [after, limit, next] of [
-      [-1, 10, 9],
-      [9, 10, 19],
-      [19, 10, null],
-      [-1, 25, null],
-      [24, 10, null],
-    ] as const) {
-      const page = new IterationPage('each', after, limit);
-      for (const { at, entries } of run.frames) for (const entry of entries) page.note(entry, at);
-      expect([page.items, page.next]).toEqual([all.slice(after + 1, after + 1 + limit), next]);
-    }
+    const loop = new LoopHistory('each');
+    for (const { at, entries } of run.frames) for (const entry of entries) loop.note(entry, at);
+    expect(loop.iterations).toEqual(all);
+    expect(loop.counts).toEqual({ open: 0, completed: 25, failed: 0, cancelled: 0 });
+    expect([loop.itemOf(7)?.at, loop.itemOf(25)]).toEqual([7, undefined]);
+  });
+
+  it('[VIEW-60] a document of a scope has its nodes alone', () => {
+    const run = drive({
+      nodes: {
+        each: {
+          forEach: { in: [1, 2], parallel: true },
+          do: { nodes: { inner: { forEach: { in: [1] }, do: { nodes: { x: {} } } } } },
+        },
+      },
+    });
+    const paths = (within?: string) => Object.keys(documentOf(run.state, none, undefined, within).nodes);
+    expect(paths('')).toEqual(['each']);
+    expect(paths('each')).toEqual(['each/0/inner', 'each/1/inner']);
+    expect(paths('each/1')).toEqual(['each/1/inner']);
+    expect(paths('each/1/inner')).toEqual(['each/1/inner/0/x']);
+    expect(paths('each/1/inner/0')).toEqual(['each/1/inner/0/x']);
+    expect(paths('eac')).toEqual([]);
+    expect(paths()).toHaveLength(5);
+  });
+
+  it('[VIEW-61] previews of a retry and a replay name what is reopened', () => {
+    const run = drive({
+      nodes: {
+        a: {},
+        each: { needs: ['a'], forEach: { in: [1, 2], parallel: true }, do: { nodes: { x: {}, y: { needs: ['x'] } } } },
+        last: { needs: ['each'] },
+      },
+    });
+    run.complete('a').complete('each/0/x').complete('each/0/y').complete('each/1/x').fail('each/1/y', { code: 'BAD' });
+    expect(run.status).toBe('failed');
+    const retried = reopenPreview(run.state);
+    const replayed = reopenPreview(run.state, { node: 'each' });
+    expect(replayed).toMatchObject({ again: expect.arrayContaining(['each', 'last']), continues: [], kept: ['a'] });
+    expect(reopenPreview(run.state, { node: 'nobody' })).toBeUndefined();
+    run.retry();
+    const entry = run.frames.flatMap(({ entries }) => entries).find(({ type }) => type === 'run.reopened');
+    expect(entry).toMatchObject({ nodes: retried?.again, open: retried?.continues });
+    expect(retried?.continues).toEqual(['each']);
+    expect(retried?.kept).toEqual(['a', 'each/1/x']);
   });
 });

@@ -3,6 +3,7 @@ import { NebulaError } from '@nebula/core';
 import type {
   ExecutionRow,
   FrameRow,
+  HumanTask,
   InboxRow,
   SnapshotRow,
   WorkflowSourceRow,
@@ -20,6 +21,13 @@ export interface StoredRun {
   readonly inbox: Map<string, InboxRow>;
   readonly parent: StoredRun | undefined;
   readonly deletedChildren: Set<string>;
+  /** Human tasks by node and event. */
+  readonly tasks: Map<string, StoredTask>;
+}
+
+/** Its number is its place among tasks of the same time. */
+export interface StoredTask extends HumanTask {
+  readonly number: number;
 }
 
 export interface MemoryData {
@@ -28,11 +36,15 @@ export interface MemoryData {
   journal: FrameRow[];
   /** The highest number ever given to a frame or a run. */
   position: number;
+  /** The number of human tasks ever stored. */
+  tasks: number;
   readonly workers: Map<string, number>;
   /** Versions in order of registration: the newest is last. */
   workflows: WorkflowVersionRow[];
   /** Texts by workflow and version. */
   readonly sources: Map<string, WorkflowSourceRow>;
+  /** Definitions of test runs, by execution. */
+  readonly testVersions: Map<string, WorkflowVersionRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;
@@ -45,9 +57,11 @@ export function memoryData(): MemoryData {
     runs: new Map(),
     journal: [],
     position: 0,
+    tasks: 0,
     workers: new Map(),
     workflows: [],
     sources: new Map(),
+    testVersions: new Map(),
     permits: new MemoryPermits(),
     durations: new Map(),
     watchers: new Map(),

@@ -1,16 +1,19 @@
 import type { ExecutionId, WorkflowId } from '@nebula/core';
 import {
+  CHILD_TRIGGER,
   EXECUTION_STATUSES,
   type ExecutionCounts,
+  type ExecutionFilter,
   type ExecutionRow,
   type ExecutionScope,
   type ExecutionStatus,
   type Executions,
+  MAX_FOUND_IDS,
   type StalledFilter,
   type StalledRow,
   UNFINISHED_STATUSES,
 } from '@nebula/ports';
-import { byCreation, decodeCursor, encodeCursor } from '@nebula/ports/rows';
+import { byCodePoints, byCreation, decodeCursor, encodeCursor } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, type OpenData, type StoredRun } from './data.ts';
 
 const MOVING: readonly ExecutionStatus[] = UNFINISHED_STATUSES.filter((status) => status !== 'paused');
@@ -28,8 +31,9 @@ export function memoryExecutions(open: OpenData): Executions {
       const { status, order, cursor } = filter;
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
       const sign = order === 'oldest' ? 1 : -1;
-      const runs = within(open.get(), filter)
+      const runs = found(within(open.get(), filter), filter)
         .filter(({ row }) => status === undefined || status.includes(row.status))
+        .filter((run) => fits(run, filter))
         .map((run) => ({ row: run.row, number: run.number, createdAt: run.row.createdAt }))
         .filter((run) => after === undefined || sign * byCreation(run, after) > 0)
         .sort((a, b) => sign * byCreation(a, b));
@@ -92,11 +96,32 @@ function newestOf(data: MemoryData, workflowId: WorkflowId, limit: number): read
     .map(({ row }) => row);
 }
 
+/** The executions that `search` finds. */
+function found(runs: readonly StoredRun[], { search }: ExecutionFilter): readonly StoredRun[] {
+  if (search === undefined) return runs;
+  const byId = runs
+    .filter(({ row }) => row.executionId.startsWith(search))
+    .sort((a, b) => byCodePoints(a.row.executionId, b.row.executionId));
+  return byId.length > 0 ? byId.slice(0, MAX_FOUND_IDS) : runs.filter(({ row }) => row.workflowId === search);
+}
+
+function fits({ row, parent: starter }: StoredRun, { trigger, errorCode, parent, isRoot }: ExecutionFilter): boolean {
+  const isChild = starter !== undefined && row.trigger === CHILD_TRIGGER;
+  return (
+    (trigger === undefined || row.trigger === trigger) &&
+    (errorCode === undefined || row.errorCode === errorCode) &&
+    (parent === undefined || (isChild && row.parent === parent)) &&
+    (isRoot === undefined || !isChild)
+  );
+}
+
 function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {
   const run = data.runs.get(executionId);
   if (run === undefined || !isFinished(run.row)) return false;
   data.runs.delete(executionId);
+  data.testVersions.delete(executionId);
   run.parent?.deletedChildren.add(executionId);
+  for (const other of data.runs.values()) if (other.parent === run) other.row = { ...other.row, parent: null };
   data.permits.forget(executionId);
   data.journal = data.journal.filter((frame) => frame.executionId !== executionId);
   return true;

@@ -10,6 +10,7 @@ import {
   type WriteOutcome,
 } from '@nebula/ports';
 import { earlier, type MemoryData, type OpenData, type StoredRun } from './data.ts';
+import { changeTasks } from './human-tasks.ts';
 
 export function memoryJournal(open: OpenData): Journal {
   return {
@@ -39,6 +40,11 @@ export function memoryJournal(open: OpenData): Journal {
           .runs.get(executionId)
           ?.frames.slice(from, from + limit) ?? []
       );
+    },
+    async framesBefore(executionId, beforeSeq, limit) {
+      const frames = open.get().runs.get(executionId)?.frames ?? [];
+      const end = Math.min(frames.length, Math.max(0, beforeSeq - 1));
+      return frames.slice(Math.max(0, end - limit), end).reverse();
     },
     async heads(executionIds) {
       const { runs } = open.get();
@@ -94,6 +100,7 @@ function append(open: OpenData, data: MemoryData, write: Write): WriteOutcome {
     data.durations.set(workflowId, durations.set(node, ms));
   }
   const deliver = (message: InboxRow, at: number): void => void open.deliver(message, at);
+  if (write.humanTasks !== undefined) changeTasks(data, run, write.humanTasks);
   if (write.subscriptions !== undefined) data.permits.listen(executionId, write.subscriptions, deliver);
   if (write.permits === undefined) return { ok: true };
   const rates = data.permits.change(executionId, write.permits, deliver);
@@ -113,12 +120,37 @@ function newRun({ executionId, create }: Write, number: number, parent: StoredRu
     wakeAt: null,
     owner: create.owner,
     expiresAt: null,
+    trigger: create.trigger ?? null,
+    startedAt: null,
+    parent: create.parent ?? null,
+    errorCode: null,
+    errorNode: null,
+    errorMessage: null,
   };
-  return { number, row, frames: [], snapshot: undefined, inbox: new Map(), parent, deletedChildren: new Set() };
+  return {
+    number,
+    row,
+    frames: [],
+    snapshot: undefined,
+    inbox: new Map(),
+    parent,
+    deletedChildren: new Set(),
+    tasks: new Map(),
+  };
 }
 
 function changed(row: ExecutionRow, write: Write, messagesWait: boolean): ExecutionRow {
   const { status, version = row.version, wakeAt = row.wakeAt } = write;
   // A message that arrived while this write was decided keeps its wake-up.
-  return { ...row, ...status, version, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
+  const next = { ...row, version, wakeAt: messagesWait ? earlier(row.wakeAt, wakeAt) : wakeAt };
+  if (status === undefined) return next;
+  const { error, startedAt = null, ...rest } = status;
+  return {
+    ...next,
+    ...rest,
+    startedAt: row.startedAt ?? startedAt,
+    errorCode: error?.code ?? null,
+    errorNode: error?.node ?? null,
+    errorMessage: error?.message ?? null,
+  };
 }

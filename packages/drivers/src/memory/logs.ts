@@ -1,4 +1,11 @@
-import type { LogFilter, Logs, StoredLogLine } from '@nebula/ports';
+import {
+  type FoundLines,
+  type LogFilter,
+  type LogSearch,
+  type Logs,
+  MAX_SEARCHED_LINES,
+  type StoredLogLine,
+} from '@nebula/ports';
 import { decodeLine, encodeLine, LogFollowers, rankOf } from '@nebula/ports/rows';
 
 export function memoryLogs(): Logs {
@@ -7,16 +14,29 @@ export function memoryLogs(): Logs {
   const followers = new LogFollowers();
   const ended = new AbortController();
 
-  const read = async (filter: LogFilter): Promise<readonly StoredLogLine[]> =>
-    lines
-      .filter(
-        (line) =>
-          line.executionId === filter.executionId &&
-          line.position > (filter.afterPosition ?? 0) &&
-          (filter.node === undefined || line.node === filter.node) &&
-          rankOf(line.level) >= rankOf(filter.minLevel ?? 'debug'),
-      )
-      .slice(0, filter.limit);
+  const within = (filter: LogFilter): readonly StoredLogLine[] => {
+    const { afterPosition = 0, beforePosition = Number.POSITIVE_INFINITY } = filter;
+    const found = lines.filter(
+      (line) =>
+        line.executionId === filter.executionId &&
+        line.position > afterPosition &&
+        line.position < beforePosition &&
+        (filter.node === undefined || line.node === filter.node) &&
+        rankOf(line.level) >= rankOf(filter.minLevel ?? 'debug'),
+    );
+    return filter.order === 'newest' ? found.reverse() : found;
+  };
+
+  const read = async (filter: LogFilter): Promise<readonly StoredLogLine[]> => within(filter).slice(0, filter.limit);
+
+  const search = async ({ text, ...filter }: LogSearch): Promise<FoundLines> => {
+    const examined = within(filter).slice(0, MAX_SEARCHED_LINES);
+    const wanted = text.toLowerCase();
+    const found = examined.filter(({ message }) => message.toLowerCase().includes(wanted)).slice(0, filter.limit);
+    const isWhole = found.length < filter.limit && examined.length < MAX_SEARCHED_LINES;
+    const lastOne = found.length < filter.limit ? examined.at(-1) : found.at(-1);
+    return { lines: found, last: isWhole ? null : (lastOne?.position ?? null) };
+  };
 
   return {
     append(line) {
@@ -27,6 +47,7 @@ export function memoryLogs(): Logs {
     },
     async flush() {},
     read,
+    search,
     follow: (filter, signal) => followers.follow(filter, AbortSignal.any([signal, ended.signal]), read),
     async deleteExecution(executionId) {
       lines = lines.filter((line) => line.executionId !== executionId);

@@ -124,7 +124,8 @@ class MemoryQueue implements Queue {
     for (const heap of this.#ready.values()) {
       for (const { since } of heap) if (waitingSince === null || since < waitingSince) waitingSince = since;
     }
-    return { depth: this.#tasks.size, waitingSince };
+    const waiting = new Map([...this.#ready].map(([route, heap]) => [route, heap.size]));
+    return { depth: this.#tasks.size, waitingSince, waiting };
   }
 
   async close(): Promise<void> {

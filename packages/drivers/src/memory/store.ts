@@ -11,11 +11,14 @@ import type {
   OutputCache,
   Store,
   Workers,
+  WorkflowVersionRow,
 } from '@nebula/ports';
 import { byCodePoints } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, memoryData, OpenData } from './data.ts';
 import { memoryExecutions } from './executions.ts';
+import { memoryHumanTasks } from './human-tasks.ts';
 import { memoryJournal } from './journal.ts';
+import { memoryStatistics } from './statistics.ts';
 
 export interface MemoryStoreOptions {
   readonly data?: MemoryData;
@@ -30,6 +33,8 @@ export function memoryStore({ data = memoryData(), exclusive = true }: MemorySto
     ...memoryJournal(open),
     ...memoryExecutions(open),
     ...memoryInbox(open),
+    ...memoryHumanTasks(open),
+    ...memoryStatistics(open),
     permits: async (key) => open.get().permits.rows(key),
     ...memoryWorkers(open),
     ...memoryCache(open),
@@ -159,12 +164,27 @@ function memoryDefinitions(open: OpenData): Definitions {
       open.wrote();
       return { ok: true, version, created: true };
     },
+    async storeTestVersion({ executionId, ...row }) {
+      const { testVersions } = open.get();
+      if (testVersions.has(executionId)) return;
+      testVersions.set(executionId, row);
+      open.wrote();
+    },
+    async purgeTestVersions(before, limit) {
+      const { testVersions, runs } = open.get();
+      const isGone = ([executionId, row]: [string, WorkflowVersionRow]) =>
+        row.createdAt < before && !runs.has(executionId);
+      const gone = [...testVersions].filter(isGone).slice(0, Math.max(0, limit));
+      for (const [executionId] of gone) testVersions.delete(executionId);
+      if (gone.length > 0) open.wrote();
+      return gone.length;
+    },
     async workflowVersion(workflowId, version) {
-      return open
-        .get()
-        .workflows.findLast(
-          (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
-        );
+      const { workflows, testVersions } = open.get();
+      const rows = version !== undefined && version < 0 ? [...testVersions.values()] : workflows;
+      return rows.findLast(
+        (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
+      );
     },
     async workflowSource(workflowId, version) {
       return open.get().sources.get(`${workflowId} ${version}`);

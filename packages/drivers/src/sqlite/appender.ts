@@ -11,7 +11,14 @@
  * 2.1 µs per row against 2.9 one by one.
  */
 import type { ExecutionId } from '@nebula/core';
-import { DEFAULT_PROJECT, type PermitHolder, type StatusChange, type Write, type WriteOutcome } from '@nebula/ports';
+import {
+  DEFAULT_PROJECT,
+  type PermitHolder,
+  type StatusChange,
+  type StoredError,
+  type Write,
+  type WriteOutcome,
+} from '@nebula/ports';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './connection.ts';
 
@@ -28,6 +35,7 @@ const VALUES_PER_STATEMENT = ROWS_PER_STATEMENT * COLUMNS_PER_ROW;
 const ACCEPTED: WriteOutcome = { ok: true };
 const REFUSED: WriteOutcome = { ok: false };
 const GONE: WriteOutcome = { ok: false, isGone: true };
+const NO_ERROR: Partial<StoredError> = {};
 const PENDING: StatusChange = { status: 'pending', finishedAt: null, expiresAt: null };
 
 export class Appender {
@@ -63,8 +71,8 @@ export class Appender {
     this.#create = connection.prepare(
       `INSERT INTO executions
          (number, execution_id, workflow_id, version, status, created_at, finished_at, wake_at, owner, expires_at, project,
-          parent)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+          parent, trigger_type, started_at, error_code, error_node, error_message)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
     );
     this.#isDeleted = connection.prepare('SELECT 1 FROM deleted_children WHERE parent = ? AND execution_id = ?');
     const insert = 'INSERT INTO frames (position, execution, seq, at, entries) VALUES';
@@ -74,7 +82,8 @@ export class Appender {
     this.#take = connection.prepare('DELETE FROM inbox WHERE execution = ? AND message_id = ?');
     const change = (columns: string): Statement<unknown[]> =>
       connection.prepare(`UPDATE executions SET ${columns} WHERE number = ?`);
-    const status = 'status = ?, finished_at = ?, expires_at = ?';
+    const status = `status = ?, finished_at = ?, expires_at = ?, started_at = coalesce(started_at, ?), error_code = ?,
+      error_node = ?, error_message = ?`;
     this.#changeWake = change(`wake_at = ${WAKE_AT}`);
     this.#changeStatus = change(status);
     this.#changeVersion = change('version = ?');
@@ -139,8 +148,8 @@ export class Appender {
     if (heldBy !== undefined) return { ok: false, heldBy };
     const number = this.position() + 1;
     const { wakeAt = null } = write;
-    const { status, finishedAt, expiresAt } = write.status ?? PENDING;
-    const { workflowId, version, createdAt, owner, project = DEFAULT_PROJECT } = create;
+    const { status, finishedAt, expiresAt, startedAt = null, error } = write.status ?? PENDING;
+    const { workflowId, version, createdAt, owner, project = DEFAULT_PROJECT, trigger = null } = create;
     const { changes } = this.#create.run(
       number,
       executionId,
@@ -154,6 +163,11 @@ export class Appender {
       expiresAt,
       project,
       parent,
+      trigger,
+      startedAt,
+      error?.code ?? null,
+      error?.node ?? null,
+      error?.message ?? null,
     );
     if (changes === 0) return REFUSED;
     this.#position = number;
@@ -192,9 +206,13 @@ export class Appender {
       if (wakeAt !== undefined) this.#changeWake.run(wakeAt, number);
       return;
     }
-    const { status, finishedAt, expiresAt } = change;
-    if (wakeAt === undefined) this.#changeStatus.run(status, finishedAt, expiresAt, number);
-    else this.#changeBoth.run(status, finishedAt, expiresAt, wakeAt, number);
+    const { status, finishedAt, expiresAt, startedAt = null, error } = change;
+    const { code = null, node = null, message = null } = error ?? NO_ERROR;
+    if (wakeAt === undefined) {
+      this.#changeStatus.run(status, finishedAt, expiresAt, startedAt, code, node, message, number);
+    } else {
+      this.#changeBoth.run(status, finishedAt, expiresAt, startedAt, code, node, message, wakeAt, number);
+    }
   }
 }
 

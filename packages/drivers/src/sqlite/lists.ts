@@ -24,8 +24,16 @@ import {
 import type { ExecutionCursor } from '@nebula/ports/rows';
 import { bounded, type Statements } from './statements.ts';
 
-export const EXECUTION_COLUMNS = `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
-  created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt`;
+/** The columns of a row of this table, or of a subquery with the columns of `executions`. */
+export function executionColumns(table: string): string {
+  return `execution_id AS executionId, project, workflow_id AS workflowId, version, status,
+    created_at AS createdAt, finished_at AS finishedAt, wake_at AS wakeAt, owner, expires_at AS expiresAt,
+    trigger_type AS "trigger", started_at AS startedAt, error_code AS errorCode, error_node AS errorNode,
+    error_message AS errorMessage,
+    (SELECT starter.execution_id FROM executions starter WHERE starter.number = ${table}.parent) AS parent`;
+}
+
+export const EXECUTION_COLUMNS = executionColumns('executions');
 
 /** Returns one row more than the limit if there is a next page. */
 export function executionsOf(
@@ -39,7 +47,7 @@ export function executionsOf(
   const { from, conditions, values } = within(filter);
   const order = isOldest ? 'created_at, number' : 'created_at DESC, number DESC';
   const beyond = isOldest ? '(created_at, number) > (?, ?)' : '(created_at, number) < (?, ?)';
-  const start = after ?? (isOldest ? FIRST_CURSOR : LAST_CURSOR);
+  const start = after ?? firstCursor(isOldest);
   const limit = bounded(filter.limit) + 1;
   const ofOne = `SELECT * FROM (SELECT created_at, number FROM ${from}
     WHERE status = ? AND ${conditions} AND ${beyond} ORDER BY ${order} LIMIT ?)`;
@@ -74,12 +82,17 @@ export function countsOf(statements: Statements, scope: ExecutionScope): Executi
   ) as ExecutionCounts;
 }
 
+/** The cursor before the first page. */
+export function firstCursor(isOldest: boolean): ExecutionCursor {
+  return isOldest ? FIRST_CURSOR : LAST_CURSOR;
+}
+
 /** Cursors before and after every possible one. */
 const FIRST_CURSOR: ExecutionCursor = { createdAt: Number.MIN_SAFE_INTEGER, number: 0 };
 const LAST_CURSOR: ExecutionCursor = { createdAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 /** SQL with the index that fits the scope, and the values for its conditions. */
-function within({ project, workflowId, since, until }: ExecutionScope): {
+export function within({ project, workflowId, since, until }: ExecutionScope): {
   readonly from: string;
   readonly conditions: string;
   readonly values: readonly unknown[];

@@ -7,7 +7,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { ExecutionId } from '@nebula/core';
-import type { Clock, LogFilter, LogLine, Logs, StoredLogLine, Timer } from '@nebula/ports';
+import type { Clock, FoundLines, LogFilter, LogLine, LogSearch, Logs, StoredLogLine, Timer } from '@nebula/ports';
 import { type EncodedLine, encodeLine, LogFollowers } from '@nebula/ports/rows';
 import type { Commits } from './commits.ts';
 import type { LineBuffer } from './line-buffer.ts';
@@ -19,6 +19,7 @@ export interface SqliteLogsOptions {
   readonly lines: LineBuffer;
   readonly readonly: boolean;
   readonly read: <T>(read: (reads: Reads) => T) => Promise<T>;
+  readonly search: (search: LogSearch) => Promise<FoundLines>;
 }
 
 const FLUSH_MS = 250;
@@ -59,6 +60,10 @@ export class SqliteLogs implements Logs {
 
   read(filter: LogFilter): Promise<readonly StoredLogLine[]> {
     return this.#options.read((reads) => reads.lines(filter));
+  }
+
+  search(search: LogSearch): Promise<FoundLines> {
+    return this.#options.search(search);
   }
 
   async *follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly StoredLogLine[]> {

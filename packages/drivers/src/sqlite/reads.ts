@@ -9,6 +9,10 @@ import type {
   ExecutionScope,
   FeedPage,
   FrameRow,
+  HumanTaskCounts,
+  HumanTaskFilter,
+  HumanTaskPage,
+  HumanTaskScope,
   InboxRow,
   LoadedExecution,
   LoadRange,
@@ -27,10 +31,21 @@ import type {
   WorkflowVersionRow,
 } from '@nebula/ports';
 import { FINISHED_STATUSES, positionOf, UNFINISHED_STATUSES } from '@nebula/ports';
-import { decodeLine, type EncodedLine, type ExecutionCursor, type NewLine, rankOf } from '@nebula/ports/rows';
+import { decodeTaskCursor, type ExecutionCursor, encodeTaskCursor, type NewLine } from '@nebula/ports/rows';
 import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
-import { countsOf, EXECUTION_COLUMNS, executionsOf, recentOf, workflowsOf, workflowVersionsOf } from './lists.ts';
+import { type FoundExecutions, isWalked, walkedExecutions } from './filtered-lists.ts';
+import { countTasks, placeOf, taskOf, tasksOf, untasked } from './human-tasks.ts';
+import {
+  countsOf,
+  EXECUTION_COLUMNS,
+  executionColumns,
+  executionsOf,
+  recentOf,
+  workflowsOf,
+  workflowVersionsOf,
+} from './lists.ts';
+import { linesOf } from './log-search.ts';
 import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
 
@@ -105,6 +120,17 @@ export class Reads {
     }));
   }
 
+  framesBefore(executionId: ExecutionId, beforeSeq: number, limit: number): readonly FrameRow[] {
+    const rows = this.#statements.all<Numbered<Omit<FrameRow, 'executionId'>>>(
+      `SELECT seq, at, position, entries FROM frames WHERE execution = ${NUMBER_OF} AND seq < ?
+       ORDER BY seq DESC LIMIT ?`,
+      executionId,
+      bounded(beforeSeq),
+      bounded(limit),
+    );
+    return rows.map((row) => ({ ...row, executionId, position: positionOf(row.position) }));
+  }
+
   heads(executionIds: readonly ExecutionId[]): ReadonlyMap<ExecutionId, number> {
     const rows = this.#statements.all<{ readonly id: string; readonly head: number }>(
       `SELECT execution_id AS id, coalesce((SELECT max(seq) FROM frames WHERE execution = number), 0) AS head
@@ -145,8 +171,28 @@ export class Reads {
   }
 
   /** Returns one row more than the limit if there is a next page. */
-  list(filter: ExecutionFilter, after?: ExecutionCursor): readonly (ExecutionRow & { readonly number: number })[] {
-    return executionsOf(this.#statements, filter, after);
+  list(filter: ExecutionFilter, after?: ExecutionCursor): FoundExecutions {
+    return isWalked(filter)
+      ? walkedExecutions(this.#statements, filter, after)
+      : { rows: executionsOf(this.#statements, filter, after) };
+  }
+
+  humanTasks(filter: HumanTaskFilter): HumanTaskPage {
+    const limit = Math.max(1, filter.limit);
+    const after = filter.cursor === undefined ? undefined : decodeTaskCursor(filter.cursor);
+    const found = tasksOf(this.#statements, { ...filter, limit }, after);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const isLast = last === undefined || found.length === page.length;
+    return { rows: page.map(taskOf), next: isLast ? null : encodeTaskCursor(placeOf(last, filter)) };
+  }
+
+  countHumanTasks(scope: HumanTaskScope): HumanTaskCounts {
+    return countTasks(this.#statements, scope);
+  }
+
+  untaskedExecutions(limit: number): readonly ExecutionId[] {
+    return untasked(this.#statements, limit);
   }
 
   counts(scope: ExecutionScope): ExecutionCounts {
@@ -169,10 +215,10 @@ export class Reads {
   stalled({ dueBy, movedBefore, limit }: StalledFilter): readonly StalledRow[] {
     return this.#statements.all<StalledRow>(
       `SELECT * FROM (
-         SELECT ${EXECUTION_COLUMNS}, coalesce(
+         SELECT ${executionColumns('due')}, coalesce(
            (SELECT at FROM frames WHERE execution = number ORDER BY seq DESC LIMIT 1), created_at) AS movedAt
          FROM (SELECT * FROM executions INDEXED BY executions_by_wake
-           WHERE wake_at <= ? AND status IN (${MOVING}) ORDER BY wake_at LIMIT ${MAX_EXAMINED}))
+           WHERE wake_at <= ? AND status IN (${MOVING}) ORDER BY wake_at LIMIT ${MAX_EXAMINED}) AS due)
        WHERE movedAt < ? ORDER BY wakeAt LIMIT ?`,
       dueBy,
       movedBefore,
@@ -214,7 +260,8 @@ export class Reads {
   }
 
   workflowVersion(workflowId: WorkflowId, version?: number): WorkflowVersionRow | undefined {
-    const select = `SELECT ${VERSION_COLUMNS} FROM workflow_versions WHERE workflow_id = ?`;
+    const table = version !== undefined && version < 0 ? 'test_versions' : 'workflow_versions';
+    const select = `SELECT ${VERSION_COLUMNS} FROM ${table} WHERE workflow_id = ?`;
     return version === undefined
       ? this.#statements.first<WorkflowVersionRow>(`${select} ORDER BY registered DESC LIMIT 1`, workflowId)
       : this.#statements.first<WorkflowVersionRow>(`${select} AND version = ?`, workflowId, version);
@@ -249,17 +296,7 @@ export class Reads {
   }
 
   lines(filter: LogFilter): readonly StoredLogLine[] {
-    const node = filter.node === undefined ? '' : 'AND node = ?';
-    const rows = this.#statements.all<EncodedLine & { readonly position: number }>(
-      `SELECT position, execution_id AS executionId, node, attempt, at, level, message, fields FROM logs
-       WHERE execution_id = ? AND position > ? AND level >= ? ${node} ORDER BY position LIMIT ?`,
-      filter.executionId,
-      filter.afterPosition ?? 0,
-      rankOf(filter.minLevel ?? 'debug'),
-      ...(filter.node === undefined ? [] : [filter.node]),
-      bounded(filter.limit),
-    );
-    return rows.map((row) => decodeLine(row, row.position));
+    return linesOf(this.#statements, filter);
   }
 
   /** The nodes that have lines after the position, and the last position of the run. Without a position, only that. */

@@ -18,8 +18,14 @@ import type {
   ExecutionPage,
   ExecutionRow,
   ExecutionScope,
+  ExecutionStatistics,
   FeedPage,
   FrameRow,
+  HumanTask,
+  HumanTaskCounts,
+  HumanTaskFilter,
+  HumanTaskPage,
+  HumanTaskScope,
   InboxRow,
   LoadedExecution,
   LoadRange,
@@ -33,7 +39,9 @@ import type {
   SnapshotRow,
   StalledFilter,
   StalledRow,
+  StatisticsFilter,
   Store,
+  TestVersionRow,
   Timer,
   WorkerLease,
   WorkflowHead,
@@ -53,6 +61,7 @@ import { FileWatch } from './file-watch.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { type EngineLock, lockEngine } from './lock.ts';
 import { SqliteLogs } from './logs.ts';
+import { LongReads } from './long-reads.ts';
 import { makeDataFolder, openBeside, openForEngine } from './open.ts';
 import type { CommitThread } from './pace.ts';
 import { Reads } from './reads.ts';
@@ -87,6 +96,7 @@ export interface SqliteStore extends Store {
 }
 
 const COMMIT_THREAD = new URL('./commit-thread.ts', import.meta.url);
+const READ_THREAD = new URL('./read-thread.ts', import.meta.url);
 const CHECKPOINT_THREAD = new URL('./checkpoint-thread.ts', import.meta.url);
 
 const DEFAULT_SLOW_COMMIT_MS = 1;
@@ -138,6 +148,7 @@ class OpenStore implements SqliteStore {
   readonly #connection: Connection;
   readonly #reads: Reads;
   readonly #commits: Commits;
+  readonly #longReads: LongReads;
   readonly #checkpointer: Checkpointer | undefined;
   readonly #lock: EngineLock | undefined;
   readonly #watchers = new Set<() => void>();
@@ -161,6 +172,10 @@ class OpenStore implements SqliteStore {
     this.#lock = lock;
     this.#file = new FileWatch(options.path);
     this.#reads = new Reads(connection);
+    this.#longReads = new LongReads(
+      options.path,
+      () => new SideThread(READ_THREAD, { ...connectionOptions, lockWaitMs: busyTimeoutMs }),
+    );
     this.#commits = new Commits({
       path: options.path,
       clock,
@@ -179,6 +194,7 @@ class OpenStore implements SqliteStore {
       lines,
       readonly: options.readonly === true,
       read: (read) => this.#read(read),
+      search: (search) => this.#readLong('search', search),
     });
     this.records = sqliteRecords({
       clock,
@@ -216,6 +232,10 @@ class OpenStore implements SqliteStore {
     return this.#read((reads) => reads.load(executionId, range));
   }
 
+  framesBefore(executionId: ExecutionId, beforeSeq: number, limit: number): Promise<readonly FrameRow[]> {
+    return this.#read((reads) => reads.framesBefore(executionId, beforeSeq, limit));
+  }
+
   heads(executionIds: readonly ExecutionId[]): Promise<ReadonlyMap<ExecutionId, number>> {
     return this.#read((reads) => reads.heads(executionIds));
   }
@@ -243,12 +263,12 @@ class OpenStore implements SqliteStore {
   async list(filter: ExecutionFilter): Promise<ExecutionPage> {
     const after = filter.cursor === undefined ? undefined : decodeCursor(filter.cursor);
     const limit = Math.max(1, filter.limit);
-    const found = await this.#read((reads) => reads.list({ ...filter, limit }, after));
+    const { rows: found, examined } = await this.#read((reads) => reads.list({ ...filter, limit }, after));
     const page = found.slice(0, limit);
-    const last = page.at(-1);
+    const last = found.length === page.length ? examined : page.at(-1);
     return {
       rows: page.map(({ number: _, ...row }) => row),
-      next: last === undefined || found.length === page.length ? null : encodeCursor(last),
+      next: last === undefined ? null : encodeCursor(last),
     };
   }
 
@@ -286,6 +306,26 @@ class OpenStore implements SqliteStore {
 
   forgetSignals(prefix: string): Promise<void> {
     return this.#write('forgetSignals', prefix);
+  }
+
+  humanTasks(filter: HumanTaskFilter): Promise<HumanTaskPage> {
+    return this.#read((reads) => reads.humanTasks(filter));
+  }
+
+  countHumanTasks(scope: HumanTaskScope): Promise<HumanTaskCounts> {
+    return this.#read((reads) => reads.countHumanTasks(scope));
+  }
+
+  untaskedExecutions(limit: number): Promise<readonly ExecutionId[]> {
+    return this.#read((reads) => reads.untaskedExecutions(limit));
+  }
+
+  saveHumanTasks(executionId: ExecutionId, seq: number, tasks: readonly HumanTask[]): Promise<boolean> {
+    return this.#write('saveHumanTasks', executionId, seq, tasks);
+  }
+
+  statistics(filter: StatisticsFilter): Promise<ExecutionStatistics> {
+    return this.#readLong('statistics', filter);
   }
 
   permits(key: string): Promise<readonly PermitRow[]> {
@@ -337,6 +377,14 @@ class OpenStore implements SqliteStore {
     return this.#write('registerWorkflow', row);
   }
 
+  storeTestVersion(row: TestVersionRow): Promise<void> {
+    return this.#write('storeTestVersion', row);
+  }
+
+  purgeTestVersions(before: number, limit: number): Promise<number> {
+    return this.#write('purgeTestVersions', before, limit);
+  }
+
   workflowVersion(workflowId: WorkflowId, version?: number): Promise<WorkflowVersionRow | undefined> {
     return this.#read((reads) => reads.workflowVersion(workflowId, version));
   }
@@ -380,6 +428,7 @@ class OpenStore implements SqliteStore {
     this.#watchers.clear();
     await this.logs.close();
     await this.#checkpointer?.close();
+    await this.#longReads.close();
     await this.#commits.close();
     this.#connection.close();
     this.#lock?.release();
@@ -392,6 +441,12 @@ class OpenStore implements SqliteStore {
       return Promise.reject(new NebulaError('STORE_READONLY', `${this.#options.path} was opened for reading only.`));
     }
     return this.#commits.call(method, ...args);
+  }
+
+  async #readLong<T>(method: 'statistics' | 'search', argument: object): Promise<T> {
+    if (this.#closing !== undefined) throw closed();
+    if (this.#isGone) throw gone(this.#options.path);
+    return this.#longReads.call<T>(method, argument);
   }
 
   async #read<T>(read: (reads: Reads) => T): Promise<T> {

@@ -11,12 +11,14 @@ import {
   type CommitOutcome,
   type DueClaim,
   FINISHED_STATUSES,
+  type HumanTask,
   type InboxRow,
   type NewWorkflowVersion,
   type PublishedSignal,
   type RecordChange,
   type RegisterOutcome,
   type SnapshotRow,
+  type TestVersionRow,
   UNFINISHED_STATUSES,
   type WorkerLease,
   type Write,
@@ -28,6 +30,7 @@ import { Appender } from './appender.ts';
 import { forgetCached, purgeCached, saveCached } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { isUnwritable } from './failure.ts';
+import { changeTasks, saveTasks } from './human-tasks.ts';
 import { setAside } from './line-buffer.ts';
 import { Permits } from './permits.ts';
 import { commitRecords, purgeRecords } from './records.ts';
@@ -94,13 +97,14 @@ export class Writes {
 
   /** The effects of an accepted write on other runs. */
   #share(write: Write, outcomes: WriteOutcome[], index: number): void {
-    const { executionId, sends, permits, subscriptions, cache, durations } = write;
+    const { executionId, sends, permits, subscriptions, humanTasks, cache, durations } = write;
     const outcome = outcomes[index];
-    if (!outcome?.ok || (sends ?? permits ?? subscriptions ?? cache ?? durations) === undefined) return;
+    if (!outcome?.ok || (sends ?? permits ?? subscriptions ?? humanTasks ?? cache ?? durations) === undefined) return;
     for (const message of sends ?? []) this.#deliver(message, message.wakeAt);
     for (const row of cache ?? []) saveCached(this.#statements, row);
     for (const row of durations ?? []) this.#permits.saveDuration(row);
     const deliver = (message: InboxRow, at: number): void => void this.#deliver(message, at);
+    if (humanTasks !== undefined) changeTasks(this.#statements, executionId, humanTasks);
     if (subscriptions !== undefined) this.#permits.listen(executionId, subscriptions, deliver);
     if (permits === undefined) return;
     const rates = this.#permits.change(executionId, permits, deliver);
@@ -109,6 +113,10 @@ export class Writes {
 
   publish(signal: PublishedSignal): string | undefined {
     return this.#transaction(() => this.#permits.publish(signal, (message, at) => this.#deliver(message, at)));
+  }
+
+  saveHumanTasks(executionId: ExecutionId, seq: number, tasks: readonly HumanTask[]): boolean {
+    return this.#transaction(() => saveTasks(this.#statements, executionId, seq, tasks));
   }
 
   forgetSignals(prefix: string): void {
@@ -140,16 +148,22 @@ export class Writes {
 
   deleteExecution(executionId: ExecutionId): boolean {
     return this.#transaction(() => {
-      const found = this.#statements.first<{ readonly number: number; readonly parent: number | null }>(
-        `SELECT number, parent FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
+      const found = this.#statements.first<{
+        readonly number: number;
+        readonly parent: number | null;
+        readonly version: number;
+      }>(
+        `SELECT number, parent, version FROM executions WHERE execution_id = ? AND status IN (${literals(FINISHED_STATUSES)})`,
         executionId,
       );
       if (found === undefined) return false;
-      const { number, parent } = found;
+      const { number, parent, version } = found;
       this.#statements.run("UPDATE meta SET value = ? WHERE key = 'last_position'", this.#appender.position());
       this.#statements.run('DELETE FROM executions WHERE number = ?', number);
       this.#statements.run('DELETE FROM snapshots WHERE execution = ?', number);
       this.#statements.run('DELETE FROM inbox WHERE execution = ?', number);
+      this.#statements.run('DELETE FROM human_tasks WHERE execution_id = ?', executionId);
+      this.#statements.run('DELETE FROM untasked WHERE number = ?', number);
       if (parent !== null) {
         this.#statements.run(
           'INSERT INTO deleted_children SELECT number, ? FROM executions WHERE number = ?',
@@ -157,6 +171,7 @@ export class Writes {
           parent,
         );
       }
+      if (version < 0) this.#statements.run('DELETE FROM test_versions WHERE execution_id = ?', executionId);
       this.#permits.forget(executionId);
       if (!this.#deletePiece(number)) this.#statements.run('INSERT INTO doomed VALUES (?)', number);
       this.#appender.forget(executionId);
@@ -312,6 +327,35 @@ export class Writes {
       source.format,
       source.filename,
       source.text,
+    );
+  }
+
+  storeTestVersion({ executionId, workflowId, version, hash, definition, createdAt }: TestVersionRow): void {
+    this.#transaction(() => {
+      this.#statements.run(
+        `INSERT INTO test_versions (execution_id, workflow_id, version, hash, definition, created_at)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+        executionId,
+        workflowId,
+        version,
+        hash,
+        definition,
+        createdAt,
+      );
+    });
+  }
+
+  purgeTestVersions(before: number, limit: number): number {
+    return this.#transaction(() =>
+      this.#statements.run(
+        `DELETE FROM test_versions WHERE number IN (
+           SELECT number FROM test_versions INDEXED BY test_versions_by_time
+           WHERE created_at < ? AND NOT EXISTS (
+             SELECT 1 FROM executions WHERE executions.execution_id = test_versions.execution_id)
+           LIMIT ?)`,
+        before,
+        bounded(limit),
+      ),
     );
   }
 

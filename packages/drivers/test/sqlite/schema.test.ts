@@ -28,7 +28,18 @@ test('a database of version 1 opens, with everything that is in it', async () =>
     wakeAt: null,
     owner: 'wrk_1',
     expiresAt: 1_792_000_000_000,
+    trigger: null,
+    startedAt: null,
+    parent: null,
+    errorCode: null,
+    errorNode: null,
+    errorMessage: null,
   });
+  expect((await store.list({ isRoot: true, search: 'exe_d', limit: 5 })).rows).toHaveLength(1);
+  // Unfinished runs may wait for a person: their journals are still to be read.
+  expect(await store.untaskedExecutions(5)).toEqual(['exe_open']);
+  expect(await store.saveHumanTasks('exe_open', 2, [])).toBe(true);
+  expect(await store.untaskedExecutions(5)).toEqual([]);
   expect((await store.list({ project: 'default', limit: 5 })).rows.map((row) => row.executionId)).toContain('exe_done');
   expect(await store.frames('exe_open', 0)).toEqual([
     { executionId: 'exe_open', seq: 1, at: 1_790_000_001_000, position: '3', entries: '[{"type":"started"}]' },

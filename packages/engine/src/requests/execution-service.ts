@@ -6,12 +6,17 @@
 import {
   type DefinitionChecks,
   definitionChecks,
+  definitionPaths,
   type ExecutionId,
+  isFinished,
+  isTestVersion,
   type Json,
   NebulaError,
   type NodePath,
   type OpenCatalog,
+  type Pin,
   type ProcessSettings,
+  pathsBefore,
   RUN_DEFAULTS,
   type RunDocument,
   type TimelineEvent,
@@ -27,6 +32,8 @@ import {
   type RunState,
   refuseCancel,
   refuseSettle,
+  reopenPreview,
+  type StoredValue,
   spilledInDocument,
   spilledInNode,
   spilledInUndoPlan,
@@ -48,18 +55,33 @@ import { Plans } from '../start/plans.ts';
 import { BlobPins } from '../storage/blob-pins.ts';
 import { forgetOutputs, removeExecution } from '../storage/sweeper.ts';
 import { Values } from '../storage/values.ts';
-import { framesOf } from '../turn/codec.ts';
+import type { ResultItem } from '../test-runs.ts';
+import { framesBackOf, framesOf } from '../turn/codec.ts';
+import { humanTasksOf } from '../turn/human-tasks.ts';
 import { encodeMessage, leave, type Message, receivedMessage, sharedName, sharedPrefix } from '../turn/messages.ts';
 import { type PlanSource, readState } from '../turn/runs.ts';
 import { type EndedNode, endedNode } from './ended-node.ts';
 import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
-import { checkAnswer, checkGiven, checkReplay, checkSettledOutput, unknownNode, waitOf } from './request-checks.ts';
+import { type NodeResult, nodeResults, pinsOf, shownOutput } from './node-results.ts';
+import { rehearse } from './rehearsals.ts';
+import {
+  checkAnswer,
+  checkGiven,
+  checkReplay,
+  checkSettledOutput,
+  isTestRun,
+  unknownNode,
+  waitOf,
+} from './request-checks.ts';
 import { valuesOfNode, valuesOfRun } from './value-previews.ts';
 
 /** How long a published signal is buffered for a run that waits for it later. */
 const KEEP_SIGNALS_MS = 24 * 3_600_000;
+
+/** The limit on outputs that a test run takes from another run. */
+const MAX_PIN_BYTES = 1024 * 1024;
 
 export interface ServiceDrivers {
   readonly store: Store;
@@ -113,20 +135,20 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   /** The document with its large values. */
-  async documentIn(state: RunState, now?: number): Promise<RunDocument> {
+  async documentIn(state: RunState, now?: number, scope?: string): Promise<RunDocument> {
     const values = this.#values();
-    await values.fetch(state.executionId, spilledInDocument(state));
-    return documentOf(state, values.lookup, now);
+    await values.fetch(state.executionId, spilledInDocument(state, scope));
+    return documentOf(state, values.lookup, now, scope);
   }
 
-  readonly document: ExecutionService['document'] = async (executionId, at) => {
+  readonly document: ExecutionService['document'] = async (executionId, at, scope) => {
     const state = await this.state(executionId, at);
-    return state && this.documentIn(state, this.#nowUnless(at));
+    return state && this.documentIn(state, this.#nowUnless(at), scope);
   };
 
-  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at) => {
+  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at, scope) => {
     const state = await this.state(executionId, at);
-    return state && bareDocumentOf(state, this.#nowUnless(at));
+    return state && bareDocumentOf(state, this.#nowUnless(at), scope);
   };
 
   /** The document after an earlier frame is that of the frame's own time. */
@@ -136,6 +158,9 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly frames: ExecutionService['frames'] = (executionId, after = 0) =>
     framesOf(this.#drivers.store, executionId, after);
+
+  readonly framesBack: ExecutionService['framesBack'] = (executionId, before = Number.MAX_SAFE_INTEGER) =>
+    framesBackOf(this.#drivers.store, executionId, before);
 
   readonly journal: ExecutionService['journal'] = async (executionId, after) => {
     const frames: JournalFrame[] = [];
@@ -170,14 +195,19 @@ export class StoreExecutionService implements ExecutionService {
     return row === undefined ? [] : store.permits(sharedName(row.project, key));
   };
 
-  readonly explain: ExecutionService['explain'] = async (executionId, node) => {
-    const { store, clock } = this.#drivers;
+  readonly saveHumanTasks: ExecutionService['saveHumanTasks'] = async (executionId) => {
     const state = await this.state(executionId);
+    if (state !== undefined) await this.#drivers.store.saveHumanTasks(executionId, state.seq, humanTasksOf(state));
+  };
+
+  readonly explain: ExecutionService['explain'] = async (executionId, node, at) => {
+    const { store, clock } = this.#drivers;
+    const state = await this.state(executionId, at);
     if (state === undefined) return undefined;
     const { workflowId } = state.plan;
     const planOf = (version: number) => this.#plans.getWithoutActions(workflowId, version);
     const parts = { store, state: (other: string) => this.state(other), permits: this.permits, planOf };
-    return explanationOf(parts, state, node, clock.now());
+    return explanationOf(parts, state, node, clock.now(), at);
   };
 
   readonly values: ExecutionService['values'] = async (executionId, path, at) => {
@@ -212,6 +242,69 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly register: ExecutionService['register'] = (definition, source) =>
     this.#plans.register(definition as unknown as WorkflowDefinition, source);
+
+  readonly registerTest: ExecutionService['registerTest'] = async (given, { from, ...test }, executionId) => {
+    const definition = given as unknown as WorkflowDefinition;
+    if (from === undefined) return await this.#plans.registerTest(definition, test, executionId);
+    const taken = await this.#pinsFrom(from, definition, test.only);
+    const pins = { ...taken, ...test.pins };
+    return await this.#plans.registerTest(definition, { ...test, pins }, executionId);
+  };
+
+  async #pinsFrom(
+    from: ExecutionId,
+    definition: WorkflowDefinition,
+    only: string | undefined,
+  ): Promise<Record<string, Pin>> {
+    const { store, clock } = this.#drivers;
+    const row = await store.execution(from);
+    if (row === undefined || row.workflowId !== definition.id) {
+      const hint = `Name an ended execution of '${definition.id}'.`;
+      throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${from} of this workflow.`, { hint });
+    }
+    if (!isFinished(row.status)) {
+      throw new NebulaError('NOT_FINISHED', `${from} has not ended.`, {
+        hint: 'Wait for its end, or pin the outputs.',
+      });
+    }
+    if (only === undefined) {
+      const hint = 'Add `only`, or pin outputs of the run.';
+      throw new NebulaError('TEST_INVALID', "'from' goes with 'only'", { hint });
+    }
+    const plan = await this.#plans.compiledOf(definition);
+    const before = await this.#plans.getWithoutActions(row.workflowId, row.version);
+    const results = await nodeResults(before, this.frames(from), clock);
+    const read = (stored: StoredValue): Promise<Json> => this.#values().read(from, stored);
+    return await pinsOf(results, pathsBefore(plan, only), read, MAX_PIN_BYTES);
+  }
+
+  readonly results: ExecutionService['results'] = async (executionId, { after, limit, maxChars }) => {
+    const { store, clock, blobs } = this.#drivers;
+    const row = await store.execution(executionId);
+    if (row === undefined) return undefined;
+    const plan = await this.#plans.getWithoutActions(row.workflowId, row.version);
+    const results = await nodeResults(plan, this.frames(executionId), clock);
+    const paths = definitionPaths(plan).filter((path) => results.has(path));
+    const items: ResultItem[] = [];
+    for (const node of paths.slice(after, after + limit)) {
+      const { path, at, result } = results.get(node) as NodeResult;
+      const { status } = result;
+      const base = { node, path, status, at };
+      if (status === 'failed') items.push({ ...base, error: result.error });
+      else if (status === 'skipped') items.push(base);
+      else
+        items.push({
+          ...base,
+          output: await shownOutput(result.output, maxChars, (blob) => blobs.get(executionId, blob)),
+        });
+    }
+    return { items, next: after + limit < paths.length ? after + limit : null };
+  };
+
+  readonly rehearse: ExecutionService['rehearse'] = async (definition, options) => {
+    const plan = await this.#plans.compiledOf(definition as unknown as WorkflowDefinition);
+    return await rehearse(this.#drivers, plan, options);
+  };
 
   readonly plan: ExecutionService['plan'] = (workflowId, version) => this.#plans.get(workflowId, version);
 
@@ -249,6 +342,7 @@ export class StoreExecutionService implements ExecutionService {
       throw new NebulaError('UNKNOWN_EXECUTION', `There is no execution ${executionId}.`);
     }
     const { row, state } = loaded;
+    if (isTestVersion(row.version)) throw isTestRun(executionId);
     checkReplay(state, node, input);
     const forkId = this.#drivers.random.id('exe');
     const unpin = this.#pins.pin(forkId);
@@ -276,14 +370,27 @@ export class StoreExecutionService implements ExecutionService {
     return this.#send(executionId, replayOf(node, input));
   };
 
+  readonly previewReopen: ExecutionService['previewReopen'] = async (executionId, replayed) => {
+    const state = await this.state(executionId);
+    if (state === undefined) return undefined;
+    if (replayed !== undefined) checkReplay(state, replayed.node, replayed.input);
+    const preview = reopenPreview(state, replayed);
+    if (preview !== undefined) return preview;
+    throw new NebulaError('NOTHING_TO_RETRY', `There is nothing to retry in ${executionId}.`, {
+      hint: 'Replay it from a node, or relaunch it.',
+    });
+  };
+
   readonly checkMigration: ExecutionService['checkMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
+    if (state !== undefined && isTestVersion(state.plan.version)) throw isTestRun(executionId);
     return state && reportOf(await this.#migrations().check(state, request));
   };
 
   readonly requestMigration: ExecutionService['requestMigration'] = async (executionId, request) => {
     const state = await this.state(executionId);
     if (state === undefined) return undefined;
+    if (isTestVersion(state.plan.version)) throw isTestRun(executionId);
     const checked = await this.#migrations().check(state, request);
     const { migration, input } = checked;
     if (migration.refusal !== undefined) throw migration.refusal;

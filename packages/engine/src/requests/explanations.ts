@@ -30,13 +30,15 @@ export interface ExplanationParts {
   planOf(version: number): Promise<Plan>;
 }
 
-/** Explains one node, or without `node` the run. */
+/** Explains one node, or without `node` the run. `at`: the frame of the state, if it is not the newest one. */
 export async function explanationOf(
   parts: ExplanationParts,
   state: RunState,
   node: NodePath | undefined,
   now: number,
+  at?: number,
 ): Promise<Explanation | undefined> {
+  if (at !== undefined) return explainPast(parts, state, node, at);
   if (node === undefined) {
     return withHolders(parts, state, explainRun(state, now), [...state.gated].slice(0, MAX_GATED), now);
   }
@@ -44,6 +46,18 @@ export async function explanationOf(
   if (explanation?.status === 'collapsed') return explainCollapsed(parts, state, node, explanation);
   const gated = nodeAt(state, node);
   return explanation && withHolders(parts, state, explanation, gated === undefined ? [] : [gated], now);
+}
+
+/** The holders of permits are known for the present only. */
+async function explainPast(
+  parts: ExplanationParts,
+  state: RunState,
+  node: NodePath | undefined,
+  at: number,
+): Promise<Explanation | undefined> {
+  if (node === undefined) return explainRun(state, state.updatedAt);
+  const explanation = explainNode(state, node, state.updatedAt);
+  return explanation?.status === 'collapsed' ? explainCollapsed(parts, state, node, explanation, at) : explanation;
 }
 
 async function withHolders(
@@ -94,8 +108,9 @@ async function explainCollapsed(
   { executionId }: RunState,
   path: NodePath,
   collapsed: Explanation,
+  at?: number,
 ): Promise<Explanation | undefined> {
-  const found = await endedNode(parts, executionId, path);
+  const found = await endedNode(parts, executionId, path, at);
   if (found === 'too-long') return collapsed;
   return found && explainEnded(collapsed, found.state, found.node);
 }

@@ -4,6 +4,7 @@ import {
   compileSchema,
   describeProblems,
   didYouMean,
+  type ExecutionId,
   givenProblem,
   type Json,
   NebulaError,
@@ -96,5 +97,12 @@ export function unknownNode(state: RunState, path: NodePath): NebulaError {
   const near = didYouMean(path, paths);
   return new NebulaError('UNKNOWN_NODE', `Execution ${state.executionId} has no node '${path}'.`, {
     hint: near === undefined ? `Its nodes: ${paths.slice(0, 12).join(', ')}` : `did you mean '${near}'?`,
+  });
+}
+
+/** The definition of a test run belongs to that run alone. */
+export function isTestRun(executionId: ExecutionId): NebulaError {
+  return new NebulaError('TEST_RUN', `${executionId} is a test run.`, {
+    hint: 'Start another test run, or start a registered version.',
   });
 }

@@ -2,13 +2,17 @@
 import {
   canonicalJson,
   type DefinitionChecks,
+  type ExecutionId,
   type Json,
   NebulaError,
   type Plan,
   pinWorkflows,
+  type TestOptions,
+  testPlanOf,
   usedWorkflows,
   type WorkflowDefinition,
   type WorkflowId,
+  withTest,
 } from '@nebula/core';
 import { type Clock, type Definitions, type Digest, inSlices, pause, type WorkflowSourceRow } from '@nebula/ports';
 import { Authority, unknownWorkflow } from './authority.ts';
@@ -70,6 +74,34 @@ export class Plans {
     return { workflowId: definition.id, version: outcome.version, created: outcome.created };
   }
 
+  /**
+   * Stores the definition of a test run, which must be valid, as a version that only this execution has. Rejects with
+   * `TEST_INVALID`.
+   */
+  async registerTest(
+    given: WorkflowDefinition,
+    options: TestOptions,
+    executionId: ExecutionId,
+  ): Promise<{ workflowId: WorkflowId; version: number }> {
+    const { version: _, ...definition } = await this.pinned(given);
+    const text = JSON.stringify({ ...definition, [TEST_KEY]: options });
+    if (text.length > LARGE_CHARS) await pause(this.clock);
+    const hash = this.digest(text);
+    const { id: workflowId } = definition;
+    const version = testVersionOf(this.digest(executionId));
+    const row = { workflowId, version, hash, definition: text, createdAt: this.clock.now() };
+    // The test is checked before it is stored; the start finds the plan.
+    await this.compileOnce(`${workflowId}@${version}`, row);
+    await this.store.storeTestVersion({ ...row, executionId });
+    return { workflowId, version };
+  }
+
+  /** Compiles a definition that was checked, and is no version. Rejects with `PLAN_INVALID`. */
+  async compiledOf(given: WorkflowDefinition): Promise<Plan> {
+    const { version: _, ...definition } = await this.pinned(given);
+    return await this.compileContent(definition, JSON.stringify(definition), 0);
+  }
+
   /** Drops compiled plans, because actions were announced and the plans may name older ones. */
   forget(): void {
     this.cache.clear();
@@ -102,12 +134,14 @@ export class Plans {
       if (!(error instanceof NebulaError) || error.code !== 'PLAN_INVALID') throw error;
       const row = await this.store.workflowVersion(workflowId, version);
       if (row === undefined) throw error;
-      const definition = { ...parsed(row.definition), version };
+      const { test, ...content } = withoutTest(parsed(row.definition));
+      const definition = { ...content.definition, version };
       const project = await this.authority.projectOf(workflowId);
       const inlined = await this.inlined(definition, project);
-      return await this.compileAnew(definition, project, inlined, { isWithoutActions: true }).catch(() => {
+      const plan = await this.compileAnew(definition, project, inlined, { isWithoutActions: true }).catch(() => {
         throw error;
       });
+      return test === undefined ? plan : tested(plan, test);
     }
   }
 
@@ -168,8 +202,14 @@ export class Plans {
   }
 
   private async compile(text: string, version: number): Promise<Plan> {
-    const definition = { ...parsed(text), version };
+    const { definition, test } = withoutTest(parsed(text));
     if (text.length > LARGE_CHARS) await pause(this.clock);
+    if (test === undefined) return await this.compileContent(definition, text, version);
+    return tested(await this.compileContent(definition, JSON.stringify(definition), version), test);
+  }
+
+  private async compileContent(content: WorkflowDefinition, text: string, version: number): Promise<Plan> {
+    const definition = { ...content, version };
     const project = await this.authority.projectOf(definition.id);
     const inlined = await this.inlined(definition, project);
     const { revision } = this.checks.catalog;
@@ -205,9 +245,45 @@ export class Plans {
 /** The limit on inlined workflows that are looked up; the compiler reports the others as unknown. */
 const MAX_INLINED = 1_000;
 
-function parsed(text: string): WorkflowDefinition {
+/** The member of a stored definition that has the options of a test. The language has no keys with `$`. */
+const TEST_KEY = '$test';
+
+type StoredDefinition = WorkflowDefinition & { readonly [TEST_KEY]?: TestOptions };
+
+/** A definition of the store, without the options of the test that it was stored for. */
+export function withoutTest(stored: StoredDefinition): {
+  readonly definition: WorkflowDefinition;
+  readonly test: TestOptions | undefined;
+} {
+  const { [TEST_KEY]: test, ...definition } = stored;
+  return { definition, test };
+}
+
+/** 52 bits, so that two tests do not share a version, and JSON holds the number exactly. */
+function testVersionOf(digest: string): number {
+  return -1 - Number.parseInt(digest.slice(0, 13), 16);
+}
+
+function tested(plan: Plan, options: TestOptions): Plan {
+  const made = testPlanOf(plan, options);
+  if ('test' in made) return withTest(plan, made.test);
+  const { problems } = made;
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  throw new NebulaError('TEST_INVALID', `${first?.message}${more}`, {
+    ...(first?.hint !== undefined && { hint: first.hint }),
+    details: {
+      errors: problems.map(({ pointer, message, hint }) => ({
+        pointer,
+        detail: hint ? `${message}. ${hint}` : message,
+      })),
+    },
+  });
+}
+
+function parsed(text: string): StoredDefinition {
   try {
-    return JSON.parse(text) as WorkflowDefinition;
+    return JSON.parse(text) as StoredDefinition;
   } catch (cause) {
     throw new NebulaError('STORE_CORRUPT', 'A stored workflow definition cannot be read.', {
       hint: 'Restore the data folder from a backup.',

@@ -6,6 +6,8 @@ import type { EngineContext } from '../context.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_BATCH = 200;
+/** A definition of a test run without its execution: the start failed, or the process died before it. */
+const UNSTARTED_TEST_MS = 3_600_000;
 
 /** The drivers that hold data of an execution. */
 interface Traces {
@@ -66,6 +68,7 @@ export class Sweeper {
       if (expired.length < SWEEP_BATCH) break;
     }
     removed += await this.sweepCache();
+    await store.purgeTestVersions(clock.now() - UNSTARTED_TEST_MS, SWEEP_BATCH);
     if (removed > 0) while (this.isOpen && (await store.reclaimSpace())) await pause(this.context.clock);
     await this.sweepOrphans();
   }

@@ -47,3 +47,23 @@ export async function* framesOf(
     limit = Math.max(1, Math.min(MAX_PIECE_FRAMES, 2 * limit, Math.floor((limit * MAX_PIECE_CHARS) / chars)));
   }
 }
+
+/** The journal before a frame, the newest frame first, read in pieces. */
+export async function* framesBackOf(
+  store: Journal,
+  executionId: ExecutionId,
+  before: number,
+): AsyncGenerator<JournalFrame, void, undefined> {
+  let limit = 16;
+  for (let seq = before; seq > 1; ) {
+    const rows = await store.framesBefore(executionId, seq, limit);
+    let chars = 0;
+    for (const row of rows) {
+      seq = row.seq;
+      chars += row.entries.length;
+      yield { ...decodeFrame(row), position: row.position, chars: row.entries.length };
+    }
+    if (rows.length < limit) return;
+    limit = Math.max(1, Math.min(MAX_PIECE_FRAMES, 2 * limit, Math.floor((limit * MAX_PIECE_CHARS) / chars)));
+  }
+}

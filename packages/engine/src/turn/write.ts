@@ -1,5 +1,5 @@
 /** Maps the draft of a run to a write of the store: a frame, and the changes of its row. */
-import type { ExecutionId, NodePath } from '@nebula/core';
+import { type ExecutionId, isJsonObject, type NodePath, type RunError } from '@nebula/core';
 import {
   type FinishedPhase,
   type Gate,
@@ -12,6 +12,7 @@ import {
   pathOf,
   permitKey,
   type RunStarted,
+  type RunState,
   runError,
   runOutput,
   slotPermit,
@@ -26,17 +27,24 @@ import type {
   PermitChanges,
   PermitRequest,
   RateRequest,
+  StatusChange,
   Store,
+  StoredError,
   Subscription,
   SubscriptionChanges,
   Write,
 } from '@nebula/ports';
 import { encodeEntries } from './codec.ts';
+import { humanTaskChanges } from './human-tasks.ts';
 import type { Draft, LiveRun } from './live-run.ts';
 import { cancelMessage, encodeMessage, replaceMessage, retryMessage, sharedName } from './messages.ts';
 
 /** How long a lost hint may go unnoticed while something is queued or running. */
 const RESYNC_MS = 30_000;
+
+/** The length of an error's message, and of a trigger's type, in lists. */
+const MAX_ERROR_CHARS = 200;
+const MAX_TRIGGER_CHARS = 40;
 
 const NO_SENDS: readonly OutgoingRow[] = [];
 
@@ -70,8 +78,10 @@ export function writeOf(
     const { workflowId, version } = run.plan;
     const parent = state.parent?.executionId ?? run.origin;
     const { workerId: owner } = parts;
-    write.create = { project: run.project, workflowId, version, createdAt: turn.now, owner, ...(parent && { parent }) };
-    write.status = { status: state.phase.status, finishedAt: null, expiresAt: null };
+    const trigger = triggerType(state);
+    const create = { project: run.project, workflowId, version, createdAt: turn.now, owner, trigger };
+    write.create = parent === undefined ? create : { ...create, parent };
+    write.status = unfinished(state, turn.now);
   }
   if (wake !== undefined) write.wakeAt = wake.at;
   const late = new Set(draft.late);
@@ -82,6 +92,8 @@ export function writeOf(
   if (sends.length > 0) write.sends = sends;
   const subscriptions = subscriptionsOf(run, turn);
   if (subscriptions !== undefined) write.subscriptions = subscriptions;
+  const humanTasks = humanTaskChanges(run.state, turn);
+  if (humanTasks !== undefined) write.humanTasks = humanTasks;
   if (durations !== undefined) write.durations = durations;
   if (turn.cacheFills.length > 0) write.cache = cacheRows(run, turn);
   if (turn.entries.some(({ type }) => type === 'run.migrated')) write.version = state.plan.version;
@@ -219,10 +231,34 @@ function addStatus(run: LiveRun, draft: Draft, parts: WriteParts, write: WriteIn
     if (!isNews) return;
     const retentionMs = run.plan.retentionMs === undefined ? parts.retentionMs : run.plan.retentionMs;
     const expiresAt = retentionMs === null ? null : phase.at + retentionMs;
-    write.status = { status: phase.status, finishedAt: phase.at, expiresAt };
+    const begun = write.status?.startedAt;
+    const error = runError(state);
+    write.status = {
+      status: phase.status,
+      finishedAt: phase.at,
+      expiresAt,
+      ...(begun !== undefined && { startedAt: begun }),
+      ...(error !== null && { error: storedError(error) }),
+    };
   } else if (turn.entries.some(({ type }) => CHANGES_STATUS.has(type))) {
-    write.status = { status: phase.status, finishedAt: null, expiresAt: null };
+    write.status = unfinished(state, turn.now);
   }
+}
+
+/** The store keeps the first time at which the run was not pending. */
+function unfinished({ phase: { status } }: RunState, now: number): StatusChange {
+  const change = { status, finishedAt: null, expiresAt: null };
+  return status === 'pending' || status === 'paused' ? change : { ...change, startedAt: now };
+}
+
+function storedError({ code, node, message }: RunError): StoredError {
+  return { code, node: node ?? null, message: message.slice(0, MAX_ERROR_CHARS) };
+}
+
+/** The type of the trigger, for lists; starts of the server have short ones. */
+function triggerType({ trigger }: RunState): string {
+  const type = isJsonObject(trigger) ? trigger.type : undefined;
+  return typeof type === 'string' ? type.slice(0, MAX_TRIGGER_CHARS) : 'manual';
 }
 
 /** Entries that change the status of an unfinished run in lists. */

@@ -9,6 +9,24 @@ export interface ExecutionCursor {
 
 const CURSOR = /^at_(-?[0-9a-z]{1,11})_([0-9a-z]{1,11})$/;
 
+/** The place of a human task in its order: since or deadline, and its number. */
+export interface HumanTaskCursor {
+  readonly at: number;
+  readonly number: number;
+}
+
+/** The deadline of a task without one, so that it comes last. */
+export const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+
+export function encodeTaskCursor({ at, number }: HumanTaskCursor): string {
+  return encodeCursor({ createdAt: at, number });
+}
+
+export function decodeTaskCursor(cursor: string): HumanTaskCursor {
+  const { createdAt: at, number } = decodeCursor(cursor);
+  return { at, number };
+}
+
 /** Orders by time, then by creation. */
 export function byCreation(a: ExecutionCursor, b: ExecutionCursor): number {
   return a.createdAt - b.createdAt || a.number - b.number;

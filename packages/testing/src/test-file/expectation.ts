@@ -8,7 +8,7 @@ import {
   type SourceRange,
   type ValueType,
 } from '@nebula/core';
-import { withoutIterations } from '../actions-used.ts';
+import { withoutIterations } from '@nebula/core/run';
 import type { TestRun } from '../test-run.ts';
 import { type Mismatch, mismatches } from './matching.ts';
 

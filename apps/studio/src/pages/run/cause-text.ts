@@ -82,6 +82,7 @@ const GERMAN: Readonly<Record<CauseCode, Wording>> = {
     const nodes = v.list('nodes');
     return nodes.length === 0 ? 'Beginnt gleich.' : `Noch nicht beendet: ${nodes.join(', ')}.`;
   },
+  pinned: () => 'Das Ergebnis war für diesen Testlauf vorgegeben (Pin).',
   place: (_, v) => `Wartet auf einen Platz von „${v.text('key')}“ (höchstens ${v.text('limit')}).`,
   rate: (_, v) => `Wartet auf die Ratenbegrenzung von „${v.text('key')}“.`,
   retries: (_, v) => {

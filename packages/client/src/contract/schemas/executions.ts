@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { MigrationRequest } from './migrations.ts';
-import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, Version } from './pieces.ts';
+import { AnyJson, closed, DurationText, Id, Moment, NodePath, PageQuery, page, RunVersion, Version } from './pieces.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-const RunStatus = Type.Union([
+export const RunStatus = Type.Union([
   Type.Literal('pending'),
   Type.Literal('running'),
   Type.Literal('paused'),
@@ -15,7 +15,7 @@ const RunStatus = Type.Union([
   Type.Literal('timed-out'),
 ]);
 
-const RunError = Type.Object({
+export const RunError = Type.Object({
   code: Type.String(),
   kind: Type.Union([Type.Literal('USER'), Type.Literal('SYSTEM')]),
   message: Type.String(),
@@ -81,9 +81,10 @@ const NodeDocument = Type.Object({
     Type.Object({ startedAt: Moment, worker: Type.String() }, { description: 'The running attempt.' }),
   ),
   skipped: Type.Optional(
-    Type.Union([Type.Literal('choice'), Type.Literal('failure'), Type.Literal('when'), Type.Literal('disabled')], {
-      description: 'The reason why the node was skipped.',
-    }),
+    Type.Union(
+      ['choice', 'failure', 'when', 'disabled', 'test'].map((why) => Type.Literal(why)),
+      { description: 'The reason why the node was skipped. `test`: it takes no part in a test run.' },
+    ),
   ),
   waitsFor: Type.Optional(WaitDocument),
   child: Type.Optional(
@@ -115,7 +116,7 @@ export const Execution = Type.Object(
   {
     executionId: Type.String(),
     workflowId: Type.String(),
-    version: Version,
+    version: RunVersion,
     status: RunStatus,
     trigger: AnyJson,
     parent: nullable(Type.Object({ executionId: Type.String(), node: Type.String() })),
@@ -166,6 +167,13 @@ export const DocumentQuery = Type.Object(
     values: Type.Optional(
       Type.Literal('none', { description: 'Omits inputs, outputs and variables, so that no stored value is read.' }),
     ),
+    scope: Type.Optional(
+      Type.String({
+        maxLength: 2_000,
+        description:
+          'Only the nodes of this scope, not of those inside it: `items/3`, or `items` for the iterations of a loop that are kept. Empty: the nodes of the run itself.',
+      }),
+    ),
     node: Type.Optional({
       ...NodePath,
       description: 'The path of a node. If its iteration has ended, its document is read from the journal.',
@@ -210,12 +218,25 @@ export const ExecutionSummary = Type.Object(
   {
     executionId: Type.String(),
     workflowId: Type.String(),
-    version: Version,
+    version: RunVersion,
     project: Type.String(),
     status: RunStatus,
     createdAt: Moment,
     finishedAt: nullable(Moment),
     wakeAt: nullable(Moment),
+    trigger: nullable(
+      Type.String({ description: 'The type of the trigger; null for executions of earlier versions.' }),
+    ),
+    test: Type.Optional(Type.Literal(true, { description: 'The execution is a test run.' })),
+    startedAt: nullable({ ...Moment, description: 'When it began; later than `createdAt` if it waited for a slot.' }),
+    durationMs: nullable(DurationMs),
+    parent: nullable(Type.String({ description: 'The execution whose node started this one.' })),
+    error: nullable(
+      Type.Object(
+        { code: Type.String(), node: nullable(Type.String()), message: Type.String() },
+        { description: 'The message is cut after 200 characters.' },
+      ),
+    ),
   },
   { $id: 'ExecutionSummary' },
 );
@@ -243,7 +264,32 @@ export const ExecutionFilter = {
   until: Type.Optional(Moment),
 };
 
-export const ExecutionQuery = Type.Object({ ...ExecutionFilter, ...PageQuery }, closed);
+export const ExecutionQuery = Type.Object(
+  {
+    ...ExecutionFilter,
+    trigger: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        description:
+          'A type of trigger: `api`, `manual`, `schedule`, `webhook`, `event`, `file`, `workflow`, `relaunch`, `test`.',
+      }),
+    ),
+    errorCode: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    parent: Type.Optional({ ...Id, description: 'Children of this execution.' }),
+    root: Type.Optional(Type.Boolean({ description: 'True: leaves out children.' })),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The beginning of an execution id; if there is no such execution, a workflow id.',
+      }),
+    ),
+    order: Type.Optional(Type.Union([Type.Literal('newest'), Type.Literal('oldest')], { default: 'newest' })),
+    ...PageQuery,
+  },
+  closed,
+);
 
 export const Counts = Type.Object({ counts: Type.Record(Type.String(), Type.Integer()) });
 
@@ -258,6 +304,14 @@ export const RelaunchBody = Type.Object(
 export const JournalQuery = Type.Object(
   {
     after: Type.Optional(Type.Integer({ minimum: 0, description: 'Frames after this one.' })),
+    before: Type.Optional(Type.Integer({ minimum: 1, description: 'Frames before this one; with `order=newest`.' })),
+    order: Type.Optional(
+      Type.Union([Type.Literal('oldest'), Type.Literal('newest')], {
+        default: 'oldest',
+        description:
+          '`newest`: from the end backwards. `next` is then the `before` of the next page, else its `after`.',
+      }),
+    ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
   },
   closed,
@@ -301,25 +355,64 @@ const numberedOf = (node: string, thing: string, limit: { readonly maximum: numb
     closed,
   );
 
-export const IterationsQuery = numberedOf('The path of a loop: `items`, `outer/3/items`.', 'iteration', {
-  maximum: 10_000,
-  default: 1_000,
-});
+const IterationStatus = Type.Union([
+  Type.Literal('open'),
+  Type.Literal('completed'),
+  Type.Literal('failed'),
+  Type.Literal('cancelled'),
+]);
 
-export const Iteration = Type.Object(
+export const IterationsQuery = Type.Object(
+  {
+    ...numberedOf('The path of a loop: `items`, `outer/3/items`.', 'iteration', { maximum: 10_000, default: 1_000 })
+      .properties,
+    status: Type.Optional({ ...IterationStatus, description: 'Only iterations with this status.' }),
+  },
+  closed,
+);
+
+const Iteration = Type.Object(
   {
     iteration: Type.Integer(),
-    status: Type.Union([
-      Type.Literal('open'),
-      Type.Literal('completed'),
-      Type.Literal('failed'),
-      Type.Literal('cancelled'),
-    ]),
+    status: IterationStatus,
     startedAt: Moment,
     endedAt: nullable(Moment),
+    durationMs: Type.Optional({ ...nullable(DurationMs), description: 'Null until the iteration ends.' }),
+    item: Type.Optional(Type.String({ description: 'The item of a forEach as JSON, cut after 200 characters.' })),
     error: Type.Optional(AnyJson),
   },
   { $id: 'Iteration' },
+);
+
+export const Iterations = Type.Object({
+  ...page(Iteration).properties,
+  counts: Type.Optional(
+    Type.Object(
+      { open: Type.Integer(), completed: Type.Integer(), failed: Type.Integer(), cancelled: Type.Integer() },
+      { description: 'All iterations of the loop by status, whatever the filter.' },
+    ),
+  ),
+});
+
+export const ExplainQuery = Type.Object(
+  {
+    node: Type.Optional(NodePath),
+    at: Type.Optional(Type.Integer({ minimum: 1, description: 'As of this journal frame. Default: now.' })),
+  },
+  closed,
+);
+
+export const BlobQuery = Type.Object(
+  {
+    maxBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 16 * 1024 * 1024,
+        description: 'Only the first bytes, cut at a whole character. `x-total-bytes` has the size of the value.',
+      }),
+    ),
+  },
+  closed,
 );
 
 export const AttemptsQuery = numberedOf('The path of a node: `charge`, `items/3/pack`.', 'attempt', {
@@ -495,8 +588,31 @@ export const ReplayBody = Type.Object(
     fork: Type.Optional(
       Type.Boolean({ default: false, description: 'Replays into a new execution and leaves this one unchanged.' }),
     ),
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'Changes nothing, and says what would happen.' }),
+    ),
   },
   closed,
+);
+
+const DryRun = Type.Optional(
+  Type.Boolean({ default: false, description: 'Changes nothing, and says what would happen.' }),
+);
+
+export const RetryBody = Type.Object({ dryRun: DryRun }, closed);
+
+export const ReopenPreview = Type.Object(
+  {
+    executionId: Type.String(),
+    accepted: Type.Literal(false),
+    again: Type.Array(Type.String(), {
+      description: 'Nodes that would begin again, by path; a loop or a group with all nodes inside.',
+    }),
+    continues: Type.Array(Type.String(), { description: 'Loops and groups that would continue with what failed.' }),
+    kept: Type.Array(Type.String(), { description: 'Nodes that would keep their results.' }),
+    more: Type.Boolean({ description: 'True: there are more than 10,000 nodes, and some are left out.' }),
+  },
+  { $id: 'ReopenPreview' },
 );
 
 export const SettleBody = Type.Object(
@@ -564,10 +680,28 @@ export const FollowLogsQuery = Type.Object(LogSubscription, closed);
 export const LogQuery = Type.Object(
   {
     ...LogSubscription,
+    before: Type.Optional(Type.Integer({ minimum: 1, description: 'Lines before this position.' })),
+    order: Type.Optional(
+      Type.Union([Type.Literal('oldest'), Type.Literal('newest')], {
+        default: 'oldest',
+        description:
+          '`newest`: from the end backwards. `next` is then the `before` of the next page, else its `after`.',
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description:
+          'Only lines whose message contains this text, without regard to case. A page examines 100,000 lines at most: it may be short, or empty, and have a next one.',
+      }),
+    ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
   },
   closed,
 );
+
+export const LogTextQuery = Type.Object({ node: LogSubscription.node, level: LogSubscription.level }, closed);
 
 export const LogLine = Type.Object({
   position: Type.Integer(),
@@ -586,6 +720,11 @@ export const FollowQuery = Type.Object(
     ),
     project: Type.Optional(Id),
     workflowId: Type.Optional(Id),
+    level: Type.Optional(
+      Type.Literal('runs', {
+        description: 'Only events of executions, and of nodes that begin to wait for a person or a signal.',
+      }),
+    ),
   },
   closed,
 );

@@ -23,6 +23,12 @@ export const DurationText = Type.String({ maxLength: 40, examples: ['30s', '5m',
 
 export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 
+export const RunVersion = Type.Integer({
+  minimum: 0,
+  maximum: 2_147_483_647,
+  description: '0: a test run, whose definition is no version.',
+});
+
 /** Optional members are omitted, never null, unless null has a meaning. */
 export const closed = { additionalProperties: false } as const;
 

@@ -120,6 +120,7 @@ export const Schedule = Type.Object(
     active: Type.Boolean(),
     lastFiredAt: nullable(Moment),
     nextFireAt: nullable(Moment),
+    nextFires: Type.Optional(Type.Array(Moment, { description: 'As many as `fires` asks for.' })),
   },
   { $id: 'Schedule' },
 );

@@ -18,7 +18,7 @@ import {
   targetOf,
 } from '../joins/edges.ts';
 import { isTaken } from '../joins/joins.ts';
-import type { CacheHit, FailureHandling, RunStopping } from '../journal/entry.ts';
+import type { CacheHit, FailureHandling, RunStopping, SkipReason } from '../journal/entry.ts';
 import { resolveValue, type StoredValue } from '../journal/stored-value.ts';
 import { type NodeEnding, RunScope } from '../state/expression-scope.ts';
 import { bodyOf, endingOf, isCleaningUp, isFinal, isPaused, isStopped, pathOf, stateIn } from '../state/selectors.ts';
@@ -39,6 +39,8 @@ export function completeNode(
     readonly dead?: readonly string[];
     readonly vars?: Record<string, StoredValue>;
     readonly cached?: CacheHit;
+    /** Its output was given to a test run. */
+    readonly pinned?: true;
   } = {},
 ): void {
   if (node.plan.emits !== undefined && !addItems(turn, node, node.plan.emits, output)) return;
@@ -56,8 +58,8 @@ export function completeNode(
     ...(output.value === null ? {} : { output }),
     ...(dead.length === 0 ? {} : { dead }),
     ...(own.vars === undefined ? {} : { vars: own.vars }),
-    // An output from the cache has no effect to undo.
-    ...(own.cached === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),
+    // An output from the cache, or a pinned one, has no effect to undo.
+    ...(own.cached === undefined && own.pinned === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),
     ...(own.cached === undefined ? {} : { cached: own.cached }),
   });
   if (!plan.breaks || node.scope.parent === null) return follow(turn, node, broken);
@@ -219,7 +221,7 @@ function cleanup({ scope, plan }: NodeState): 'tolerated' | 'deferred' {
 }
 
 /** Skips the node. A failure that only skipped nodes would have handled becomes unhandled. */
-export function skip(turn: Turn, node: NodeState, why: 'dead' | 'when' | 'failure'): void {
+export function skip(turn: Turn, node: NodeState, why: Exclude<SkipReason, 'disabled'>): void {
   emitSkipped(turn, node, why);
   follow(turn, node, []);
   for (const edge of node.plan.incoming) {

@@ -24,8 +24,13 @@ interface Repetition {
  * unknown outcome stays unknown: only `verify` or a person can settle it. Returns false if nothing is left to do.
  */
 export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = {}): boolean {
-  const { state } = turn;
-  if (state.phase.status === 'completed' && isTerminated(state)) return false;
+  const repetition = retryOf(turn.state);
+  if (repetition !== undefined) reopen(turn, repetition, { ceiling });
+  return repetition !== undefined;
+}
+
+function retryOf(state: RunState): Repetition | undefined {
+  if (state.phase.status === 'completed' && isTerminated(state)) return undefined;
   const repetition = failedIn([state.root]);
   for (const node of [...repetition.again, ...repetition.open]) renewFinally(repetition, node);
   const { failureNode } = state.plan;
@@ -38,9 +43,8 @@ export function retry(turn: Turn, { ceiling }: { readonly ceiling?: Ceiling } = 
   }
   const isNothingLeft = repetition.again.size === 0 && repetition.open.size === 0 && state.unknown.size === 0;
   // The version to which the run was moved may not have the nodes that failed.
-  if (isNothingLeft && (state.phase.status === 'completed' || state.migrated === null)) return false;
-  reopen(turn, repetition, { ceiling });
-  return true;
+  const isPointless = isNothingLeft && (state.phase.status === 'completed' || state.migrated === null);
+  return isPointless ? undefined : repetition;
 }
 
 /** A terminate node ended the run: nothing is left to do. */
@@ -56,8 +60,14 @@ export function replay(
   turn: Turn,
   { node: path, input, ceiling }: { readonly node: NodePath; readonly input?: Json; readonly ceiling?: Ceiling },
 ): boolean {
-  const node = nodeAt(turn.state, path);
-  if (node === undefined || refuseReplay(turn.state, path, input) !== undefined) return false;
+  const repetition = replayOf(turn.state, path, input);
+  if (repetition !== undefined) reopen(turn, repetition, { input, ceiling });
+  return repetition !== undefined;
+}
+
+function replayOf(state: RunState, path: NodePath, input: Json | undefined): Repetition | undefined {
+  const node = nodeAt(state, path);
+  if (node === undefined || refuseReplay(state, path, input) !== undefined) return undefined;
   const around: NodeState[] = [];
   for (let at = node.scope.parent; at !== null; at = at.scope.parent) around.push(at);
   // The composite nodes around it continue, including their other iterations that failed or were cut off.
@@ -69,8 +79,38 @@ export function replay(
     repetition.open.add(composite);
     descend(repetition, composite);
   }
-  reopen(turn, repetition, { input, ceiling });
-  return true;
+  return repetition;
+}
+
+/** What a retry, or a replay from a node, would do: paths of nodes that begin again, continue, and keep their results. */
+export interface ReopenPreview {
+  readonly again: readonly NodePath[];
+  /** Composite nodes that continue with their failed iterations. */
+  readonly continues: readonly NodePath[];
+  readonly kept: readonly NodePath[];
+}
+
+/** Undefined if nothing would happen. */
+export function reopenPreview(
+  state: RunState,
+  replayed?: { readonly node: NodePath; readonly input?: Json | undefined },
+): ReopenPreview | undefined {
+  const repetition = replayed === undefined ? retryOf(state) : replayOf(state, replayed.node, replayed.input);
+  if (repetition === undefined) return undefined;
+  const { again, open } = repetition;
+  const kept: NodePath[] = [];
+  for (const { nodes } of state.scopes.values()) {
+    for (const node of nodes) {
+      if (node.phase.status === 'completed' && !open.has(node) && !isWithin(again, node)) kept.push(pathOf(node));
+    }
+  }
+  return { again: Array.from(again, pathOf), continues: Array.from(open, pathOf), kept };
+}
+
+/** The node, or a composite node around it, is in the set. */
+function isWithin(set: ReadonlySet<NodeState>, node: NodeState): boolean {
+  for (let at: NodeState | null = node; at !== null; at = at.scope.parent) if (set.has(at)) return true;
+  return false;
 }
 
 function reopen(
@@ -165,8 +205,7 @@ export function renewalOf(nodes: Iterable<NodeState>): Omit<Repetition, 'open'> 
 
 /** The node, or a composite node around it, is renewed already. */
 function isRenewed({ renewed }: Repetition, node: NodeState | undefined): boolean {
-  for (let at = node ?? null; at !== null; at = at.scope.parent) if (renewed.has(at)) return true;
-  return false;
+  return node !== undefined && isWithin(renewed, node);
 }
 
 function renewFrom(repetition: Repetition, node: NodeState | undefined): void {

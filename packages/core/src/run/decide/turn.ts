@@ -112,6 +112,7 @@ export function newTurn(
     // A spread would take 5 µs here.
     freedPermits: [],
     unsubscribed: [],
+    leftUnknown: [],
     aborts: [],
     gateRequests: [],
     children: [],

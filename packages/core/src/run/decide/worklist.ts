@@ -15,9 +15,11 @@ import { addReady, takesSlot } from '../state/phases.ts';
 import { actionWork, isOver, isStopped, pathOf } from '../state/selectors.ts';
 import { gateLimits } from '../state/settings.ts';
 import type { NodeState, ScopeState } from '../state/state.ts';
+import { pinOf, takesNoPart } from '../state/test-parts.ts';
 import { gatesOf } from '../waits/gates.ts';
 import { endCancelled, failNode, follow, isUntouched, skip } from './advance.ts';
 import { beginNode } from './begin-node.ts';
+import { endPinned } from './pinned-node.ts';
 import { emit, emitSkipped, type Turn } from './turn.ts';
 
 /** The limit keeps a loop whose body needs no worker from blocking other runs. */
@@ -81,6 +83,8 @@ function mayConsider({ stopping, undoes, underWay }: ScopeState): boolean {
 
 /** The join is satisfied: the node is disabled, skipped by its condition, or ready. */
 export function admit(turn: Turn, node: NodeState): void {
+  const { test } = turn.state.plan;
+  if (test !== undefined && takesNoPart(test, node)) return skip(turn, node, 'test');
   if (!node.plan.enabled) {
     const { dead, broken } = decideOnward(turn, { node, status: 'skipped', output: null, error: null });
     emitSkipped(turn, node, 'disabled', dead);
@@ -102,6 +106,9 @@ export function admit(turn: Turn, node: NodeState): void {
 
 /** Queues the node for a slot. A node that needs none begins as soon as its level and gates allow. */
 export function makeReady(turn: Turn, node: NodeState, passed = node.passed): void {
+  const { test } = turn.state.plan;
+  const pin = test && pinOf(test, node);
+  if (pin !== undefined) return endPinned(turn, node, pin);
   if (!configure(turn, node)) return;
   addReady(turn.state, node, passed);
   if (node.dispatchState !== 'none') turn.readied.push(node);

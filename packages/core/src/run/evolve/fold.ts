@@ -7,6 +7,8 @@ export interface FoldEffects {
   readonly freedPermits: FreedPermit[];
   /** Nodes that no longer wait for a signal. */
   readonly unsubscribed: string[];
+  /** Nodes whose outcome is not unknown any more. */
+  readonly leftUnknown: string[];
 }
 
 export interface Fold {
@@ -17,5 +19,5 @@ export interface Fold {
 }
 
 export function newEffects(): FoldEffects {
-  return { freedPermits: [], unsubscribed: [] };
+  return { freedPermits: [], unsubscribed: [], leftUnknown: [] };
 }

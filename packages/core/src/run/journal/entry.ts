@@ -207,8 +207,9 @@ export interface NodeUnhandled {
  *  - when: its condition is false
  *  - disabled: `enabled: false`; continues along its success and always edges
  *  - failure: its join cannot be satisfied, and one of its edges is dead by failure
+ *  - test: it does not lead to the node that a test run is about, or is pinned as skipped
  */
-export type SkipReason = 'dead' | 'when' | 'disabled' | 'failure';
+export type SkipReason = 'dead' | 'when' | 'disabled' | 'failure' | 'test';
 
 export interface NodeSkipped {
   readonly type: 'node.skipped';

@@ -1,12 +1,14 @@
 /** A run as its expressions see it. */
 import type { RunError } from '../../error.ts';
 import { ExpressionError, type LoopView, type NodeView, type Scope } from '../../expression/index.ts';
+import type { TestPart } from '../../plan/pin.ts';
 import { digest, utf8 } from '../../sha.ts';
 import { isJsonList, type Json, type JsonObject } from '../../value.ts';
 import type { Turn } from '../decide/turn.ts';
 import { type BlobLookup, resolveValue } from '../journal/stored-value.ts';
 import { batchOf, bodyOf, endingOf, generationOf, pathOf, runError, stateIn, statusOf } from './selectors.ts';
 import type { Batch, BodyState, NodeState, RunState, ScopeState } from './state.ts';
+import { testPartOf } from './test-parts.ts';
 
 export class RunScope implements Scope {
   private readonly state: RunState;
@@ -221,11 +223,20 @@ function itemsOf({ items }: Batch, lookup: BlobLookup): readonly Json[] {
  * `output` is that of its only end node, if it has just one.
  */
 export function scopeOutput(turn: Turn, scope: ScopeState): Json {
+  const { test } = turn.state.plan;
+  const part = test && testPartOf(test, scope);
+  if (part !== undefined) return targetOutput(turn, scope, part);
   if (scope.graph.output !== undefined) return ownOutput(turn, scope);
   const [only, ...others] = scope.graph.ends;
   if (isWorkflow(scope) || others.length > 0) return outputsOfEnds(turn, scope);
   if (only === undefined) return null;
   return new StateView(stateIn(scope, only), turn.lookup, turn.state).output;
+}
+
+/** The output of a graph in which a test has its target is that of the target; null if it has none. */
+function targetOutput({ lookup }: Turn, scope: ScopeState, { target }: TestPart): Json {
+  const node = scope.nodes[scope.graph.indexOf.get(target) ?? -1];
+  return node?.phase.status === 'completed' ? resolveValue(node.output, lookup) : null;
 }
 
 function isWorkflow({ parent }: ScopeState): boolean {

@@ -29,8 +29,10 @@ export function enter({ state, effects }: Fold, node: NodeState, phase: Phase): 
   if (busy !== 0) countBusy(state, node, busy > 0 ? 1 : -1);
   if (before === 'running') leaveRunning(state, node);
   else if (before === 'child') state.children.delete(node);
-  else if (before === 'unknown') state.unknown.delete(node);
-  else if (before === 'listening') {
+  else if (before === 'unknown') {
+    state.unknown.delete(node);
+    effects.leftUnknown.push(pathOf(node));
+  } else if (before === 'listening') {
     state.listening.delete(node);
     effects.unsubscribed.push(pathOf(node));
   } else if (before === 'gated') state.gated.delete(node);

@@ -23,6 +23,11 @@ export function pathOf(node: NodeState): NodePath {
   return node.scope.path === '' ? node.plan.id : `${node.scope.path}/${node.plan.id}`;
 }
 
+/** The path without the numbers of iterations. */
+export function pathInDefinition({ plan, scope }: NodeState): string {
+  return scope.parent === null ? plan.id : `${pathInDefinition(scope.parent)}/${plan.id}`;
+}
+
 export function nodeAt(state: RunState, path: NodePath): NodeState | undefined {
   const cut = path.lastIndexOf('/');
   const scope = cut < 0 ? state.root : state.scopes.get(path.slice(0, cut));

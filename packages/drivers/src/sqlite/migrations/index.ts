@@ -7,6 +7,9 @@ import { records } from './0005-records.ts';
 import { lists } from './0006-lists.ts';
 import { deletedChildren } from './0007-deleted-children.ts';
 import { sources } from './0008-sources.ts';
+import { testVersions } from './0009-test-versions.ts';
+import { humanTasks } from './0010-human-tasks.ts';
+import { executionFigures } from './0011-execution-figures.ts';
 import type { Migration } from './migration.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,4 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lists,
   deletedChildren,
   sources,
+  testVersions,
+  humanTasks,
+  executionFigures,
 ];

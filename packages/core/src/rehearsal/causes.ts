@@ -4,17 +4,12 @@
  * these and are the decision.
  */
 
-import { type Entry, isJsonObject, type Json, memberOf } from '@nebula/core';
-import {
-  bodyOf,
-  inlineValue,
-  type NodeState,
-  nodeAt,
-  type Outcome,
-  type RunState,
-  type Stimulus,
-  type StoredValue,
-} from '@nebula/core/run';
+import type { Outcome, Stimulus } from '../run/decide/stimulus.ts';
+import type { Entry } from '../run/journal/entry.ts';
+import { inlineValue, type StoredValue } from '../run/journal/stored-value.ts';
+import { bodyOf, nodeAt } from '../run/state/selectors.ts';
+import type { NodeState, RunState } from '../run/state/state.ts';
+import { isJsonObject, type Json, memberOf } from '../value.ts';
 
 /** The journal does not determine the stimuli: the frame is accepted without a check. */
 export class Unclear extends Error {}

@@ -1,5 +1,8 @@
 /** Compares two decisions on the same frame: the recorded one and that of a new version. */
-import { canonicalJson, type Entry, isJsonObject, type Json, jsonEquals, type Plan, waitWords } from '@nebula/core';
+import type { Plan } from '../plan/plan.ts';
+import type { Entry } from '../run/journal/entry.ts';
+import { canonicalJson, isJsonObject, type Json, jsonEquals } from '../value.ts';
+import { waitWords } from '../view/cause-words.ts';
 
 export type DivergenceKind =
   /** The journal mentions a node that the new version does not have. */
