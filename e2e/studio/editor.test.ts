@@ -31,7 +31,7 @@ let server: StudioServer;
 let browser: StudioBrowser;
 
 beforeAll(async () => {
-  const names = ['keys', 'form', 'broken', 'draft', 'saved', 'moved', 'seen'];
+  const names = ['keys', 'form', 'broken', 'draft', 'saved', 'moved', 'seen', 'tested', 'rehearsed'];
   const files = names.map((name) => [`workflows/${name}.yaml`, ORDER.replace('id: order', `id: ${name}`)] as const);
   server = await StudioServer.start({ files: Object.fromEntries(files) });
   browser = await StudioBrowser.open(server);
@@ -183,6 +183,47 @@ describe('the editor', () => {
     const file = readFileSync(path.join(server.folder, 'workflows/saved.yaml'), 'utf8');
     expect(file).toBe(`${ORDER.replace('id: order', 'id: saved')}    retry: { attempts: 3 }\n`);
     await page.getByText('No changes').waitFor();
+  });
+
+  it('[EDT-58] a test run shows its states, with pinned outputs, and makes no version', async () => {
+    const opened = await editorOf('tested');
+    const { page } = opened;
+    await clickNode(page, 'thank');
+    await page.getByLabel('message').waitFor();
+    await page.keyboard.press('Shift+Enter');
+    const dialog = page.getByRole('dialog', { name: /Test up to this node: thank/ });
+    await dialog.getByRole('textbox', { name: 'customer' }).fill('Ada');
+    await dialog.getByRole('textbox', { name: 'items' }).fill('[{ "price": 7 }]');
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('status').filter({ hasText: 'Test run' }).getByText('Completed').waitFor();
+    await page.getByText('= "Dear Ada: 7 EUR"').first().waitFor();
+    await clickNode(page, 'total');
+    await page.getByRole('button', { name: 'Pin this output' }).click();
+    await page.getByText('pinned', { exact: true }).waitFor();
+    await page.reload();
+    await drawn(page, 'total');
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByRole('dialog').getByText('1 pinned').waitFor();
+    const { newestVersion } = await server.client().call('getWorkflow', { params: { workflowId: 'tested' } });
+    expect(newestVersion).toBe(1);
+  });
+
+  it('[EDT-59] before a save the last runs are replayed against the text', async () => {
+    const { executionId } = await server.client().call('startExecution', {
+      body: { workflowId: 'rehearsed', input: { customer: 'Ada', items: [{ price: 2 }] } },
+    });
+    await server.client().call('getResult', { params: { executionId }, waitMs: 20_000 });
+    const opened = await editorOf('rehearsed');
+    const { page } = opened;
+    await clickNode(page, 'thank');
+    await page.getByLabel('message').fill('Changed');
+    await page.getByLabel('message').blur();
+    await page.getByText('Draft saved').waitFor();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const rehearsal = page.getByRole('dialog').locator('.rehearsal');
+    await rehearsal.getByText('1 would differ').waitFor();
+    await rehearsal.getByRole('link', { name: executionId }).waitFor();
+    await page.keyboard.press('Escape');
   });
 
   it('[EDT-55] a moved node stays, and the text does not change', async () => {

@@ -14,6 +14,7 @@ import { editorText } from './editor-text.ts';
 import { TEMPLATE_TYPE } from './palette.tsx';
 import type { Editor } from './use-editor.ts';
 import type { Layout } from './use-layout.ts';
+import type { Pins } from './use-pins.ts';
 
 /** Where the next chosen entry of the palette goes. */
 export interface AddPlace {
@@ -28,7 +29,7 @@ interface EditorCanvasProps {
   readonly layout: Layout;
   readonly templates: readonly NodeTemplate[];
   readonly states: ReadonlyMap<string, NodeRunState>;
-  readonly pins: ReadonlySet<string>;
+  readonly pins: Pins;
   readonly isReadOnly: boolean;
   readonly ref: Ref<NebulaGraphElement>;
   onAdd(place: AddPlace): void;
@@ -50,7 +51,10 @@ export function EditorCanvas({
   const { theme } = useStudio();
   const { graph, check, code } = editor;
   const isEditable = !isReadOnly && !editor.isBroken;
-  const marks = useMemo(() => marksOf(check?.problems ?? [], graph, pins), [check, graph, pins]);
+  const marks = useMemo(
+    () => marksOf(check?.problems ?? [], graph, pins, editor.text),
+    [check, graph, pins, editor.text],
+  );
   const selection = useMemo(() => editor.selection.filter((node) => graph.nodes.has(node)), [editor.selection, graph]);
   const shown = useRef(selection);
   shown.current = selection;
@@ -152,7 +156,8 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 function marksOf(
   problems: readonly { readonly node?: string; readonly severity: string }[],
   graph: Graph,
-  pins: ReadonlySet<string>,
+  pins: Pins,
+  text: string,
 ): Map<string, Mark> {
   const marks = new Map<string, { errors: number; warnings: number }>();
   for (const { node, severity } of problems) {
@@ -163,6 +168,9 @@ function marksOf(
     marks.set(node, mark);
   }
   const all = new Map<string, Mark>(marks);
-  for (const node of pins) all.set(node, { ...all.get(node), pin: 'fresh' });
+  for (const node of Object.keys(pins.all)) {
+    const pin = pins.stateOf(node, text);
+    if (pin !== undefined && graph.nodes.has(node)) all.set(node, { ...all.get(node), pin });
+  }
   return all;
 }

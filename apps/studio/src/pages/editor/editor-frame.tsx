@@ -1,6 +1,6 @@
 /** The parts of the editor around one opened text. */
 import type { NebulaGraphElement } from '@nebula/canvas';
-import type { NodeRunState } from '@nebula/canvas/model';
+import { type DrawnRun, type NodeRunState, statesOf } from '@nebula/canvas/model';
 import { isJsonObject, type Json, readSource } from '@nebula/core';
 import { type ReactElement, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
@@ -13,21 +13,25 @@ import { freeId, splitPath } from '../../language/edits/graph-places.ts';
 import { wrapNodes } from '../../language/edits/wrap.ts';
 import { useText } from '../../text/use-text.ts';
 import { Button, IconButton } from '../../ui/controls.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { type AddPlace, EditorCanvas } from './editor-canvas.tsx';
 import { EditorHeader } from './editor-header.tsx';
 import { NEW_DRAFT, type Opened, usedWorkflows } from './editor-page.tsx';
 import { editorText } from './editor-text.ts';
 import { Inspector, SeveralNodes } from './inspector.tsx';
+import { LastOutput } from './last-output.tsx';
 import { Palette } from './palette.tsx';
 import { SaveDialog } from './save-dialog.tsx';
+import { TestBar, TestDialog, type TestScope } from './test-run.tsx';
 import { useDraft } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
 import { useLastRun } from './use-last-run.ts';
 import { useLayout } from './use-layout.ts';
+import { usePins } from './use-pins.ts';
 
 const NO_STATES: ReadonlyMap<string, NodeRunState> = new Map();
-const NO_PINS: ReadonlySet<string> = new Set();
 
 export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onReload(): void }): ReactElement {
   const words = useText(editorText);
@@ -39,7 +43,15 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
   const [isTextShown, setTextShown] = useState(true);
   const [adding, setAdding] = useState<AddPlace>();
   const canvas = useRef<NebulaGraphElement>(null);
-  const run = useLastRun(workflowId, undefined);
+  const [testId, setTestId] = useState<string>();
+  const [testing, setTesting] = useState<TestScope>();
+  const lastRun = useLastRun(workflowId, testId);
+  const run = lastRun.values;
+  const pins = usePins(workflowId ?? NEW_DRAFT);
+  const states = useMemo(
+    () => (testId === undefined || lastRun.document === undefined ? NO_STATES : statesOf(lastRun.document as DrawnRun)),
+    [testId, lastRun.document],
+  );
   const [workflows, setWorkflows] = useState<KnownWorkflows>({});
   const editor = useEditor({
     initial: opened.text,
@@ -67,7 +79,13 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
   const name = nameOf(data) ?? workflowId ?? words.newWorkflow;
   useTitle(words.title(name));
   useUsedWorkflows(data, workflowIds, setWorkflows);
-  useEditorKeys(editor, () => setSaving(true));
+  useEditorKeys(editor, {
+    save: () => setSaving(true),
+    test: (isUntil) => {
+      const last = editor.selection.at(-1);
+      if (editor.check?.isValid === true) setTesting(isUntil && last !== undefined ? { until: last } : {});
+    },
+  });
   const add = (template: NodeTemplate): void => {
     if (editor.code === undefined) return;
     const place = adding ?? { after: editor.selection.at(-1) };
@@ -111,7 +129,9 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
         isTextShown={isTextShown}
         onToggleText={() => setTextShown(!isTextShown)}
         onSave={() => setSaving(true)}
-      />
+      >
+        <TestMenu node={node} isDisabled={editor.check?.isValid !== true} onTest={setTesting} />
+      </EditorHeader>
       {opened.format === 'typescript' && <p className="editor-note">{words.readOnly(opened.filename ?? '')}</p>}
       {draft.state === 'conflict' && (
         <div className="editor-note editor-conflict" role="alert">
@@ -127,8 +147,8 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
             editor={editor}
             layout={layout}
             templates={templates}
-            states={NO_STATES}
-            pins={NO_PINS}
+            states={states}
+            pins={pins}
             isReadOnly={isReadOnly}
             onAdd={setAdding}
             onRename={() =>
@@ -148,6 +168,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
             )}
             <IconButton kind="plain" icon="fit" label={words.fit} onClick={() => canvas.current?.fit()} />
           </div>
+          {testId !== undefined && <TestBar lastRun={lastRun} onClose={() => setTestId(undefined)} />}
           {adding !== undefined && (
             <Palette templates={templates} onChoose={add} onClose={() => setAdding(undefined)} />
           )}
@@ -161,6 +182,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
               actions={actions}
               run={run}
               isReadOnly={isReadOnly}
+              extra={<LastOutput node={node} run={run} pins={pins} text={editor.text} />}
               onClose={() => editor.select([])}
             />
           )}
@@ -170,6 +192,18 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
           <div className="editor-code" ref={editor.attach} hidden={!isTextShown} />
         </div>
       </div>
+      {testing !== undefined && editor.code !== undefined && (
+        <TestDialog
+          scope={testing}
+          text={editor.code.savedText}
+          data={data}
+          project={project}
+          lastRun={lastRun}
+          pins={pins}
+          onStarted={setTestId}
+          onClose={() => setTesting(undefined)}
+        />
+      )}
       {isSaving && !isReadOnly && editor.code !== undefined && (
         <SaveDialog
           workflowId={workflowId ?? idOf(data) ?? ''}
@@ -237,28 +271,69 @@ function useUsedWorkflows(data: Json, known: readonly string[], set: (workflows:
   }, [ids]);
 }
 
+/** The whole, up to the selected node, or that node alone. */
+function TestMenu({
+  node,
+  isDisabled,
+  onTest,
+}: {
+  readonly node: string | undefined;
+  readonly isDisabled: boolean;
+  onTest(scope: TestScope): void;
+}): ReactElement {
+  const words = useText(editorText);
+  return (
+    <span className="test-menu">
+      <Button icon="play" disabled={isDisabled} onClick={() => onTest({})}>
+        {words.test}
+      </Button>
+      <Menu
+        label={words.testMore}
+        className="icon-button"
+        items={[
+          {
+            label: words.testUntil,
+            isDisabled: isDisabled || node === undefined,
+            onChoose: () => node !== undefined && onTest({ until: node }),
+          },
+          {
+            label: words.testOnly,
+            isDisabled: isDisabled || node === undefined,
+            onChoose: () => node !== undefined && onTest({ only: node }),
+          },
+        ]}
+      >
+        <Icon name="down" size={12} />
+      </Menu>
+    </span>
+  );
+}
+
+interface EditorKeys {
+  save(): void;
+  /** `isUntil`: up to the selected node. */
+  test(isUntil: boolean): void;
+}
+
 /** Keys of the page outside of the text. */
-function useEditorKeys(editor: Editor, save: () => void): void {
+function useEditorKeys(editor: Editor, keys: EditorKeys): void {
   const act = useEffectEvent((event: KeyboardEvent): void => {
     const hasCtrl = event.ctrlKey || event.metaKey;
-    if (hasCtrl && event.key.toLowerCase() === 's') {
-      event.preventDefault();
-      save();
-      return;
-    }
-    const isText =
-      event.target instanceof HTMLElement &&
-      event.target.closest('.cm-editor, input, textarea, dialog, nebula-graph') !== null;
-    if (!hasCtrl || isText) return;
-    if (event.key.toLowerCase() === 'z') {
-      event.preventDefault();
+    const key = event.key.toLowerCase();
+    const target = event.target instanceof HTMLElement ? event.target : undefined;
+    if (target?.closest('dialog') != null) return;
+    if (hasCtrl && key === 's') keys.save();
+    else if (key === 'enter' && (hasCtrl || (event.shiftKey && target?.closest('nebula-graph') != null))) {
+      keys.test(event.shiftKey);
+    } else if (hasCtrl && key === 'z' && target?.closest('.cm-editor, input, textarea, nebula-graph') == null) {
       if (event.shiftKey) editor.code?.redo();
       else editor.code?.undo();
-    }
+    } else return;
+    event.preventDefault();
   });
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => act(event);
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
 }

@@ -1,6 +1,6 @@
 /** A field for a value or an expression: what is wrong is said while one types, and the value in the last run is shown. */
 import type { Json } from '@nebula/core';
-import { type ReactElement, useEffect, useId, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { expressionProblem, type FieldKind, textOf, valueOfText } from '../../editor/parameter-fields.ts';
 import type { CompletionItem } from '../../language/completion.ts';
 import { completeExpression, type ExpressionFacts } from '../../language/expression-completion.ts';
@@ -164,6 +164,13 @@ function CompletingText(props: CompletingTextProps): ReactElement {
   const [offer, setOffer] = useState<Offer>();
   const [active, setActive] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
+  /** Where the cursor goes once the chosen name is in the field. */
+  const cursorAfter = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    if (cursorAfter.current === undefined) return;
+    field.current?.setSelectionRange(cursorAfter.current, cursorAfter.current);
+    cursorAfter.current = undefined;
+  });
   const list = `${id}-list`;
   const look = (next: string, cursor: number): void => {
     const before = expressionBefore(next.slice(0, cursor), isBare);
@@ -187,7 +194,7 @@ function CompletingText(props: CompletingTextProps): ReactElement {
     const next = text.slice(0, start) + insert + text.slice(cursor);
     onChange(next);
     setOffer(undefined);
-    requestAnimationFrame(() => element.setSelectionRange(start + insert.length, start + insert.length));
+    cursorAfter.current = start + insert.length;
   };
   return (
     <div className="completing">

@@ -26,7 +26,7 @@ interface InspectorProps {
   readonly actions: readonly ActionInfo[];
   readonly run: RunValues | undefined;
   readonly isReadOnly: boolean;
-  /** Shown above the parameters: tests and pins. */
+  /** Shown below: the output in the last run. */
   readonly extra?: ReactNode;
   onClose(): void;
 }
@@ -81,7 +81,6 @@ export function Inspector({
       </header>
       <div className="inspector-body">
         {problems.length > 0 && <Problems problems={problems} editor={editor} />}
-        {extra}
         <NodeNames key={node} editor={editor} node={node} definition={definition} isDisabled={isDisabled} set={set} />
         {typeof definition.action === 'string' && (
           <ActionPart
@@ -96,6 +95,7 @@ export function Inspector({
         )}
         <KindPart definition={definition} facts={facts} isDisabled={isDisabled} nodeKey={node} set={set} />
         <Settings definition={definition} facts={facts} isDisabled={isDisabled} nodeKey={node} set={set} />
+        {extra}
       </div>
     </section>
   );

@@ -1,7 +1,9 @@
 /** Saves the text as a version: what it changes, what it may use, and whether it becomes the active one. */
-import type { AnswerOf } from '@nebula/client';
+import type { AnswerOf, BodyOf } from '@nebula/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
+import { Link } from 'wouter';
+import { runPath } from '../../app/routes.ts';
 import { api } from '../../data/api.ts';
 import { useChange } from '../../data/queries.ts';
 import { useText } from '../../text/use-text.ts';
@@ -89,6 +91,7 @@ export function SaveDialog({
           <ManifestList manifest={preview.data.validation.manifest} />
         </div>
       )}
+      {isValid && !isNew && <RehearsalResult workflowId={workflowId} body={body} />}
       <label className="check-row">
         <input type="checkbox" checked={activates} onChange={({ target }) => setActivates(target.checked)} />
         {words.activate}
@@ -204,4 +207,50 @@ function capabilityLines(capabilities: unknown): { readonly kind: string; readon
     if (Array.isArray(value)) return value.length === 0 ? [] : [{ kind, entries: value.map(String) }];
     return capabilityLines(value).map((line) => ({ ...line, kind: `${kind}.${line.kind}` }));
   });
+}
+
+/** The last runs, replayed against the text: which would have gone another way, and where. */
+function RehearsalResult({
+  workflowId,
+  body,
+}: {
+  readonly workflowId: string;
+  readonly body: Pick<BodyOf<'rehearseWorkflow'>, 'source' | 'project' | 'filename'>;
+}): ReactElement | null {
+  const { saveDialog: words } = useText(editorText);
+  const rehearsal = useQuery({
+    queryKey: ['rehearsal', workflowId, body.source],
+    queryFn: () => api.call('rehearseWorkflow', { params: { workflowId }, body }),
+    retry: false,
+  });
+  if (rehearsal.isError) return null;
+  const { counts, runs } = rehearsal.data ?? { counts: { same: 0, differs: 0, notReplayed: 0 }, runs: [] };
+  if (rehearsal.data !== undefined && runs.length === 0) return null;
+  return (
+    <section className="rehearsal">
+      <h3>{words.rehearsal}</h3>
+      {rehearsal.data === undefined ? (
+        <p className="muted">{words.rehearsing}</p>
+      ) : (
+        <p>
+          <strong className="rehearsal-same">{words.runsSame(counts.same)}</strong>
+          {counts.differs > 0 && <strong className="rehearsal-differs">{words.runsDiffer(counts.differs)}</strong>}
+          {counts.notReplayed > 0 && <span className="muted">{words.runsNot(counts.notReplayed)}</span>}
+        </p>
+      )}
+      <ul>
+        {runs
+          .filter(({ result }) => result === 'differs')
+          .slice(0, 5)
+          .map(({ executionId, difference }) => (
+            <li key={executionId}>
+              <Link href={runPath(executionId)} className="mono">
+                {executionId}
+              </Link>
+              <span className="muted truncate">{difference?.text}</span>
+            </li>
+          ))}
+      </ul>
+    </section>
+  );
 }
