@@ -130,7 +130,10 @@ describe('completion', () => {
     );
     const data = dataOf('nodes: { a: { set: {} }, b: { set: {} }, c: { set: {} } }');
     expect(labels(complete('nodes:\n  a: { set: {} }\n  b:\n    needs: [a, |', { data }))).toEqual(['a', 'c']);
-    expect(labels(complete('nodes:\n  a: { set: {} }\n  b: { set: {} }\n  c:\n    needs:\n      - |'))).toEqual(['a', 'b']);
+    expect(labels(complete('nodes:\n  a: { set: {} }\n  b: { set: {} }\n  c:\n    needs:\n      - |'))).toEqual([
+      'a',
+      'b',
+    ]);
     expect(labels(complete('nodes:\n  a:\n    workflow: { id: |'))).toEqual(['other']);
   });
 
