@@ -86,7 +86,7 @@ export class CardPainter {
     );
     const hatch = status === 'waiting' && theme.tint > 0 ? this.#hatch(theme.status.waiting) : null;
     const alpha = ink.globalAlpha;
-    // A path of one rounded rectangle is drawn much faster than one of many.
+    // A path of one rounded rectangle is drawn faster than one of many (decision 016).
     for (const node of nodes) {
       const [x, y, width, height] = boxOf(scene, node);
       ink.beginPath();
