@@ -35,7 +35,14 @@ import { cachedRow, cachePage, newestOfFamily } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { type FoundExecutions, isWalked, walkedExecutions } from './filtered-lists.ts';
 import { countTasks, placeOf, taskOf, tasksOf, untasked } from './human-tasks.ts';
-import { countsOf, EXECUTION_COLUMNS, executionColumns, executionsOf, workflowsOf, workflowVersionsOf } from './lists.ts';
+import {
+  countsOf,
+  EXECUTION_COLUMNS,
+  executionColumns,
+  executionsOf,
+  workflowsOf,
+  workflowVersionsOf,
+} from './lists.ts';
 import { linesOf } from './log-search.ts';
 import { durationsOf, permitRows } from './permits.ts';
 import { bounded, Statements } from './statements.ts';
