@@ -87,7 +87,8 @@ describe('every page', () => {
     async (name, [path, english, german, changing]) => {
       const opened = await browser.page(path, SEEN);
       const { page } = opened;
-      await page.getByRole('heading', { level: 1, name: english }).waitFor();
+      // The first page may have to wait for the build.
+      await page.getByRole('heading', { level: 1, name: english }).waitFor({ timeout: 60_000 });
       await page.waitForLoadState('networkidle');
       expect(await opened.barriers()).toEqual([]);
       await screenshots(opened, name, { mask: (shown) => [shown.locator(changing)] });
@@ -167,7 +168,7 @@ describe('schedules', () => {
   it('[STU-44] are created with their next times in view, paused, fired and deleted', async () => {
     const opened = await browser.page('/schedules', SEEN);
     const { page } = opened;
-    await page.getByText('on Monday to Friday at 07:00').waitFor();
+    await page.getByText('Monday to Friday at 07:00').waitFor();
     await page.getByText('POST /contracts').waitFor();
     await page.getByRole('button', { name: 'New schedule' }).click();
     const dialog = page.getByRole('dialog');

@@ -74,6 +74,7 @@ it('[STU-52, STU-53] a viewer sees less, and changes the own password', async ()
 
   const opened = await signedIn('bob', PASSWORD, '/settings?tab=account');
   const { page } = opened;
+  await page.getByRole('tab', { name: 'Account' }).waitFor();
   expect(await page.getByRole('tab').allTextContents()).toEqual(['Appearance', 'Account', 'API keys']);
   expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
   expect(await page.getByRole('link', { name: 'Credentials' }).count()).toBe(0);

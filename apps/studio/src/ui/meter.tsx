@@ -15,6 +15,7 @@ export function Meter({ label, value, max, text }: MeterProps): ReactElement {
     <div className="meter">
       <span className="truncate">{label}</span>
       <span className="meter-text">{text}</span>
+      {/* biome-ignore lint/a11y/useSemanticElements: the look of <meter> cannot follow the theme. */}
       <svg
         role="meter"
         aria-label={label}

@@ -31,7 +31,10 @@ export function Page({ title, note, actions, children }: PageProps): ReactElemen
         <span className="spring" />
         {actions}
       </header>
-      <div className="page-body">{children}</div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard on a page without controls. */}
+      <div className="page-body" tabIndex={0}>
+        {children}
+      </div>
     </main>
   );
 }

@@ -12,7 +12,7 @@ describe('a cron expression in words', () => {
     ['5 */6 * * *', 'every 6 hours at :05', 'alle 6 Stunden um :05'],
     ['30 2 * * *', 'every day at 02:30', 'täglich um 02:30'],
     ['0 9,17 * * *', 'every day at 09:00 and 17:00', 'täglich um 09:00 und 17:00'],
-    ['0 9 * * 1-5', 'on Monday to Friday at 09:00', 'am Montag bis Freitag um 09:00'],
+    ['0 9 * * 1-5', 'Monday to Friday at 09:00', 'Montag bis Freitag um 09:00'],
     ['0 9 * * MON,THU', 'on Monday and Thursday at 09:00', 'am Montag und Donnerstag um 09:00'],
     ['0 9 * * 7', 'on Sunday at 09:00', 'am Sonntag um 09:00'],
     ['0 9 1 * *', 'on day 1 of the month at 09:00', 'am 1. des Monats um 09:00'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rangeStart, totalsOf, worstOf } from '../../src/pages/overview/figures.ts';
 import { failedRuns } from '../../src/pages/overview/ranges.ts';
-import { areaPath, durationTicksOf, indexAt, linePath, ticksOf } from '../../src/ui/chart/scale.ts';
+import { areaPath, barPaths, durationTicksOf, indexAt, linePath, ticksOf } from '../../src/ui/chart/scale.ts';
 
 const bucket = (starts: number, completed: number, failed: number) => ({
   starts,
@@ -60,6 +60,18 @@ describe('charts', () => {
     expect(linePath([], frame)).toBe('');
     expect(areaPath([0, 10], { ...frame, width: 20 })).toBe('M5 10L15 0L15 10L5 10Z');
     expect(areaPath([], frame)).toBe('');
+  });
+
+  it('[STU-48] put the bars of a bucket on each other, and show the smallest number', () => {
+    const [lower, upper] = barPaths(
+      [
+        [5, 0],
+        [5, 1],
+      ],
+      { width: 20, height: 100, max: 1_000 },
+    );
+    expect(lower).toBe('M1.5 100v-1h7v1z');
+    expect(upper).toBe('M1.5 99v-1h7v1zM11.5 100v-1h7v1z');
   });
 
   it('[STU-48] find the bucket below the pointer', () => {

@@ -7,7 +7,7 @@ import { type SetQuery, useQueryState } from '../../app/use-query-state.ts';
 import { useRead } from '../../data/queries.ts';
 import { useNow } from '../../data/use-now.ts';
 import { useFormat, useText } from '../../text/use-text.ts';
-import { IconButton, Select } from '../../ui/controls.tsx';
+import { Field, IconButton, Select } from '../../ui/controls.tsx';
 import { Empty, Failed, Loading, Page } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { compareText } from './compare-text.ts';
@@ -119,18 +119,19 @@ function RunPicker({ label, runs, value, onPick }: RunPickerProps): ReactElement
   const now = useNow(60_000);
   const isListed = runs.some(({ executionId }) => executionId === value);
   return (
-    <label className="compare-picker">
-      <span>{label}</span>
-      <Select value={value ?? ''} onChange={({ target }) => target.value !== '' && onPick(target.value)}>
-        {value === undefined && <option value="">{words.pick}</option>}
-        {value !== undefined && !isListed && <option value={value}>{value}</option>}
-        {runs.map(({ executionId, status, createdAt, version }) => (
-          <option key={executionId} value={executionId}>
-            {`${executionId.slice(-8)} · ${status} · v${version} · ${format.moment(Date.parse(createdAt), now)}`}
-          </option>
-        ))}
-      </Select>
-    </label>
+    <Field label={label}>
+      {(ids) => (
+        <Select {...ids} value={value ?? ''} onChange={({ target }) => target.value !== '' && onPick(target.value)}>
+          {value === undefined && <option value="">{words.pick}</option>}
+          {value !== undefined && !isListed && <option value={value}>{value}</option>}
+          {runs.map(({ executionId, status, createdAt, version }) => (
+            <option key={executionId} value={executionId}>
+              {`${executionId.slice(-8)} · ${status} · v${version} · ${format.moment(Date.parse(createdAt), now)}`}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

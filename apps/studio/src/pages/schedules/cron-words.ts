@@ -47,7 +47,7 @@ const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
 const MAX_TIMES = 4;
 
-/** `at 09:00 on Monday to Friday`, without the time zone. */
+/** `Monday to Friday at 09:00`, without the time zone. */
 export function cronInWords(expression: string, language: Language): string | undefined {
   const fields = (NICKNAMES[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);
   const [second, minute, hour, day, month, weekday] = fields.length === 6 ? fields : ['0', ...fields];
@@ -107,7 +107,8 @@ function datePhrase(day: string, month: string, weekday: string, language: Langu
   if (!isAnyWeekday) {
     const days = namesOf(weekday, DAYS, (index) => weekdayName(index % 7, language), 0, language);
     if (days === undefined) return undefined;
-    parts.push(words.on(days));
+    // A range needs no preposition: `Monday to Friday`.
+    parts.push(/^\w+-\w+$/.test(weekday) ? days : words.on(days));
   } else if (day === 'L') parts.push(words.lastDay);
   else if (!isAnyDay) {
     const days = numbersOf(day, []);

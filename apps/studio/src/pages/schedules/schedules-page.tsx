@@ -26,11 +26,17 @@ export default function SchedulesPage(): ReactElement {
   const words = useText(schedulesText);
   const { project } = useStudio();
   const mayEdit = useMay('editor');
-  const [{ workflow }] = useQueryState('workflow');
-  const [edited, setEdited] = useState<Schedule | 'new'>();
+  // The link of a workflow: `/schedules?new=1&workflow=order` opens the dialog.
+  const [query, setQuery] = useQueryState('workflow', 'new');
+  const [chosen, setChosen] = useState<Schedule | 'new'>();
+  const edited = chosen ?? (query.new === undefined || !mayEdit ? undefined : 'new');
+  const close = (): void => {
+    setChosen(undefined);
+    if (query.new !== undefined) setQuery({ workflow: undefined, new: undefined }, { replace: true });
+  };
   const list = useList('listSchedules', { query: { project, fires: FIRES, limit: 50 } }, { refetchMs: REFRESH_MS });
   const create = mayEdit && (
-    <Button kind="primary" icon="plus" onClick={() => setEdited('new')}>
+    <Button kind="primary" icon="plus" onClick={() => setChosen('new')}>
       {words.create}
     </Button>
   );
@@ -58,7 +64,7 @@ export default function SchedulesPage(): ReactElement {
             </thead>
             <tbody>
               {schedules.map((schedule) => (
-                <ScheduleRow key={schedule.scheduleId} schedule={schedule} onEdit={() => setEdited(schedule)} />
+                <ScheduleRow key={schedule.scheduleId} schedule={schedule} onEdit={() => setChosen(schedule)} />
               ))}
             </tbody>
           </table>
@@ -69,8 +75,8 @@ export default function SchedulesPage(): ReactElement {
         <Suspense>
           <ScheduleDialog
             schedule={edited === 'new' ? undefined : edited}
-            workflowId={workflow}
-            onClose={() => setEdited(undefined)}
+            workflowId={query.workflow}
+            onClose={close}
           />
         </Suspense>
       )}

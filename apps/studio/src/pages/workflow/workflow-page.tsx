@@ -45,6 +45,12 @@ export default function WorkflowPage({ workflowId }: { readonly workflowId: stri
       note={<span className="mono">{workflowId}</span>}
       actions={
         <>
+          {mayEdit && activeVersion !== null && (
+            <Link href={`${PATHS.schedules}${queryText({ new: '1', workflow: workflowId })}`} className="button">
+              <Icon name="schedules" />
+              {words.schedule}
+            </Link>
+          )}
           {mayEdit && (
             <Link href={editorPath(workflowId)} className="button">
               <Icon name="edit" />

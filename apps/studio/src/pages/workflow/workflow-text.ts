@@ -3,6 +3,7 @@ import { defineText } from '../../text/define-text.ts';
 export const workflowText = defineText({
   en: {
     edit: 'Edit',
+    schedule: 'Schedule',
     start: 'Start',
     lastRuns: 'Last runs',
     allRuns: 'All runs',
@@ -15,6 +16,7 @@ export const workflowText = defineText({
   },
   de: {
     edit: 'Bearbeiten',
+    schedule: 'Zeitplan',
     start: 'Starten',
     lastRuns: 'Letzte Läufe',
     allRuns: 'Alle Läufe',

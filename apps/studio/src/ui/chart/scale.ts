@@ -68,6 +68,27 @@ export function areaPath(values: readonly number[], frame: Frame): string {
   return `${linePath(values, frame)}L${last} ${height}L${first} ${height}Z`;
 }
 
+const MAX_BAR_GAP = 3;
+
+/** Bars that stand on each other, as one path for each series. The smallest number is a pixel high. */
+export function barPaths(series: readonly (readonly (number | null)[])[], { width, height, max }: Frame): string[] {
+  const count = series[0]?.length ?? 0;
+  const place = width / Math.max(1, count);
+  const bar = Math.max(1, place - Math.min(MAX_BAR_GAP, place * 0.3));
+  const below: number[] = Array(count).fill(0);
+  return series.map((values) =>
+    values
+      .map((value, index) => {
+        if (value === null || value === 0) return '';
+        const tall = Math.max(1, (value / max) * height);
+        const base = height - (below[index] ?? 0);
+        below[index] = (below[index] ?? 0) + tall;
+        return `M${one(index * place + (place - bar) / 2)} ${one(base)}v${one(-tall)}h${one(bar)}v${one(tall)}z`;
+      })
+      .join(''),
+  );
+}
+
 function one(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

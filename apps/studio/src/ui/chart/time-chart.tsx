@@ -5,7 +5,7 @@
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react';
 import { defineText } from '../../text/define-text.ts';
 import { useText } from '../../text/use-text.ts';
-import { areaPath, type Frame, indexAt, linePath, middleOf } from './scale.ts';
+import { areaPath, barPaths, type Frame, indexAt, linePath, middleOf } from './scale.ts';
 import './time-chart.css';
 
 const text = defineText({
@@ -132,7 +132,6 @@ function Plot({ title, times, series, ticks, valueText, timeText, at, momentText
     (index, place, all) => index >= 0 && all.indexOf(index) === place,
   );
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a chart is no input; the role makes its moments readable by the arrow keys.
     <div
       ref={host}
       className="chart-plot"
@@ -194,31 +193,15 @@ function Plot({ title, times, series, ticks, valueText, timeText, at, momentText
 
 /** Bars of one bucket stand on each other. */
 function Bars({ series, frame }: { readonly series: readonly Series[]; readonly frame: Frame }): ReactElement {
-  const count = series[0]?.values.length ?? 0;
-  const place = frame.width / Math.max(1, count);
-  const width = Math.max(1, place - Math.min(3, place * 0.3));
+  const paths = barPaths(
+    series.map(({ values }) => values),
+    frame,
+  );
   return (
     <>
-      {Array.from({ length: count }, (_, index) => {
-        let below = 0;
-        return series.map(({ name, colour, values }) => {
-          const value = values[index] ?? 0;
-          if (value === 0) return null;
-          const height = Math.max(1, (value / frame.max) * frame.height);
-          const top = frame.height - below - height;
-          below += height;
-          return (
-            <rect
-              key={`${index} ${name}`}
-              x={index * place + (place - width) / 2}
-              y={top}
-              width={width}
-              height={height}
-              style={{ fill: `var(${colour})` }}
-            />
-          );
-        });
-      })}
+      {series.map(({ name, colour }, index) => (
+        <path key={name} d={paths[index]} style={{ fill: `var(${colour})` }} />
+      ))}
     </>
   );
 }
