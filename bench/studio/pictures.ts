@@ -76,6 +76,7 @@ const PICTURES: readonly Picture[] = [
     name: 'kinds-marks',
     example: 'kinds',
     attributes: ['editable'],
+    collapsed: ['archive'],
     marks: {
       orders: { errors: 2, pin: 'fresh' },
       check: { warnings: 1 },

@@ -25,7 +25,7 @@ interface Row extends Figures {
   readonly motion: string;
   readonly showMs: number;
   readonly goal: number;
-  /** Processor time of the page's main thread for each frame: other load on the machine hardly changes it. */
+  /** Processor time of the page's main thread for each frame: other load on the machine changes it less than the frames. */
   readonly cpuMs: number;
 }
 

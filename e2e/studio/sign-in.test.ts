@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { screenshots } from './screenshots.ts';
 import { StudioBrowser } from './studio-browser.ts';
 import { StudioServer } from './studio-server.ts';
@@ -139,7 +139,9 @@ describe('a Studio that is being built', () => {
     const script = fileURLToPath(new URL('../../apps/studio/build/build.ts', import.meta.url));
     const built = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })).folder as string;
     const target = path.join(folder, 'built');
-    await using other = await StudioServer.start({ env: { NEBULA_STUDIO_DIR: target } });
+    const other = await StudioServer.start({ env: { NEBULA_STUDIO_DIR: target } });
+    // After the page: its hook runs first.
+    onTestFinished(() => other[Symbol.asyncDispose]());
     const opened = await browser.page(await other.signInAddress('/inbox'), { isStranger: true });
     const { page } = opened;
     await page.getByText('Building the Studio…').waitFor();
@@ -148,6 +150,5 @@ describe('a Studio that is being built', () => {
     renameSync(`${target}-copy`, target);
     await page.getByRole('navigation').first().waitFor();
     expect(page.url()).toBe(`${other.url}/inbox`);
-    rmSync(folder, { recursive: true });
   });
 });

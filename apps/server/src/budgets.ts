@@ -21,6 +21,7 @@ import {
   LIVE_LIMITS,
   NOTIFICATION_LIMITS,
   PROJECT_LIMITS,
+  TEST_LIMITS,
   UPLOAD_LIMITS,
 } from './limits.ts';
 
@@ -121,6 +122,21 @@ export const BUDGETS = {
     'ms',
     'Pause of a caller that downloads a backup',
     'broken off',
+  ),
+  'test.pins': budget('count', CONTRACT_LIMITS.maxPins, 'pins', 'Pins of a test run', '400 `BODY_INVALID`'),
+  'test.size': budget(
+    'size',
+    TEST_LIMITS.maxPinChars,
+    'characters',
+    'All pins of a test run, as JSON',
+    '413 `TOO_LARGE`',
+  ),
+  'test.rehearsed': budget(
+    'count',
+    CONTRACT_LIMITS.maxRehearsedRuns,
+    'runs',
+    'Runs that a rehearsal replays',
+    '400 `BODY_INVALID`',
   ),
   'input.depth': budget('depth', RUN_DEFAULTS.maxInputDepth, 'levels', 'Nesting of the input of a run', '422'),
   'time.latest': budget('size', MOMENT_LIMITS.maxMs, 'ms since 1970', 'Times', '400'),

@@ -146,6 +146,9 @@ describe('pages of a run', () => {
     expect(await paths({ scope: 'each' })).toEqual(['each/7/fail', 'each/7/fine']);
     expect(await paths({ scope: 'nobody' })).toEqual([]);
     expect(await paths({})).toHaveLength(4);
+    const part = await client.call('getExecution', { params, query: { values: 'none', nodesLimit: 3 } });
+    expect([Object.keys(part.nodes), part.nodesNext]).toEqual([['each', 'after', 'each/7/fail'], 'each/7/fail']);
+    expect(await paths({ nodesLimit: 3, nodesAfter: part.nodesNext })).toEqual(['each/7/fine']);
     const valued = await client.call('getExecution', { params, query: { scope: 'each/7' } });
     expect(valued.nodes['each/7/fail']).toMatchObject({ status: 'failed', input: { code: 'ODD' } });
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,6 +16,7 @@ const MANIFEST: StudioManifest = {
     'main-1.js': fileOf('text/javascript; charset=utf-8', 'sha256-main'),
     'core-worker-1.js': { ...fileOf('text/javascript; charset=utf-8', 'sha256-core'), worker: 'eval' },
     'layout-worker-1.js': { ...fileOf('text/javascript; charset=utf-8', 'sha256-layout'), worker: 'strict' },
+    'gone-1.js': fileOf('text/javascript; charset=utf-8', 'sha256-gone'),
     'sans-1.woff2': { ...fileOf('font/woff2', 'sha256-sans'), encodings: [] },
   },
   first: ['main-1.js'],
@@ -35,6 +36,7 @@ function builtFolder(): string {
     writeFileSync(path.join(folder, 'assets', `${name}.gz`), gzipSync(SCRIPT));
   }
   writeFileSync(path.join(folder, 'assets/unlisted.js'), SCRIPT);
+  for (const name of ['gone-1.js', 'gone-1.js.br', 'gone-1.js.gz']) rmSync(path.join(folder, 'assets', name));
   return folder;
 }
 
@@ -189,6 +191,7 @@ describe('a file', () => {
   it.each([
     '/assets/',
     '/assets/unlisted.js',
+    '/assets/gone-1.js',
     '/assets/main-1.js.br',
     '/assets/../manifest.json',
     '/assets/%2e%2e/manifest.json',

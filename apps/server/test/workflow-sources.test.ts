@@ -67,6 +67,14 @@ describe('the text of a version', () => {
     const body = { source: JSON.stringify(outer()), definition: outer({ version: 1 }) };
     expect(await register(body)).toMatchObject({ version: 1, created: true });
     expect((await version('outer', 1)).definition).toMatchObject({ nodes: { in: { workflow: { version: 1 } } } });
+    await register({ definition: echo('inner', { name: 'Second' }) });
+    const uses = (...versions: (object | undefined)[]) => ({
+      id: 'uses',
+      nodes: Object.fromEntries(versions.map((more, index) => [`n${index}`, { workflow: { id: 'inner', ...more } }])),
+    });
+    const written = uses({ version: 1 }, {}, { mode: 'child' }, { version: 1 });
+    const pinned = uses({ version: 1 }, { version: 2 }, { mode: 'child' }, { version: 1 });
+    expect(await register({ source: JSON.stringify(written), definition: pinned })).toMatchObject({ version: 1 });
     for (const definition of [outer({ mode: 'child' }), { id: 'outer' }, 7, null]) {
       const answer = await ask(booted, 'POST /api/v1/workflows', { headers, body: { ...body, definition } });
       expect([answer.status, answer.json.code]).toEqual([400, 'BODY_INVALID']);

@@ -31,7 +31,7 @@ export interface BuildOptions {
 
 export async function buildStudio({ outDir, sourceDir, effort = 'fast' }: BuildOptions): Promise<StudioManifest> {
   const source = sourceDir ?? path.join(STUDIO, 'src');
-  const workers = new Workers(path.join(source, 'core/core-worker.ts'));
+  const workers = new Workers(path.join(source, 'language/worker/language-worker.ts'));
   const styles = new Stylesheet();
   const bundle = await rolldown({
     cwd: STUDIO,

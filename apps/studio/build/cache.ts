@@ -17,7 +17,7 @@ import {
 import path from 'node:path';
 
 /** Builds that were used since: servers that run may serve them. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Returns the folder of the build. `build` fills a new folder. */
 export async function cachedBuild(studio: string, build: (outDir: string) => Promise<unknown>): Promise<string> {

@@ -65,6 +65,25 @@ describe('[STU-20] live updates', () => {
     expect(live.connection).toBe('live');
   });
 
+  test('that follow from now on tell when events may have been missed', async () => {
+    const onGap = vi.fn();
+    const onOther = vi.fn();
+    live.subscribe({ project: 'default', after: 'now' }, { onGap });
+    live.subscribe({ executionId: 'exe_1' }, { onGap: onOther });
+    socket(0).open();
+    expect(onGap).toHaveBeenCalledTimes(1);
+    socket(0).drop();
+    await vi.advanceTimersByTimeAsync(300);
+    socket(1).open();
+    expect(onGap).toHaveBeenCalledTimes(2);
+    socket(1).receive({ subscription: 's1', events: [event('3.0')] });
+    socket(1).drop();
+    await vi.advanceTimersByTimeAsync(300);
+    socket(2).open();
+    expect(socket(2).sent[0]).toMatchObject({ after: '3.0' });
+    expect([onGap.mock.calls.length, onOther.mock.calls.length]).toEqual([2, 0]);
+  });
+
   test('continue behind the last event after a break', async () => {
     const seen: string[] = [];
     const onEvents = (events: readonly LiveEvent[]): void => {

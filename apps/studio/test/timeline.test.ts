@@ -1,9 +1,10 @@
-import { graphOf } from '@nebula/canvas/model';
-import { RunHistory } from '@nebula/core/view';
+import { graphOf, NODE_STATUSES } from '@nebula/canvas/model';
+import { RunHistory, type TimelineEvent } from '@nebula/core/view';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { criticalPath } from '../src/pages/run/critical-path.ts';
-import { graphNodeOf, lanesOf, runPathOf, spansUntil } from '../src/pages/run/lanes.ts';
+import { stripsOf } from '../src/pages/run/iteration-strips.ts';
+import { lanesOf, spansUntil } from '../src/pages/run/lanes.ts';
 import { FOLDED_PX, ticksOf, timeAxis } from '../src/pages/run/time-axis.ts';
 
 describe('the axis', () => {
@@ -95,13 +96,17 @@ describe('lanes', () => {
     expect(paths({ items: 3 })).toEqual(['load', 'items', 'items/3/pack', 'both', 'both/1']);
   });
 
-  test('[STU-25] know the node of a path, and the path of a node', () => {
-    expect(runPathOf(graph, 'items/pack', { items: 3 })).toBe('items/3/pack');
-    expect(runPathOf(graph, 'both/1', {})).toBe('both/1');
-    expect(graphNodeOf(graph, 'items/3/pack')).toBe('items/pack');
-    expect(graphNodeOf(graph, 'both/1')).toBe('both/1');
-    expect(graphNodeOf(graph, 'items/3')).toBe('items');
-    expect(graphNodeOf(graph, 'nothing')).toBeUndefined();
+  test('[STU-25] a loop is drawn with the state of each iteration at the moment that is looked at', () => {
+    const history = new RunHistory();
+    const note = (at: number, type: string, node: string) =>
+      history.note({ at, type, node, details: {} } as unknown as TimelineEvent);
+    note(1, 'NodeOpened', 'items');
+    for (const iteration of [0, 1, 2]) note(iteration + 1, 'RoundStarted', `items/${iteration}`);
+    note(10, 'RoundCompleted', 'items/0');
+    const drawn = (until: number) =>
+      Array.from(stripsOf(graph, history, {}, until).get('items') ?? [], (code) => NODE_STATUSES[code]);
+    expect(drawn(20)).toEqual(['completed', 'running', 'running']);
+    expect(drawn(2)).toEqual(['running', 'running', 'pending']);
   });
 
   test('[STU-25] cut what has not happened yet', () => {

@@ -202,4 +202,17 @@ describe('<NebulaGraph />', () => {
     await page.waitForFunction(() => document.querySelector('p')!.textContent === 'ship');
     expect(errors).toEqual([]);
   });
+
+  it('[CNV-66] shows a selection that was set before it was in the page', async () => {
+    const { page } = await graphPage('plain');
+    const selection = await page.evaluate(() => {
+      const before = document.querySelector('nebula-graph') as NebulaGraphElement;
+      const graph = document.createElement('nebula-graph') as NebulaGraphElement;
+      graph.graph = before.graph;
+      graph.selection = ['fetch'];
+      before.replaceWith(graph);
+      return graph.selection;
+    });
+    expect(selection).toEqual(['fetch']);
+  });
 });

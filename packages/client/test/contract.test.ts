@@ -33,6 +33,7 @@ describe('the table', () => {
       'compareWorkflow',
       'putDraft',
       'deleteDraft',
+      'rehearseWorkflow',
       'claimWork',
       'beatWorker',
       'extendLease',
@@ -42,7 +43,7 @@ describe('the table', () => {
     ];
     expect(audited('never')).toEqual(checks);
     expect(audited('server')).toContain('startExecution');
-    expect(audited('server').every((id) => /^\w+ \/(executions|signals)/.test(ROUTES[id]))).toBe(true);
+    expect(audited('server').every((id) => /^\w+ \/(executions|signals|tests)/.test(ROUTES[id]))).toBe(true);
     expect(audited('always')).toEqual(
       expect.arrayContaining(['registerWorkflow', 'putSecret', 'revealCredential', 'registerWorker', 'login']),
     );

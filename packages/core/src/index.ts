@@ -43,6 +43,7 @@ export { type ReadResult, readDefinitionObject } from './definition/check.ts';
 export { type ErrorPlace, errorPlace, errorProblem } from './definition/error-place.ts';
 export { countGraphs } from './definition/graphs.ts';
 export { findJsonError } from './definition/json/syntax.ts';
+export { WORKFLOW } from './definition/keys.ts';
 export type { RuleContext } from './definition/kind-rules.ts';
 export type {
   ConfigDefinition,
@@ -52,14 +53,15 @@ export type {
   TriggerDefinition,
   WorkflowDefinition,
 } from './definition/model.ts';
-export { readDefinition, readDocument } from './definition/read.ts';
+export { readDefinition, readDocument, readSource } from './definition/read.ts';
 export { renderPlace, renderProblems } from './definition/report.ts';
+export type { ScalarStyle } from './definition/scalar-replay.ts';
 export { workflowJsonSchema } from './definition/schema.ts';
-export type { SourceMap } from './definition/source-map.ts';
+export type { Located, SourceMap } from './definition/source-map.ts';
 export { type EdgeChange, type NodeChange, type StructureChanges, structureChanges } from './definition/structure.ts';
 export { MIN_INTERVAL_MS } from './definition/trigger-rules.ts';
 export { type TriggerWords, triggerWords } from './definition/trigger-words.ts';
-export { type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
+export { type KeyType, type RecordType, recordOf, type ValueType } from './definition/value-type.ts';
 export { type CheckOptions, DefinitionChecks, definitionChecks, type ProcessSettings } from './definition-checks.ts';
 export { formatDuration, formatSize, isMoment, MOMENT_LIMITS, momentIn, parseDuration, parseSize } from './duration.ts';
 export { assert, type ErrorKind, NebulaError, type NebulaErrorOptions, type RunError, unreachable } from './error.ts';

@@ -77,6 +77,13 @@ export { gateRequestId, permitKey } from './run/waits/gates.ts';
 export { isAwaitedCall } from './run/waits/waits.ts';
 export type { Steps } from './steps.ts';
 export type { Explanation } from './view/cause.ts';
-export { bareDocumentOf, documentOf, nodeDocument, spilledInDocument, spilledInNode } from './view/document.ts';
+export {
+  bareDocumentOf,
+  type DocumentPart,
+  documentOf,
+  nodeDocument,
+  spilledInDocument,
+  spilledInNode,
+} from './view/document.ts';
 export { explainEnded, explainNode, explainRun } from './view/explain.ts';
 export { type Holders, holderCauses } from './view/node-causes.ts';

@@ -23,6 +23,7 @@ import type {
   WorkflowId,
 } from '@nebula/core';
 import type {
+  DocumentPart,
   Explanation,
   Migration,
   MigrationDecisions,
@@ -163,10 +164,10 @@ export interface RunValues {
 }
 
 export interface ExecutionService {
-  /** `at`: the run after that frame of its journal. `scope`: only nodes of this scope. */
-  document(executionId: ExecutionId, at?: number, scope?: string): Promise<RunDocument | undefined>;
+  /** `at`: the run after that frame of its journal. `part`: only some of its nodes. */
+  document(executionId: ExecutionId, at?: number, part?: DocumentPart): Promise<RunDocument | undefined>;
   /** The document without inputs, outputs and variables: no blob is read for it. */
-  bareDocument(executionId: ExecutionId, at?: number, scope?: string): Promise<BareRun | undefined>;
+  bareDocument(executionId: ExecutionId, at?: number, part?: DocumentPart): Promise<BareRun | undefined>;
   /**
    * A node of an iteration that has ended, from the journal. Undefined if there is none, or if the journal is too long
    * to be folded for it.

@@ -230,6 +230,35 @@ describe('a rehearsal', () => {
     expect(await top.engine.rehearse(edited as Json, { ...OPTIONS, project: 'other' })).toEqual([]);
   });
 
+  it('[ENG-413] takes ids, seeds, snapshots and large values as they were', async () => {
+    const top = new BenchTop();
+    await top.open({ inlineLimitBytes: 100, snapshotMinBytes: 1 });
+    const drawing = {
+      id: 'test',
+      nodes: {
+        a: hand({ with: { id: '{{ uuid() }}', of: '{{ $execution.id }}' } }),
+        s: { needs: ['a'], set: { list: '{{ range(0, 60) }}' } },
+        b: hand({ needs: ['s'], with: { list: '{{ $vars.list }}' } }),
+      },
+      variables: { list: [] },
+      output: '{{ $s }}',
+    };
+    const id = await top.start(drawing);
+    await top.complete('a', 1);
+    await top.complete('b', 2);
+    const entries = (await top.engine.journal(id)).flatMap((frame) => frame.entries);
+    expect(entries.map(({ type }) => type)).toContain('run.checkpointed');
+    expect(JSON.stringify(entries)).toContain('"blob"');
+    const [same] = await top.engine.rehearse({ ...drawing, name: 'x' } as Json, OPTIONS);
+    expect(same?.outcome).toMatchObject({ result: 'same' });
+    const edited = {
+      ...drawing,
+      nodes: { ...drawing.nodes, s: { needs: ['a'], set: { list: '{{ range(0, 61) }}' } } },
+    };
+    const [other] = await top.engine.rehearse(edited as Json, OPTIONS);
+    expect(other?.outcome).toMatchObject({ result: 'differs', difference: { kind: 'other-output', node: 's' } });
+  });
+
   it('[ENG-413] reports what it cannot replay', async () => {
     const { top } = await withRuns();
     const renamed = { id: 'test', nodes: { x: hand() } };

@@ -50,7 +50,10 @@ function codesByFile(): Map<string, ReadonlySet<string>> {
   const repository = openRepository(ROOT);
   const files = repository.files.filter(
     (file) =>
-      /^(packages|apps)\/[^/]+\/src\//.test(file) && isCode(file) && !isConformance(file) && file !== TRANSLATION,
+      /^(packages|apps)\/(?!studio\/)[^/]+\/src\//.test(file) &&
+      isCode(file) &&
+      !isConformance(file) &&
+      file !== TRANSLATION,
   );
   return new Map(files.map((file) => [file, codesIn(repository.code(file))]));
 }

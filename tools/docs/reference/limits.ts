@@ -16,6 +16,7 @@ const AREAS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Launch plans and schedules', /^(plan|schedule)\./],
   ['Backups and notifications', /^(backup|notification)\./],
   ['Graphs that actions return', /^returned\./],
+  ['Test runs', /^test\./],
 ];
 
 interface Budget {

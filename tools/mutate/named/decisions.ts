@@ -55,8 +55,8 @@ export const DECISIONS: readonly Mutation[] = [
   {
     id: 'cached-output-is-undone',
     file: 'packages/core/src/run/decide/advance.ts',
-    find: '...(own.cached === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),',
-    replace: '...(!isCleaningUp(node) ? undoOf(turn, ending) : {}),',
+    find: '...(own.cached === undefined && own.pinned === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),',
+    replace: '...(own.pinned === undefined && !isCleaningUp(node) ? undoOf(turn, ending) : {}),',
     breaks: 'A node whose output came from the cache is compensated.',
     killers: ['packages/core/test/run/waits/gates.test.ts'],
     sim: true,

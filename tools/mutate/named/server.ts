@@ -274,4 +274,28 @@ export const SERVER: readonly Mutation[] = [
     breaks: 'A second call of a callback URL replaces the first.',
     killers: ['apps/server/test/callbacks.test.ts'],
   },
+  {
+    id: 'restart-registers-unchanged-files',
+    file: 'apps/cli/src/serve/workflow-files.ts',
+    find: 'origin?.path === this.#stored(file) && origin.hash === hashOf(checked)',
+    replace: 'origin === null',
+    breaks: 'A restart activates the version of an unchanged file over the one that the API activated.',
+    killers: ['apps/cli/test/served-files.test.ts'],
+  },
+  {
+    id: 'save-overwrites-edits',
+    file: 'apps/cli/src/serve/workflow-files.ts',
+    find: 'if (hash === undefined || hash !== known.textHash) throw fileChanged(origin.path);',
+    replace: '',
+    breaks: 'A save from the API overwrites what somebody else wrote into the file.',
+    killers: ['apps/cli/test/served-files.test.ts'],
+  },
+  {
+    id: 'drafts-of-everybody',
+    file: 'apps/server/src/routes/drafts.ts',
+    find: 'return owner === undefined ?',
+    replace: "return name === '' ?",
+    breaks: 'Drafts are seen and overwritten by other users.',
+    killers: ['apps/server/test/drafts.test.ts'],
+  },
 ];

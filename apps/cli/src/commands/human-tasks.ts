@@ -54,7 +54,7 @@ export const statistics: Command = (call) =>
         ({ starts, ends, backlog }) => starts + backlog + Object.values(ends).reduce((sum, one) => sum + one, 0) > 0,
       )
       .map(({ since, starts, ends, failures, duration, backlog }) => [
-        since.slice(0, 16).replace('T', ' '),
+        `${since.slice(0, 10)} ${since.slice(11, 16)}`,
         String(starts),
         String(ends['completed'] ?? 0),
         String(failures),

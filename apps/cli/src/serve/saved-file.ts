@@ -1,6 +1,6 @@
 /** Replaces the text of a workflow file for the owner of a desktop server. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { NebulaError } from '@nebula/core';
@@ -25,6 +25,12 @@ export function refuseUnwritable(file: string, folders: readonly string[], text:
     .filter((folder) => existsSync(folder))
     .some((folder) => real.startsWith(realpathSync(folder) + path.sep));
   if (!isInside) throw notSaved(`${name} is a link to a place outside of the folders of workflows`);
+  try {
+    accessSync(real, constants.W_OK);
+    accessSync(path.dirname(real), constants.W_OK);
+  } catch {
+    throw notSaved(`the server may not write ${name}`);
+  }
 }
 
 function isJson(text: string): boolean {
@@ -36,8 +42,11 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Readers see the old text or the new one. The name begins with a dot, so that no watcher takes the copy for a workflow. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/**
+ * Readers see the old text or the new one. The name begins with a dot, so that no watcher takes the copy for a workflow.
+ * `version`: the version that was registered with the text.
+ */
+export async function replaceFile(file: string, text: string, version: number): Promise<void> {
   const real = realpathSync(file);
   const copy = path.join(path.dirname(real), `.${path.basename(real)}.${process.pid}.tmp`);
   try {
@@ -51,7 +60,8 @@ export async function replaceFile(file: string, text: string): Promise<void> {
     await rename(copy, real);
   } catch (error) {
     await rm(copy, { force: true });
-    throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw notSaved(`${path.basename(file)} cannot be written (${code}); version ${version} is registered and active`);
   }
 }
 

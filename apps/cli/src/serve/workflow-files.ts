@@ -144,7 +144,7 @@ export class WorkflowFiles implements SavedFiles {
       const registered = await register();
       // The registration took its time, and editors write whenever they like.
       if (known.textHash !== hashOfFile(file)) throw fileChanged(origin.path, registered.version);
-      await replaceFile(file, text);
+      await replaceFile(file, text, registered.version);
       await this.#noteSaved(this.#shown(origin.path), registered.version);
       return registered;
     });

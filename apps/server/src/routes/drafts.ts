@@ -8,13 +8,21 @@
  */
 import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { RecordChange, RecordRow, Records } from '@nebula/ports';
+import type { RecordChange, Records } from '@nebula/ports';
 import { type Call, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT, requireProject } from '../http/subject.ts';
 import type { Principal } from '../identity/principal.ts';
 import { DRAFT_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
-import { changedBySomebody, etagOf, everyRecord, expectedRevision, parsed, removeRecord } from '../records.ts';
+import {
+  changedBySomebody,
+  etagOf,
+  everyRecord,
+  expectedRevision,
+  parsed,
+  type Read,
+  removeRecord,
+} from '../records.ts';
 import { isoTime } from './times.ts';
 
 interface DraftRecord {
@@ -22,7 +30,10 @@ interface DraftRecord {
   readonly format: 'yaml' | 'json';
   readonly filename: string | null;
   readonly baseVersion: number | null;
+  readonly savedAt: number;
 }
+
+type Head = AnswerOf<'listDrafts'>['items'][number];
 
 type DraftCall = Pick<Call<'getDraft'>, 'params' | 'who' | 'project'>;
 
@@ -33,19 +44,26 @@ export function draftRoutes(parts: Parts) {
       const prefix = `${authorOf(who)} ${project} `;
       const after = cursor === undefined ? {} : { after: prefix + cursor };
       const rows = await records.list('draft', { prefix, limit: limit + 1, ...after });
-      const items = rows.slice(0, limit).map(headOf);
+      const items = rows.slice(0, limit).map((row) => headOf(parsed<DraftRecord>(row)));
       return ok({ items, next: rows.length > limit ? (items.at(-1)?.workflowId ?? null) : null });
     },
 
     async getDraft(call) {
-      for (;;) {
+      for (let left = READ_TRIES; left > 0; left--) {
         const row = await records.get('draft', idOf(call));
         if (row === undefined) throw unknownDraft(call);
         const text = await records.get(TEXT, row.id);
         // The draft was saved between the two reads.
         if (text?.revision !== row.revision) continue;
-        return ok({ ...headOf(row), text: JSON.parse(text.body) as string }, { etag: etagOf(row) });
+        return ok(
+          { ...headOf(parsed<DraftRecord>(row)), text: JSON.parse(text.body) as string },
+          { etag: etagOf(row) },
+        );
       }
+      throw new NebulaError(
+        'CHANGED_MEANWHILE',
+        `Your draft of '${call.params.draftId}' is being saved again and again.`,
+      );
     },
 
     async putDraft(call) {
@@ -54,24 +72,25 @@ export function draftRoutes(parts: Parts) {
       const id = idOf(call);
       const before = await records.get('draft', id);
       if (before === undefined) await refuseTooMany(records, who);
+      const savedAt = clock.now();
+      const expiresAt = savedAt + DRAFT_LIMITS.keptMs;
       const made: DraftRecord = {
         project,
         format: body.format ?? 'yaml',
         filename: body.filename?.toWellFormed() ?? null,
         baseVersion: body.baseVersion ?? null,
+        savedAt,
       };
-      const updatedAt = clock.now();
-      const expiresAt = updatedAt + DRAFT_LIMITS.keptMs;
-      const row = { kind: 'draft', id, body: JSON.stringify(made), expiresAt };
       const expected = expectedRevision(headers['if-match']);
       const outcome = await records.commit([
-        { ...row, ...(expected !== undefined && { expected }) },
+        { kind: 'draft', id, body: JSON.stringify(made), expiresAt, ...(expected !== undefined && { expected }) },
         { kind: TEXT, id, body: JSON.stringify(body.text.toWellFormed()), expiresAt },
       ]);
       if (!outcome.ok) throw changedBySomebody(call.params.draftId);
       const { revision } = outcome;
-      const head = headOf({ ...row, revision, updatedAt });
-      return reply(before === undefined ? 201 : 200, head, { etag: etagOf({ revision }) });
+      return reply(before === undefined ? 201 : 200, headOf({ id, body: made, revision }), {
+        etag: etagOf({ revision }),
+      });
     },
 
     async deleteDraft(call) {
@@ -84,6 +103,8 @@ export function draftRoutes(parts: Parts) {
 }
 
 const TEXT = 'draft-text';
+/** A draft that is saved between the reads of its two records is read again. */
+const READ_TRIES = 10;
 
 /** The changes that remove the drafts of a user or of a project. A deleted user's name may be given to another one. */
 export async function draftsOf(
@@ -108,14 +129,13 @@ function idOf({ params: { draftId }, who, project = DEFAULT_PROJECT }: DraftCall
   return `${authorOf(who)} ${project} ${draftId}`;
 }
 
-function headOf(row: RecordRow): AnswerOf<'listDrafts'>['items'][number] {
-  const { id, revision, updatedAt, expiresAt } = row;
+function headOf({ id, body, revision }: Omit<Read<DraftRecord>, 'updatedAt'>): Head {
   return {
     workflowId: id.slice(id.lastIndexOf(' ') + 1),
-    ...parsed<DraftRecord>(row).body,
+    ...body,
     revision,
-    savedAt: isoTime(updatedAt),
-    expiresAt: isoTime(expiresAt ?? updatedAt + DRAFT_LIMITS.keptMs),
+    savedAt: isoTime(body.savedAt),
+    expiresAt: isoTime(body.savedAt + DRAFT_LIMITS.keptMs),
   };
 }
 

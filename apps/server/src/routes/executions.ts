@@ -39,13 +39,14 @@ export function executionRoutes(parts: Parts, waits: Waits, peek: Peek = () => u
       return ok({ counts: { ...(await store.counts(filterOf(query, who, project))) } });
     },
 
-    async getExecution({ params: { executionId }, query: { at, values, node, scope }, isLocal }) {
+    async getExecution({ params: { executionId }, query, isLocal }) {
+      const { at, values, node, scope, nodesLimit, nodesAfter } = query;
+      const part = { scope, limit: nodesLimit, after: nodesAfter };
+      const isWhole = [scope, nodesLimit, nodesAfter].every((given) => given === undefined);
       // A command that watches its own engine reads often, so the live run is read from memory.
-      const live = isLocal && at === undefined && scope === undefined ? peek(executionId) : undefined;
+      const live = isLocal && at === undefined && isWhole ? peek(executionId) : undefined;
       const read = () =>
-        values === 'none'
-          ? executions.bareDocument(executionId, at, scope)
-          : executions.document(executionId, at, scope);
+        values === 'none' ? executions.bareDocument(executionId, at, part) : executions.document(executionId, at, part);
       const document = (live ?? known(executionId, await read())) as AnswerOf<'getExecution'>;
       if (node === undefined || Object.hasOwn(document.nodes, node)) return ok(document);
       const ended = await executions.endedNode(executionId, node, at);

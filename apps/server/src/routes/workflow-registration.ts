@@ -144,15 +144,21 @@ function sameDefinition(read: WorkflowDefinition, given: Json): WorkflowDefiniti
   });
 }
 
-/** Pins inlined workflows to the versions that another definition uses. */
+/** Pins inlined workflows without a version to the versions that another definition uses. */
 export function pinnedAs(definition: WorkflowDefinition, other: WorkflowDefinition): WorkflowDefinition {
+  const pins = new Map<string, number>();
   try {
-    const pins = new Map(usedWorkflows(other).map(({ id, version }) => [id, version]));
-    return pinWorkflows(definition, (id) => pins.get(id));
+    const written = new Set(usedWorkflows(definition).map(({ id, version }) => `${id} ${version}`));
+    for (const { id, version, mode } of usedWorkflows(other)) {
+      if (mode === 'child' || version === undefined) continue;
+      // A version that the text names itself may be of another use of the same workflow.
+      if (!pins.has(id) || !written.has(`${id} ${version}`)) pins.set(id, version);
+    }
   } catch {
     // The other one is no definition.
     return definition;
   }
+  return pinWorkflows(definition, (id) => pins.get(id));
 }
 
 /**

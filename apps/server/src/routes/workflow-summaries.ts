@@ -14,6 +14,8 @@ type Summary = AnswerOf<'getWorkflow'>;
 
 /** Workflows that one request looks at; a page that ends there is short, and `next` leads on. */
 const MAX_LOOKED_AT = 5_000;
+/** Workflows that are read at once, also for a short page: a filter may skip most of them. */
+const MIN_READ = 100;
 /** The event loop runs after so many workflows: about 5 ms. */
 const PER_TURN = 50;
 /** A version never changes, so what lists show of it is kept, unless it is long. */
@@ -57,10 +59,11 @@ export class WorkflowSummaries {
     const { cursor, limit = PAGE_LIMITS.default } = call.query;
     const { store, records, clock } = this.#parts;
     const items: Summary[] = [];
+    const size = Math.max(limit, MIN_READ);
     let after = cursor;
     let count = 0;
     while (items.length < limit && count < MAX_LOOKED_AT) {
-      const heads = await store.workflows({ limit, ...(after !== undefined && { after }) });
+      const heads = await store.workflows({ limit: size, ...(after !== undefined && { after }) });
       for (const head of heads) {
         if (items.length === limit) return { items, next: after ?? null };
         after = head.workflowId;
@@ -70,7 +73,7 @@ export class WorkflowSummaries {
         const found = await this.#summary(head, record);
         if (isAskedFor(call, found)) items.push(found);
       }
-      if (heads.length < limit) return { items, next: null };
+      if (heads.length < size) return { items, next: null };
     }
     return { items, next: after ?? null };
   }

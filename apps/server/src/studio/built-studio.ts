@@ -48,7 +48,7 @@ export class BuiltStudio {
   readonly #pageParts: readonly string[];
   readonly #files: ReadonlyMap<string, StudioFile>;
   /** Files that were asked for; a build has a few megabytes. */
-  readonly #contents = new Map<string, Promise<Buffer>>();
+  readonly #contents = new Map<string, Promise<Buffer | undefined>>();
 
   private constructor(folder: string, { page, files }: StudioManifest) {
     this.#folder = folder;
@@ -65,23 +65,30 @@ export class BuiltStudio {
     return this.#pageParts.join(nonce);
   }
 
-  /** `accepted`: the header `Accept-Encoding`. Returns undefined for a name that is not in the manifest. */
+  /**
+   * `accepted`: the header `Accept-Encoding`. Returns undefined for a name that is not in the manifest, and for a file that
+   * is gone: somebody has removed the build while the server ran.
+   */
   async file(name: string, accepted: string): Promise<ServedFile | undefined> {
     const file = this.#files.get(name);
     if (file === undefined) return undefined;
     const encoding = file.encodings.find((one) => accepts(accepted, one));
     const suffix = encoding === undefined ? '' : SUFFIX[encoding];
     const etag = `"${file.integrity.slice('sha256-'.length)}${suffix}"`;
-    return { ...file, etag, encoding, content: await this.#read(name + suffix) };
+    const content = await this.#read(name + suffix);
+    return content === undefined ? undefined : { ...file, etag, encoding, content };
   }
 
-  #read(name: string): Promise<Buffer> {
+  #read(name: string): Promise<Buffer | undefined> {
     const known = this.#contents.get(name);
     if (known !== undefined) return known;
-    const reading = readFile(path.join(this.#folder, 'assets', name));
+    const reading = readFile(path.join(this.#folder, 'assets', name)).catch((error: NodeJS.ErrnoException) => {
+      // A file that could not be read is tried again.
+      this.#contents.delete(name);
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
     this.#contents.set(name, reading);
-    // A file that could not be read is tried again.
-    reading.catch(() => this.#contents.delete(name));
     return reading;
   }
 }

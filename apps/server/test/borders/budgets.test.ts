@@ -178,6 +178,18 @@ const PROBES: Readonly<Record<BudgetName, Probe>> = {
     const raw = JSON.stringify({ source: 'id: x' }).padEnd(size);
     return (await ask(booted, 'POST /api/v1/workflows/validate', { raw, headers: OWNER })).status !== 413;
   },
+  'test.pins': async (size) => {
+    const pins = Object.fromEntries(Array.from({ length: size }, (_, at) => [`n${at}`, { output: 1 }]));
+    // No node has these names.
+    return !(await isRefusedAs('BODY_INVALID', 'POST /api/v1/tests', { ...STARTS_ECHO, pins }));
+  },
+  'test.size': (size) => {
+    const pins = (chars: number) => ({ say: { output: 'x'.repeat(chars) } });
+    const body = { ...STARTS_ECHO, pins: pins(size - JSON.stringify(pins(0)).length) };
+    return isTaken('POST /api/v1/tests', { body });
+  },
+  'test.rehearsed': (size) =>
+    isTaken('POST /api/v1/workflows/echo/rehearse', { body: { definition: echo(), limit: size } }),
   'input.depth': (size) => start(JSON.parse(nested(size)) as Json),
   'time.latest': (size) => isMoment(size),
   'log.lines': async (size) =>

@@ -35,6 +35,7 @@ const PAGES = {
   credentials: lazy(() => import('../pages/credentials/credentials-page.tsx')),
   audit: lazy(() => import('../pages/audit/audit-page.tsx')),
   settings: lazy(() => import('../pages/settings/settings-page.tsx')),
+  editor: lazy(() => import('../pages/editor/editor-page.tsx')),
 };
 
 /** Pages whose address has no part that varies. */
@@ -79,6 +80,10 @@ function Pages(): ReactElement {
       <Route path={PATHS.workflows}>
         <PAGES.workflows />
       </Route>
+      <Route path={PATHS.newWorkflow}>
+        <PAGES.editor key="new" />
+      </Route>
+      <Route path={PATHS.editor}>{({ workflowId }) => <PAGES.editor key={workflowId} workflowId={workflowId} />}</Route>
       <Route path={PATHS.workflow}>
         {({ workflowId }) => <PAGES.workflow key={workflowId} workflowId={workflowId} />}
       </Route>

@@ -23,6 +23,8 @@ export interface Listener {
   onEvents?(events: readonly LiveEvent[]): void;
   onLines?(lines: readonly LogLine[]): void;
   onProgress?(progress: Progress): void;
+  /** Events from now on arrive, and earlier ones may have been missed: what was read before may be out of date. */
+  onGap?(): void;
   /** The run has ended, and so has the subscription. */
   onEnd?(): void;
   onProblem?(problem: { readonly code: string; readonly detail: string }): void;
@@ -118,7 +120,10 @@ export class LiveUpdates {
       if (socket !== this.#socket) return;
       this.#pauseMs = FIRST_PAUSE_MS;
       this.#become('live');
-      for (const name of this.#subscriptions.keys()) this.#ask(name);
+      for (const [name, { last, listener }] of [...this.#subscriptions]) {
+        this.#ask(name);
+        if (last === 'now') listener.onGap?.();
+      }
     };
     socket.onmessage = ({ data }: MessageEvent) => {
       if (socket === this.#socket) this.#receive(JSON.parse(String(data)) as Incoming);

@@ -25,9 +25,10 @@ export function useLive(interest: Interest | null, listener: Listener): void {
   const onEvents = useEffectEvent<NonNullable<Listener['onEvents']>>((events) => listener.onEvents?.(events));
   const onLines = useEffectEvent<NonNullable<Listener['onLines']>>((lines) => listener.onLines?.(lines));
   const onProgress = useEffectEvent<NonNullable<Listener['onProgress']>>((progress) => listener.onProgress?.(progress));
+  const onGap = useEffectEvent(() => listener.onGap?.());
   const onEnd = useEffectEvent(() => listener.onEnd?.());
   useEffect(() => {
     if (key === null) return;
-    return live.subscribe(JSON.parse(key) as Interest, { onEvents, onLines, onProgress, onEnd });
+    return live.subscribe(JSON.parse(key) as Interest, { onEvents, onLines, onProgress, onGap, onEnd });
   }, [key]);
 }

@@ -75,8 +75,8 @@ describe('two runs', () => {
   });
 
   it('[STU-55] have the same output if their previews are the same', () => {
-    expect(isSameValue({ value: { a: 1 } }, { value: { a: 1 } })).toBe(true);
-    expect(isSameValue({ value: { a: 1 } }, { value: { a: 2 } })).toBe(false);
-    expect(isSameValue(null, { value: null })).toBe(false);
+    expect(isSameValue({ bytes: 1, value: { a: 1 } }, { bytes: 1, value: { a: 1 } })).toBe(true);
+    expect(isSameValue({ bytes: 1, value: { a: 1 } }, { bytes: 1, value: { a: 2 } })).toBe(false);
+    expect(isSameValue(null, { bytes: 1, value: null })).toBe(false);
   });
 });

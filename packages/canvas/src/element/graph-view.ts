@@ -3,15 +3,14 @@
  * graph: it asks by events.
  */
 
-import type { Direction, LayoutResult } from '../layout/layout.ts';
+import { type Direction, EMPTY_LAYOUT, type LayoutResult } from '../layout/layout.ts';
 import { LayoutRunner } from '../layout/runner.ts';
 import { refusalOf } from '../model/connect.ts';
 import { EMPTY_GRAPH, type Graph, type GraphEdge, groupsAround, type Point, pathThrough } from '../model/graph.ts';
 import { type Iterations, nextIteration, type Scopes } from '../model/iterations.ts';
 import type { Marks } from '../model/marks.ts';
 import type { DrawnStatus, NodeRunState } from '../model/run-state.ts';
-import { type Camera, type Size, toWorld } from '../view/camera.ts';
-import { edgeAt } from '../view/edge-curves.ts';
+import type { Camera, Size } from '../view/camera.ts';
 import { type Overlay, OverlayPainter } from '../view/overlay-painter.ts';
 import { Painter } from '../view/painter.ts';
 import type { EdgeState, Highlight, Painting } from '../view/painting.ts';
@@ -20,14 +19,13 @@ import { type SceneGraph, type Visible, visibleOf } from '../view/scene-graph.ts
 import { Stage } from '../view/stage.ts';
 import { THEMES, type ThemeName } from '../view/theme.ts';
 import { ENGLISH, type GraphWords } from '../view/words.ts';
+import { type DropPlace, dropAt, dropPlace } from './dropping.ts';
 import { EdgeKeys } from './edge-keys.ts';
 import type { Dispatch } from './events.ts';
 import { Pointing } from './pointing.ts';
 import { RunLayer } from './run-layer.ts';
+import { Selection } from './selection.ts';
 import { Viewpoint } from './viewpoint.ts';
-
-/** Something is dropped into an edge that is this near, in pixels of the screen. */
-const DROP_REACH = 28;
 
 export interface ViewParts {
   readonly host: HTMLElement;
@@ -58,8 +56,7 @@ export class GraphView {
   #marks: Marks = new Map();
   #edgeStates: ReadonlyMap<string, EdgeState> = new Map();
   #moved = new Map<string, Point>();
-  #selected = new Set<string>();
-  #selectedEdges = new Set<string>();
+  readonly #selection = new Selection();
   #drop: Overlay['drop'];
   #version = 0;
   #focused: string | undefined;
@@ -106,11 +103,11 @@ export class GraphView {
   }
 
   get selected(): readonly string[] {
-    return [...this.#selected];
+    return [...this.#selection.nodes];
   }
 
   get selectedEdges(): readonly string[] {
-    return [...this.#selectedEdges];
+    return [...this.#selection.edges];
   }
 
   get states(): ReadonlyMap<string, NodeRunState> {
@@ -153,10 +150,7 @@ export class GraphView {
   /** Ends what the pointer does, the selection and the highlight; returns whether there was one. */
   escape(): boolean {
     const isBusy =
-      this.#selected.size > 0 ||
-      this.#selectedEdges.size > 0 ||
-      this.#pointing.connection !== undefined ||
-      this.#highlighted !== undefined;
+      !this.#selection.isEmpty || this.#pointing.connection !== undefined || this.#highlighted !== undefined;
     this.#pointing.interrupt();
     this.select([]);
     this.#focused = undefined;
@@ -203,14 +197,8 @@ export class GraphView {
 
   /** Shows where something would be dropped; undefined: nothing is dragged over the element. */
   dragOver(point: Point | undefined): void {
-    this.#drop = point === undefined ? undefined : this.#dropAt(point);
+    this.#drop = point === undefined ? undefined : dropAt(this.#scene, this.camera, point);
     this.#stage.redrawOverlay();
-  }
-
-  #dropAt(point: Point): NonNullable<Overlay['drop']> {
-    const at = toWorld(this.camera, point);
-    const edge = edgeAt(this.#scene, at.x, at.y, DROP_REACH / this.camera.zoom);
-    return { at, edge, group: edge === undefined ? this.#scene.groupAt(at.x, at.y) : undefined };
   }
 
   /** The focus of the keyboard follows a click. */
@@ -246,8 +234,7 @@ export class GraphView {
 
   setGraph(graph: Graph): void {
     this.#sceneGraph = { ...this.#sceneGraph, graph };
-    this.#selected = new Set([...this.#selected].filter((id) => graph.nodes.has(id)));
-    this.#selectedEdges = new Set([...this.#selectedEdges].filter((id) => graph.edges.has(id)));
+    this.#selection.keep(graph);
     this.edgeKeys.forget();
     this.#run.chooseAgain(graph);
     if (this.#focused !== undefined && !graph.nodes.has(this.#focused)) this.#focused = undefined;
@@ -364,19 +351,15 @@ export class GraphView {
   }
 
   select(ids: Iterable<string>, edgeIds: Iterable<string> = []): void {
-    const selected = new Set([...ids].filter((id) => this.graph.nodes.has(id)));
-    const edges = new Set([...edgeIds].filter((id) => this.graph.edges.has(id)));
-    if (isSame(selected, this.#selected) && isSame(edges, this.#selectedEdges)) return;
-    const changed = [...selected, ...this.#selected].filter((id) => !selected.has(id) || !this.#selected.has(id));
-    this.#selected = selected;
-    this.#selectedEdges = edges;
+    const changed = this.#selection.set(this.graph, ids, edgeIds);
+    if (changed === undefined) return;
     this.#stage.redrawOverlay();
     this.#parts.changed(changed);
     this.#parts.dispatch('nebula-select', { nodes: this.selected, edges: this.selectedEdges });
   }
 
   isSelected(id: string): boolean {
-    return this.#selected.has(id);
+    return this.#selection.nodes.has(id);
   }
 
   /** Shows the path through a node, or everything if it is shown. */
@@ -438,12 +421,9 @@ export class GraphView {
     this.#parts.dispatch('nebula-toggle', { group: id, isCollapsed });
   }
 
-  /** Where a point of the element is in the graph, and in which group. */
-  placeAt(point: Point): { readonly at: Point; readonly into: string | undefined; readonly edge: string | undefined } {
-    const { at, edge, group } = this.#dropAt(point);
-    const { nodes, edges } = this.#scene;
-    if (edge === undefined) return { at, into: group === undefined ? undefined : nodes[group]!.id, edge: undefined };
-    return { at, into: this.graph.nodes.get(edges[edge]!.from)?.parent, edge: edges[edge]!.id };
+  /** Where a point of the element is in the graph: in which group, and on which edge. */
+  placeAt(point: Point): DropPlace {
+    return dropPlace(this.graph, this.#scene, this.camera, point);
   }
 
   #painting(): Painting {
@@ -467,10 +447,11 @@ export class GraphView {
   #overlay(): Overlay {
     const focused = this.#hasFocus && this.#focused !== undefined ? this.#scene.indexOf.get(this.#focused) : undefined;
     return {
-      selected: this.#selected,
-      selectedEdges: this.#selectedEdges,
+      selected: this.#selection.nodes,
+      selectedEdges: this.#selection.edges,
       focused,
-      isWholeFocused: this.#hasFocus && this.#isFocusVisible && focused === undefined && this.#selectedEdges.size === 0,
+      isWholeFocused:
+        this.#hasFocus && this.#isFocusVisible && focused === undefined && this.#selection.edges.size === 0,
       hasMinimap: this.showsMinimap,
       hovered: this.#pointing.hovered,
       hoveredEdge: this.#pointing.hoveredEdge,
@@ -517,16 +498,3 @@ export class GraphView {
 function nameOf({ nodes }: Graph, id: string): string {
   return nodes.get(id)?.label ?? id;
 }
-
-function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((id) => b.has(id));
-}
-
-const EMPTY_LAYOUT: LayoutResult = {
-  x: new Float64Array(),
-  y: new Float64Array(),
-  width: new Float64Array(),
-  height: new Float64Array(),
-  bendStart: new Int32Array(1),
-  bends: new Float64Array(),
-};

@@ -55,6 +55,7 @@ export class NebulaGraphElement extends HTMLElement {
   #scopes: Scopes = {};
   #marks: ReadonlyMap<string, Mark> = new Map();
   #edgeStates: ReadonlyMap<string, EdgeState> = new Map();
+  #selected: readonly string[] = [];
   #collapsed: ReadonlySet<string> = new Set();
   #words: GraphWords = ENGLISH;
   #treeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -78,9 +79,8 @@ export class NebulaGraphElement extends HTMLElement {
     this.#stageHost.className = 'stage';
     this.#tree = document.createElement('ul');
     this.#tree.className = 'aside';
-    this.#tree.role = 'tree';
+    this.#tree.role = 'group';
     this.#tree.tabIndex = 0;
-    this.#tree.ariaMultiSelectable = 'true';
     this.#graphTree = new GraphTree(this.#tree);
     this.#status = document.createElement('div');
     this.#status.className = 'aside';
@@ -137,6 +137,7 @@ export class NebulaGraphElement extends HTMLElement {
     view.setEdgeStates(this.#edgeStates);
     view.setIterations(this.#iterations);
     view.setStates(this.#states);
+    view.select(this.#selected);
     for (const query of [this.#dark, this.#contrast]) query.addEventListener('change', this.#themeChanged);
     this.#clipboard.open();
     void document.fonts.ready.then(() => this.#view?.fontsChanged());
@@ -151,6 +152,7 @@ export class NebulaGraphElement extends HTMLElement {
     if (this.#view !== undefined) {
       this.#states = this.#view.states;
       this.#collapsed = this.#view.collapsed;
+      this.#selected = this.#view.selected;
     }
     this.#view?.close();
     this.#view = undefined;
@@ -290,11 +292,12 @@ export class NebulaGraphElement extends HTMLElement {
   }
 
   get selection(): readonly string[] {
-    return this.#view?.selected ?? [];
+    return this.#view?.selected ?? this.#selected;
   }
 
   set selection(nodes: Iterable<string>) {
-    this.#view?.select(nodes);
+    this.#selected = [...nodes];
+    this.#view?.select(this.#selected);
   }
 
   get selectedEdges(): readonly string[] {

@@ -53,6 +53,9 @@ export class GraphTree {
       more.textContent = words.moreNodes(graph.nodes.size - MAX_ITEMS);
       items.push(more);
     }
+    // A tree without items is none.
+    this.#root.role = items.length === 0 ? 'group' : 'tree';
+    this.#root.ariaMultiSelectable = items.length === 0 ? null : 'true';
     this.#root.replaceChildren(...items);
     this.focus(parts);
   }

@@ -37,6 +37,16 @@ export interface LayoutResult {
   readonly bends: Float64Array;
 }
 
+/** Of a graph without nodes. */
+export const EMPTY_LAYOUT: LayoutResult = {
+  x: new Float64Array(),
+  y: new Float64Array(),
+  width: new Float64Array(),
+  height: new Float64Array(),
+  bendStart: new Int32Array(1),
+  bends: new Float64Array(),
+};
+
 /** Space in a group around its nodes, in pixels. */
 export const GROUP = { header: 68, padding: 24 } as const;
 

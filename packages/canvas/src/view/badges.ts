@@ -8,7 +8,7 @@ type Ink = CanvasRenderingContext2D;
 const HEIGHT = 16;
 const CHANGE_SIGN = { added: '+', removed: '−', changed: '~' } as const;
 
-/** `right`, `top`: the corner of the node that the badges hang on. Returns where the leftmost one begins. */
+/** `right`, `top`: the corner of the node that the badges hang on. */
 export function drawBadges(ink: Ink, text: TextFit, theme: Theme, mark: Mark, right: number, top: number): void {
   let at = right + 6;
   const { errors = 0, warnings = 0, pin, change } = mark;
@@ -74,6 +74,7 @@ function pinned(ink: Ink, theme: Theme, right: number, top: number, isStale: boo
   const x = left + HEIGHT / 2;
   ink.strokeStyle = isStale ? theme.icon : theme.surface;
   ink.lineWidth = 1.4;
+  if (isStale) ink.stroke();
   ink.beginPath();
   ink.moveTo(x - 2.5, top - 4.5);
   ink.lineTo(x + 2.5, top - 4.5);

@@ -71,19 +71,22 @@ export class CardPainter {
     }
   }
 
-  #bodies({ scene, theme }: Painting, { status, isDim, isDisabled, isDynamic, nodes }: Style): void {
+  #bodies({ scene, theme, camera, ratio }: Painting, { status, isDim, isDisabled, isDynamic, nodes }: Style): void {
     const ink = this.#ink;
     const isQuiet = status === 'pending' || status === 'skipped' || status === 'cancelled' || isDisabled;
     const needsEyes = status === 'failed' || status === 'running' || status === 'waiting' || status === 'unknown';
     ink.globalAlpha = isDim ? DIMMED : 1;
     ink.strokeStyle = needsEyes || status === 'queued' ? theme.status[status] : theme.border;
-    ink.lineWidth = theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1);
+    ink.lineWidth = Math.max(
+      theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1),
+      1 / (camera.zoom * ratio),
+    );
     ink.setLineDash(
       status === 'skipped' || isDisabled ? [5, 4] : isDynamic ? [8, 3] : status === 'queued' ? [2, 3] : [],
     );
     const hatch = status === 'waiting' && theme.tint > 0 ? this.#hatch(theme.status.waiting) : null;
     const alpha = ink.globalAlpha;
-    // A path of one rounded rectangle is drawn much faster than one of many.
+    // A path of one rounded rectangle is drawn faster than one of many (decision 016).
     for (const node of nodes) {
       const [x, y, width, height] = boxOf(scene, node);
       ink.beginPath();
@@ -255,7 +258,14 @@ export function drawMark(ink: Ink, text: TextFit, { scene, theme, camera }: Pain
     ink.stroke();
     ink.setLineDash([]);
   }
-  if (camera.zoom >= LEVELS.label) drawBadges(ink, text, theme, mark, x + width, y);
+  if (camera.zoom < LEVELS.label) return;
+  // Badges are read from afar, too.
+  const scale = camera.zoom < LEVELS.full ? FAR_GLYPH : 1;
+  ink.translate(x + width, y);
+  ink.scale(scale, scale);
+  drawBadges(ink, text, theme, mark, 0, 0);
+  ink.scale(1 / scale, 1 / scale);
+  ink.translate(-x - width, -y);
 }
 
 export function boxOf(scene: Scene, node: number): [x: number, y: number, width: number, height: number] {

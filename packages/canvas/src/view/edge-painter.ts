@@ -137,7 +137,8 @@ function lineWidth({ theme, camera, ratio, isMoving }: Painting, weight: Weight,
   const isStrong = weight === 'taken' || weight === 'active' || change !== undefined;
   const hairline = 1 / (camera.zoom * ratio);
   const width = theme.lineScale * (isStrong ? 1.75 : 1.25);
-  return isMoving && ratio < 1.5 && width < 2 ? Math.min(width, hairline) : width;
+  // From afar, a line is still as wide as a pixel.
+  return isMoving && ratio < 1.5 && width < 2 ? hairline : Math.max(width, hairline);
 }
 
 /** Judges an edge by the states of its ends, unless the page knows better. */

@@ -14,6 +14,7 @@ export function drawGlyph(ink: Ink, status: DrawnStatus, x: number, y: number, c
   const { globalAlpha } = ink;
   GLYPHS[status](ink, x, y);
   ink.stroke();
+  ink.setLineDash([]);
   ink.globalAlpha = globalAlpha;
 }
 

@@ -140,7 +140,7 @@ export class GroupPainter {
     const alpha = isDimmed(painting, node) ? DIMMED : 1;
     ink.globalAlpha = alpha;
     ink.strokeStyle = needsEyes ? theme.status[status] : theme.border;
-    ink.lineWidth = theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1);
+    ink.lineWidth = Math.max(theme.lineScale * (status === 'failed' ? 2 : needsEyes ? 1.5 : 1), 1 / camera.zoom);
     ink.setLineDash(isDisabled === true || status === 'skipped' ? [5, 4] : []);
     // Two more sheets behind it: the node stands for several.
     const own = ink.strokeStyle;

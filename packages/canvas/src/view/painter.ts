@@ -68,7 +68,7 @@ export class Painter {
     }
   }
 
-  /** Rectangles at whole pixels are filled without antialiasing: 1,200 of them cost less than a millisecond. */
+  /** Rectangles at whole pixels need no antialiasing; from afar there are fewer of them. */
   #dots({ camera, size, ratio, theme }: Painting): void {
     const ink = this.#ink;
     let gap = DOT_GAP * camera.zoom;

@@ -29,7 +29,7 @@ export interface Painting {
   /** The drawing shows a moment of the past. */
   readonly isPast: boolean;
   readonly isEditable: boolean;
-  /** The camera moves: thin lines are drawn as hairlines, which cost a third. */
+  /** The camera moves: edges are drawn as hairlines, which cost little (decision 016). */
   readonly isMoving: boolean;
   readonly words: GraphWords;
   /** The iteration that a loop shows. */

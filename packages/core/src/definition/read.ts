@@ -15,7 +15,7 @@ import { findDuplicateKeys, outlineJson, skipJsonSpace } from './json/scan.ts';
 import { findJsonError } from './json/syntax.ts';
 import { ProblemList, REPORT_LIMITS } from './problem-list.ts';
 import { checkDocument, type ShapeOptions } from './shape.ts';
-import { TextSourceMap } from './source-map.ts';
+import { type SourceMap, TextSourceMap } from './source-map.ts';
 import type { RecordType } from './value-type.ts';
 import { duplicateKey } from './yaml/convert.ts';
 import { readYaml } from './yaml/library.ts';
@@ -36,6 +36,15 @@ export function readDefinition(input: string | Uint8Array, options: ReadOptions 
     return resultOf(reading);
   }
   return check(parse(text, options));
+}
+
+/** The data of a text and the positions of its parts, without the checks of a definition. */
+export function readSource(
+  text: string,
+  options: ReadOptions = {},
+): { readonly value?: Json; readonly source: SourceMap } {
+  const { value, source } = parse(text, options);
+  return value === undefined ? { source } : { value, source };
 }
 
 /** Reads a YAML document of another format; `value` is present exactly when it has no problems. */

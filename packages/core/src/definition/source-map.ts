@@ -15,6 +15,8 @@ export interface Located {
   readonly end: number;
   /** How the source is converted to a string; undefined for containers. */
   readonly style: ScalarStyle | undefined;
+  /** The value has an anchor or a tag, or it is an alias, whose range is that of the anchored value. */
+  readonly isShared: boolean;
   members(): ReadonlyMap<string | number, Located>;
 }
 
@@ -24,6 +26,8 @@ export interface SourceMap {
   readonly text: string;
   /** The range of a value or its key; if the path does not exist, the range of the nearest ancestor. */
   rangeOf(path: DocumentPath, part?: 'key' | 'value'): SourceRange | undefined;
+  /** The value at a path of the source, with its members in source order; undefined if there is none. */
+  locate(path: DocumentPath): Located | undefined;
   /** The range of a part of a string; `offset` and `length` refer to the string's value. */
   rangeInside(path: DocumentPath, offset: number, length: number): SourceRange | undefined;
   /**
@@ -116,6 +120,11 @@ export class TextSourceMap implements SourceMap {
     return wantsKey && hasKey
       ? this.rangeAt(node.keyStart, node.keyEnd - node.keyStart)
       : this.rangeAt(node.start, node.end - node.start);
+  }
+
+  locate(path: DocumentPath): Located | undefined {
+    const found = this.#find(path);
+    return found?.whole ? found.node : undefined;
   }
 
   /** The keys of the mapping at a path, in source order. */

@@ -9,7 +9,7 @@
  *  3 A pinned node ends at once with its pin, where it would have become ready: its join and its `when` hold as ever. It
  *    has neither attempts nor gates, cache or compensation.
  */
-import { didYouMean } from '../problem.ts';
+import { clipped, didYouMean } from '../problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../value.ts';
 import type { Pin, TestOptions, TestPart, TestPlan } from './pin.ts';
 import { type GraphPlan, innerGraph, type NodePlan, type Plan } from './plan.ts';
@@ -35,6 +35,10 @@ export function withTest(plan: Plan, test: TestPlan): Plan {
   return { ...plan, test, start: undefined, triggers: [], retentionMs };
 }
 
+/** Comparing a path with 10,000 others takes milliseconds. */
+const MAX_GUESSES = 3;
+const MAX_PROBLEMS = 20;
+
 export function testPlanOf(
   plan: Plan,
   options: TestOptions,
@@ -46,9 +50,10 @@ export function testPlanOf(
   }
   for (const [path, pin] of Object.entries(pins)) {
     const pointer = `/pins/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const found = find(plan, path);
+    const found = find(plan, path, problems.length < MAX_GUESSES);
     const problem = 'node' in found ? pinProblem(found.node, pin) : found;
     if (problem !== undefined) problems.push({ ...problem, pointer });
+    if (problems.length >= MAX_PROBLEMS) break;
   }
   const given = new Map(Object.entries(pins));
   const pointer = only === undefined ? '/until' : '/only';
@@ -84,32 +89,30 @@ interface Step {
 
 type Found = { readonly node: NodePlan; readonly steps: readonly Step[] } | Omit<TestProblem, 'pointer'>;
 
-function find(plan: Plan, path: string): Found {
+/** `mayGuess`: a suggestion compares the path with all paths. */
+function find(plan: Plan, path: string, mayGuess = true): Found {
+  const { node, steps } = walk(plan, path);
+  return node === undefined ? unknown(plan, path, steps, mayGuess) : { node, steps };
+}
+
+/** The steps as far as there are nodes; `node` is there if the path leads to one. */
+function walk(plan: Plan, path: string): { readonly node: NodePlan | undefined; readonly steps: readonly Step[] } {
   const steps: Step[] = [];
   let graph: GraphPlan | undefined = plan.root;
   let around = '';
+  let node: NodePlan | undefined;
   for (const id of path.split('/')) {
-    const node: NodePlan | undefined = graph.nodes[graph.indexOf.get(id) ?? -1];
-    if (node === undefined) return unknown(plan, path, steps);
+    node = graph?.nodes[graph.indexOf.get(id) ?? -1];
+    if (graph === undefined || node === undefined) return { node: undefined, steps };
     steps.push({ graph, around, node });
     around = around === '' ? id : `${around}/${id}`;
-    graph = innerGraph(node.work) ?? NO_GRAPH;
+    graph = innerGraph(node.work);
   }
-  return { node: steps.at(-1)?.node as NodePlan, steps };
+  return { node, steps };
 }
 
-const NO_GRAPH: GraphPlan = {
-  nodes: [],
-  indexOf: new Map(),
-  entries: [],
-  ends: [],
-  levels: [],
-  output: undefined,
-  outputReads: [],
-};
-
-function unknown(plan: Plan, path: string, steps: readonly Step[]): Omit<TestProblem, 'pointer'> {
-  const message = `there is no node '${path}'`;
+function unknown(plan: Plan, path: string, steps: readonly Step[], mayGuess: boolean): Omit<TestProblem, 'pointer'> {
+  const message = `there is no node '${clipped(path, 200)}'`;
   const last = steps.at(-1);
   const kind = last?.node.work.kind;
   if (kind === 'child' || kind === 'dynamic') {
@@ -121,10 +124,10 @@ function unknown(plan: Plan, path: string, steps: readonly Step[]): Omit<TestPro
     .split('/')
     .filter((step) => !/^\d+$/.test(step))
     .join('/');
-  if (plain !== path && 'node' in find(plan, plain)) {
+  if (plain !== path && walk(plan, plain).node !== undefined) {
     return { message, hint: `Write it without the number of the iteration: '${plain}'.` };
   }
-  const near = didYouMean(path, pathsOf(plan.root));
+  const near = mayGuess ? didYouMean(path, pathsOf(plan.root)) : undefined;
   return near === undefined ? { message } : { message, hint: `Did you mean '${near}'?` };
 }
 

@@ -122,9 +122,8 @@ function causeOf(
 function started(entry: Extract<Entry, { type: 'run.started' }>, rest: readonly Entry[]): Stimulus {
   // The delay of a run is decided by its starter.
   if (rest.some(({ type }) => type === ('run.held' as Entry['type']))) throw new Unclear();
-  const { input, trigger, parent, estimates } = entry;
-  const more = { ...(parent && { parent }), ...(estimates && { estimates }) };
-  return { type: 'start', input: journalled(input), trigger, ...more };
+  const { type: _, format: __, workflowId: ___, version: ____, input, place, ...more } = entry;
+  return { type: 'start', input: journalled(input), ...(place && { slot: place }), ...more };
 }
 
 /** Whether a timer of the previous state caused the entry. */

@@ -1,6 +1,7 @@
 /** Compares two decisions on the same frame: the recorded one and that of a new version. */
 import type { Plan } from '../plan/plan.ts';
 import type { Entry } from '../run/journal/entry.ts';
+import { digest, hexOf, utf8 } from '../sha.ts';
 import { canonicalJson, isJsonObject, type Json, jsonEquals } from '../value.ts';
 import { waitWords } from '../view/cause-words.ts';
 
@@ -39,13 +40,27 @@ const OUTCOMES = ['node.completed', 'node.failed', 'node.retrying', 'node.cancel
 export function compareFrames(recorded: readonly Entry[], now: readonly Entry[], plan: Plan): Difference | undefined {
   const [before, after] = [factsOf(recorded), factsOf(now)];
   for (const [key, { entry, about }] of before) {
-    const other = after.get(key)?.entry;
-    if (other === undefined) return gone(entry, about, after);
+    const found = after.get(key)?.entry;
+    if (found === undefined) return gone(entry, about, after);
+    const other = JSON.stringify(entry).includes('"blob"')
+      ? (aligned(plain(entry), plain(found)) as unknown as Entry)
+      : found;
     const difference = compare(entry, other, about, plan);
     if (difference !== undefined) return difference;
   }
   for (const [key, { entry, about }] of after) if (!before.has(key)) return added(entry, about);
   return undefined;
+}
+
+/** Large values are recorded as blobs, by their hash. The same value, which is decided on inline, becomes that blob. */
+function aligned(recorded: Json, now: Json): Json {
+  if (!isJsonObject(recorded) || !isJsonObject(now)) return now;
+  if (isJsonObject(recorded.blob ?? null) && Object.hasOwn(now, 'value')) {
+    const { sha256 } = recorded.blob as { readonly sha256?: Json };
+    return sha256 === hexOf(digest('sha256', utf8(JSON.stringify(now.value)))) ? recorded : now;
+  }
+  const members = Object.entries(now).map(([name, value]) => [name, aligned(recorded[name] ?? null, value as Json)]);
+  return Object.fromEntries(members) as Json;
 }
 
 function factsOf(entries: readonly Entry[]): Facts {

@@ -2,6 +2,7 @@
  * Replays a recorded journal against another version of its workflow: frame by frame, with the same stimuli, until a
  * decision differs. Nothing is executed.
  */
+import type { ExecutionId } from '../ids.ts';
 import type { Plan } from '../plan/plan.ts';
 import { decide } from '../run/decide/decide.ts';
 import { newTurn } from '../run/decide/turn.ts';
@@ -41,13 +42,16 @@ export type ReplayResult =
   | { readonly same: false; readonly divergence: Divergence };
 
 const MANY = 1_000_000;
-const REPLAYED = 'exe_replay';
 
 /** One step for each frame. Throws if the journal cannot be folded with the plan. */
-export function* replaySteps(plan: Plan, journal: readonly ReplayFrame[]): Steps<ReplayResult> {
-  const frames = beforeMigration(journal);
+export function* replaySteps(
+  plan: Plan,
+  journal: readonly ReplayFrame[],
+  executionId: ExecutionId = 'exe_replay',
+): Steps<ReplayResult> {
+  const frames = decidedOn(beforeMigration(journal));
   const paths = pathsOf(plan);
-  let state = newRunState(plan, REPLAYED);
+  let state = newRunState(plan, executionId);
   let unclear = 0;
   for (const [at, frame] of frames.entries()) {
     yield;
@@ -57,13 +61,21 @@ export function* replaySteps(plan: Plan, journal: readonly ReplayFrame[]): Steps
     if (judged.difference !== undefined) return diverged(frame, judged.difference);
     if (!judged.isClear) unclear++;
     // The decision has changed the state, so the recorded one is folded from the beginning.
-    if (!judged.isExact) state = yield* folded(plan, frames.slice(0, at + 1));
+    if (!judged.isExact) state = yield* folded(plan, executionId, frames.slice(0, at + 1));
   }
   return { same: true, frames: frames.length, unclear };
 }
 
-function* folded(plan: Plan, frames: readonly ReplayFrame[]): Steps<RunState> {
-  const state = newRunState(plan, REPLAYED);
+/** The engine notes its snapshots in the journal: no version decides on them. */
+function decidedOn(frames: readonly ReplayFrame[]): readonly ReplayFrame[] {
+  const isNote = ({ type }: Entry): boolean => type === 'run.checkpointed';
+  return frames.map((frame) =>
+    frame.entries.some(isNote) ? { ...frame, entries: frame.entries.filter((entry) => !isNote(entry)) } : frame,
+  );
+}
+
+function* folded(plan: Plan, executionId: ExecutionId, frames: readonly ReplayFrame[]): Steps<RunState> {
+  const state = newRunState(plan, executionId);
   for (const frame of frames) {
     foldFrames(state, [frame]);
     yield;

@@ -3,6 +3,7 @@
  * test kit.
  */
 import type { RunError } from '../error.ts';
+import type { NodePath } from '../ids.ts';
 import { mayLoseOrder, writtenOrder } from '../node-order.ts';
 import type { AwaitedEvent, Gate } from '../run/journal/entry.ts';
 import { type BlobLookup, type BlobRef, resolveValue, type StoredValue } from '../run/journal/stored-value.ts';
@@ -12,6 +13,7 @@ import {
   endingOf,
   finishedAt,
   isFinished,
+  nodeAt,
   pathOf,
   runError,
   runOutput,
@@ -114,6 +116,8 @@ interface DocumentBase {
   readonly nodes: Readonly<Record<string, NodeDocument>>;
   /** The order of the definition, if the object loses it because ids look like integers. `idsInOrder` reads both. */
   readonly order?: readonly string[];
+  /** In a document with a limit of nodes: the path after which the next ones come; null if there are none. */
+  readonly nodesNext?: string | null;
   /** Scopes by path, without the root. Iterations that succeeded are dropped. */
   readonly scopes: Readonly<Record<string, ScopeDocument>>;
 }
@@ -142,16 +146,21 @@ interface OpenDocument extends DocumentBase {
 export type RunDocument = FinishedDocument | OpenDocument;
 
 /**
- * Every node by path, including skipped ones; with `within`, those of one scope. Values in blobs are looked up. Times are
+ * Every node by path, including skipped ones; with `part`, some of them. Values in blobs are looked up. Times are
  * near or far seen from `now`: by default, the time of the newest frame.
  */
-export function documentOf(state: RunState, lookup: BlobLookup, now = state.updatedAt, within?: string): RunDocument {
+export function documentOf(
+  state: RunState,
+  lookup: BlobLookup,
+  now = state.updatedAt,
+  part: DocumentPart = {},
+): RunDocument {
   const nodes: Record<string, NodeDocument> = Object.create(null);
   const scopes: Record<string, ScopeDocument> = Object.create(null);
-  for (const scope of scopesIn(state, within)) {
-    for (const node of scope.nodes) nodes[pathOf(node)] = nodeDocument(node, lookup);
-    if (scope !== state.root && !isWhole(scope)) scopes[scope.path] = scopeDocument(scope);
-  }
+  const { found, next } = nodesIn(state, part);
+  for (const node of found) nodes[pathOf(node)] = nodeDocument(node, lookup);
+  const shown = part.limit === undefined ? scopesIn(state, part.scope) : new Set(found.map(({ scope }) => scope));
+  for (const scope of shown) if (scope !== state.root && !isWhole(scope)) scopes[scope.path] = scopeDocument(scope);
   const { root, parent } = state;
   const ending = (endingOf(state) ?? state.stopping)?.status;
   const { phase, startedAt } = state;
@@ -179,9 +188,46 @@ export function documentOf(state: RunState, lookup: BlobLookup, now = state.upda
     variables: variablesOf(root, lookup),
     nodes,
     scopes,
+    ...(part.limit === undefined ? {} : { nodesNext: next }),
     ...orderOf(state, nodes),
     // `finishedAt` goes with the status: the fold sets both with `run.finished`, and clears both with `run.reopened`.
   } as RunDocument;
+}
+
+/** The nodes of a document: by default all. */
+export interface DocumentPart {
+  /** Nodes of this scope; of a loop, those of its kept iterations; '': those of the run itself. */
+  readonly scope?: string | undefined;
+  /** At most so many nodes, */
+  readonly limit?: number | undefined;
+  /** from the one after this path on. An unknown path gives none. */
+  readonly after?: NodePath | undefined;
+}
+
+interface FoundNodes {
+  readonly found: readonly NodeState[];
+  /** The path of the last node, if others follow. */
+  readonly next: NodePath | null;
+}
+
+/** In the order of the document. Nodes before the part are counted, not shown: 100,000 take some 10 ms. */
+function nodesIn(
+  state: RunState,
+  { scope: within, limit = Number.POSITIVE_INFINITY, after }: DocumentPart,
+): FoundNodes {
+  const found: NodeState[] = [];
+  const last = after === undefined ? undefined : nodeAt(state, after);
+  if (after !== undefined && last === undefined) return { found, next: null };
+  let isPast = last === undefined;
+  for (const scope of scopesIn(state, within)) {
+    if (!isPast && scope !== last?.scope) continue;
+    for (const node of scope.nodes) {
+      if (isPast && found.length >= limit) return { found, next: pathOf(found.at(-1) as NodeState) };
+      if (isPast) found.push(node);
+      else isPast = node === last;
+    }
+  }
+  return { found, next: null };
 }
 
 /** All scopes; or the scope with this path and, if it is the path of a loop, its iterations. */
@@ -206,8 +252,8 @@ type Valueless<T> = T extends unknown ? Omit<T, 'input' | 'output' | 'variables'
 export type BareRun = Valueless<RunDocument> & { readonly nodes: Readonly<Record<string, BareNode>> };
 export type BareNode = Valueless<NodeDocument>;
 
-export function bareDocumentOf(state: RunState, now?: number, within?: string): BareRun {
-  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null, now, within);
+export function bareDocumentOf(state: RunState, now?: number, part?: DocumentPart): BareRun {
+  const { input: _, output: __, variables: ___, ...run } = documentOf(state, () => null, now, part);
   const nodes: Record<string, BareNode> = Object.create(null);
   for (const [path, { input: _input, output: _output, ...node }] of Object.entries(run.nodes)) nodes[path] = node;
   return { ...run, nodes };
@@ -219,14 +265,14 @@ function orderOf({ root }: RunState, nodes: RunDocument['nodes']): Pick<RunDocum
   return order === undefined ? {} : { order };
 }
 
-export function spilledInDocument(state: RunState, within?: string): BlobRef[] {
+export function spilledInDocument(state: RunState, part: DocumentPart = {}): BlobRef[] {
   if (state.spilled === 0) return [];
   const stored: (StoredValue | undefined)[] = [
     runOutput(state),
     state.root.realm.input,
     ...state.root.realm.vars.values(),
   ];
-  for (const scope of scopesIn(state, within)) for (const node of scope.nodes) stored.push(node.input, node.output);
+  for (const node of nodesIn(state, part).found) stored.push(node.input, node.output);
   return blobsOf(stored);
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isScalar, parseDocument } from 'yaml';
 import { readDefinitionObject } from '../../src/definition/check.ts';
+import { readSource } from '../../src/definition/read.ts';
 import { replayScalar, type ScalarStyle } from '../../src/definition/scalar-replay.ts';
 import type { DocumentPath, SourceRange } from '../../src/problem.ts';
 import { json, type read, yaml } from './reading.ts';
@@ -175,5 +176,35 @@ describe('ranges inside strings', () => {
       { numRuns: RUNS },
     );
     expect(compared).toBeGreaterThan(RUNS / 4);
+  });
+});
+
+describe('members', () => {
+  it.each([
+    ['plain YAML', PLAIN],
+    ['YAML by the library', `${PLAIN}# \u2028\n`],
+    ['JSON', AS_JSON],
+  ])('[DEF-140] %s: keys and values in order', (_, text) => {
+    const { source } = readSource(text);
+    const fetch = source.locate(['nodes', 'fetch']);
+    const members = [...(fetch?.members() ?? [])].slice(0, 2);
+    expect(members.map(([key]) => key)).toEqual(['action', 'needs']);
+    const [, needs] = members;
+    const { keyStart, keyEnd, start, end, isShared } = needs![1];
+    expect(text.slice(keyStart, keyEnd).replaceAll('"', '')).toBe('needs');
+    expect(text.slice(start, end).replaceAll('"', '')).toBe('[a, b]');
+    expect(isShared).toBe(false);
+    expect(source.locate(['nodes', 'missing'])).toBeUndefined();
+  });
+
+  it('[DEF-140] anchors, aliases and tags are marked', () => {
+    const { source } = readSource('a: &x { b: 1 }\nc: *x\nd: !!str 1\ne: 1\n');
+    const isShared = (key: string) => source.locate([key])?.isShared;
+    expect([isShared('a'), isShared('c'), isShared('d'), isShared('e')]).toEqual([true, true, true, false]);
+  });
+
+  it('[DEF-141] data is read as written', () => {
+    expect(readSource('needs: a\nedges: [a -> b]\n').value).toEqual({ needs: 'a', edges: ['a -> b'] });
+    expect(readSource('a: [').value).toBeUndefined();
   });
 });

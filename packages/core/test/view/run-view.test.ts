@@ -228,7 +228,7 @@ describe('a view of a run', () => {
         },
       },
     });
-    const paths = (within?: string) => Object.keys(documentOf(run.state, none, undefined, within).nodes);
+    const paths = (within?: string) => Object.keys(documentOf(run.state, none, undefined, { scope: within }).nodes);
     expect(paths('')).toEqual(['each']);
     expect(paths('each')).toEqual(['each/0/inner', 'each/1/inner']);
     expect(paths('each/1')).toEqual(['each/1/inner']);
@@ -236,6 +236,18 @@ describe('a view of a run', () => {
     expect(paths('each/1/inner/0')).toEqual(['each/1/inner/0/x']);
     expect(paths('eac')).toEqual([]);
     expect(paths()).toHaveLength(5);
+    const parts: string[][] = [];
+    for (let after: string | undefined; ; ) {
+      const { nodes, nodesNext } = documentOf(run.state, none, undefined, { limit: 2, after });
+      parts.push(Object.keys(nodes));
+      if (nodesNext == null) break;
+      after = nodesNext;
+    }
+    expect([parts.flat(), parts.length]).toEqual([paths(), 3]);
+    expect(documentOf(run.state, none, undefined, { after: 'nobody', limit: 2 })).toMatchObject({
+      nodes: {},
+      nodesNext: null,
+    });
   });
 
   it('[VIEW-61] previews of a retry and a replay name what is reopened', () => {

@@ -1,6 +1,5 @@
 /** The work of this process now, for people who look at a fleet. */
-import type { QueueStats } from '@nebula/ports';
-import type { EngineContext } from '../context.ts';
+import type { Clock, Queue, QueueStats } from '@nebula/ports';
 
 export interface EngineFigures {
   readonly engineId: string;
@@ -16,14 +15,18 @@ export interface EngineFigures {
   readonly queue: QueueStats;
 }
 
-export async function engineFigures({
-  workerId,
-  concurrency,
-  queue,
-  clock,
-  runs,
-  meter,
-}: EngineContext): Promise<EngineFigures> {
+/** The parts of an engine that know the figures. */
+interface FigureParts {
+  readonly workerId: string;
+  readonly concurrency: number;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly runs: { readonly size: number; backlog(): { readonly count: number; readonly since: number | null } };
+  readonly meter: { read(): Promise<{ readonly gauges: Readonly<Record<string, number>> }> };
+}
+
+export async function engineFigures(parts: FigureParts): Promise<EngineFigures> {
+  const { workerId, concurrency, queue, clock, runs, meter } = parts;
   const [{ gauges }, stats] = await Promise.all([meter.read(), queue.stats()]);
   const { count, since } = runs.backlog();
   return {

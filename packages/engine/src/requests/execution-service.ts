@@ -25,6 +25,7 @@ import {
 } from '@nebula/core';
 import {
   bareDocumentOf,
+  type DocumentPart,
   documentOf,
   isAwaitedCall,
   nodeAt,
@@ -65,6 +66,7 @@ import { explanationOf } from './explanations.ts';
 import { copyRun } from './forks.ts';
 import { Migrations, notMigrated, reportOf } from './migrations.ts';
 import { type NodeResult, nodeResults, pinsOf, shownOutput } from './node-results.ts';
+import { RecentStates } from './recent-states.ts';
 import { rehearse } from './rehearsals.ts';
 import {
   checkAnswer,
@@ -107,6 +109,7 @@ export class StoreExecutionService implements ExecutionService {
   readonly #plans: Plans;
   readonly #pins: BlobPins;
   readonly #onSent: () => void;
+  readonly #recent: RecentStates;
 
   /** `onSent`: called when a run has a message. */
   constructor(
@@ -121,11 +124,17 @@ export class StoreExecutionService implements ExecutionService {
     this.catalog = plans.checks.catalog;
     this.#pins = blobPins;
     this.#onSent = onSent;
+    this.#recent = new RecentStates(drivers);
   }
 
   /** The state after frame `at`, or now. Undefined if there is no such run. */
   async state(executionId: ExecutionId, at?: number): Promise<RunState | undefined> {
     return (await this.loaded(executionId, at))?.state;
+  }
+
+  /** As `state`, but only to be read: callers share it. */
+  #recentState(executionId: ExecutionId, at?: number): Promise<RunState | undefined> {
+    return this.#recent.get(executionId, at, () => this.state(executionId, at));
   }
 
   /** The state and the inbox, at one moment. */
@@ -135,20 +144,20 @@ export class StoreExecutionService implements ExecutionService {
   }
 
   /** The document with its large values. */
-  async documentIn(state: RunState, now?: number, scope?: string): Promise<RunDocument> {
+  async documentIn(state: RunState, now?: number, part?: DocumentPart): Promise<RunDocument> {
     const values = this.#values();
-    await values.fetch(state.executionId, spilledInDocument(state, scope));
-    return documentOf(state, values.lookup, now, scope);
+    await values.fetch(state.executionId, spilledInDocument(state, part));
+    return documentOf(state, values.lookup, now, part);
   }
 
-  readonly document: ExecutionService['document'] = async (executionId, at, scope) => {
-    const state = await this.state(executionId, at);
-    return state && this.documentIn(state, this.#nowUnless(at), scope);
+  readonly document: ExecutionService['document'] = async (executionId, at, part) => {
+    const state = await this.#recentState(executionId, at);
+    return state && this.documentIn(state, this.#nowUnless(at), part);
   };
 
-  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at, scope) => {
-    const state = await this.state(executionId, at);
-    return state && bareDocumentOf(state, this.#nowUnless(at), scope);
+  readonly bareDocument: ExecutionService['bareDocument'] = async (executionId, at, part) => {
+    const state = await this.#recentState(executionId, at);
+    return state && bareDocumentOf(state, this.#nowUnless(at), part);
   };
 
   /** The document after an earlier frame is that of the frame's own time. */
@@ -202,7 +211,7 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly explain: ExecutionService['explain'] = async (executionId, node, at) => {
     const { store, clock } = this.#drivers;
-    const state = await this.state(executionId, at);
+    const state = await this.#recentState(executionId, at);
     if (state === undefined) return undefined;
     const { workflowId } = state.plan;
     const planOf = (version: number) => this.#plans.getWithoutActions(workflowId, version);
@@ -245,6 +254,10 @@ export class StoreExecutionService implements ExecutionService {
 
   readonly registerTest: ExecutionService['registerTest'] = async (given, { from, ...test }, executionId) => {
     const definition = given as unknown as WorkflowDefinition;
+    for (const [path, pin] of Object.entries(test.pins ?? {})) {
+      if ('output' in pin) checkGiven(pin.output, `the pin of '${path.slice(0, 200)}'`);
+      else if ('error' in pin) checkGiven(pin.error.details, `the pin of '${path.slice(0, 200)}'`);
+    }
     if (from === undefined) return await this.#plans.registerTest(definition, test, executionId);
     const taken = await this.#pinsFrom(from, definition, test.only);
     const pins = { ...taken, ...test.pins };

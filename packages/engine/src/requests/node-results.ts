@@ -23,8 +23,8 @@ export interface NodeResult {
     | { readonly status: 'skipped' };
 }
 
-/** The event loop runs after so many characters of the journal: about 5 ms. */
-const UNPAUSED_CHARS = 512 * 1024;
+/** The event loop runs after so many characters of the journal: a few milliseconds. */
+const UNPAUSED_CHARS = 128 * 1024;
 
 /** Reads the whole journal, since the state keeps no finished iterations. */
 export async function nodeResults(

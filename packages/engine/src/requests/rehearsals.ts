@@ -22,6 +22,9 @@ const MAX_FRAMES = 10_000;
 const MAX_CHARS = 4 * 1024 * 1024;
 const MAX_FRAME_CHARS = 256 * 1024;
 
+/** The event loop runs after so many characters of a journal: a few milliseconds. */
+const UNPAUSED_CHARS = 128 * 1024;
+
 /** Pages of runs that are searched: test runs are left out. */
 const MAX_PAGES = 5;
 
@@ -38,7 +41,8 @@ export async function rehearse(
   const endsAt = clock.now() + maxMs;
   const runs: RehearsedRun[] = [];
   for (const { executionId, status, version, createdAt } of await lastRuns(store, plan.workflowId, project, limit)) {
-    const outcome = await replayed(store, clock, plan, executionId, endsAt);
+    // The number of the version is in the first entry.
+    const outcome = await replayed(store, clock, { ...plan, version }, executionId, endsAt);
     runs.push({ executionId, status, version, createdAt, outcome });
   }
   return runs;
@@ -72,15 +76,20 @@ async function replayed(
   if (clock.now() >= endsAt) return notReplayed('The time for this rehearsal is over.');
   const frames: JournalFrame[] = [];
   let chars = 0;
+  let unpaused = 0;
   for await (const frame of framesOf(store, executionId, 0)) {
     frames.push(frame);
     chars += frame.chars;
     const isLong = frames.length > MAX_FRAMES || chars > MAX_CHARS || frame.chars > MAX_FRAME_CHARS;
     if (isLong) return notReplayed('Its journal is too long.');
+    unpaused += frame.chars;
+    if (unpaused < UNPAUSED_CHARS) continue;
+    unpaused = 0;
+    await pause(clock);
   }
   if (frames.length === 0) return notReplayed('It has been deleted.');
   try {
-    const steps = replaySteps(plan, frames);
+    const steps = replaySteps(plan, frames, executionId);
     for (;;) {
       const made = oneSlice(steps, clock);
       if (made !== undefined) return outcomeOf(made.value);

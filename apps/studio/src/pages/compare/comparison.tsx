@@ -1,4 +1,4 @@
-import { type DrawnRun, graphOfDefinition } from '@nebula/canvas/model';
+import { type DrawnRun, graphOfDefinition, locate } from '@nebula/canvas/model';
 import { NebulaGraph } from '@nebula/canvas/react';
 import type { AnswerOf } from '@nebula/client';
 import type { WorkflowDefinition } from '@nebula/core';
@@ -12,7 +12,6 @@ import { useFormat, useText } from '../../text/use-text.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { graphNodeOf } from '../run/lanes.ts';
 import { compareText } from './compare-text.ts';
 import { compareRuns, type NodeDifference, slowest } from './differences.ts';
 import { NodeValues } from './node-values.tsx';
@@ -115,7 +114,7 @@ function Side({ name, run, node, onNode }: SideProps): ReactElement {
   const read = useRead('getDefinition', { params: { executionId } });
   const definition = read.data?.definition as WorkflowDefinition | undefined;
   const graph = useMemo(() => (definition === undefined ? undefined : graphOfDefinition(definition)), [definition]);
-  const selected = graph === undefined || node === undefined ? undefined : graphNodeOf(graph, node);
+  const selected = graph === undefined || node === undefined ? undefined : locate(graph, node)?.node;
   const selection = useMemo(() => (selected === undefined ? [] : [selected]), [selected]);
   return (
     <section className="compare-side" aria-label={name}>

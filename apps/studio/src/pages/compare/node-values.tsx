@@ -51,7 +51,13 @@ function Values({ run, node }: { readonly run: RunDocument; readonly node: strin
         </div>
       )}
       <h3>{words.output}</h3>
-      <ValueView executionId={executionId} name="output" value={values.data?.output} isPending={values.isPending} />
+      <ValueView
+        executionId={executionId}
+        name="output"
+        value={values.data?.output}
+        isPending={values.isPending}
+        isOver
+      />
     </div>
   );
 }

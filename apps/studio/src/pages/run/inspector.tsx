@@ -1,4 +1,5 @@
 /** What is known of the selected node, or of the run itself. Its first line says why it is as it is. */
+import { locate } from '@nebula/canvas/model';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { runPath } from '../../app/routes.ts';
@@ -8,7 +9,6 @@ import { Badge, Tabs } from '../../ui/controls.tsx';
 import { StatusGlyph } from '../../ui/status.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { IterationList } from './iteration-list.tsx';
-import { graphNodeOf } from './lanes.ts';
 import { LogView } from './log-view.tsx';
 import { NodeActions } from './node-actions.tsx';
 import { runText } from './run-text.ts';
@@ -31,7 +31,7 @@ export function Inspector({ run, view, onSelect, onTab }: InspectorProps): React
   const words = useText(runText);
   const { node } = view;
   const { document, graph } = run;
-  const graphNode = node === undefined ? undefined : graph.nodes.get(graphNodeOf(graph, node) ?? '');
+  const graphNode = node === undefined ? undefined : graph.nodes.get(locate(graph, node)?.node ?? '');
   const isLoop = graphNode?.kind === 'loop';
   const tabs: readonly Tab[] =
     node === undefined

@@ -1,5 +1,5 @@
 /** What can be done about one node: answer it, settle it, run it again. */
-import { pathThrough } from '@nebula/canvas/model';
+import { locate, pathThrough } from '@nebula/canvas/model';
 import type { AnswerOf } from '@nebula/client';
 import type { NodeDefinition } from '@nebula/core';
 import { type ReactElement, useState } from 'react';
@@ -13,7 +13,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 import { actionText } from './action-text.ts';
-import { graphNodeOf } from './lanes.ts';
 import { runText } from './run-text.ts';
 import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
@@ -79,7 +78,7 @@ export function approvalOf(waitsFor: AnswerOf<'getExecution'>['nodes'][string]['
 function formOf({ graph, definition }: RunData, path: string): unknown {
   let body: { readonly nodes?: Readonly<Record<string, NodeDefinition>> } | undefined = definition;
   let node: NodeDefinition | undefined;
-  for (const id of graphNodeOf(graph, path)?.split('/') ?? []) {
+  for (const id of locate(graph, path)?.node.split('/') ?? []) {
     node = body?.nodes?.[id];
     body = node?.do ?? node?.group;
   }
@@ -274,7 +273,7 @@ function ReplayForm({ run, node, input, onClose }: ReplayFormProps): ReactElemen
 
 /** The node and all that follow from it. */
 function followers({ graph }: RunData, path: string): readonly string[] {
-  const node = graphNodeOf(graph, path);
+  const node = locate(graph, path)?.node;
   if (node === undefined) return [path];
   const { edges } = pathThrough(graph, node);
   const found = new Set([node]);

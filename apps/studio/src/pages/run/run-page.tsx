@@ -1,4 +1,5 @@
 /** One run: the graph, the timeline whose axis is the time machine, and the details of a node with their reason. */
+import { locate, type Scopes } from '@nebula/canvas/model';
 import { type ReactElement, useEffect, useEffectEvent, useMemo } from 'react';
 import { isTyping } from '../../app/global-keys.ts';
 import { useQueryState } from '../../app/use-query-state.ts';
@@ -7,7 +8,6 @@ import { useFormat, useText } from '../../text/use-text.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Failed, Loading, useTitle } from '../../ui/page.tsx';
 import { Inspector } from './inspector.tsx';
-import { graphNodeOf, type ShownIterations } from './lanes.ts';
 import { RunGraph } from './run-graph.tsx';
 import { RunHeader } from './run-header.tsx';
 import { runText } from './run-text.ts';
@@ -37,10 +37,14 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
     () => record.statesAt(index === undefined || index < 0 ? undefined : index),
     [record, revision, index],
   );
-  const iterations = useMemo(() => shownIterations(query.node), [query.node]);
+  const located = useMemo(
+    () => (query.node === undefined ? undefined : locate(graph, query.node)),
+    [graph, query.node],
+  );
+  const scopes = useMemo((): Scopes => Object.fromEntries(located?.iterations ?? []), [located]);
   const status =
     (pastEvent !== undefined && index !== undefined ? record.runStatusAt(index) : undefined) ?? document.status;
-  const view: RunView = { node: query.node, seq, time, status, tab: query.tab, iterations };
+  const view: RunView = { node: query.node, seq, time, status, tab: query.tab, scopes };
   const goTo = (at: number | undefined): void => {
     const event = at === undefined ? undefined : record.events[at];
     const isNow = event === undefined || at === record.events.length - 1;
@@ -58,30 +62,20 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
       <RunHeader run={run} view={view} onSelect={select} />
       <div className="run-body">
         <div className="run-graph">
-          <RunGraph run={run} states={states} view={view} onSelect={select} />
+          <RunGraph run={run} states={states} view={view} selected={located?.node} onSelect={select} />
           {seq !== undefined && <PastBar time={time} onBack={() => setQuery({ at: undefined }, { replace: true })} />}
         </div>
         <Inspector run={run} view={view} onSelect={select} onTab={(tab) => setQuery({ tab }, { replace: true })} />
         <Timeline
           run={run}
           view={view}
-          selected={query.node === undefined ? undefined : graphNodeOf(graph, query.node)}
+          selected={located?.node}
           onSelect={select}
           onMoment={(at) => goTo(at === undefined ? undefined : record.indexAt(at))}
         />
       </div>
     </main>
   );
-}
-
-/** The iterations that the path of a node names: `items/3/pack` shows iteration 3 of `items`. */
-function shownIterations(path: string | undefined): ShownIterations {
-  const shown: Record<string, number> = {};
-  const steps = path?.split('/') ?? [];
-  steps.forEach((step, at) => {
-    if (at > 0 && /^\d+$/.test(step)) shown[steps.slice(0, at).join('/')] = Number(step);
-  });
-  return shown;
 }
 
 function PastBar({ time, onBack }: { readonly time: number; onBack(): void }): ReactElement {

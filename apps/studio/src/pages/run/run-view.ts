@@ -1,5 +1,5 @@
 /** What the page of a run shows: it is all in the address. */
-import type { ShownIterations } from './lanes.ts';
+import type { Scopes } from '@nebula/canvas/model';
 
 export interface RunView {
   /** The selected node, by its path in the run. */
@@ -11,5 +11,6 @@ export interface RunView {
   /** The status of the run at that time. */
   readonly status: string;
   readonly tab: string | undefined;
-  readonly iterations: ShownIterations;
+  /** The iteration of each loop that is looked at. */
+  readonly scopes: Scopes;
 }

@@ -33,10 +33,7 @@ export function Timeline({ run, view, selected, onSelect, onMoment }: TimelinePr
   const [host, width] = useWidth();
   const labelWidth = width < 600 ? NARROW_LABEL_WIDTH : LABEL_WIDTH;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
-  const lanes = useMemo(
-    () => lanesOf(graph, record.history, view.iterations),
-    [graph, record, revision, view.iterations],
-  );
+  const lanes = useMemo(() => lanesOf(graph, record.history, view.scopes), [graph, record, revision, view.scopes]);
   const from = document.startedAt === null ? view.time : Date.parse(document.startedAt);
   const isPast = view.seq !== undefined;
   // The axis keeps its whole length while an earlier moment is looked at.
@@ -57,8 +54,8 @@ export function Timeline({ run, view, selected, onSelect, onMoment }: TimelinePr
         ? []
         : [{ path, startedAt: first.from, endedAt: history.endedAt }];
     });
-    return new Set(criticalPath(timed, (path) => incomingOf(graph, path, view.iterations)));
-  }, [lanes, graph, document.finishedAt, view.iterations]);
+    return new Set(criticalPath(timed, (path) => incomingOf(graph, path, view.scopes)));
+  }, [lanes, graph, document.finishedAt, view.scopes]);
   const at = lanes.findIndex(({ node }) => node === selected);
   return (
     <section className="timeline" aria-label={words.timeline} ref={host}>

@@ -45,7 +45,10 @@ export default function RunsPage(): ReactElement {
   });
   const counts = useRead('countExecutions', { query: common });
   const update = useThrottled(() => refresh('listExecutions', 'countExecutions'), REFRESH_MS);
-  useLive({ project, after: 'now' }, { onEvents: (events) => events.some(({ node }) => node === null) && update() });
+  useLive(
+    { project, after: 'now' },
+    { onEvents: (events) => events.some(({ node }) => node === null) && update(), onGap: update },
+  );
   const wanted = filter.search?.trim();
   const shown =
     wanted === undefined ? runs.items : runs.items.filter(({ executionId }) => executionId.includes(wanted));

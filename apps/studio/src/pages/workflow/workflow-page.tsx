@@ -97,7 +97,10 @@ function LastRuns({ workflowId }: { readonly workflowId: string }): ReactElement
   const now = useNow(1_000);
   const runs = useRead('listExecutions', { query: { workflowId, limit: 12 } });
   const update = useThrottled(() => refresh('listExecutions'), REFRESH_MS);
-  useLive({ workflowId, after: 'now' }, { onEvents: (events) => events.some(({ node }) => node === null) && update() });
+  useLive(
+    { workflowId, after: 'now' },
+    { onEvents: (events) => events.some(({ node }) => node === null) && update(), onGap: update },
+  );
   return (
     <section>
       <header className="section-header">

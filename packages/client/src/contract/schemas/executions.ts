@@ -147,6 +147,9 @@ export const Execution = Type.Object(
       description: 'The status with which the execution will end once its running attempts have stopped.',
     }),
     nodes: Type.Record(Type.String(), NodeDocument, { description: 'Nodes by path, in definition order.' }),
+    nodesNext: Type.Optional(
+      nullable(Type.String({ description: 'With `nodesLimit`: the `nodesAfter` of the next part, or null.' })),
+    ),
     order: Type.Optional(
       Type.Array(Type.String(), {
         description: 'The ids in definition order, where JSON does not preserve it: ids that look like integers.',
@@ -174,6 +177,14 @@ export const DocumentQuery = Type.Object(
           'Only the nodes of this scope, not of those inside it: `items/3`, or `items` for the iterations of a loop that are kept. Empty: the nodes of the run itself.',
       }),
     ),
+    nodesLimit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'At most so many nodes; `nodesNext` says where others begin.',
+      }),
+    ),
+    nodesAfter: Type.Optional({ ...NodePath, description: 'Nodes after this one: `nodesNext` of an earlier part.' }),
     node: Type.Optional({
       ...NodePath,
       description: 'The path of a node. If its iteration has ended, its document is read from the journal.',

@@ -16,6 +16,7 @@ class JsonLocated implements Located {
   readonly keyEnd: number;
   readonly start: number;
   readonly end: number;
+  readonly isShared = false;
 
   constructor(text: string, keyStart: number, keyEnd: number, start: number, end: number) {
     this.#text = text;

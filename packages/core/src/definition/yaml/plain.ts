@@ -37,6 +37,7 @@ class PlainLocated implements Located {
   start: number;
   end: number;
   readonly style: ScalarStyle | undefined;
+  readonly isShared = false;
   readonly #members: Map<string | number, Located> | undefined;
 
   constructor(start: number, end: number, style: ScalarStyle | undefined, members?: Map<string | number, Located>) {

@@ -23,6 +23,7 @@ class YamlLocated implements Located {
   readonly keyEnd: number;
   readonly start: number;
   readonly end: number;
+  readonly isShared: boolean;
   readonly #node: ParsedNode | null;
   readonly #anchored: Anchored;
   #members: Map<string | number, Located> | undefined;
@@ -30,6 +31,7 @@ class YamlLocated implements Located {
   constructor(key: ParsedNode | null, value: ParsedNode | null, anchored: Anchored) {
     const node = isAlias(value) ? (anchored?.get(value) ?? value) : value;
     this.#node = node;
+    this.isShared = isAlias(value) || (node !== null && !isAlias(node) && hasProperties(node));
     this.#anchored = anchored;
     this.keyStart = key?.range[0] ?? 0;
     this.keyEnd = key?.range[1] ?? 0;
@@ -67,4 +69,8 @@ class YamlLocated implements Located {
     if (!isScalar(node)) return undefined;
     return typeof node.value === 'string' ? node.value : node.source;
   }
+}
+
+function hasProperties(node: { anchor?: string | undefined; tag?: string | undefined; srcToken?: unknown }): boolean {
+  return node.anchor !== undefined || node.tag !== undefined;
 }
