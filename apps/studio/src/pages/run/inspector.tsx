@@ -77,7 +77,10 @@ interface ValuesProps extends Pick<InspectorProps, 'run' | 'view'> {
 function Values({ run, view, which }: ValuesProps): ReactElement {
   const { executionId } = run.document;
   const { node, seq } = view;
-  const isOver = seq === undefined && run.document.finishedAt !== null;
+  const own = node === undefined ? run.document : run.document.nodes[node];
+  // A node that the document does not have is in an iteration that has ended.
+  const isOver =
+    seq === undefined && (own === undefined || own.finishedAt !== null || run.document.finishedAt !== null);
   const query = { ...(node !== undefined && { node }), ...(seq !== undefined && { at: seq }) };
   const values = useRead('getValues', { params: { executionId }, query }, { keepsPrevious: true });
   return (
