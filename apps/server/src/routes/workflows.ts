@@ -1,5 +1,6 @@
 /** Workflows: checking, registering, activating and comparing their versions. */
-import { type AnswerOf, type BodyOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf, BodyOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import {
   isJsonObject,
   type Json,
