@@ -1,5 +1,5 @@
 /**
- * The wire contract, shared by server, client, CLI and documentation. Its schemas bring TypeBox, a fifth of the start of
+ * The wire contract, shared by server, client, CLI and documentation. Its schemas bring TypeBox, nearly a third of the start of
  * `nebula run`: commands that need only a limit or a route import `limits` or `routes`.
  */
 
