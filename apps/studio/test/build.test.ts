@@ -24,13 +24,13 @@ import { Part } from './part.ts';
 import picture from './picture.svg';
 import './last.css';
 document.title = Part + picture;
-new Worker(new URL('./core/core-worker.ts', import.meta.url), { type: 'module' });
+new Worker(new URL('./language/worker/language-worker.ts', import.meta.url), { type: 'module' });
 new Worker(new URL('./other-worker.ts', import.meta.url), { type: 'module' });
 document.onclick = () => import('./later.ts');
 `,
   'part.ts': "import './middle.css';\nexport const Part: string = 'part';\n",
   'later.ts': "import './later.css';\ndocument.title = 'later';\n",
-  'core/core-worker.ts': "postMessage('core');\n",
+  'language/worker/language-worker.ts': "postMessage('core');\n",
   'other-worker.ts': "postMessage('other');\n",
   'first.css': "@import './imported.css';\n/* A comment */\n.first { color: red }\n",
   'imported.css':
@@ -98,9 +98,9 @@ describe('a build', () => {
     const kinds = Object.entries(manifest.files).flatMap(([name, { worker }]) =>
       worker === undefined ? [] : [[name.replace(/-\w+\.js$/, ''), worker]],
     );
-    expect(Object.fromEntries(kinds)).toEqual({ 'core-worker': 'eval', 'other-worker': 'strict' });
+    expect(Object.fromEntries(kinds)).toEqual({ 'language-worker': 'eval', 'other-worker': 'strict' });
     const main = textOf(fileLike(/^main-/));
-    for (const name of [/^core-worker-/, /^other-worker-/, /^picture-/, /^later-/])
+    for (const name of [/^language-worker-/, /^other-worker-/, /^picture-/, /^later-/])
       expect(main).toContain(fileLike(name));
     expect(manifest.first).toHaveLength(2);
   });

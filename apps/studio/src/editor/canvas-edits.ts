@@ -8,7 +8,7 @@ import type { EditResult } from '../language/edits/refusal.ts';
 import { TextDraft } from '../language/edits/text-edit.ts';
 
 /** The id of a new node that is free in its graph. */
-export function newId(graph: Graph, parent: string, wanted: string): string {
+function newId(graph: Graph, parent: string, wanted: string): string {
   const taken = [...graph.nodes.keys()].flatMap((path) => {
     const { graph: around, id } = splitPath(path);
     return around === parent ? [id] : [];
@@ -73,7 +73,7 @@ export function addNode(text: string, graph: Graph, request: AddRequest): Added 
 }
 
 /** Several operations as one. */
-export function inSteps(text: string, steps: readonly ((text: string) => EditResult)[]): EditResult {
+function inSteps(text: string, steps: readonly ((text: string) => EditResult)[]): EditResult {
   const draft = new TextDraft(text);
   for (const step of steps) {
     const result = step(draft.text);

@@ -33,7 +33,7 @@ import {
 } from '@codemirror/view';
 import { basicSetup } from 'codemirror';
 import type { TextProblem } from '../language/checking.ts';
-import type { CompletionItem } from '../language/completion.ts';
+import type { CompletionItem } from '../language/completion-item.ts';
 import type { TextEdit } from '../language/edits/text-edit.ts';
 import type { ExpressionPreview, Hover } from '../language/hovering.ts';
 import { previewText } from '../language/value-types.ts';

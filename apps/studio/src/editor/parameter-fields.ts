@@ -35,22 +35,21 @@ export function fieldsOf(schema: JsonSchema | undefined, value: Json | undefined
   }));
 }
 
+const KIND_OF_TYPE: Readonly<Record<string, FieldKind>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  array: 'json',
+  object: 'json',
+};
+
 function kindOf(schema: JsonSchema | undefined, value: Json | undefined): FieldKind {
   if (typeof value === 'string' && value.includes('{{')) return 'expression';
   if (isJsonObject(schema)) {
     if (Array.isArray(schema.enum)) return 'choice';
-    switch (schema.type) {
-      case 'string':
-        return 'text';
-      case 'number':
-      case 'integer':
-        return 'number';
-      case 'boolean':
-        return 'boolean';
-      case 'array':
-      case 'object':
-        return 'json';
-    }
+    const kind = KIND_OF_TYPE[String(schema.type)];
+    if (kind !== undefined) return kind;
   }
   return value !== null && typeof value === 'object' ? 'json' : 'text';
 }

@@ -1,6 +1,7 @@
 /** Completion: keys and values of the language, actions, their parameters, and expressions. */
 import { type DocumentPath, isJsonObject, type Json, type JsonSchema, readSource, type ValueType } from '@nebula/core';
 import { type ActionInfo, newestActions, referenceOf } from './catalog.ts';
+import type { CompletionItem } from './completion-item.ts';
 import { type CursorPlace, placeOfCursor } from './cursor.ts';
 import { idsIn } from './edits/graph-places.ts';
 import { completeExpression } from './expression-completion.ts';
@@ -8,18 +9,6 @@ import { type Expected, expectedAt, recordsOf, typeWords } from './language-type
 import type { RunValues } from './run-values.ts';
 import { placeIn } from './scope-types.ts';
 import { typeText } from './value-types.ts';
-
-export interface CompletionItem {
-  readonly label: string;
-  readonly kind: 'key' | 'value' | 'action' | 'node' | 'variable' | 'property' | 'function';
-  /** What is inserted, if it is not the label. */
-  readonly apply?: string;
-  /** The type, beside the label. */
-  readonly detail?: string;
-  /** The value of the last run. */
-  readonly value?: string;
-  readonly doc?: string;
-}
 
 export interface Completion {
   readonly from: number;
@@ -171,7 +160,7 @@ function valuesOf(type: ValueType, path: DocumentPath, facts: LanguageFacts): Co
   }
 }
 
-export function actionItems(actions: readonly ActionInfo[]): CompletionItem[] {
+function actionItems(actions: readonly ActionInfo[]): CompletionItem[] {
   return newestActions(actions).map((action) => ({
     label: referenceOf(action),
     kind: 'action',

@@ -1,6 +1,6 @@
 /** Completion in expressions: names, members of values, functions; with their types and the values of the last run. */
 import { type FunctionListing, type Json, listFunctions } from '@nebula/core';
-import type { CompletionItem } from './completion.ts';
+import type { CompletionItem } from './completion-item.ts';
 import { referenceText } from './edits/expression-sites.ts';
 import { valueAt } from './edits/source-tree.ts';
 import {

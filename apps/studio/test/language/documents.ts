@@ -12,8 +12,8 @@ function filesIn(folder: string): string[] {
 }
 
 /** The examples as they are. */
-export const examples: readonly string[] = [...filesIn(EXAMPLES), ...filesIn(path.join(EXAMPLES, 'patterns'))].map(
-  (file) => readFileSync(file, 'utf8'),
+const examples: readonly string[] = [...filesIn(EXAMPLES), ...filesIn(path.join(EXAMPLES, 'patterns'))].map((file) =>
+  readFileSync(file, 'utf8'),
 );
 
 /** The same with other line breaks, without the last one, and as JSON. */

@@ -56,7 +56,7 @@ function visitNode(node: Json, path: DocumentPath, found: ExpressionSite[]): voi
 }
 
 /** Finds the sites of a value of this type. */
-export function visit(type: ValueType, value: Json, path: DocumentPath, found: ExpressionSite[]): void {
+function visit(type: ValueType, value: Json, path: DocumentPath, found: ExpressionSite[]): void {
   switch (type.is) {
     case 'expression':
     case 'moment':

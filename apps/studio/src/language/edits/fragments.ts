@@ -55,7 +55,7 @@ export function linesOfNode(draft: DefinitionDraft, place: DocumentPath, id: str
 }
 
 /** Edges with both ends among the nodes; chains are divided. */
-export function edgesBetween(edges: Json | undefined, ids: ReadonlySet<string>): Json[] {
+function edgesBetween(edges: Json | undefined, ids: ReadonlySet<string>): Json[] {
   if (!Array.isArray(edges)) return [];
   return edges.flatMap((edge): Json[] => {
     const chain = chainOf(edge);
@@ -121,7 +121,7 @@ function dropUnknown(copied: DefinitionDraft, known: ReadonlySet<string>): void 
 }
 
 /** Writes the nodes and edges of a fragment into a graph. */
-export function addNodes(draft: DefinitionDraft, place: DocumentPath, copied: DefinitionDraft, after?: string): void {
+function addNodes(draft: DefinitionDraft, place: DocumentPath, copied: DefinitionDraft, after?: string): void {
   const nodes = [...place, 'nodes'];
   const ids = idsIn(copied.value, []);
   if (!draft.has(nodes)) draft.set(nodes, {});
@@ -138,7 +138,7 @@ export function addNodes(draft: DefinitionDraft, place: DocumentPath, copied: De
   addEdges(draft, place, copied.at(['edges']));
 }
 
-export function addEdges(draft: DefinitionDraft, place: DocumentPath, edges: Json | undefined): void {
+function addEdges(draft: DefinitionDraft, place: DocumentPath, edges: Json | undefined): void {
   for (const edge of Array.isArray(edges) ? edges : []) {
     if (Array.isArray(draft.at([...place, 'edges']))) draft.insert([...place, 'edges'], undefined, edge);
     else draft.insert(place, 'edges', [edge], { after: 'nodes' });

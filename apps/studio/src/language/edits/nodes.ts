@@ -5,7 +5,7 @@ import { bodiesIn, checkId, graphPlace, idsIn, nodePlace, splitPath, textsOf } f
 import { addNeed, removeLinks } from './links.ts';
 import { chainOf, idSites, renameInExpressions, sitesThatSee } from './node-references.ts';
 import { attempt, type EditResult, refuse } from './refusal.ts';
-import { keyText, scalarText } from './scalars.ts';
+import { keyText } from './scalars.ts';
 import { isFlow, locate, valueAt } from './source-tree.ts';
 
 export interface InsertNode {
@@ -150,8 +150,4 @@ export function isBracketed(draft: DefinitionDraft, place: DocumentPath): boolea
 export function nodeValue(value: Json, place: DocumentPath): JsonObject {
   const node = valueAt(value, place);
   return isJsonObject(node) ? node : {};
-}
-
-export function plainText(text: string): string {
-  return scalarText(text, false);
 }

@@ -9,11 +9,6 @@ const BLOCK_KEYS = new Set([
   ...['nodes', 'with', 'do', 'group', 'config', 'input', 'output', 'set', 'properties', 'variables', 'branch', 'cases'],
 ]);
 
-export interface RenderContext {
-  readonly isJson: boolean;
-  readonly lineBreak: string;
-}
-
 /** On one line. */
 export function flowText(value: Json, isJson: boolean): string {
   if (isJson) return jsonLine(value);

@@ -14,7 +14,7 @@ export function isPlainSafe(text: string, inFlow: boolean): boolean {
   return !inFlow || !/[,[\]{}#]|:$/.test(text);
 }
 
-export function doubleQuoted(text: string): string {
+function doubleQuoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

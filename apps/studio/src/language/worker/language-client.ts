@@ -6,7 +6,7 @@
  */
 import type { FromWorker, LanguageAnswers, LanguageRequest, LanguageSetting, ToWorker } from './messages.ts';
 
-export const CHECK_DELAY_MS = 80;
+const CHECK_DELAY_MS = 80;
 
 /** The part of a Worker that is used. */
 export interface Port {

@@ -1,34 +1,24 @@
 /** The parts of the editor around one opened text. */
-import type { NebulaGraphElement } from '@nebula/canvas';
 import { type DrawnRun, type NodeRunState, statesOf } from '@nebula/canvas/model';
-import { isJsonObject, type Json, readSource } from '@nebula/core';
-import { type ReactElement, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { type ReactElement, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { editorPath } from '../../app/routes.ts';
 import { useMay } from '../../app/studio-context.ts';
-import { addNode } from '../../editor/canvas-edits.ts';
-import { type NodeTemplate, templatesOf } from '../../editor/node-templates.ts';
 import type { KnownWorkflows } from '../../language/checking.ts';
-import { freeId, splitPath } from '../../language/edits/graph-places.ts';
-import { wrapNodes } from '../../language/edits/wrap.ts';
 import { useText } from '../../text/use-text.ts';
-import { Button, IconButton } from '../../ui/controls.tsx';
-import { Icon } from '../../ui/icons.tsx';
-import { Menu } from '../../ui/menu.tsx';
+import { Button } from '../../ui/controls.tsx';
 import { useTitle } from '../../ui/page.tsx';
-import { type AddPlace, EditorCanvas } from './editor-canvas.tsx';
 import { EditorHeader } from './editor-header.tsx';
-import { NEW_DRAFT, type Opened, usedWorkflows } from './editor-page.tsx';
+import { idOf, nameOf, useEditorKeys, useReadable, useUsedWorkflows } from './editor-hooks.ts';
+import { EditorSide } from './editor-side.tsx';
+import { EditorStage } from './editor-stage.tsx';
 import { editorText } from './editor-text.ts';
-import { Inspector, SeveralNodes } from './inspector.tsx';
-import { LastOutput } from './last-output.tsx';
-import { Palette } from './palette.tsx';
+import { NEW_DRAFT, type Opened } from './opened-workflow.ts';
 import { SaveDialog } from './save-dialog.tsx';
-import { TestBar, TestDialog, type TestScope } from './test-run.tsx';
+import { TestBar, TestDialog, TestMenu, type TestScope } from './test-run.tsx';
 import { useDraft } from './use-draft.ts';
-import { type Editor, useEditor } from './use-editor.ts';
+import { useEditor } from './use-editor.ts';
 import { useLastRun } from './use-last-run.ts';
-import { useLayout } from './use-layout.ts';
 import { usePins } from './use-pins.ts';
 
 const NO_STATES: ReadonlyMap<string, NodeRunState> = new Map();
@@ -41,8 +31,6 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
   const isReadOnly = !mayEdit || opened.format === 'typescript';
   const [isSaving, setSaving] = useState(false);
   const [isTextShown, setTextShown] = useState(true);
-  const [adding, setAdding] = useState<AddPlace>();
-  const canvas = useRef<NebulaGraphElement>(null);
   const [testId, setTestId] = useState<string>();
   const [testing, setTesting] = useState<TestScope>();
   const lastRun = useLastRun(workflowId, testId);
@@ -63,7 +51,6 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
     run,
     onSave: () => setSaving(true),
   });
-  const layout = useLayout(workflowId);
   const data = useReadable(editor.text);
   const draft = useDraft({
     draftId: workflowId ?? NEW_DRAFT,
@@ -75,7 +62,6 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
     format: opened.format === 'json' ? 'json' : 'yaml',
     isEnabled: !isReadOnly,
   });
-  const templates = useMemo(() => templatesOf(actions, words.kinds), [actions, words]);
   const name = nameOf(data) ?? workflowId ?? words.newWorkflow;
   useTitle(words.title(name));
   useUsedWorkflows(data, workflowIds, setWorkflows);
@@ -86,36 +72,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
       if (editor.check?.isValid === true) setTesting(isUntil && last !== undefined ? { until: last } : {});
     },
   });
-  const add = (template: NodeTemplate): void => {
-    if (editor.code === undefined) return;
-    const place = adding ?? { after: editor.selection.at(-1) };
-    const after = place.after ?? editor.selection.at(-1);
-    const result = addNode(editor.code.text, editor.graph, {
-      node: template.node,
-      id: template.id,
-      into: '',
-      after: after !== undefined && editor.graph.nodes.has(after) ? after : undefined,
-      edge: place.edge === undefined ? undefined : editor.graph.edges.get(place.edge),
-      kind: place.kind,
-      port: place.port,
-    });
-    editor.edit(result, 'path' in result ? [result.path] : undefined);
-    setAdding(undefined);
-    canvas.current?.focus();
-  };
-  const wrap = (kind: 'group' | 'forEach'): void => {
-    if (editor.code === undefined) return;
-    const paths = editor.selection;
-    const graph = splitPath(paths[0] ?? '').graph;
-    const taken = [...editor.graph.nodes.keys()].map((path) => splitPath(path).id);
-    const id = freeId(taken, kind === 'group' ? 'group' : 'each');
-    editor.edit(
-      wrapNodes(editor.code.text, { paths, id, kind, ...(kind === 'forEach' && { setting: { in: '$input.items' } }) }),
-      [graph === '' ? id : `${graph}/${id}`],
-    );
-  };
-  const selected = editor.selection.filter((node) => editor.graph.nodes.has(node));
-  const [node] = selected;
+  const node = editor.selection.find((one) => editor.graph.nodes.has(one));
   return (
     <main className="editor">
       <EditorHeader
@@ -141,56 +98,25 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
         </div>
       )}
       <div className={isTextShown ? 'editor-body' : 'editor-body editor-without-text'}>
-        <div className={editor.isBroken ? 'editor-canvas editor-canvas-broken' : 'editor-canvas'}>
-          <EditorCanvas
-            ref={canvas}
-            editor={editor}
-            layout={layout}
-            templates={templates}
-            states={states}
-            pins={pins}
-            isReadOnly={isReadOnly}
-            onAdd={setAdding}
-            onRename={() =>
-              requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-rename]')?.select())
-            }
-          />
-          {editor.isBroken && (
-            <p className="editor-broken" role="status">
-              {words.broken}
-            </p>
-          )}
-          <div className="canvas-tools">
-            {!isReadOnly && (
-              <Button icon="plus" disabled={editor.isBroken} onClick={() => setAdding({ after: node })}>
-                {words.add}
-              </Button>
-            )}
-            <IconButton kind="plain" icon="fit" label={words.fit} onClick={() => canvas.current?.fit()} />
-          </div>
+        <EditorStage
+          editor={editor}
+          workflowId={workflowId}
+          actions={actions}
+          states={states}
+          pins={pins}
+          isReadOnly={isReadOnly}
+        >
           {testId !== undefined && <TestBar lastRun={lastRun} onClose={() => setTestId(undefined)} />}
-          {adding !== undefined && (
-            <Palette templates={templates} onChoose={add} onClose={() => setAdding(undefined)} />
-          )}
-        </div>
-        <div className="editor-side" hidden={!isTextShown && selected.length === 0}>
-          {node !== undefined && selected.length === 1 && (
-            <Inspector
-              editor={editor}
-              node={node}
-              data={data}
-              actions={actions}
-              run={run}
-              isReadOnly={isReadOnly}
-              extra={<LastOutput node={node} run={run} pins={pins} text={editor.text} />}
-              onClose={() => editor.select([])}
-            />
-          )}
-          {selected.length > 1 && (
-            <SeveralNodes nodes={selected} editor={editor} isDisabled={isReadOnly || editor.isBroken} onWrap={wrap} />
-          )}
-          <div className="editor-code" ref={editor.attach} hidden={!isTextShown} />
-        </div>
+        </EditorStage>
+        <EditorSide
+          editor={editor}
+          data={data}
+          actions={actions}
+          run={run}
+          pins={pins}
+          isReadOnly={isReadOnly}
+          isTextShown={isTextShown}
+        />
       </div>
       {testing !== undefined && editor.code !== undefined && (
         <TestDialog
@@ -222,118 +148,4 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
       )}
     </main>
   );
-}
-
-/** The data of the text, or of the last one that could be read. */
-function useReadable(text: string): Json {
-  const last = useRef<Json>({});
-  return useMemo(() => {
-    const { value } = readSource(text);
-    if (isJsonObject(value)) last.current = value;
-    return last.current;
-  }, [text]);
-}
-
-function nameOf(data: Json): string | undefined {
-  if (!isJsonObject(data)) return undefined;
-  const { name, id } = data;
-  return typeof name === 'string' ? name : typeof id === 'string' ? id : undefined;
-}
-
-function idOf(data: Json): string | undefined {
-  return isJsonObject(data) && typeof data.id === 'string' ? data.id : undefined;
-}
-
-/** Loads the workflows that the text runs; the compiler needs them. */
-function useUsedWorkflows(data: Json, known: readonly string[], set: (workflows: KnownWorkflows) => void): void {
-  const ids = useMemo(() => {
-    const found = new Set<string>();
-    const visit = (value: Json): void => {
-      if (Array.isArray(value)) value.forEach(visit);
-      else if (isJsonObject(value)) {
-        const { workflow } = value;
-        if (isJsonObject(workflow) && typeof workflow.id === 'string' && known.includes(workflow.id))
-          found.add(workflow.id);
-        Object.values(value).forEach(visit);
-      }
-    };
-    visit(data);
-    return [...found].sort().join(' ');
-  }, [data, known]);
-  const setFound = useEffectEvent(set);
-  useEffect(() => {
-    if (ids === '') return undefined;
-    let isCurrent = true;
-    void usedWorkflows(ids.split(' ')).then((found) => isCurrent && setFound(found));
-    return () => {
-      isCurrent = false;
-    };
-  }, [ids]);
-}
-
-/** The whole, up to the selected node, or that node alone. */
-function TestMenu({
-  node,
-  isDisabled,
-  onTest,
-}: {
-  readonly node: string | undefined;
-  readonly isDisabled: boolean;
-  onTest(scope: TestScope): void;
-}): ReactElement {
-  const words = useText(editorText);
-  return (
-    <span className="test-menu">
-      <Button icon="play" disabled={isDisabled} onClick={() => onTest({})}>
-        {words.test}
-      </Button>
-      <Menu
-        label={words.testMore}
-        className="icon-button"
-        items={[
-          {
-            label: words.testUntil,
-            isDisabled: isDisabled || node === undefined,
-            onChoose: () => node !== undefined && onTest({ until: node }),
-          },
-          {
-            label: words.testOnly,
-            isDisabled: isDisabled || node === undefined,
-            onChoose: () => node !== undefined && onTest({ only: node }),
-          },
-        ]}
-      >
-        <Icon name="down" size={12} />
-      </Menu>
-    </span>
-  );
-}
-
-interface EditorKeys {
-  save(): void;
-  /** `isUntil`: up to the selected node. */
-  test(isUntil: boolean): void;
-}
-
-/** Keys of the page outside of the text. */
-function useEditorKeys(editor: Editor, keys: EditorKeys): void {
-  const act = useEffectEvent((event: KeyboardEvent): void => {
-    const hasCtrl = event.ctrlKey || event.metaKey;
-    const key = event.key.toLowerCase();
-    const target = event.target instanceof HTMLElement ? event.target : undefined;
-    if (target?.closest('dialog') != null) return;
-    if (hasCtrl && key === 's') keys.save();
-    else if (key === 'enter' && (hasCtrl || (event.shiftKey && target?.closest('nebula-graph') != null))) {
-      keys.test(event.shiftKey);
-    } else if (hasCtrl && key === 'z' && target?.closest('.cm-editor, input, textarea, nebula-graph') == null) {
-      if (event.shiftKey) editor.code?.redo();
-      else editor.code?.undo();
-    } else return;
-    event.preventDefault();
-  });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => act(event);
-    addEventListener('keydown', onKey, { capture: true });
-    return () => removeEventListener('keydown', onKey, { capture: true });
-  }, []);
 }

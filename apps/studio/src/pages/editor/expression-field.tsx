@@ -2,7 +2,7 @@
 import type { Json } from '@nebula/core';
 import { type ReactElement, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { expressionProblem, type FieldKind, textOf, valueOfText } from '../../editor/parameter-fields.ts';
-import type { CompletionItem } from '../../language/completion.ts';
+import type { CompletionItem } from '../../language/completion-item.ts';
 import { completeExpression, type ExpressionFacts } from '../../language/expression-completion.ts';
 import { evaluateSite } from '../../language/hovering.ts';
 import { previewText } from '../../language/value-types.ts';

@@ -8,6 +8,8 @@ import { useChange } from '../../data/queries.ts';
 import { useFormat, useText } from '../../text/use-text.ts';
 import { Button, IconButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 import { Status } from '../../ui/status.tsx';
 import { editorText } from './editor-text.ts';
@@ -120,5 +122,43 @@ export function TestBar({ lastRun, onClose }: { readonly lastRun: LastRun; onClo
       <Link href={runPath(document.executionId)}>{words.open}</Link>
       <IconButton icon="close" label={inspector.close} onClick={onClose} />
     </div>
+  );
+}
+
+/** The whole, up to the selected node, or that node alone. */
+export function TestMenu({
+  node,
+  isDisabled,
+  onTest,
+}: {
+  readonly node: string | undefined;
+  readonly isDisabled: boolean;
+  onTest(scope: TestScope): void;
+}): ReactElement {
+  const words = useText(editorText);
+  return (
+    <span className="test-menu">
+      <Button icon="play" disabled={isDisabled} onClick={() => onTest({})}>
+        {words.test}
+      </Button>
+      <Menu
+        label={words.testMore}
+        className="icon-button"
+        items={[
+          {
+            label: words.testUntil,
+            isDisabled: isDisabled || node === undefined,
+            onChoose: () => node !== undefined && onTest({ until: node }),
+          },
+          {
+            label: words.testOnly,
+            isDisabled: isDisabled || node === undefined,
+            onChoose: () => node !== undefined && onTest({ only: node }),
+          },
+        ]}
+      >
+        <Icon name="down" size={12} />
+      </Menu>
+    </span>
   );
 }
