@@ -66,7 +66,15 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, Readonly<Record<s
 };
 
 /** Files of the core that put its folders together: compiling needs the catalog, which knows the action of an import. */
-const COMPOSING = new Set(['index.ts', 'run.ts', 'view.ts', 'authoring.ts', 'compile.ts', 'catalog.ts', 'definition-checks.ts']);
+const COMPOSING = new Set([
+  'index.ts',
+  'run.ts',
+  'view.ts',
+  'authoring.ts',
+  'compile.ts',
+  'catalog.ts',
+  'definition-checks.ts',
+]);
 
 /** The reference interpreter is written from the language alone: it runs no code of ours outside of its folder. */
 const MODEL = 'sim/model/';
