@@ -237,6 +237,11 @@ const SCENARIOS: Partial<Record<OperationId, (booted: Booted) => Promise<Scenari
     return { body: { user: 'dora', password: PASSWORD } };
   },
   logout: async () => ({}),
+  createSignInCode: async () => ({}),
+  signIn: async (b) => {
+    const created = await ask(b, 'POST /api/v1/sign-in-codes', { headers });
+    return { body: { code: (JSON.parse(created.text) as { code: string }).code } };
+  },
   getMe: async () => ({}),
   listUsers: (b) => having(put(b, '/users/ann', { password: 'twelve letters and more' }), { query: 'limit=1' }),
   putUser: async (b) => {
