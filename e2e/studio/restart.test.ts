@@ -25,6 +25,8 @@ it('[STU-7] a page recovers when the server was killed and is back', async () =>
   const { page } = await browser.page('/runs', { allowed });
   const connection = page.getByRole('status');
   await connection.filter({ hasText: 'Live' }).waitFor();
+  // The page itself is there, not only the frame around it.
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
   await server.kill();
   await connection.filter({ hasText: 'Connection lost' }).waitFor();

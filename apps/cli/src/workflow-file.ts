@@ -1,6 +1,7 @@
 /** Reads a workflow file, checks it against the available actions and workflows, and reports its problems. */
 import path from 'node:path';
-import { CONTRACT_LIMITS, type NebulaClient } from '@nebula/client';
+import type { NebulaClient } from '@nebula/client';
+import { CONTRACT_LIMITS } from '@nebula/client/limits';
 import {
   allSteps,
   type Ceiling,

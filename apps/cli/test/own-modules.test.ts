@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -62,4 +62,24 @@ it('[CLI-471] modules of Nebula are the same for all that import them', async ()
      export const found = \`\${thrown instanceof NebulaError} \${typeof STORE_GONE}\`;`,
   );
   expect(await foundBy(url)).toBe('true string');
+});
+
+it('[CLI-471] a run in a data folder loads neither schemas of the contract nor an HTTP client', async () => {
+  const list = path.join(folder, 'loaded');
+  const hook = write(
+    'hook.mjs',
+    `import { registerHooks } from 'node:module';
+     import { writeFileSync } from 'node:fs';
+     const loaded = [];
+     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+     process.on('exit', () => writeFileSync(${JSON.stringify(list)}, loaded.join('\\n')));`,
+  );
+  write('one.yaml', 'id: one\nnodes: { a: { action: core.noop@1 } }\n');
+  const cli = path.join(import.meta.dirname, '../bin/nebula.js');
+  const args = ['--import', hook, cli, 'run', 'one.yaml', '--json', '--data-dir', 'data'];
+  await promisify(execFile)(process.execPath, args, { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' } });
+  const loaded = readFileSync(list, 'utf8').split('\n');
+  expect(loaded.some((url) => url.endsWith('/engine/src/index.ts'))).toBe(true);
+  const heavy = /\/node_modules\/(typebox|undici|ipaddr\.js)\//;
+  expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
 });

@@ -2,7 +2,7 @@
  * The budgets of everything that comes from outside, in one table. The reference is generated from it, and a test
  * probes each budget just below and just above. The values are those that the code uses.
  */
-import { CONTRACT_LIMITS } from '@nebula/client/contract';
+import { CONTRACT_LIMITS } from '@nebula/client/limits';
 import {
   DEFINITION_LIMITS,
   EXPRESSION_LIMITS,

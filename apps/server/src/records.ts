@@ -1,5 +1,6 @@
 /** The records of the server, kind by kind. */
-import { PAGE_LIMITS, type Role } from '@nebula/client/contract';
+import type { Role } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { type Ceiling, type Json, NebulaError } from '@nebula/core';
 import type { RecordChange, RecordRow, Records } from '@nebula/ports';
 

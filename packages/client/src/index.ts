@@ -10,7 +10,6 @@ export {
   type StartRunOptions,
 } from './client.ts';
 export type { AnswerOf, BodyOf, OperationId, ParamsOf, ProblemDetails, QueryOf, Role } from './contract/index.ts';
-export { CONTRACT_LIMITS } from './contract/limits.ts';
 export { ApiError, ConnectionError, ResultTimeoutError } from './errors.ts';
 export { HttpTransport } from './http.ts';
 export type { LiveEvent, LogLine } from './live.ts';

@@ -7,7 +7,7 @@
  *  3. To stop, the worker first tells the server, which ends its pending claim, so that a leaving worker gets no work.
  */
 import { type AnswerOf, ApiError, createClient, type NebulaClient } from '@nebula/client';
-import { DEFAULT_LEASE_MS } from '@nebula/client/contract';
+import { DEFAULT_LEASE_MS } from '@nebula/client/limits';
 import { type Action, NebulaError } from '@nebula/core';
 import { createInProcessSandbox } from '@nebula/drivers/sandbox-inprocess';
 import type { Sandbox } from '@nebula/ports';

@@ -144,15 +144,15 @@ async function folderBlobs({ dataDir }: DriverContext) {
 /** Connections of notifications. Loaded at first use. */
 export const lazyOutgoing: Outgoing = {
   async post(request) {
-    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    const { outgoingRequests } = await import('@nebula/drivers/outgoing');
     return await outgoingRequests.post(request);
   },
   async connect(connection) {
-    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    const { outgoingRequests } = await import('@nebula/drivers/outgoing');
     return await outgoingRequests.connect(connection);
   },
   async run(program) {
-    const { outgoingRequests } = await import('@nebula/drivers/sandbox-inprocess');
+    const { outgoingRequests } = await import('@nebula/drivers/outgoing');
     return await outgoingRequests.run(program);
   },
 };

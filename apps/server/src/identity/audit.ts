@@ -1,5 +1,6 @@
 /** The audit log. Ids are ordered by time, so reading the newest first needs no index. */
-import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { isJsonObject, type Json } from '@nebula/core';
 import { executionOfLease } from '@nebula/engine';
 import type { RecordChange } from '@nebula/ports';

@@ -1,5 +1,6 @@
 /** The actions that workflows may name. */
-import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { type Action, didYouMean, effectOf, type Json, NebulaError } from '@nebula/core';
 import { type Handlers, ok } from '../http/handler.ts';
 import { type Principal, visibleProjects } from '../identity/principal.ts';

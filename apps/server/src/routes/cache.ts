@@ -1,5 +1,6 @@
 /** Lists and removes cached outputs. */
-import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { NebulaError } from '@nebula/core';
 import type { CacheCursor, CacheRow } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';

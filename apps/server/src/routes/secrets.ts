@@ -1,5 +1,5 @@
 /** Secrets of a project: set and deleted here, never shown. */
-import { PAGE_LIMITS } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { NebulaError } from '@nebula/core';
 import { secretsIn } from '@nebula/ports';
 import { gone, type Handlers, ok } from '../http/handler.ts';

@@ -1,5 +1,6 @@
 /** Workflows as lists show them. */
-import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { NebulaError, type TriggerWords, triggerWords, type WorkflowDefinition } from '@nebula/core';
 import { type ExecutionRow, pause, pauseFor, type WorkflowHead, type WorkflowVersionRow } from '@nebula/ports';
 import { type Call, ok, type Reply } from '../http/handler.ts';

@@ -1,5 +1,6 @@
 /** Workflows: checking and registering them, and reading their versions. */
-import { type AnswerOf, PAGE_LIMITS } from '@nebula/client/contract';
+import type { AnswerOf } from '@nebula/client/contract';
+import { PAGE_LIMITS } from '@nebula/client/limits';
 import { type Json, NebulaError, problemDocument, type WorkflowDefinition } from '@nebula/core';
 import type { WorkflowSourceRow, WorkflowVersionRow } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';

@@ -1,5 +1,6 @@
 /** Operations of remote workers: register, claim tasks under a lease, report outcomes. */
-import { type AnswerOf, type BodyOf, DEFAULT_LEASE_MS } from '@nebula/client/contract';
+import type { AnswerOf, BodyOf } from '@nebula/client/contract';
+import { DEFAULT_LEASE_MS } from '@nebula/client/limits';
 import { type ActionDescription, type Json, mayServe, NebulaError, parseDuration, type RunError } from '@nebula/core';
 import type { Engine, LeaseState, RemoteOutcome, RemoteTask } from '@nebula/engine';
 import { gone, type Handlers, ok } from '../http/handler.ts';

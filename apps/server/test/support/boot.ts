@@ -8,13 +8,9 @@ import type { Action, Ceiling } from '@nebula/core';
 import { folderBackups } from '@nebula/drivers/backup';
 import { fsBlobs } from '@nebula/drivers/fs';
 import { localLeader, memoryBlobs, memoryLogs, memoryQueue, memoryRecords, memoryStore } from '@nebula/drivers/memory';
+import { outgoingRequests } from '@nebula/drivers/outgoing';
 import { realClock, realRandom, sha256 } from '@nebula/drivers/real';
-import {
-  createInProcessSandbox,
-  type InProcessSandboxOptions,
-  loadHostApi,
-  outgoingRequests,
-} from '@nebula/drivers/sandbox-inprocess';
+import { createInProcessSandbox, type InProcessSandboxOptions, loadHostApi } from '@nebula/drivers/sandbox-inprocess';
 import { memorySecrets } from '@nebula/drivers/secrets';
 import { openSqliteStore } from '@nebula/drivers/sqlite';
 import { createEngine } from '@nebula/engine';

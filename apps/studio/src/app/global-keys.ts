@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { PATHS } from './routes.ts';
 
 /** After `g`. */
-export const GO_KEYS: Readonly<Record<string, string>> = {
+const GO_KEYS: Readonly<Record<string, string>> = {
   r: PATHS.runs,
   w: PATHS.workflows,
   i: PATHS.inbox,

@@ -12,7 +12,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 };
 
 /** The name of the colour of a status: statuses of runs share those of nodes. */
-export function colourOf(status: string): string {
+function colourOf(status: string): string {
   return COLOURS[status] ?? status;
 }
 

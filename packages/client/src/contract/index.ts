@@ -1,7 +1,9 @@
-/** The wire contract, shared by server, client, CLI and documentation. */
+/**
+ * The wire contract, shared by server, client, CLI and documentation. Its schemas bring TypeBox, nearly a third of the start of
+ * `nebula run`: commands that need only a limit or a route import `limits` or `routes`.
+ */
 
 export type { Type } from 'typebox';
-export { CONTRACT_LIMITS, DEFAULT_LEASE_MS, PAGE_LIMITS } from './limits.ts';
 export {
   type AnswerOf,
   type BodyOf,

@@ -359,15 +359,23 @@ function scopeDocument(scope: ScopeState): ScopeDocument {
 
 let second = Number.NaN;
 let upToSecond = '';
+let last = Number.NaN;
+let lastText = '';
 
-/** The moments of a run lie close together, so the text up to the second is reused. */
+/**
+ * The moments of a run lie close together, so the text up to the second is reused; and one frame ends a node and starts
+ * the next, so the whole text is.
+ */
 function iso(at: number): string {
+  if (at === last) return lastText;
   const whole = Math.floor(at / 1_000);
   if (whole !== second) {
     upToSecond = new Date(whole * 1_000).toISOString().slice(0, -4);
     second = whole;
   }
-  return `${upToSecond}${String(Math.floor(at - whole * 1_000)).padStart(3, '0')}Z`;
+  last = at;
+  lastText = `${upToSecond}${String(Math.floor(at - whole * 1_000)).padStart(3, '0')}Z`;
+  return lastText;
 }
 
 function isoTime(at: number | null): string | null {

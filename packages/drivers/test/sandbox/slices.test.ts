@@ -1,4 +1,7 @@
-/** A clock that moves with every look makes each value take as long as a large one. */
+/**
+ * A clock that moves with every look makes each value take as long as a large one. The action converts its input: an input
+ * that is small, and that only the sandbox looks at, needs no look at the clock.
+ */
 import type { Action } from '@nebula/core';
 import { makeInvocation } from '@nebula/ports/conformance';
 import { describe, expect, test } from 'vitest';
@@ -10,6 +13,7 @@ const action: Action = {
   id: 'test.action',
   version: '1',
   effect: 'pure',
+  parseInput: (input) => input,
   run: () => {
     steps.push('run');
     return { done: true };
@@ -37,6 +41,13 @@ describe('large values', () => {
     expect(steps).toEqual(['turn', 'turn', 'run', 'turn', 'turn']);
     await sandboxWith(1).run(makeInvocation(action));
     expect(steps).toEqual(['run']);
+  });
+
+  test('[SBX-52] the event loop runs before an action without a conversion, if its input is large', async () => {
+    const { parseInput: _, ...plain } = action;
+    const input = Array.from({ length: 5_000 }, () => 0);
+    expect(await sandboxWith(10).run(makeInvocation(plain, { input }))).toMatchObject({ status: 'completed' });
+    expect(steps.indexOf('run')).toBeGreaterThan(1);
   });
 
   test('[SBX-52] an attempt that is aborted before its action runs has not started', async () => {

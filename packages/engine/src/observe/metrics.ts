@@ -57,8 +57,15 @@ class Distribution {
   observe(valueMs: number): void {
     this.count++;
     this.sum += valueMs;
-    const bucket = BUCKETS_MS.findIndex((bound) => valueMs <= bound);
-    if (bucket >= 0) (this.counts[bucket] as number)++;
+    let bucket = 0;
+    while (bucket < BUCKETS_MS.length && valueMs > (BUCKETS_MS[bucket] as number)) bucket++;
+    if (bucket < BUCKETS_MS.length) (this.counts[bucket] as number)++;
+  }
+
+  include({ count, sum, counts }: Distribution): void {
+    this.count += count;
+    this.sum += sum;
+    for (const [bucket, more] of counts.entries()) (this.counts[bucket] as number) += more;
   }
 
   read(): Histogram {
@@ -71,35 +78,43 @@ class Distribution {
   }
 }
 
-/** The figures of the engine, or those of one workflow. */
+/** The figures of one workflow, or those that belong to none. */
 class Figures {
-  private readonly counters: Map<string, number>;
+  private readonly counters: Map<string, { count: number }>;
   private readonly histograms: Map<string, Distribution>;
 
   /** All counters exist from the beginning: one that appears with its first event hides that event from rates. */
   constructor(counters: readonly CounterName[], histograms: readonly HistogramName[]) {
-    this.counters = new Map(counters.map((name) => [name, 0]));
+    this.counters = new Map(counters.map((name) => [name, { count: 0 }]));
     this.histograms = new Map(histograms.map((name) => [name, new Distribution()]));
   }
 
   add(name: CounterName, by: number): void {
-    this.counters.set(name, (this.counters.get(name) ?? 0) + by);
+    const counter = this.counters.get(name);
+    if (counter !== undefined) counter.count += by;
   }
 
   observe(name: HistogramName, valueMs: number): void {
     this.histograms.get(name)?.observe(valueMs);
   }
 
+  include({ counters, histograms }: Figures): void {
+    for (const [name, { count }] of counters) this.add(name as CounterName, count);
+    for (const [name, one] of histograms) this.histograms.get(name)?.include(one);
+  }
+
   read(): Pick<Metrics, 'counters' | 'histograms'> {
+    const counters = Array.from(this.counters, ([name, { count }]) => [name, count] as const);
     const histograms = Array.from(this.histograms, ([name, one]) => [name, one.read()] as const);
-    return { counters: Object.fromEntries(this.counters), histograms: Object.fromEntries(histograms) };
+    return { counters: Object.fromEntries(counters), histograms: Object.fromEntries(histograms) };
   }
 }
 
 export type WorkflowFigures = Figures;
 
+/** An event is counted once: for its workflow, or for the engine. The sums are made when somebody reads them. */
 export class Meter {
-  private readonly all = new Figures(COUNTERS, HISTOGRAMS);
+  private readonly others = new Figures(COUNTERS, HISTOGRAMS);
   private readonly gauges: (() => Gauges | Promise<Gauges>)[] = [];
   private readonly workflows = new Map<
     string,
@@ -116,14 +131,12 @@ export class Meter {
     return figures;
   }
 
-  add(name: CounterName, by = 1, of?: WorkflowFigures): void {
-    this.all.add(name, by);
-    of?.add(name, by);
+  add(name: CounterName, by = 1, of = this.others): void {
+    of.add(name, by);
   }
 
-  observe(name: HistogramName, valueMs: number, of?: WorkflowFigures): void {
-    this.all.observe(name, valueMs);
-    of?.observe(name, valueMs);
+  observe(name: HistogramName, valueMs: number, of = this.others): void {
+    of.observe(name, valueMs);
   }
 
   gauge(name: GaugeName, read: () => number): void {
@@ -142,6 +155,9 @@ export class Meter {
       workflowId,
       ...figures.read(),
     }));
-    return { ...this.all.read(), gauges: { ...gauges }, workflows };
+    const all = new Figures(COUNTERS, HISTOGRAMS);
+    all.include(this.others);
+    for (const { figures } of this.workflows.values()) all.include(figures);
+    return { ...all.read(), gauges: { ...gauges }, workflows };
   }
 }

@@ -123,6 +123,11 @@ export class RunWaiters {
   turnEnded(run: LiveRun): void {
     const { executionId, state } = run;
     if (!this.isAwaitedUntilParked(executionId)) return;
+    // With an attempt under way the run is not parked at any time: nearly every turn ends here, without a look at the clock.
+    if (state.running.size > 0) {
+      if (this.checks.has(executionId)) this.checks.set(executionId, run);
+      return;
+    }
     const now = this.context.clock.now();
     if (isParked(state, now)) this.park(run, []);
     else if (this.checks.has(executionId)) this.checks.set(executionId, run);

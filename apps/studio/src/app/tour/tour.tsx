@@ -23,17 +23,21 @@ import './tour.css';
 export function Tour(): ReactElement | null {
   const { preferences, project } = useStudio();
   const mayOperate = useMay('operator');
-  const isWanted = !preferences.hasSeenTour && mayOperate;
+  const [location] = useLocation();
+  // It begins where people arrive, and then goes with them.
+  const [hasBegun, setBegun] = useState(false);
+  const isAtHome = location === PATHS.runs || location === PATHS.workflows;
+  const isWanted = !preferences.hasSeenTour && mayOperate && (hasBegun || isAtHome);
   const workflows = useRead('listWorkflows', { query: { project, limit: 200 } }, { enabled: isWanted });
   const isThere = workflows.data?.items.some(
     ({ workflowId, activeVersion }) => workflowId === TOUR_WORKFLOW && activeVersion !== null,
   );
-  return isWanted && isThere === true ? <TourPanel /> : null;
+  return isWanted && isThere === true ? <TourPanel onBegin={() => setBegun(true)} /> : null;
 }
 
 const REFRESH_MS = 500;
 
-function TourPanel(): ReactElement {
+function TourPanel({ onBegin }: { onBegin(): void }): ReactElement {
   const words = useText(tourText);
   const { prefer } = useStudio();
   const [, navigate] = useLocation();
@@ -57,6 +61,7 @@ function TourPanel(): ReactElement {
   const start = useChange('startExecution', {
     refreshes: ['listExecutions', 'countExecutions'],
     onDone: (started) => {
+      onBegin();
       setExecutionId(started.executionId);
       navigate(runPath(started.executionId));
     },

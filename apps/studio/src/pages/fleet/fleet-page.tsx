@@ -154,8 +154,10 @@ function WorkerRow({ worker }: { readonly worker: Worker }): ReactElement {
         {actions.slice(0, SHOWN_ACTIONS).join(', ')}
         {actions.length > SHOWN_ACTIONS && <span className="muted"> {words.more(actions.length - SHOWN_ACTIONS)}</span>}
       </td>
-      <td className="cell-number">{format.number(running)}</td>
-      <td className="cell-number" title={format.full(Date.parse(lastSeenAt))}>
+      <td className="cell-number" data-label={words.running}>
+        {format.number(running)}
+      </td>
+      <td className="cell-number" data-label={words.lastSeen} title={format.full(Date.parse(lastSeenAt))}>
         {format.relative(Date.parse(lastSeenAt), now)}
       </td>
       <td className="cell-number">

@@ -6,7 +6,6 @@ import { runPath } from '../../app/routes.ts';
 import { useRead } from '../../data/queries.ts';
 import { useFormat, useText } from '../../text/use-text.ts';
 import { Badge, Tabs } from '../../ui/controls.tsx';
-import { StatusGlyph } from '../../ui/status.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { IterationList } from './iteration-list.tsx';
 import { LogView } from './log-view.tsx';
@@ -78,7 +77,10 @@ interface ValuesProps extends Pick<InspectorProps, 'run' | 'view'> {
 function Values({ run, view, which }: ValuesProps): ReactElement {
   const { executionId } = run.document;
   const { node, seq } = view;
-  const isOver = seq === undefined && run.document.finishedAt !== null;
+  const own = node === undefined ? run.document : run.document.nodes[node];
+  // A node that the document does not have is in an iteration that has ended.
+  const isOver =
+    seq === undefined && (own === undefined || own.finishedAt !== null || run.document.finishedAt !== null);
   const query = { ...(node !== undefined && { node }), ...(seq !== undefined && { at: seq }) };
   const values = useRead('getValues', { params: { executionId }, query }, { keepsPrevious: true });
   return (
@@ -159,28 +161,5 @@ function NodeFacts({
         </span>
       )}
     </div>
-  );
-}
-
-/** The nodes of the run as a list, for narrow screens. */
-export function NodeList({ run, onSelect }: Pick<InspectorProps, 'run' | 'onSelect'>): ReactElement {
-  const words = useText(runText);
-  const format = useFormat();
-  return (
-    <section className="node-list">
-      <h3>{words.nodes}</h3>
-      <ul className="plain-list">
-        {Object.entries(run.document.nodes).map(([path, { status, durationMs }]) => (
-          <li key={path}>
-            <button type="button" className="node-row" onClick={() => onSelect(path)}>
-              <StatusGlyph status={status} />
-              <span className="truncate">{path}</span>
-              <span className="spring" />
-              {durationMs !== null && <span className="muted">{format.duration(durationMs)}</span>}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

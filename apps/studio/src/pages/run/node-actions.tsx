@@ -69,7 +69,7 @@ export interface Approval {
 }
 
 /** The approval among the events that a node waits for. */
-export function approvalOf(waitsFor: AnswerOf<'getExecution'>['nodes'][string]['waitsFor']): Approval | undefined {
+function approvalOf(waitsFor: AnswerOf<'getExecution'>['nodes'][string]['waitsFor']): Approval | undefined {
   if (waitsFor?.kind !== 'event') return undefined;
   return (waitsFor.events as { readonly kind: string }[]).find((event): event is Approval => event.kind === 'approval');
 }
@@ -92,7 +92,7 @@ interface AnswerDialogProps {
   onClose(): void;
 }
 
-export function AnswerDialog({ executionId, node, approval, onClose }: AnswerDialogProps): ReactElement {
+function AnswerDialog({ executionId, node, approval, onClose }: AnswerDialogProps): ReactElement {
   const words = useText(actionText);
   const [comment, setComment] = useState('');
   const form = useSchemaForm(approval.form);

@@ -57,8 +57,6 @@ export const runText = defineText({
     iteration: (number: number) => `Iteration ${number}`,
     noIterations: 'No iterations yet',
     onlyFailed: 'Only failed ones',
-    nodes: 'Nodes',
-    showGraph: 'Show the graph',
     actions: {
       cancel: 'Cancel',
       pause: 'Pause',
@@ -131,8 +129,6 @@ export const runText = defineText({
     iteration: (number) => `Durchlauf ${number}`,
     noIterations: 'Noch keine Durchläufe',
     onlyFailed: 'Nur fehlgeschlagene',
-    nodes: 'Knoten',
-    showGraph: 'Graph zeigen',
     actions: {
       cancel: 'Abbrechen',
       pause: 'Pausieren',

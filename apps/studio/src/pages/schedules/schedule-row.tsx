@@ -37,16 +37,18 @@ export function ScheduleRow({ schedule, onEdit }: ScheduleRowProps): ReactElemen
         )}
         {!active && <Badge kind="warning">{words.paused}</Badge>}
       </td>
-      <td>
+      <td data-label={words.starts}>
         {workflowId === null ? words.plan(plan ?? '') : <Link href={workflowPath(workflowId)}>{workflowId}</Link>}
       </td>
       <td>
         <Times schedule={schedule} />
       </td>
-      <td>
+      <td data-label={words.next}>
         <NextFires schedule={schedule} now={now} />
       </td>
-      <td className="muted">{lastFiredAt === null ? words.never : format.relative(Date.parse(lastFiredAt), now)}</td>
+      <td className="muted" data-label={words.last}>
+        {lastFiredAt === null ? words.never : format.relative(Date.parse(lastFiredAt), now)}
+      </td>
       <td className="schedule-actions">
         <ScheduleActions schedule={schedule} onEdit={onEdit} />
       </td>
