@@ -33,7 +33,9 @@ export class Stylesheet {
           .map((id) => texts.get(id) ?? '')
           .join('');
         // Names of emitted files are known from here on.
-        const text = source.replaceAll(/__FILE_(\w+?)__/g, (_whole, reference: string) => this.getFileName(reference));
+        const text = source.replaceAll(/__FILE_([\w$]+?)__/g, (_whole, reference: string) =>
+          this.getFileName(reference),
+        );
         if (text !== '') this.emitFile({ type: 'asset', name: `${STYLESHEET}.css`, source: text });
       },
     };

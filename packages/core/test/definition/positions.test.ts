@@ -184,7 +184,7 @@ describe('members', () => {
     ['plain YAML', PLAIN],
     ['YAML by the library', `${PLAIN}# \u2028\n`],
     ['JSON', AS_JSON],
-  ])('[DEF-150] %s: keys and values in order', (_, text) => {
+  ])('[DEF-145] %s: keys and values in order', (_, text) => {
     const { source } = readSource(text);
     const fetch = source.locate(['nodes', 'fetch']);
     const members = [...(fetch?.members() ?? [])].slice(0, 2);
@@ -197,13 +197,13 @@ describe('members', () => {
     expect(source.locate(['nodes', 'missing'])).toBeUndefined();
   });
 
-  it('[DEF-150] anchors, aliases and tags are marked', () => {
+  it('[DEF-145] anchors, aliases and tags are marked', () => {
     const { source } = readSource('a: &x { b: 1 }\nc: *x\nd: !!str 1\ne: 1\n');
     const isShared = (key: string) => source.locate([key])?.isShared;
     expect([isShared('a'), isShared('c'), isShared('d'), isShared('e')]).toEqual([true, true, true, false]);
   });
 
-  it('[DEF-151] data is read as written', () => {
+  it('[DEF-146] data is read as written', () => {
     expect(readSource('needs: a\nedges: [a -> b]\n').value).toEqual({ needs: 'a', edges: ['a -> b'] });
     expect(readSource('a: [').value).toBeUndefined();
   });

@@ -5,7 +5,7 @@ import { useText } from '../../text/use-text.ts';
 import { Button, Field, TextInput } from '../../ui/controls.tsx';
 import { useSchemaForm } from '../../ui/schema-form/schema-form.tsx';
 import { inboxText } from './inbox-text.ts';
-import type { Task } from './task-card.tsx';
+import type { Task } from './task.ts';
 
 interface AnswerPanelProps {
   readonly task: Task;

@@ -5,7 +5,7 @@ import { useText } from '../../text/use-text.ts';
 import { Button, Field } from '../../ui/controls.tsx';
 import { readJson } from '../../ui/schema-form/fields.ts';
 import { inboxText } from './inbox-text.ts';
-import type { Task } from './task-card.tsx';
+import type { Task } from './task.ts';
 
 interface SendPanelProps {
   readonly task: Task;

@@ -2,7 +2,6 @@
  * One task. The buttons are on the card; a choice opens what it needs below, and a second tap confirms it: with the tap
  * that opens the inbox, three.
  */
-import type { AnswerOf } from '@nebula/client';
 import { type ReactElement, useState } from 'react';
 import { Link } from 'wouter';
 import { runPath, workflowPath } from '../../app/routes.ts';
@@ -15,8 +14,7 @@ import { AnswerPanel } from './answer-panel.tsx';
 import { inboxText } from './inbox-text.ts';
 import { refreshInbox } from './refresh-inbox.ts';
 import { SendPanel } from './send-panel.tsx';
-
-export type Task = AnswerOf<'listHumanTasks'>['items'][number];
+import type { Task } from './task.ts';
 
 type Opened = 'approve' | 'reject' | 'settle' | 'send';
 

@@ -10,7 +10,7 @@ import { readJson } from '../../ui/schema-form/fields.ts';
 import { SegmentedFilter } from '../../ui/segmented-filter.tsx';
 import { cronInWords } from './cron-words.ts';
 import { type NextFires, nextFires, type ScheduleTimes } from './next-fires.ts';
-import type { Schedule } from './schedules-page.tsx';
+import type { Schedule } from './schedule.ts';
 import { schedulesText } from './schedules-text.ts';
 
 const PRESETS = {

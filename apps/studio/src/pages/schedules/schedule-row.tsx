@@ -10,8 +10,7 @@ import { Badge, IconButton } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { cronInWords } from './cron-words.ts';
-import { scheduleBody } from './schedule-body.ts';
-import type { Schedule } from './schedules-page.tsx';
+import { type Schedule, scheduleBody } from './schedule.ts';
 import { schedulesText } from './schedules-text.ts';
 
 interface ScheduleRowProps {

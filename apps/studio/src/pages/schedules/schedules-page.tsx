@@ -1,5 +1,4 @@
 /** What starts runs by itself: schedules with their next times, and the other triggers of active workflows. */
-import type { AnswerOf } from '@nebula/client';
 import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { useMay, useStudio } from '../../app/studio-context.ts';
 import { useQueryState } from '../../app/use-query-state.ts';
@@ -8,13 +7,12 @@ import { useText } from '../../text/use-text.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Listed } from '../../ui/listed.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
+import type { Schedule } from './schedule.ts';
 import { ScheduleRow } from './schedule-row.tsx';
 import { schedulesText } from './schedules-text.ts';
 import { TriggerList } from './trigger-list.tsx';
 import '../../ui/table.css';
 import './schedules.css';
-
-export type Schedule = AnswerOf<'listSchedules'>['items'][number];
 
 /** The dialog finds the next times itself, with the core's reader of cron expressions: it is loaded when it is needed. */
 const ScheduleDialog = lazy(async () => ({ default: (await import('./schedule-dialog.tsx')).ScheduleDialog }));

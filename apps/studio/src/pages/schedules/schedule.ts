@@ -1,7 +1,9 @@
 import type { AnswerOf, BodyOf } from '@nebula/client';
 
+export type Schedule = AnswerOf<'listSchedules'>['items'][number];
+
 /** The request that stores a schedule as it is. */
-export function scheduleBody(schedule: AnswerOf<'listSchedules'>['items'][number]): BodyOf<'putSchedule'> {
+export function scheduleBody(schedule: Schedule): BodyOf<'putSchedule'> {
   const { workflowId, plan, cron, every, timezone, catchUp, input, active } = schedule;
   return {
     ...(workflowId === null ? { plan: plan ?? '' } : { workflowId }),
