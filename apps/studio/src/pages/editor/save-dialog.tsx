@@ -244,10 +244,12 @@ function RehearsalResult({
           .slice(0, 5)
           .map(({ executionId, difference }) => (
             <li key={executionId}>
-              <Link href={runPath(executionId)} className="mono">
+              <Link href={runPath(executionId)} className="mono truncate">
                 {executionId}
               </Link>
-              <span className="muted truncate">{difference?.text}</span>
+              <span className="muted truncate" title={difference?.text}>
+                {difference?.text}
+              </span>
             </li>
           ))}
       </ul>
