@@ -1,18 +1,13 @@
-import type { LiveEvent } from '@nebula/client';
+import type { AnswerOf, LiveEvent } from '@nebula/client';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RunRecord } from '../src/pages/run/run-record.ts';
+import { recordOf } from '../src/pages/run/run-record.ts';
+import { eventsOf, isTooLong } from '../src/pages/run/run-summary.ts';
 
 const BEGAN = Date.parse('2026-11-18T10:00:00.000Z');
 
 function event(seq: number, type: string, node: string | null, details: unknown = {}): LiveEvent {
   return { id: `${seq}.0`, seq, at: new Date(BEGAN + seq * 100).toISOString(), type, node, details } as LiveEvent;
-}
-
-function recordOf(events: readonly LiveEvent[]): RunRecord {
-  const record = new RunRecord();
-  record.note(events);
-  return record;
 }
 
 const CHAIN = [
@@ -88,5 +83,45 @@ describe('the record of a run', () => {
     expect(record.neighbour(8, 1)).toBeUndefined();
     expect(record.indexAt(BEGAN + 450)).toBe(4);
     expect(record.indexAt(0)).toBe(0);
+  });
+});
+
+describe('[STU-84] a run with very many events', () => {
+  const node = (status: string, from: string | null, to: string | null, more: object = {}) => ({
+    status,
+    attempts: 1,
+    error: null,
+    queuedAt: from,
+    startedAt: from,
+    finishedAt: to,
+    durationMs: null,
+    ...more,
+  });
+  const document = (nodes: object, seq = 10) => ({ seq, nodes }) as unknown as AnswerOf<'getExecution'>;
+
+  test('is known by its frames, nodes and iterations', () => {
+    const loop = (succeeded: number) => ({
+      items: node('completed', null, null, { rounds: { succeeded, failed: 0, open: 0 } }),
+    });
+    expect(isTooLong(document(loop(100)))).toBe(false);
+    expect(isTooLong(document(loop(100_000)))).toBe(true);
+    expect(isTooLong(document({}, 1_000_000))).toBe(true);
+  });
+
+  test('is shown by its document', () => {
+    const [began, ended] = ['2026-11-18T10:00:00.000Z', '2026-11-18T10:00:02.000Z'];
+    const record = recordOf(
+      eventsOf(
+        document({
+          later: node('failed', ended, ended, { error: { code: 'X', kind: 'USER', message: 'no' } }),
+          first: node('completed', began, ended),
+          open: node('running', began, null),
+          skipped: node('skipped', null, null),
+        }),
+      ),
+    );
+    const states = Object.fromEntries([...record.statesAt()].map(([path, { status }]) => [path, status]));
+    expect(states).toEqual({ first: 'completed', open: 'running', later: 'failed' });
+    expect(record.history.node('first')).toMatchObject({ status: 'completed', endedAt: Date.parse(ended) });
   });
 });

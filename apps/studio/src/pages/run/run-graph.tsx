@@ -1,19 +1,18 @@
 /** The graph of the run: the whole plan from the start, with the state of every node. */
 
-import { pathInRun } from '@nebula/canvas/model';
+import { type NodeRunState, pathInRun } from '@nebula/canvas/model';
 import { NebulaGraph } from '@nebula/canvas/react';
 import { type ReactElement, useMemo, useRef } from 'react';
 import { useStudio } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';
 import { stripsOf } from './iteration-strips.ts';
-import type { NodeStates } from './run-record.ts';
 import { runText } from './run-text.ts';
 import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
 
 interface RunGraphProps {
   readonly run: RunData;
-  readonly states: NodeStates;
+  readonly states: ReadonlyMap<string, NodeRunState>;
   readonly view: RunView;
   /** The selected node of the graph. */
   readonly selected: string | undefined;

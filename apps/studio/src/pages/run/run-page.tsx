@@ -1,5 +1,5 @@
 /** One run: the graph, the timeline whose axis is the time machine, and the details of a node with their reason. */
-import { locate, type Scopes } from '@nebula/canvas/model';
+import { type DrawnRun, locate, type Scopes, statesOf } from '@nebula/canvas/model';
 import { type ReactElement, useEffect, useEffectEvent, useMemo } from 'react';
 import { isTyping } from '../../app/global-keys.ts';
 import { useQueryState } from '../../app/use-query-state.ts';
@@ -23,7 +23,7 @@ export default function RunPage({ executionId }: { readonly executionId: string 
 }
 
 function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
-  const { document, record, revision, graph } = run;
+  const { document, record, revision, graph, isSummary } = run;
   const [query, setQuery] = useQueryState('node', 'at', 'tab');
   const isOpen = document.finishedAt === null;
   useTitle(`${document.workflowId} · ${document.executionId.slice(-6)}`);
@@ -34,8 +34,11 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
   const time = pastEvent?.at ?? (isOpen ? now : Date.parse(document.finishedAt ?? document.updatedAt ?? ''));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the record grows, and its revision tells when.
   const states = useMemo(
-    () => record.statesAt(index === undefined || index < 0 ? undefined : index),
-    [record, revision, index],
+    () =>
+      isSummary
+        ? statesOf(document as DrawnRun)
+        : record.statesAt(index === undefined || index < 0 ? undefined : index),
+    [record, revision, index, isSummary, document],
   );
   const located = useMemo(
     () => (query.node === undefined ? undefined : locate(graph, query.node)),
@@ -46,6 +49,7 @@ function LoadedRun({ run }: { readonly run: RunData }): ReactElement {
     (pastEvent !== undefined && index !== undefined ? record.runStatusAt(index) : undefined) ?? document.status;
   const view: RunView = { node: query.node, seq, time, status, tab: query.tab, scopes };
   const goTo = (at: number | undefined): void => {
+    if (isSummary) return;
     const event = at === undefined ? undefined : record.events[at];
     const isNow = event === undefined || at === record.events.length - 1;
     setQuery({ at: isNow ? undefined : String(event.seq) }, { replace: true });

@@ -85,6 +85,12 @@ export class RunRecord {
   }
 }
 
+export function recordOf(events: readonly LiveEvent[]): RunRecord {
+  const record = new RunRecord();
+  record.note(events);
+  return record;
+}
+
 /** Events are in order, so the last one with a property that earlier ones have is found by halving. */
 function lastIndex(events: readonly RecordedEvent[], holds: (event: RecordedEvent) => boolean): number {
   let low = 0;

@@ -1,6 +1,7 @@
 /** When everything happened. Queue, waits and attempts are told apart; dragging the axis shows any earlier moment. */
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { useFormat, useText } from '../../text/use-text.ts';
+import { Badge } from '../../ui/controls.tsx';
 import { StatusGlyph } from '../../ui/status.tsx';
 import { VirtualRows } from '../../ui/virtual-rows.tsx';
 import { criticalPath } from './critical-path.ts';
@@ -109,6 +110,7 @@ function Axis({ axis, labelWidth, time, isPast, run, onMoment }: AxisProps): Rea
     <div className="timeline-axis">
       <span style={{ width: labelWidth }} className="timeline-title">
         {words.timeline}
+        {run.isSummary && <Badge kind="warning">{words.summary}</Badge>}
       </span>
       <div
         className={isDragging ? 'axis dragging' : 'axis'}

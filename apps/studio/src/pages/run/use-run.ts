@@ -6,7 +6,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { refresh, useRead } from '../../data/queries.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useThrottled } from '../../data/use-throttled.ts';
-import { RunRecord } from './run-record.ts';
+import { RunRecord, recordOf } from './run-record.ts';
+import { eventsOf, isTooLong } from './run-summary.ts';
 
 export type RunDocument = AnswerOf<'getExecution'>;
 
@@ -17,6 +18,8 @@ export interface RunData {
   readonly record: RunRecord;
   /** Grows with the record: what depends on events depends on it. */
   readonly revision: number;
+  /** The record is made of the document, because the run has too many events. Its past cannot be shown. */
+  readonly isSummary: boolean;
   /** Reports of running actions, by node. */
   readonly progress: ReadonlyMap<string, { readonly fraction: number; readonly message?: string }>;
 }
@@ -38,25 +41,31 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
   const version = document.data?.version;
   const definition = useRead('getDefinition', { params }, { enabled: version !== undefined });
   const record = useRef(new RunRecord());
+  // Decided by the first document: a run that grows while it is watched keeps its events.
+  const isKnown = document.data !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
+  const isSummary = useMemo(() => document.data !== undefined && isTooLong(document.data), [isKnown]);
+  const summary = useMemo(
+    () => (isSummary && document.data !== undefined ? recordOf(eventsOf(document.data)) : undefined),
+    [isSummary, document.data],
+  );
   const [revision, setRevision] = useState(0);
   const [progress, setProgress] = useState<RunData['progress']>(new Map());
   const update = useThrottled(() => refresh(...OUTDATED), REFRESH_MS);
   const frame = useRef(0);
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
-  useLive(
-    { executionId },
-    {
-      onEvents: (events) => {
-        record.current.note(events);
-        cancelAnimationFrame(frame.current);
-        frame.current = requestAnimationFrame(() => setRevision((before) => before + 1));
-        update();
-      },
-      onProgress: ({ node, fraction, message }) =>
-        setProgress((before) => new Map(before).set(node, { fraction, ...(message !== undefined && { message }) })),
-      onEnd: update,
+  useLive(isKnown ? { executionId, ...(isSummary && { after: 'now' }) } : null, {
+    onEvents: (events) => {
+      if (isSummary) return update();
+      record.current.note(events);
+      cancelAnimationFrame(frame.current);
+      frame.current = requestAnimationFrame(() => setRevision((before) => before + 1));
+      update();
     },
-  );
+    onProgress: ({ node, fraction, message }) =>
+      setProgress((before) => new Map(before).set(node, { fraction, ...(message !== undefined && { message }) })),
+    onEnd: update,
+  });
   const graph = useMemo(
     () =>
       definition.data === undefined ? undefined : graphOfDefinition(definition.data.definition as WorkflowDefinition),
@@ -70,8 +79,9 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
       document: document.data,
       definition: definition.data.definition as WorkflowDefinition,
       graph,
-      record: record.current,
+      record: summary ?? record.current,
       revision,
+      isSummary,
       progress,
     },
     error: null,
