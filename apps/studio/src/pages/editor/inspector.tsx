@@ -64,8 +64,8 @@ export function Inspector({
     editor.edit(setValue(editor.code.text, node, keys, next), undefined, `input.form.${keys.join('.')}`);
   };
   return (
-    <section className="inspector-panel" aria-label={node}>
-      <header className="inspector-head">
+    <section className="node-form-panel" aria-label={node}>
+      <header className="node-form-head">
         <span className="spring truncate">
           <strong>{typeof definition.name === 'string' ? definition.name : splitPath(node).id}</strong>
           <span className="muted"> {kindOf(definition)}</span>
@@ -79,7 +79,7 @@ export function Inspector({
         />
         <IconButton icon="close" label={words.close} onClick={onClose} />
       </header>
-      <div className="inspector-body">
+      <div className="node-form-body">
         {problems.length > 0 && <Problems problems={problems} editor={editor} />}
         <NodeNames key={node} editor={editor} node={node} definition={definition} isDisabled={isDisabled} set={set} />
         {typeof definition.action === 'string' && (
@@ -135,7 +135,7 @@ function Problems({
   readonly editor: Editor;
 }): ReactElement {
   return (
-    <ul className="inspector-problems">
+    <ul className="node-form-problems">
       {problems.map(({ severity, message, hint, from, to, code }) => (
         <li key={`${code}-${from}`}>
           <button
@@ -181,7 +181,7 @@ function NodeNames({ editor, node, definition, isDisabled, set }: NodeNamesProps
     editor.edit(renameNode(editor.code.text, node, next), [graph === '' ? next : `${graph}/${next}`]);
   };
   return (
-    <div className="inspector-pair">
+    <div className="node-form-pair">
       <Field label={words.id}>
         {(ids) => (
           <TextInput
@@ -256,7 +256,7 @@ function ActionPart({ action, actions, definition, facts, isDisabled, nodeKey, s
   const known = newestActions(actions).map(referenceOf);
   return (
     <>
-      <section className="inspector-section">
+      <section className="node-form-section">
         <h3>{words.action}</h3>
         <Select
           aria-label={words.action}
@@ -271,7 +271,7 @@ function ActionPart({ action, actions, definition, facts, isDisabled, nodeKey, s
         </Select>
         {action?.description != null && <p className="field-hint">{action.description}</p>}
       </section>
-      <section className="inspector-section">
+      <section className="node-form-section">
         <h3>{words.parameters}</h3>
         {fields.length === 0 && <p className="muted">{words.noParameters}</p>}
         {fields.map(({ name, kind, type, doc, isRequired, choices, placeholder }) => (
@@ -337,7 +337,7 @@ function KindPart({ definition, facts, isDisabled, nodeKey, set }: PartProps): R
       : [];
   const fields = [...(KIND_FIELDS[kind] ?? []), ...variables];
   return (
-    <section className="inspector-section">
+    <section className="node-form-section">
       <h3>{kind}</h3>
       {fields.map((field) => {
         const value = valueAt(definition, field.path);
@@ -366,7 +366,7 @@ function Settings({ definition, facts, isDisabled, nodeKey, set }: PartProps): R
   const { inspector: words } = useText(editorText);
   const { retry, timeout } = definition;
   return (
-    <section className="inspector-section">
+    <section className="node-form-section">
       <h3>{words.settings}</h3>
       <ExpressionField
         key={`${nodeKey}:when`}
@@ -378,7 +378,7 @@ function Settings({ definition, facts, isDisabled, nodeKey, set }: PartProps): R
         isDisabled={isDisabled}
         onValue={(value) => set(['when'], value)}
       />
-      <div className="inspector-pair">
+      <div className="node-form-pair">
         <ExpressionField
           key={`${nodeKey}:timeout`}
           label={words.timeout}
@@ -402,7 +402,7 @@ function Settings({ definition, facts, isDisabled, nodeKey, set }: PartProps): R
           />
         )}
       </div>
-      <div className="inspector-pair">
+      <div className="node-form-pair">
         <Field label={words.onError}>
           {(ids) => (
             <Select
@@ -418,7 +418,7 @@ function Settings({ definition, facts, isDisabled, nodeKey, set }: PartProps): R
             </Select>
           )}
         </Field>
-        <label className="inspector-check">
+        <label className="node-form-check">
           <input
             type="checkbox"
             disabled={isDisabled}
@@ -445,12 +445,12 @@ export function SeveralNodes({
 }): ReactElement {
   const { inspector: words } = useText(editorText);
   return (
-    <section className="inspector-panel" aria-label={words.several(nodes.length)}>
-      <header className="inspector-head">
+    <section className="node-form-panel" aria-label={words.several(nodes.length)}>
+      <header className="node-form-head">
         <strong className="spring">{words.several(nodes.length)}</strong>
         <IconButton icon="close" label={words.close} onClick={() => editor.select([])} />
       </header>
-      <div className="inspector-body inspector-actions">
+      <div className="node-form-body node-form-actions">
         <Button disabled={isDisabled} onClick={() => onWrap('group')}>
           {words.wrapGroup}
         </Button>

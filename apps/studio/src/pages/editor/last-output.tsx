@@ -27,7 +27,7 @@ export function LastOutput({ node, run, pins, text }: LastOutputProps): ReactEle
   const shown = JSON.stringify(output, null, 2);
   const isStale = pins.stateOf(node, text) === 'stale';
   return (
-    <section className="inspector-section last-output">
+    <section className="node-form-section last-output">
       <header>
         <h3 className="spring">{words.output}</h3>
         {values !== undefined && <Status status={values.status} />}
