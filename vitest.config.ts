@@ -27,6 +27,7 @@ export default defineConfig({
     maxWorkers: '100%',
     /** Only what hangs should run into it: a slow or busy machine is no failure. */
     testTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
     allowOnly: false,
   },

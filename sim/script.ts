@@ -259,7 +259,11 @@ class Script {
   private async judge(): Promise<void> {
     const { oracle, broker, options } = this.world;
     if (isBroken(this.world)) return;
-    oracle.atTheEnd(new Set([...this.orders.map(({ executionId }) => executionId), ...this.runs()]));
+    // A run whose deletion was asked for before its start was accepted is started by nobody.
+    const isStarted = (executionId: string): boolean =>
+      this.world.created.has(executionId) || !oracle.storage.isAsked(executionId);
+    const ordered = this.orders.map(({ executionId }) => executionId).filter(isStarted);
+    oracle.atTheEnd(new Set([...ordered, ...this.runs()]));
     for (const { engine, name } of this.world.living()) {
       const { gauges } = await engine.metrics();
       for (const gauge of GAUGES) {

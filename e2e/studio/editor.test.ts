@@ -150,7 +150,7 @@ describe('the editor', () => {
     await clickNode(page, 'thank');
     await page.getByRole('combobox', { name: 'Action' }).selectOption('file.read@1');
     await page.getByRole('button', { name: /error/ }).waitFor();
-    expect(await page.locator('.inspector-problems li').count()).toBeGreaterThan(0);
+    expect(await page.locator('.node-form-problems li').count()).toBeGreaterThan(0);
   });
 
   it('[EDT-53] a draft is saved while one types, and a second tab is told', async () => {

@@ -75,7 +75,7 @@ describe('a run that breaks', () => {
     await page.waitForURL(/\/r\/exe_/);
     await shownStatus(opened, 'Failed');
     await lane(opened, 'charge').click();
-    await expect.poll(() => why(opened).textContent()).toContain('The card was declined');
+    await why(opened).filter({ hasText: 'The card was declined' }).waitFor();
     expect(new URL(page.url()).searchParams.get('node')).toBe('charge');
     expect(await opened.barriers()).toEqual([]);
     await screenshots(opened, 'run-failed', {
@@ -89,7 +89,7 @@ describe('a run that breaks', () => {
     const { page } = opened;
     await page.getByRole('button', { name: 'Replay from here' }).click();
     const dialog = page.getByRole('dialog');
-    await expect.poll(() => dialog.textContent()).toContain('charge, ship');
+    await dialog.filter({ hasText: 'charge, ship' }).waitFor();
     expect(await dialog.textContent()).toContain('1 other nodes keep their results');
     await dialog.getByLabel('Value as JSON').fill('{"condition": true, "message": "fine"}');
     await dialog.getByLabel('Into a new run').check();
@@ -124,7 +124,7 @@ describe('a run that breaks', () => {
     await page.getByText('Attempt 1').waitFor();
     await page.getByRole('button', { name: 'Retry failed nodes' }).click();
     const dialog = page.getByRole('dialog');
-    await expect.poll(() => dialog.textContent()).toContain('charge');
+    await dialog.filter({ hasText: 'charge' }).waitFor();
     await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByText('Attempt 2').waitFor();
   });
@@ -135,7 +135,7 @@ describe('a run that waits', () => {
     const executionId = await started('invoices');
     const opened = await browser.page(`/r/${executionId}?node=ask`);
     const { page } = opened;
-    await expect.poll(() => why(opened).textContent()).toContain('Send the reminder?');
+    await why(opened).filter({ hasText: 'Send the reminder?' }).waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Approve' }).click();
@@ -144,7 +144,7 @@ describe('a run that waits', () => {
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await shownStatus(opened, 'Completed');
     await lane(opened, 'remind').click();
-    await expect.poll(() => page.locator('.value-tree').textContent()).toContain('14');
+    await page.locator('.value-tree').filter({ hasText: '14' }).waitFor();
   });
 
   it('[STU-38] shows the consequences of a cancel before it is cancelled', async () => {
@@ -165,7 +165,7 @@ describe('a run that waits', () => {
     const { page } = opened;
     await page.getByRole('button', { name: /Iteration 2/ }).click();
     await lane(opened, 'price').click();
-    await expect.poll(() => page.locator('.value-tree').textContent()).toContain('9');
+    await page.locator('.value-tree').filter({ hasText: '9' }).waitFor();
     expect(new URL(page.url()).searchParams.get('node')).toBe('each/2/price');
     await page.getByRole('tab', { name: 'Logs' }).click();
     expect(await opened.barriers()).toEqual([]);

@@ -7,8 +7,8 @@ import path from 'node:path';
  * beyond it is decided on here, and not by accident.
  */
 export const SIZE_LIMITS_KB = {
-  // 4.1 MB of it are the core, which the builder checks definitions with.
-  sdk: 9_500,
+  // 4.6 MB of it are the core, which the builder checks definitions with.
+  sdk: 10_200,
   client: 2_200,
   // 13.8 MB of it are the OpenTelemetry SDK. The Studio is there three times: plain, and compressed in two ways.
   cli: 80_000,

@@ -40,6 +40,7 @@ export default { actions: [{ id: 'hang', version: '1', effect: 'once', run: ({ s
 `,
   'quick.yaml': 'id: quick\nnodes: { a: { action: core.set, with: { value: 1 } } }\n',
   'asking.yaml': 'id: asking\nconfig: { capabilities: { shell: [id] } }\nnodes: { a: { action: core.noop } }\n',
+  'trying.yaml': 'id: trying\nconfig: { capabilities: { shell: [id] } }\nnodes: { a: { action: core.noop } }\n',
   'nested.yaml': 'id: nested\nnodes: { a: { workflow: { id: quick } } }\n',
   // No file has this workflow, so it is looked up among the registered ones.
   'outer.yaml': 'id: outer\nnodes: { a: { workflow: { id: loop } } }\n',
@@ -123,7 +124,7 @@ type Step = readonly string[] | Line;
 /** The command lines of each command: together they take every way that calls another operation. */
 const SCRIPTS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
   run: () => [['run', 'quick.yaml'], { argv: ['run', 'asking.yaml'], at: 'folder' }],
-  try: () => [['try', 'nested.yaml', '--until', 'a/a'], { argv: ['try', 'asking.yaml'], at: 'folder' }],
+  try: () => [['try', 'nested.yaml', '--until', 'a/a'], { argv: ['try', 'trying.yaml'], at: 'folder' }],
   'executions outputs': async () => [['executions', 'outputs', await ended('quick')]],
   'workflows rehearse': () => [['workflows', 'rehearse', 'quick.yaml']],
   resume: async () => [['resume', await paused()], ['resume']],

@@ -25,6 +25,8 @@ export function testRoutes(parts: EngineParts, waits: Waits) {
       const isNew = before === undefined;
       if (isNew) await start(parts, call, executionId);
       else if (before.project !== (call.project ?? DEFAULT_PROJECT) || !isTestVersion(before.version)) {
+        // A body that is refused anyway is refused for that, whatever the id names.
+        await tested(parts, call, call.project ?? DEFAULT_PROJECT);
         throw idTaken(executionId);
       }
       const ended = await waits.ended(executionId, query.wait, signal);

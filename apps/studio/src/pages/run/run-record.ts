@@ -16,7 +16,8 @@ import {
   type TimelineEvent,
 } from '@nebula/core/view';
 
-export type RecordedEvent = TimelineEvent & { readonly seq: number };
+/** `id`: the position to continue a stream from. */
+export type RecordedEvent = TimelineEvent & { readonly seq: number; readonly id?: string };
 
 /** The state of a node, with what its own time needs. */
 export interface RecordedNode extends NodeRunState {

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { refresh, useRead } from '../../data/queries.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useThrottled } from '../../data/use-throttled.ts';
-import { RunRecord, recordOf } from './run-record.ts';
+import { type RecordedEvent, RunRecord, recordOf } from './run-record.ts';
 import { eventsOf, isTooLong } from './run-summary.ts';
 
 export type RunDocument = AnswerOf<'getExecution'>;
@@ -54,7 +54,9 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
   const update = useThrottled(() => refresh(...OUTDATED), REFRESH_MS);
   const frame = useRef(0);
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
-  useLive(isKnown ? { executionId, ...(isSummary && { after: 'now' }) } : null, {
+  const ended = useFollowAgain(executionId, document.data, update);
+  const start = isSummary ? 'now' : ended.after;
+  useLive(isKnown && ended.isFollowed ? { executionId, ...(start !== undefined && { after: start }) } : null, {
     onEvents: (events) => {
       if (isSummary) return update();
       record.current.note(events);
@@ -64,7 +66,10 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
     },
     onProgress: ({ node, fraction, message }) =>
       setProgress((before) => new Map(before).set(node, { fraction, ...(message !== undefined && { message }) })),
-    onEnd: update,
+    onEnd: () => {
+      ended.onEnd(record.current.events.at(-1));
+      update();
+    },
   });
   const graph = useMemo(
     () =>
@@ -86,4 +91,30 @@ export function useRun(executionId: string): { readonly data: RunData | undefine
     },
     error: null,
   };
+}
+
+interface Following {
+  readonly isFollowed: boolean;
+  /** The event to continue after. */
+  readonly after: string | undefined;
+  onEnd(last: RecordedEvent | undefined): void;
+}
+
+/**
+ * The stream of a run ends with the run. A retry or replay, here or elsewhere, shows among the events of runs: the
+ * document then has newer frames than the stream had, and the run is followed again.
+ */
+function useFollowAgain(executionId: string, document: RunDocument | undefined, update: () => void): Following {
+  const [ended, setEnded] = useState<RecordedEvent | null>(null);
+  const [after, setAfter] = useState<string>();
+  const workflowId = document?.workflowId;
+  useLive(ended === null || workflowId === undefined ? null : { workflowId, level: 'runs', after: 'now' }, {
+    onEvents: (events) => events.some((event) => event.executionId === executionId) && update(),
+    onGap: update,
+  });
+  if (ended !== null && document !== undefined && document.seq > ended.seq) {
+    setAfter(ended.id);
+    setEnded(null);
+  }
+  return { isFollowed: ended === null, after, onEnd: (last) => setEnded(last ?? null) };
 }
