@@ -201,9 +201,12 @@ export const STATISTICS_LIMITS = {
 export const ITERATION_LIMITS = {
   /** Iterations in the indexes of all loops: about 100 bytes each. */
   maxIndexedIterations: 300_000,
-  /** The event loop runs after so many entries of a journal. */
-  maxEntriesUnpaused: 1_000,
   /** Items that are read from a blob for their previews. */
   maxReadItemsBytes: 1024 * 1024,
   maxPreviewChars: 200,
+};
+
+export const READ_LIMITS = {
+  /** The event loop runs after so many characters of a journal: a few milliseconds. An entry may have 64 KiB. */
+  maxCharsUnpaused: 128 * 1024,
 };

@@ -95,7 +95,19 @@ describe('a test run', () => {
     expect(await code(top, top.engine.requestMigration(id, {}))).toBe('TEST_RUN');
     expect(await code(top, top.engine.checkMigration(id, {}))).toBe('TEST_RUN');
     expect(await code(top, top.engine.registerTest(CHAIN as Json, { until: 'z' }, 'exe_wrong'))).toBe('TEST_INVALID');
-    expect([...top.data.testVersions.keys()]).toEqual([id]);
+    expect([...top.data.testVersions.values()].map(({ executionId }) => executionId)).toEqual([id]);
+  });
+
+  it('[ENG-430] has the definition that it was started with, and not that of another attempt with its id', async () => {
+    const top = await opened();
+    const other = top.engine.registerTest(CHAIN as Json, { until: 'a' }, 'exe_same');
+    await top.untilIdle();
+    await other;
+    const id = await started(top, CHAIN, { until: 'b', pins: { a: { output: { n: 7 } } } }, 'exe_same');
+    await top.open();
+    await top.untilIdle();
+    await top.complete('b', 'done');
+    expect(await top.engine.document(id)).toMatchObject({ status: 'completed', output: 'done' });
   });
 });
 

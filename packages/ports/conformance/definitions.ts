@@ -147,6 +147,23 @@ export const definitionsSuite = portSuite('definitions', (test) => {
     expect(await again.workflowVersion('orders')).toMatchObject({ version: 1 });
   });
 
+  test('[ENG-430] an execution may have several definitions of tests, which go with it', async ({ store }) => {
+    const test = { workflowId: 'orders', hash: 'h', definition: '{"test":1}', createdAt: 500, executionId: 'a' };
+    await store.storeTestVersion({ ...test, version: -7 });
+    await store.storeTestVersion({ ...test, version: -9, definition: '{"test":2}' });
+    await store.storeTestVersion({ ...test, version: -7, createdAt: 900 });
+    // Stored again, the first one is young again.
+    expect(await store.purgeTestVersions(800, 10)).toBe(1);
+    expect(await store.workflowVersion('orders', -7)).toMatchObject({ definition: '{"test":1}' });
+    await store.storeTestVersion({ ...test, version: -9, definition: '{"test":2}' });
+    expect(await store.workflowVersion('orders', -9)).toMatchObject({ definition: '{"test":2}' });
+    const create = { workflowId: 'orders', version: -9, createdAt: 1_000, owner: 'worker-1' };
+    await put(store, 'a', { create, status: 'completed' });
+    expect(await store.deleteExecution('a')).toBe(true);
+    expect(await store.workflowVersion('orders', -7)).toBeUndefined();
+    expect(await store.workflowVersion('orders', -9)).toBeUndefined();
+  });
+
   test('[STO-42] durations of nodes are stored with their write', async ({ store }) => {
     await put(store, 'a');
     const durations = [

@@ -66,7 +66,10 @@ export interface DurationRow {
 export interface Definitions {
   /** A version with a known hash is not stored again; it becomes the newest one, and `source` replaces its text. */
   registerWorkflow(row: NewWorkflowVersion): Promise<RegisterOutcome>;
-  /** Stores the definition of a test run. Has no effect if its execution has one already. No list shows it. */
+  /**
+   * Stores a definition that a test run is about to start with. A known version keeps its content, and its age begins anew.
+   * An execution may have several: only one of them started it. No list shows them.
+   */
   storeTestVersion(row: TestVersionRow): Promise<void>;
   /** Deletes definitions of test runs that were stored before a time and whose execution does not exist. */
   purgeTestVersions(before: number, limit: number): Promise<number>;

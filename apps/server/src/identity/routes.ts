@@ -278,7 +278,13 @@ function projectRoutes(parts: Parts, onRemoved: () => Promise<void> = async () =
       }
       const claims = await claimsOf(parts, projectId);
       if (claims === undefined) throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has workflows.`);
-      const claimed = claims.map((id) => ({ kind: 'workflow', id, body: null }));
+      // A test run has no registered workflow. Without its project it would go on with the ceiling of all others.
+      if ((await parts.store.list({ project: projectId, limit: 1 })).rows.length > 0) {
+        throw new NebulaError('PROJECT_NOT_EMPTY', `Project '${projectId}' has executions.`, {
+          hint: 'Delete its test runs, or wait until they are deleted a day after their end.',
+        });
+      }
+      const claimed = claims.flatMap((id) => ['workflow', 'layout'].map((kind) => ({ kind, id, body: null })));
       const belongings = [...claimed, ...(await belongingsOf(parts, projectId))];
       await removeRecord(records, 'project', projectId, headers['if-match'], belongings);
       await forgetBeside(parts, projectId);

@@ -5,6 +5,7 @@ import { type JournalFrame, withoutTest } from '@nebula/engine';
 import { type Position, STACK_FIELD } from '@nebula/ports';
 import { type Call, type Handlers, ok } from '../http/handler.ts';
 import { unknownExecution } from '../http/subject.ts';
+import { READ_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { blobRoutes } from './blobs.ts';
 import { IterationIndexes } from './iterations.ts';
@@ -14,9 +15,6 @@ import { sourceDocument } from './workflows.ts';
 
 /** The limit on journal entries in one page, as JSON text. */
 const MAX_PAGE_CHARS = 1024 * 1024;
-
-/** The event loop runs after so many entries of a journal that is read as a whole. */
-const MAX_ENTRIES_UNPAUSED = 1_000;
 
 type Frame = AnswerOf<'getJournal'>['items'][number];
 type Event = AnswerOf<'getTimeline'>['items'][number];
@@ -191,10 +189,10 @@ async function noteAll(
   view: { note(entry: Entry, at: number): void },
 ): Promise<void> {
   let unpaused = 0;
-  for await (const { at, entries } of executions.frames(executionId)) {
+  for await (const { at, entries, chars } of executions.frames(executionId)) {
     for (const entry of entries) view.note(entry, at);
-    unpaused += entries.length;
-    if (unpaused < MAX_ENTRIES_UNPAUSED) continue;
+    unpaused += chars;
+    if (unpaused < READ_LIMITS.maxCharsUnpaused) continue;
     unpaused = 0;
     await new Promise<void>((resolve) => clock.soon(resolve));
   }

@@ -10,7 +10,7 @@
 import type { AnswerOf } from '@nebula/client/contract';
 import { type Json, LoopHistory } from '@nebula/core';
 import type { Call } from '../http/handler.ts';
-import { ITERATION_LIMITS } from '../limits.ts';
+import { ITERATION_LIMITS, READ_LIMITS } from '../limits.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime, isoTimeOrNull } from './times.ts';
 
@@ -84,6 +84,8 @@ export class IterationIndexes {
       this.indexes.delete(key);
       throw error;
     }
+    // Any text is the name of a node that is no loop.
+    if (!index.loop.isOpened) this.indexes.delete(key);
     this.trim();
     return index;
   }
@@ -92,11 +94,11 @@ export class IterationIndexes {
   private async readOn(executionId: string, index: LoopIndex): Promise<void> {
     const { executions, clock } = this.parts;
     let unpaused = 0;
-    for await (const { seq, at, entries } of executions.frames(executionId, index.seq)) {
+    for await (const { seq, at, entries, chars } of executions.frames(executionId, index.seq)) {
       for (const entry of entries) index.loop.note(entry, at);
       index.seq = seq;
-      unpaused += entries.length;
-      if (unpaused < ITERATION_LIMITS.maxEntriesUnpaused) continue;
+      unpaused += chars;
+      if (unpaused < READ_LIMITS.maxCharsUnpaused) continue;
       unpaused = 0;
       await new Promise<void>((resolve) => clock.soon(resolve));
     }

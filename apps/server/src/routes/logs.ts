@@ -2,18 +2,20 @@
 import { Readable } from 'node:stream';
 import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
-import type { LogFilter, StoredLogLine } from '@nebula/ports';
+import { type LogFilter, pause, type StoredLogLine } from '@nebula/ports';
 import { type Handlers, ok } from '../http/handler.ts';
 import type { Parts } from '../parts.ts';
 import { isoTime } from './times.ts';
 
-/** Lines of a download that are read at once. */
-const DOWNLOAD_PAGE = 1_000;
+/** Lines of a download that are read at once, first and at most. Their text shall take a few milliseconds. */
+const FIRST_LINES = 50;
+const MAX_LINES = 1_000;
+const MAX_CHUNK_CHARS = 512 * 1024;
 
 type Line = AnswerOf<'listLogs'>['items'][number];
 
 /** `isWriting`: this process writes the logs and may still have lines in its buffer. */
-export function logRoutes({ logs }: Parts, isWriting: boolean) {
+export function logRoutes({ logs, clock }: Parts, isWriting: boolean) {
   return {
     async listLogs({ params: { executionId }, query }) {
       const { node, level, after, before, order, search, limit = 1_000 } = query;
@@ -41,17 +43,21 @@ export function logRoutes({ logs }: Parts, isWriting: boolean) {
       if (isWriting) await logs.flush();
       const filter = {
         executionId,
-        limit: DOWNLOAD_PAGE,
         ...(node !== undefined && { node }),
         ...(level !== undefined && { minLevel: level }),
       };
       const pages = async function* (): AsyncGenerator<Buffer> {
+        let limit = FIRST_LINES;
         for (let afterPosition = 0; !signal.aborted; ) {
-          const lines = await logs.read({ ...filter, afterPosition });
+          const lines = await logs.read({ ...filter, afterPosition, limit });
           const last = lines.at(-1);
-          if (last !== undefined) yield Buffer.from(lines.map(textOf).join(''));
-          if (last === undefined || lines.length < DOWNLOAD_PAGE) return;
+          if (last === undefined) return;
+          const text = lines.map(textOf).join('');
+          yield Buffer.from(text);
+          if (lines.length < limit) return;
           afterPosition = last.position;
+          limit = Math.max(1, Math.min(MAX_LINES, 2 * limit, Math.floor((limit * MAX_CHUNK_CHARS) / text.length)));
+          await pause(clock, 'request');
         }
       };
       return ok(Readable.from(pages(), { objectMode: false }), {

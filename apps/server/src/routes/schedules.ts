@@ -9,6 +9,7 @@ import {
   NebulaError,
   parseDuration,
 } from '@nebula/core';
+import { pause } from '@nebula/ports';
 import { created, gone, type Handlers, ok, reply } from '../http/handler.ts';
 import { DEFAULT_PROJECT } from '../http/subject.ts';
 import { visibleProjects } from '../identity/principal.ts';
@@ -33,6 +34,8 @@ import { isoTime, isoTimeOrNull } from './times.ts';
 
 export function scheduleRoutes(parts: Parts, onChange: () => void) {
   const { records, clock } = parts;
+  const firesIn = async ({ body }: Read<ScheduleRecord>, count: number | undefined) =>
+    count === undefined ? undefined : await firesOf(body, clock, count);
   return {
     async listSchedules({ query, who, project }) {
       const visible = project === undefined ? visibleProjects(who) : [project];
@@ -40,16 +43,16 @@ export function scheduleRoutes(parts: Parts, onChange: () => void) {
       const { items, next } = await listRecords(records, 'schedule', query, isShown);
       const documents: AnswerOf<'listSchedules'>['items'] = [];
       for (const schedule of items) {
-        documents.push(documentOf(schedule, clock.now(), query.fires));
-        // Fires are searched for: other work runs in between.
-        if (query.fires !== undefined) await new Promise<void>((resolve) => clock.soon(resolve));
+        // The next fire is searched for: other work runs in between.
+        await pause(clock, 'request');
+        documents.push(documentOf(schedule, clock.now(), await firesIn(schedule, query.fires)));
       }
       return ok({ items: documents, next });
     },
 
     async getSchedule({ params: { scheduleId }, query: { fires } }) {
       const schedule = await scheduleNamed(parts, scheduleId);
-      return ok(documentOf(schedule, clock.now(), fires), { etag: etagOf(schedule) });
+      return ok(documentOf(schedule, clock.now(), await firesIn(schedule, fires)), { etag: etagOf(schedule) });
     },
 
     async putSchedule({ params: { scheduleId }, body, project, headers }) {
@@ -174,7 +177,7 @@ function ofWorkflow(scheduleId: string, { workflowId }: ScheduleRecord): NebulaE
 function documentOf(
   { id, body }: Pick<Read<ScheduleRecord>, 'id' | 'body'>,
   now: number,
-  fires?: number,
+  nextFires?: readonly number[],
 ): AnswerOf<'getSchedule'> {
   const { project, trigger, workflowId, plan, cron, everyMs, timezone, catchUp, input, active, lastFiredAt } = body;
   return {
@@ -191,6 +194,6 @@ function documentOf(
     active,
     lastFiredAt: isoTimeOrNull(lastFiredAt),
     nextFireAt: active ? isoTimeOrNull(nextTime(body, Math.max(now, body.cursor))) : null,
-    ...(fires !== undefined && { nextFires: firesOf(body, now, fires).map(isoTime) }),
+    ...(nextFires !== undefined && { nextFires: nextFires.map(isoTime) }),
   };
 }

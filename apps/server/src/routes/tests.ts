@@ -72,15 +72,18 @@ async function start(parts: EngineParts, call: Call<'startTest'>, executionId: s
 
 /**
  * A definition that is not registered is an edit, and so are pins: other data before a node that uses a secret could
- * send it elsewhere.
+ * send it elsewhere. Results of another run are pins, too: that run had another input, or another version, so a node that
+ * checks the input, or an approval, would count for what it has not seen.
  */
 function refuseUnlessEditor({ body, who }: Call<'startTest'>, project: string): void {
-  const what = body.pins === undefined ? 'a definition that is not registered' : 'pins';
-  if (body.source === undefined && body.definition === undefined && body.pins === undefined) return;
+  const { pins, from, source, definition } = body;
+  if ([pins, from, source, definition].every((given) => given === undefined)) return;
+  const what =
+    pins !== undefined ? 'pins' : from !== undefined ? 'results of another run' : 'a definition that is not registered';
   const role = Object.hasOwn(who.roles, project) ? who.roles[project] : undefined;
   if (who.isAdmin || (role !== undefined && isAtLeast(role, 'editor'))) return;
   throw new NebulaError('NOT_ALLOWED', `Only an editor may start a test run with ${what}.`, {
-    hint: 'Name a registered workflow without `pins`, or ask an editor of the project.',
+    hint: 'Name a registered workflow without `pins` and `from`, or ask an editor of the project.',
   });
 }
 

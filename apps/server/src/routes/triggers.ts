@@ -14,8 +14,6 @@ type Kind = (typeof KINDS)[number];
 type Document = AnswerOf<'listTriggers'>['items'][number];
 
 const DEFAULT_FIRES = 5;
-/** The event loop runs after so many schedules: each fire takes about 20 µs to find. */
-const SCHEDULES_UNPAUSED = 20;
 
 export function triggerRoutes({ records, clock }: Parts) {
   return {
@@ -30,9 +28,9 @@ export function triggerRoutes({ records, clock }: Parts) {
         if (place !== undefined && KINDS.indexOf(one) < KINDS.indexOf(place.kind)) continue;
         const after = place?.kind === one && place.after !== '' ? { cursor: place.after } : {};
         const page = await listRecords(records, one, { ...after, limit: limit - items.length }, isShown);
-        for (const [at, record] of page.items.entries()) {
-          items.push(documentOf(one, record, clock.now(), fires));
-          if (at % SCHEDULES_UNPAUSED === 0) await new Promise<void>((resolve) => clock.soon(resolve));
+        for (const record of page.items) {
+          const nextFires = one === 'schedule' ? await firesOf(record.body as ScheduleRecord, clock, fires) : [];
+          items.push(documentOf(one, record, nextFires));
         }
         const next = kinds[index + 1];
         if (page.next !== null) return ok({ items, next: cursorOf(one, page.next) });
@@ -46,8 +44,7 @@ export function triggerRoutes({ records, clock }: Parts) {
 function documentOf(
   kind: Kind,
   { id, body }: Read<TriggerSource | ScheduleRecord>,
-  now: number,
-  fires: number,
+  nextFires: readonly number[],
 ): Document {
   const base = { kind, id, project: body.project, workflowId: body.workflowId };
   switch (kind) {
@@ -62,7 +59,7 @@ function documentOf(
         every: everyMs === null ? null : formatDuration(everyMs),
         timezone,
         lastFiredAt: isoTimeOrNull(lastFiredAt),
-        nextFires: firesOf(body as ScheduleRecord, now, fires).map(isoTime),
+        nextFires: nextFires.map(isoTime),
       };
     }
     case 'webhook': {

@@ -7,7 +7,7 @@
  *  C4 A schedule never fires early; after a restart the cursor, not the clock, says which times were handled.
  */
 import { NebulaError, nextCronTime } from '@nebula/core';
-import type { Campaign, Leader, Timer } from '@nebula/ports';
+import { type Campaign, type Clock, type Leader, pause, type Timer } from '@nebula/ports';
 import type { Launcher } from '../launcher.ts';
 import type { SchedulerHealth } from '../observability/health.ts';
 import type { Parts } from '../parts.ts';
@@ -161,11 +161,15 @@ export function nextTime(
   return anchor + everyMs * (Math.floor((after - anchor) / everyMs) + 1);
 }
 
+/** Fires that are searched for at once: one of February 29 takes up to 2 ms. */
+const FIRES_UNPAUSED = 5;
+
 /** The next times at which an active schedule fires, at most `count`. */
-export function firesOf(schedule: ScheduleRecord, now: number, count: number): number[] {
+export async function firesOf(schedule: ScheduleRecord, clock: Clock, count: number): Promise<readonly number[]> {
   const fires: number[] = [];
-  let after = Math.max(now, schedule.cursor);
+  let after = Math.max(clock.now(), schedule.cursor);
   while (schedule.active && fires.length < count) {
+    if (fires.length % FIRES_UNPAUSED === 0) await pause(clock, 'request');
     const next = nextTime(schedule, after);
     if (next === null) break;
     fires.push(next);

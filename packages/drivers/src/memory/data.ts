@@ -6,6 +6,7 @@ import type {
   HumanTask,
   InboxRow,
   SnapshotRow,
+  TestVersionRow,
   WorkflowSourceRow,
   WorkflowVersionRow,
 } from '@nebula/ports';
@@ -43,8 +44,8 @@ export interface MemoryData {
   workflows: WorkflowVersionRow[];
   /** Texts by workflow and version. */
   readonly sources: Map<string, WorkflowSourceRow>;
-  /** Definitions of test runs, by execution. */
-  readonly testVersions: Map<string, WorkflowVersionRow>;
+  /** Definitions of test runs, by workflow and version. */
+  readonly testVersions: Map<string, TestVersionRow>;
   readonly permits: MemoryPermits;
   /** Durations by workflow and node. */
   readonly durations: Map<string, Map<string, number>>;

@@ -119,7 +119,7 @@ function deleteFrom(data: MemoryData, executionId: ExecutionId): boolean {
   const run = data.runs.get(executionId);
   if (run === undefined || !isFinished(run.row)) return false;
   data.runs.delete(executionId);
-  data.testVersions.delete(executionId);
+  for (const [key, test] of data.testVersions) if (test.executionId === executionId) data.testVersions.delete(key);
   run.parent?.deletedChildren.add(executionId);
   for (const other of data.runs.values()) if (other.parent === run) other.row = { ...other.row, parent: null };
   data.permits.forget(executionId);

@@ -10,8 +10,8 @@ import type {
   NewWorkflowVersion,
   OutputCache,
   Store,
+  TestVersionRow,
   Workers,
-  WorkflowVersionRow,
 } from '@nebula/ports';
 import { byCodePoints } from '@nebula/ports/rows';
 import { earlier, isFinished, type MemoryData, memoryData, OpenData } from './data.ts';
@@ -164,25 +164,28 @@ function memoryDefinitions(open: OpenData): Definitions {
       open.wrote();
       return { ok: true, version, created: true };
     },
-    async storeTestVersion({ executionId, ...row }) {
+    async storeTestVersion(row) {
       const { testVersions } = open.get();
-      if (testVersions.has(executionId)) return;
-      testVersions.set(executionId, row);
+      const key = `${row.workflowId} ${row.version}`;
+      const { createdAt } = row;
+      testVersions.set(key, { ...(testVersions.get(key) ?? row), createdAt });
       open.wrote();
     },
     async purgeTestVersions(before, limit) {
       const { testVersions, runs } = open.get();
-      const isGone = ([executionId, row]: [string, WorkflowVersionRow]) =>
-        row.createdAt < before && !runs.has(executionId);
+      const isGone = ([, row]: [string, TestVersionRow]) => row.createdAt < before && !runs.has(row.executionId);
       const gone = [...testVersions].filter(isGone).slice(0, Math.max(0, limit));
-      for (const [executionId] of gone) testVersions.delete(executionId);
+      for (const [key] of gone) testVersions.delete(key);
       if (gone.length > 0) open.wrote();
       return gone.length;
     },
     async workflowVersion(workflowId, version) {
       const { workflows, testVersions } = open.get();
-      const rows = version !== undefined && version < 0 ? [...testVersions.values()] : workflows;
-      return rows.findLast(
+      if (version !== undefined && version < 0) {
+        const { executionId: _, ...test } = testVersions.get(`${workflowId} ${version}`) ?? {};
+        return 'hash' in test ? test : undefined;
+      }
+      return workflows.findLast(
         (row) => row.workflowId === workflowId && (version === undefined || row.version === version),
       );
     },

@@ -334,7 +334,7 @@ export class Writes {
     this.#transaction(() => {
       this.#statements.run(
         `INSERT INTO test_versions (execution_id, workflow_id, version, hash, definition, created_at)
-         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (execution_id) DO NOTHING`,
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workflow_id, version) DO UPDATE SET created_at = excluded.created_at`,
         executionId,
         workflowId,
         version,

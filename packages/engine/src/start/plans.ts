@@ -88,7 +88,7 @@ export class Plans {
     if (text.length > LARGE_CHARS) await pause(this.clock);
     const hash = this.digest(text);
     const { id: workflowId } = definition;
-    const version = testVersionOf(this.digest(executionId));
+    const version = testVersionOf(this.digest(`${executionId} ${hash}`));
     const row = { workflowId, version, hash, definition: text, createdAt: this.clock.now() };
     // The test is checked before it is stored; the start finds the plan.
     await this.compileOnce(`${workflowId}@${version}`, row);
@@ -259,7 +259,10 @@ export function withoutTest(stored: StoredDefinition): {
   return { definition, test };
 }
 
-/** 52 bits, so that two tests do not share a version, and JSON holds the number exactly. */
+/**
+ * 52 bits, so that two tests do not share a version, and JSON holds the number exactly. The digest is of the execution and
+ * of the content: after a start that failed, or beside another one, the same execution may be asked for with other content.
+ */
 function testVersionOf(digest: string): number {
   return -1 - Number.parseInt(digest.slice(0, 13), 16);
 }

@@ -10,6 +10,7 @@ import { sources } from './0008-sources.ts';
 import { testVersions } from './0009-test-versions.ts';
 import { humanTasks } from './0010-human-tasks.ts';
 import { executionFigures } from './0011-execution-figures.ts';
+import { attemptedTests } from './0012-attempted-tests.ts';
 import type { Migration } from './migration.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   testVersions,
   humanTasks,
   executionFigures,
+  attemptedTests,
 ];
