@@ -28,21 +28,31 @@ interface Box {
   readonly height: number;
 }
 
-/** Where a node is drawn in the page, once it is. */
+/** Where a node is drawn in the page, once it is and the layout has come to rest. */
 async function boxOf(page: Page, node: string): Promise<Box> {
   const graph = page.locator('nebula-graph');
   const read = (): Promise<Box | null> =>
     graph.evaluate((element, id) => (element as NebulaGraphElement).boxOf(id) ?? null, node);
-  await expect.poll(read, SOON).not.toBeNull();
+  let last: Box | null = null;
+  const isAtRest = async (): Promise<boolean> => {
+    const before = JSON.stringify(last);
+    last = await read();
+    return last !== null && JSON.stringify(last) === before;
+  };
+  await expect.poll(isAtRest, { ...SOON, interval: 100 }).toBe(true);
   const [box, host] = [await read(), await graph.boundingBox()];
   if (box === null || host === null) throw new Error(`'${node}' is not drawn.`);
   return { ...box, x: host.x + box.x, y: host.y + box.y };
 }
 
+/** Selects a node. An edit may move the nodes between the look and the click, so the click is repeated. */
 async function clickNode(page: Page, node: string): Promise<void> {
-  const { x, y, width, height } = await boxOf(page, node);
-  await page.mouse.click(x + width / 2, y + height / 2);
-  await page.getByRole('region', { name: node, exact: true }).waitFor();
+  const isSelected = async (): Promise<boolean> => {
+    const { x, y, width, height } = await boxOf(page, node);
+    await page.mouse.click(x + width / 2, y + height / 2);
+    return page.getByRole('region', { name: node, exact: true }).isVisible();
+  };
+  await expect.poll(isSelected, { ...SOON, interval: 300 }).toBe(true);
 }
 
 /** Drags from the port of a node to another node. */
