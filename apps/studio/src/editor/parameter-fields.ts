@@ -9,7 +9,8 @@ import {
 } from '@nebula/core';
 import { membersOf, typeText } from '../language/value-types.ts';
 
-export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'json' | 'expression';
+/** `any`: a value of any type. What reads as JSON is JSON, everything else is text. */
+export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'json' | 'any' | 'expression';
 
 export interface ParameterField {
   readonly name: string;
@@ -27,7 +28,7 @@ export function fieldsOf(schema: JsonSchema | undefined, value: Json | undefined
   return membersOf({ schema, value }).map(({ key, known, doc }) => ({
     name: key,
     kind: kindOf(known.schema, known.value),
-    type: typeText(known),
+    type: typeText(known.schema === undefined ? known : { ...known, value: undefined }),
     doc,
     isRequired: required.includes(key),
     choices: choicesOf(known.schema),
@@ -45,13 +46,13 @@ const KIND_OF_TYPE: Readonly<Record<string, FieldKind>> = {
 };
 
 function kindOf(schema: JsonSchema | undefined, value: Json | undefined): FieldKind {
-  if (typeof value === 'string' && value.includes('{{')) return 'expression';
-  if (isJsonObject(schema)) {
-    if (Array.isArray(schema.enum)) return 'choice';
-    const kind = KIND_OF_TYPE[String(schema.type)];
-    if (kind !== undefined) return kind;
-  }
-  return value !== null && typeof value === 'object' ? 'json' : 'text';
+  const kind = !isJsonObject(schema)
+    ? 'any'
+    : Array.isArray(schema.enum)
+      ? 'choice'
+      : (KIND_OF_TYPE[String(schema.type)] ?? 'any');
+  const isExpression = typeof value === 'string' && value.includes('{{');
+  return isExpression && kind !== 'any' && kind !== 'json' ? 'expression' : kind;
 }
 
 function choicesOf(schema: JsonSchema | undefined): string[] {
@@ -65,9 +66,10 @@ function placeholderOf(schema: JsonSchema | undefined): string {
   return shown === undefined ? '' : typeof shown === 'string' ? shown : JSON.stringify(shown);
 }
 
-/** A value as the text of its field. */
-export function textOf(value: Json | undefined): string {
+/** A value as the text of its field. `valueOfText` reads the same value from it. */
+export function textOf(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
+  if (typeof value === 'string' && kind === 'any' && jsonOf(value) !== undefined) return JSON.stringify(value);
   return typeof value === 'string' ? value : JSON.stringify(value, null, typeof value === 'object' ? 2 : 0);
 }
 
@@ -77,6 +79,8 @@ export function valueOfText(
   text: string,
 ): { readonly value: Json | undefined } | { readonly problem: 'number' | 'json' } {
   if (text.trim() === '') return { value: undefined };
+  const json = kind === 'json' || kind === 'any' ? jsonOf(text) : undefined;
+  if (json !== undefined) return { value: json };
   if (text.includes('{{')) return { value: text };
   switch (kind) {
     case 'number': {
@@ -86,13 +90,19 @@ export function valueOfText(
     case 'boolean':
       return { value: text === 'true' };
     case 'json':
-      try {
-        return { value: JSON.parse(text) as Json };
-      } catch {
-        return { problem: 'json' };
-      }
+      return { problem: 'json' };
+    case 'any':
+      return /^\s*[[{"]/.test(text) ? { problem: 'json' } : { value: text };
     default:
       return { value: text };
+  }
+}
+
+function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
   }
 }
 

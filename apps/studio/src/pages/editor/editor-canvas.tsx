@@ -33,6 +33,7 @@ interface EditorCanvasProps {
   readonly isReadOnly: boolean;
   readonly ref: Ref<NebulaGraphElement>;
   onAdd(place: AddPlace): void;
+  onDropped(): void;
   onRename(): void;
 }
 
@@ -45,6 +46,7 @@ export function EditorCanvas({
   isReadOnly,
   ref,
   onAdd,
+  onDropped,
   onRename,
 }: EditorCanvasProps): ReactElement {
   const words = useText(editorText);
@@ -97,6 +99,7 @@ export function EditorCanvas({
         const { data, at, into, edge } = event.detail;
         const template = templates.find(({ key }) => key === data[TEMPLATE_TYPE]);
         if (template === undefined || code === undefined) return;
+        onDropped();
         const divided = edge === undefined ? undefined : graph.edges.get(edge);
         const added = addNode(code.text, graph, {
           node: template.node,

@@ -8,6 +8,7 @@ import type { KnownWorkflows } from '../../language/checking.ts';
 import { useText } from '../../text/use-text.ts';
 import { Button } from '../../ui/controls.tsx';
 import { useTitle } from '../../ui/page.tsx';
+import { StartDialog } from '../start/start-dialog.tsx';
 import { EditorHeader } from './editor-header.tsx';
 import { idOf, nameOf, useEditorKeys, useReadable, useUsedWorkflows } from './editor-hooks.ts';
 import { EditorSide } from './editor-side.tsx';
@@ -20,6 +21,7 @@ import { useDraft } from './use-draft.ts';
 import { useEditor } from './use-editor.ts';
 import { useLastRun } from './use-last-run.ts';
 import { usePins } from './use-pins.ts';
+import { WorkflowNames } from './workflow-names.tsx';
 
 const NO_STATES: ReadonlyMap<string, NodeRunState> = new Map();
 
@@ -30,6 +32,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
   const mayEdit = useMay('editor', project);
   const isReadOnly = !mayEdit || opened.format === 'typescript';
   const [isSaving, setSaving] = useState(false);
+  const [isStarting, setStarting] = useState(false);
   const [isTextShown, setTextShown] = useState(true);
   const [testId, setTestId] = useState<string>();
   const [testing, setTesting] = useState<TestScope>();
@@ -72,6 +75,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
       if (editor.check?.isValid === true) setTesting(isUntil && last !== undefined ? { until: last } : {});
     },
   });
+  const isTaken = workflowId === undefined && workflowIds.includes(idOf(data) ?? '');
   const node = editor.selection.find((one) => editor.graph.nodes.has(one));
   return (
     <main className="editor">
@@ -86,6 +90,7 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
         isTextShown={isTextShown}
         onToggleText={() => setTextShown(!isTextShown)}
         onSave={() => setSaving(true)}
+        onStart={() => setStarting(true)}
       >
         <TestMenu node={node} isDisabled={editor.check?.isValid !== true} onTest={setTesting} />
       </EditorHeader>
@@ -130,15 +135,19 @@ export function EditorFrame({ opened, onReload }: { readonly opened: Opened; onR
           onClose={() => setTesting(undefined)}
         />
       )}
+      {isStarting && workflowId !== undefined && (
+        <StartDialog workflowId={workflowId} onClose={() => setStarting(false)} />
+      )}
       {isSaving && !isReadOnly && editor.code !== undefined && (
         <SaveDialog
           workflowId={workflowId ?? idOf(data) ?? ''}
-          isNew={!workflowIds.includes(workflowId ?? idOf(data) ?? '')}
+          isNew={workflowId === undefined}
+          names={workflowId === undefined && <WorkflowNames editor={editor} data={data} isTaken={isTaken} />}
           project={project}
           text={editor.code.savedText}
           filename={opened.filename}
           file={origin.kind === 'file' && origin.writable ? origin.path : undefined}
-          isValid={editor.check?.isValid === true}
+          isValid={editor.check?.isValid === true && !isTaken}
           onClose={() => setSaving(false)}
           onSaved={(_, savedId) => {
             setSaving(false);

@@ -2,6 +2,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { PATHS, workflowPath } from '../../app/routes.ts';
+import { useMay } from '../../app/studio-context.ts';
 import { useText } from '../../text/use-text.ts';
 import { Badge, Button, IconButton } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -22,6 +23,7 @@ interface EditorHeaderProps {
   readonly children?: ReactNode;
   onToggleText(): void;
   onSave(): void;
+  onStart(): void;
 }
 
 export function EditorHeader({
@@ -36,9 +38,13 @@ export function EditorHeader({
   children,
   onToggleText,
   onSave,
+  onStart,
 }: EditorHeaderProps): ReactElement {
   const words = useText(editorText);
   const { code, check } = editor;
+  const mayStart = useMay('operator');
+  // Nothing is left to save: the next step is a run.
+  const isSaved = draft === 'same' && version !== null;
   const states: Readonly<Record<DraftState, string>> = {
     same: words.isSame,
     unsaved: words.unsaved,
@@ -82,10 +88,15 @@ export function EditorHeader({
         />
       </span>
       {children}
-      {!isReadOnly && (
+      {isSaved && mayStart && (
+        <Button kind="primary" icon="play" onClick={onStart}>
+          {words.start}
+        </Button>
+      )}
+      {!isReadOnly && (!isSaved || !mayStart) && (
         <Button
           kind="primary"
-          disabled={draft === 'same' && version !== null}
+          disabled={isSaved}
           onClick={onSave}
           title={check?.isValid === false ? words.saveDialog.invalid : undefined}
         >

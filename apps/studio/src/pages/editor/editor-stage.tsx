@@ -68,6 +68,7 @@ export function EditorStage({
         pins={pins}
         isReadOnly={isReadOnly}
         onAdd={setAdding}
+        onDropped={() => setAdding(undefined)}
         onRename={() =>
           requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-rename]')?.select())
         }

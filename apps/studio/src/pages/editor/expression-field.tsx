@@ -13,6 +13,10 @@ import { editorText } from './editor-text.ts';
 /** The text changes this long after the last key. */
 const COMMIT_MS = 300;
 
+/** What a list of choices becomes when an expression is to be written instead. */
+const BLANK_EXPRESSION = '{{  }}';
+const WRITE = 'write-an-expression';
+
 interface ExpressionFieldProps {
   readonly label: string;
   readonly type?: string;
@@ -45,19 +49,20 @@ export function ExpressionField(props: ExpressionFieldProps): ReactElement {
   } = props;
   const { inspector: words } = useText(editorText);
   const id = useId();
-  const shown = textOf(value);
+  const shown = textOf(kind, value);
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const text = typed ?? shown;
-  const isExpression = isBare || text.includes('{{');
   const read = valueOfText(kind, text);
-  const broken = isExpression ? expressionProblem(text, isBare) : undefined;
+  const isExpression = isBare || (text.includes('{{') && 'value' in read && typeof read.value === 'string');
+  const isBlank = text === BLANK_EXPRESSION;
+  const broken = isExpression && !isBlank ? expressionProblem(text, isBare) : undefined;
   const problem = 'problem' in read ? words.fieldProblems[read.problem] : broken?.message;
-  const preview = isExpression && broken === undefined ? previewOf(text, props) : undefined;
+  const preview = isExpression && !isBlank && broken === undefined ? previewOf(text, props) : undefined;
   const commit = (next: string): void => {
     clearTimeout(timer.current);
     const result = valueOfText(kind, next);
-    if ('problem' in result || next === shown) return;
+    if ('problem' in result || next === shown || next === BLANK_EXPRESSION) return;
     onValue(result.value);
   };
   const change = (next: string): void => {
@@ -75,11 +80,18 @@ export function ExpressionField(props: ExpressionFieldProps): ReactElement {
         {isRequired && <span className="parameter-required">{words.required}</span>}
       </label>
       {(kind === 'choice' || kind === 'boolean') && !isExpression ? (
-        <Select id={id} disabled={isDisabled} value={text} onChange={({ target }) => commit(target.value)}>
+        <Select
+          id={id}
+          disabled={isDisabled}
+          value={text}
+          aria-describedby={described ? `${id}-note` : undefined}
+          onChange={({ target }) => (target.value === WRITE ? setTyped(BLANK_EXPRESSION) : commit(target.value))}
+        >
           <option value="">{placeholder === '' ? words.none : `${words.none} · ${placeholder}`}</option>
           {(kind === 'boolean' ? ['true', 'false'] : choices).map((choice) => (
             <option key={choice}>{choice}</option>
           ))}
+          <option value={WRITE}>{words.writeExpression}</option>
         </Select>
       ) : (
         <CompletingText
@@ -90,6 +102,7 @@ export function ExpressionField(props: ExpressionFieldProps): ReactElement {
           isInvalid={problem !== undefined}
           isDisabled={isDisabled}
           isBare={isBare}
+          isBegun={isBlank}
           describedBy={described ? `${id}-note` : undefined}
           facts={props.facts}
           onChange={change}
@@ -145,6 +158,8 @@ interface CompletingTextProps {
   readonly isInvalid: boolean;
   readonly isDisabled: boolean;
   readonly isBare: boolean;
+  /** The expression is to be written now: the cursor is between its braces. */
+  readonly isBegun: boolean;
   readonly describedBy: string | undefined;
   readonly facts: ExpressionFacts;
   onChange(text: string): void;
@@ -160,7 +175,20 @@ const MAX_OFFERED = 50;
 
 /** A text field with a list of names while an expression is typed. */
 function CompletingText(props: CompletingTextProps): ReactElement {
-  const { id, text, placeholder, isCode, isInvalid, isDisabled, isBare, describedBy, facts, onChange, onDone } = props;
+  const {
+    id,
+    text,
+    placeholder,
+    isCode,
+    isInvalid,
+    isDisabled,
+    isBare,
+    isBegun,
+    describedBy,
+    facts,
+    onChange,
+    onDone,
+  } = props;
   const [offer, setOffer] = useState<Offer>();
   const [active, setActive] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -171,6 +199,11 @@ function CompletingText(props: CompletingTextProps): ReactElement {
     field.current?.setSelectionRange(cursorAfter.current, cursorAfter.current);
     cursorAfter.current = undefined;
   });
+  useEffect(() => {
+    if (!isBegun) return;
+    field.current?.focus();
+    field.current?.setSelectionRange(3, 3);
+  }, [isBegun]);
   const list = `${id}-list`;
   const look = (next: string, cursor: number): void => {
     const before = expressionBefore(next.slice(0, cursor), isBare);

@@ -23,7 +23,7 @@ export interface Opened {
   readonly workflowIds: readonly string[];
 }
 
-const NEW_TEXT = `id: my-workflow
+const newText = (id: string): string => `id: ${id}
 name: My workflow
 
 nodes:
@@ -41,17 +41,18 @@ export async function openWorkflow(workflowId: string | undefined, project: stri
     allActions(),
     api.call('listWorkflows', { query: { project, limit: 200 } }),
   ]);
-  const common = { actions, workflowIds: workflows.items.map((one) => one.workflowId) };
+  const workflowIds = workflows.items.map((one) => one.workflowId);
+  const common = { actions, workflowIds };
   if (workflowId === undefined) {
     const draft = await draftOf(NEW_DRAFT, project);
-    const text = draft?.text ?? NEW_TEXT;
+    const baseText = newText(freeWorkflowId(workflowIds, 'my-workflow'));
     return {
       ...common,
       workflowId,
       project,
       version: null,
-      baseText: NEW_TEXT,
-      text,
+      baseText,
+      text: draft?.text ?? baseText,
       revision: draft?.revision ?? 0,
       filename: undefined,
       format: 'yaml',
@@ -77,6 +78,12 @@ export async function openWorkflow(workflowId: string | undefined, project: stri
     format,
     origin: workflow.origin,
   };
+}
+
+/** The id, or the next one with a number that no workflow has. */
+function freeWorkflowId(taken: readonly string[], id: string): string {
+  if (!taken.includes(id)) return id;
+  for (let count = 2; ; count++) if (!taken.includes(`${id}-${count}`)) return `${id}-${count}`;
 }
 
 /** Most workflows have no draft, which the list tells without an error. */

@@ -1,7 +1,7 @@
 /** Saves the text as a version: what it changes, what it may use, and whether it becomes the active one. */
 import type { AnswerOf, BodyOf } from '@nebula/client';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { runPath } from '../../app/routes.ts';
 import { api } from '../../data/api.ts';
@@ -23,6 +23,8 @@ interface SaveDialogProps {
   /** The file that a save can be written into. */
   readonly file: string | undefined;
   readonly isValid: boolean;
+  /** The fields for a workflow that gets its first version. */
+  readonly names?: ReactNode;
   onClose(): void;
   onSaved(version: number, workflowId: string): void;
 }
@@ -41,6 +43,7 @@ export function SaveDialog({
   filename,
   file,
   isValid,
+  names,
   onClose,
   onSaved,
 }: SaveDialogProps): ReactElement {
@@ -83,6 +86,7 @@ export function SaveDialog({
         </>
       }
     >
+      {names}
       {isValid && preview.isPending && <Loading />}
       {preview.isError && <Failed error={preview.error} />}
       {preview.data !== undefined && (

@@ -1,7 +1,7 @@
 /** What can be done about a run. The main action fits its state; each one shows its consequences before. */
 import { type ReactElement, useState } from 'react';
 import { useLocation } from 'wouter';
-import { PATHS, queryText } from '../../app/routes.ts';
+import { editorPath, PATHS, queryText } from '../../app/routes.ts';
 import { useMay } from '../../app/studio-context.ts';
 import { useChange, useRead } from '../../data/queries.ts';
 import { useText } from '../../text/use-text.ts';
@@ -12,6 +12,7 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { StartDialog } from '../start/start-dialog.tsx';
 import { actionText } from './action-text.ts';
+import { RetryDialog } from './retry-dialog.tsx';
 import { runText } from './run-text.ts';
 import type { RunView } from './run-view.ts';
 import type { RunData } from './use-run.ts';
@@ -24,6 +25,7 @@ export function RunActions({ run }: { readonly run: RunData; readonly view: RunV
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<Asked>();
   const mayOperate = useMay('operator');
+  const mayEdit = useMay('editor');
   const { executionId, status, workflowId } = run.document;
   const change = { params: { executionId } };
   const done = { refreshes: ['getExecution', 'explainExecution'] as const, done: words.accepted };
@@ -34,6 +36,9 @@ export function RunActions({ run }: { readonly run: RunData; readonly view: RunV
   const isFailed = status === 'failed' || status === 'timed-out' || status === 'cancelled';
   const close = (): void => setAsked(undefined);
   const items: MenuItem[] = [
+    ...(mayEdit
+      ? [{ label: actions.edit, icon: 'edit' as const, onChoose: () => navigate(editorPath(workflowId)) }]
+      : []),
     ...(isOver ? [{ label: actions.again, icon: 'play' as const, onChoose: () => setAsked('again') }] : []),
     ...(status === 'running'
       ? [{ label: actions.pause, icon: 'pause' as const, onChoose: () => pause.mutate({ ...change, body: {} }) }]
@@ -50,6 +55,11 @@ export function RunActions({ run }: { readonly run: RunData; readonly view: RunV
   ];
   return (
     <>
+      {isFailed && mayEdit && (
+        <Button icon="edit" className="run-edit" onClick={() => navigate(editorPath(workflowId))}>
+          {actions.edit}
+        </Button>
+      )}
       {isFailed ? (
         <Button kind="primary" icon="retry" onClick={() => setAsked('retry')}>
           {actions.retry}
@@ -138,37 +148,6 @@ function CancelDialog({ run, onClose }: DialogProps): ReactElement {
       <Field label={words.reason}>
         {(ids) => <TextInput {...ids} value={reason} onChange={({ target }) => setReason(target.value)} />}
       </Field>
-    </Dialog>
-  );
-}
-
-function RetryDialog({ run, onClose }: DialogProps): ReactElement {
-  const words = useText(actionText);
-  const { executionId, nodes } = run.document;
-  const retry = useChange('retryExecution', { refreshes: ['getExecution', 'explainExecution'], onDone: onClose });
-  const failed = Object.entries(nodes).filter(([, { status }]) => status === 'failed' || status === 'cancelled');
-  return (
-    <Dialog
-      title={words.retryTitle}
-      onClose={onClose}
-      onSubmit={() => retry.mutate({ params: { executionId }, body: {} })}
-      actions={
-        <>
-          <Button onClick={onClose}>{words.notNow}</Button>
-          <Button kind="primary" icon="retry" type="submit" isBusy={retry.isPending}>
-            {words.retry}
-          </Button>
-        </>
-      }
-    >
-      <p>{words.retryWhat}</p>
-      <ul className="consequences">
-        {failed.map(([path, { error }]) => (
-          <li key={path}>
-            <strong>{path}</strong> {error !== null && <span className="muted">{error.message}</span>}
-          </li>
-        ))}
-      </ul>
     </Dialog>
   );
 }
