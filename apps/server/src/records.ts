@@ -14,7 +14,7 @@ export interface WorkflowRecord {
   readonly active: number | null;
   /** The file that the server registers it from; absent: it came by the API. */
   readonly origin?: FileOrigin;
-  /** It is inactive, and lists leave it out. */
+  /** The workflow is inactive, and lists leave it out. */
   readonly archived?: true;
 }
 

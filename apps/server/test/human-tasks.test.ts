@@ -1,4 +1,4 @@
-/** What waits for a person in all runs, in one list. */
+/** The list of everything that waits for a person, in all runs. */
 import { NebulaError } from '@nebula/core';
 import { defineAction } from '@nebula/sdk';
 import { afterEach, describe, expect, test } from 'vitest';

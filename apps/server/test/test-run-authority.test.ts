@@ -1,4 +1,4 @@
-/** What a test run may not be used for: to get around a check, an approval or the border of a project. */
+/** A test run cannot be used to get around a check, an approval or the border of a project. */
 import type { Action, Json } from '@nebula/core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Booted, boot, type Keeping, sqliteKeeping } from './support/boot.ts';

@@ -50,7 +50,9 @@ export async function replaceFile(file: string, text: string, version: number): 
   const real = realpathSync(file);
   const copy = path.join(path.dirname(real), `.${path.basename(real)}.${process.pid}.tmp`);
   try {
-    const handle = await open(copy, 'w', statSync(real).mode);
+    // A file or link that somebody has put there is removed, and never written through.
+    await rm(copy, { force: true });
+    const handle = await open(copy, 'wx', statSync(real).mode);
     try {
       await handle.writeFile(text, 'utf8');
       await handle.sync();

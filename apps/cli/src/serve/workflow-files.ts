@@ -338,7 +338,7 @@ export class WorkflowFiles implements SavedFiles {
     return { ...params, version: activeVersion, ...(await this.#startedBy(other)) };
   }
 
-  /** What starts an active version. */
+  /** The triggers of the active version. */
   async #startedBy(definition: WorkflowDefinition): Promise<Pick<ServedWorkflow, 'needsInput' | 'triggers'>> {
     const triggers: { trigger: TriggerDefinition; nextFireAt: number | null }[] = [];
     for (const [index, trigger] of (definition.triggers ?? []).entries()) {

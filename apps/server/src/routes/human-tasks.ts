@@ -1,4 +1,4 @@
-/** What waits for a person in all executions. */
+/** Lists and counts the human tasks of all executions. */
 import type { AnswerOf } from '@nebula/client/contract';
 import { NebulaError } from '@nebula/core';
 import { HUMAN_TASK_KINDS, type HumanTaskKind, type HumanTaskRow, type HumanTaskScope } from '@nebula/ports';

@@ -28,7 +28,7 @@ export function comparisonRoutes(parts: Parts) {
   } satisfies Partial<Handlers>;
 }
 
-/** What is different, member by member and in the graph. */
+/** The differences of two definitions, member by member and in the graph. */
 async function differenceOf({ clock }: Parts, before: WorkflowVersionRow, after: WorkflowDefinition) {
   await pauseFor(before.definition.length, clock, 'request');
   const definition = JSON.parse(before.definition) as WorkflowDefinition;

@@ -23,7 +23,7 @@ const PER_TURN = 50;
 const MAX_OUTLINES = 5_000;
 const MAX_OUTLINE_CHARS = 4_000;
 
-/** What lists show of a version. */
+/** The members of a definition that lists show. */
 interface Outline {
   readonly name: string | null;
   readonly description: string | null;
@@ -136,7 +136,7 @@ export class WorkflowSummaries {
   }
 }
 
-/** What can be said without reading the definition. */
+/** The summary of a workflow whose definition is not read. */
 function isListed({ query, who, project }: Call<'listWorkflows'>, record: WorkflowRecord | undefined): boolean {
   const visible = project === undefined ? visibleProjects(who) : [project];
   if (visible?.includes(record?.project ?? DEFAULT_PROJECT) === false) return false;

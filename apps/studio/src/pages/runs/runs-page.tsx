@@ -40,8 +40,15 @@ export default function RunsPage(): ReactElement {
     ...(filter.workflow !== undefined && { workflowId: filter.workflow }),
     ...(sinceMs !== undefined && { since: new Date(openedAt - sinceMs).toISOString() }),
   };
+  // The beginning of an id, or the id of a workflow.
+  const wanted = filter.search?.trim();
   const runs = useList('listExecutions', {
-    query: { ...common, ...(filter.status !== undefined && { status: filter.status }), limit: 50 },
+    query: {
+      ...common,
+      ...(filter.status !== undefined && { status: filter.status }),
+      ...(wanted && { search: wanted }),
+      limit: 50,
+    },
   });
   const counts = useRead('countExecutions', { query: common });
   const update = useThrottled(() => refresh('listExecutions', 'countExecutions'), REFRESH_MS);
@@ -49,9 +56,6 @@ export default function RunsPage(): ReactElement {
     { project, after: 'now' },
     { onEvents: (events) => events.some(({ node }) => node === null) && update(), onGap: update },
   );
-  const wanted = filter.search?.trim();
-  const shown =
-    wanted === undefined ? runs.items : runs.items.filter(({ executionId }) => executionId.includes(wanted));
   const total = Object.values(counts.data?.counts ?? {}).reduce((sum, count) => sum + count, 0);
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
@@ -61,14 +65,14 @@ export default function RunsPage(): ReactElement {
         <Loading />
       ) : runs.isError ? (
         <Failed error={runs.error} onRetry={() => void runs.refetch()} />
-      ) : shown.length === 0 ? (
+      ) : runs.items.length === 0 ? (
         <NoRuns
           isFiltered={isFiltered}
           onClear={() => setFilter({ status: undefined, workflow: undefined, since: undefined, search: undefined })}
         />
       ) : (
         <>
-          <RunTable runs={shown} />
+          <RunTable runs={runs.items} />
           {runs.hasNextPage && (
             <div className="load-more">
               <Button isBusy={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
